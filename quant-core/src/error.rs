@@ -1,0 +1,199 @@
+//! What a computation answers when it cannot answer.
+
+use thiserror::Error;
+
+/// The result of a computation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a computation refused its arguments, or could not finish.
+///
+/// Errors are data: every variant names the argument at fault, and [`code`](Error::code) is
+/// stable across releases. The text is for people.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number lies outside the range in which the computation means something.
+    #[error("`{argument}` is {value}, but must be {requirement}")]
+    Domain {
+        /// The argument at fault.
+        argument: &'static str,
+        /// What was given.
+        value: f64,
+        /// What would have been accepted, as in "zero or a positive finite number".
+        requirement: &'static str,
+    },
+    /// An element of a series lies outside its range.
+    #[error("`{argument}[{index}]` is {value}, but must be {requirement}")]
+    Element {
+        /// The series at fault.
+        argument: &'static str,
+        /// The position in it, from zero.
+        index: usize,
+        /// What was given.
+        value: f64,
+        /// What would have been accepted.
+        requirement: &'static str,
+    },
+    /// A series has the wrong number of elements.
+    #[error("`{argument}` has {found} elements, but must have {expected}")]
+    Shape {
+        /// The series at fault.
+        argument: &'static str,
+        /// How many elements were needed.
+        expected: usize,
+        /// How many there were.
+        found: usize,
+    },
+    /// A series or a count is too short or too small for the computation.
+    #[error("`{argument}` has {found}, but needs at least {needed}")]
+    TooFew {
+        /// The series or count at fault.
+        argument: &'static str,
+        /// The smallest number that works.
+        needed: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// A text that cannot be read: a tenor, a name.
+    #[error("`{argument}` is {value:?}, but must be {requirement}")]
+    Text {
+        /// The argument at fault.
+        argument: &'static str,
+        /// What was given.
+        value: String,
+        /// What would have been accepted.
+        requirement: &'static str,
+    },
+    /// A date before or after what the computation allows.
+    #[error("`{argument}` is {value}, but must be {requirement}")]
+    Date {
+        /// The argument at fault.
+        argument: &'static str,
+        /// What was given.
+        value: chrono::NaiveDate,
+        /// What would have been accepted.
+        requirement: &'static str,
+    },
+    /// Arguments that contradict each other, or one that is missing beside another.
+    #[error("`{argument}` {problem}")]
+    Conflict {
+        /// The argument at fault.
+        argument: &'static str,
+        /// What is wrong with it beside the others, as in "is needed where `price` is absent".
+        problem: &'static str,
+    },
+    /// A matrix that must be symmetric is not.
+    #[error("`{argument}` is not symmetric: rows {row} and {column} disagree")]
+    Asymmetric {
+        /// The matrix at fault.
+        argument: &'static str,
+        /// The row of the first element that differs from its mirror image.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// A matrix that must be positive semi-definite is not.
+    #[error("`{argument}` is not positive semi-definite: the factor fails at asset {pivot}")]
+    NotPositiveSemiDefinite {
+        /// The matrix at fault.
+        argument: &'static str,
+        /// The row at which the factorisation failed.
+        pivot: usize,
+    },
+    /// No point satisfies all constraints.
+    #[error("`{argument}` cannot be met: {problem}")]
+    Infeasible {
+        /// The constraint at fault.
+        argument: &'static str,
+        /// The element of it at fault, where there is a single one.
+        index: Option<usize>,
+        /// Which bound or sum fails, with its figures.
+        problem: String,
+    },
+    /// The answer is not a finite number.
+    #[error("the result is too large for a double: reduce `{argument}`")]
+    Overflow {
+        /// The argument that drives the result out of range.
+        argument: &'static str,
+    },
+    /// An iteration stopped before it met its tolerance.
+    #[error("{method} did not converge in {iterations} iterations (residual {residual:e})")]
+    NoConvergence {
+        /// The method that gave up.
+        method: &'static str,
+        /// How many iterations it made.
+        iterations: u32,
+        /// How far from the answer it stopped.
+        residual: f64,
+    },
+}
+
+impl Error {
+    /// A stable name of the kind of error, for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Domain { .. } | Self::Element { .. } => "domain",
+            Self::Shape { .. } => "shape",
+            Self::TooFew { .. } => "too_few",
+            Self::Text { .. } => "text",
+            Self::Date { .. } => "date",
+            Self::Conflict { .. } => "conflict",
+            Self::Asymmetric { .. } => "asymmetric",
+            Self::NotPositiveSemiDefinite { .. } => "not_positive_semi_definite",
+            Self::Infeasible { .. } => "infeasible",
+            Self::Overflow { .. } => "overflow",
+            Self::NoConvergence { .. } => "no_convergence",
+        }
+    }
+
+    /// The argument at fault; `None` where no single one is.
+    #[must_use]
+    pub fn argument(&self) -> Option<&'static str> {
+        match self {
+            Self::Domain { argument, .. }
+            | Self::Element { argument, .. }
+            | Self::Shape { argument, .. }
+            | Self::TooFew { argument, .. }
+            | Self::Text { argument, .. }
+            | Self::Date { argument, .. }
+            | Self::Conflict { argument, .. }
+            | Self::Asymmetric { argument, .. }
+            | Self::NotPositiveSemiDefinite { argument, .. }
+            | Self::Infeasible { argument, .. }
+            | Self::Overflow { argument } => Some(argument),
+            Self::NoConvergence { .. } => None,
+        }
+    }
+
+    /// The position in that argument, from zero, where a single element is at fault.
+    #[must_use]
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            Self::Element { index, .. } => Some(*index),
+            Self::Asymmetric { row, .. } => Some(*row),
+            Self::NotPositiveSemiDefinite { pivot, .. } => Some(*pivot),
+            Self::Infeasible { index, .. } => *index,
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_names_the_argument_and_the_requirement() {
+        let error = Error::Domain {
+            argument: "volatility",
+            value: -0.2,
+            requirement: "zero or a positive finite number",
+        };
+        assert_eq!(
+            error.to_string(),
+            "`volatility` is -0.2, but must be zero or a positive finite number"
+        );
+        assert_eq!((error.code(), error.argument(), error.index()), ("domain", Some("volatility"), None));
+    }
+}

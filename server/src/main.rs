@@ -1,0 +1,2 @@
+//! The service.
+fn main() {}
