@@ -54,6 +54,16 @@ pub enum Error {
         /// What was given.
         found: usize,
     },
+    /// A series that must add up to a certain number does not.
+    #[error("`{argument}` adds up to {sum}, but must add up to {requirement}")]
+    Sum {
+        /// The series at fault.
+        argument: &'static str,
+        /// What it adds up to.
+        sum: f64,
+        /// What would have been accepted, as in "1 within 1e-6".
+        requirement: &'static str,
+    },
     /// A text that cannot be read: a tenor, a name.
     #[error("`{argument}` is {value:?}, but must be {requirement}")]
     Text {
@@ -136,6 +146,7 @@ impl Error {
             Self::Domain { .. } | Self::Element { .. } => "domain",
             Self::Shape { .. } => "shape",
             Self::TooFew { .. } => "too_few",
+            Self::Sum { .. } => "sum",
             Self::Text { .. } => "text",
             Self::Date { .. } => "date",
             Self::Conflict { .. } => "conflict",
@@ -155,6 +166,7 @@ impl Error {
             | Self::Element { argument, .. }
             | Self::Shape { argument, .. }
             | Self::TooFew { argument, .. }
+            | Self::Sum { argument, .. }
             | Self::Text { argument, .. }
             | Self::Date { argument, .. }
             | Self::Conflict { argument, .. }

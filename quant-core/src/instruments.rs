@@ -1,1 +1,12 @@
-//! (tour)
+//! Instruments with known cash flows: what they pay, when, and what they yield.
+//!
+//! | module | instrument |
+//! |---|---|
+//! | [`fixed_bond`] | a bond with a fixed coupon: its cash flows and accrued interest |
+//! | [`treasury_bill`] | a United States Treasury bill: price, discount and yields |
+//!
+//! Rates are annual decimals (0.05 is 5 %), money is in the unit of the face value. Nothing here
+//! knows of default, of optional redemption or of tax.
+
+pub mod fixed_bond;
+pub mod treasury_bill;

@@ -1,0 +1,568 @@
+//! A curve: its pillars, and what it says at any time.
+
+use super::{
+    Instrument, Interpolation,
+    bootstrap::bootstrap,
+    interpolation::{Interpolant, pillar_before},
+};
+use crate::{
+    Error, Result, check,
+    time::{NaiveDate, add_days, add_months, days_between, has_plain_year, require_year},
+};
+
+/// What the values of a curve are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum CurveType {
+    /// Zero rates, continuously compounded.
+    Zero,
+    /// Discount factors.
+    Discount,
+    /// Average forward rates since the pillar before (the reference date for the first),
+    /// continuously compounded.
+    Forward,
+}
+
+/// A yield curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    reference_date: NaiveDate,
+    pillars: Vec<Pillar>,
+    interpolant: Interpolant,
+}
+
+/// What a curve says at one of its pillars.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Pillar {
+    /// Time from the reference date, in years.
+    pub tenor: f64,
+    /// The reference date moved by the tenor; see [`Curve::from_values`].
+    pub date: NaiveDate,
+    /// Zero rate, continuously compounded.
+    pub zero_rate: f64,
+    /// Value today of one unit paid then.
+    pub discount_factor: f64,
+    /// Simple forward rate from the pillar before, or from the reference date.
+    pub forward_rate: f64,
+}
+
+/// What a curve says at some time.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Point {
+    /// Time from the reference date, in years.
+    pub tenor: f64,
+    /// Zero rate, continuously compounded; at time 0 its limit.
+    pub zero_rate: f64,
+    /// Value today of one unit paid then.
+    pub discount_factor: f64,
+    /// Instantaneous forward rate, just after the time where it jumps there.
+    pub forward_rate: f64,
+}
+
+impl Curve {
+    /// Returns the curve through the given values.
+    ///
+    /// `tenors` are years from the reference date, positive and increasing; `values` are what
+    /// `curve_type` says, one for each tenor, and come back unchanged at their pillars.
+    ///
+    /// The date of a pillar is the reference date moved by the whole months of its tenor, the day
+    /// clipped to the month's end, and then by the remaining part of a month, as that part of the
+    /// days to the date a month later, rounded. So 0.25 is three months to the day.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooFew`] without tenors, [`Error::Shape`] where there are not as many values,
+    /// [`Error::Element`] for the first tenor that is not positive, not after the one before or
+    /// leads beyond the year 9999, and for a value that is not finite or a discount factor that is
+    /// not positive, [`Error::Date`] for a reference date outside the years 1 to 9999,
+    /// [`Error::Overflow`] where what follows from the values is no double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::{curves::{Curve, CurveType, Interpolation}, time::NaiveDate};
+    ///
+    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
+    /// let (tenors, rates) = ([1.0, 2.0, 5.0], [0.03, 0.035, 0.04]);
+    /// let curve =
+    ///     Curve::from_values(today, &tenors, &rates, CurveType::Zero, Interpolation::Linear)?;
+    /// assert_eq!(curve.pillars()[2].date.to_string(), "2031-11-20");
+    /// assert!((curve.at(1.5)?.zero_rate - 0.0325).abs() < 1e-15);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Hagan and West (2006), "Interpolation Methods for Curve Construction", Applied Mathematical
+    /// Finance 13(2).
+    pub fn from_values(
+        reference_date: NaiveDate,
+        tenors: &[f64],
+        values: &[f64],
+        curve_type: CurveType,
+        interpolation: Interpolation,
+    ) -> Result<Self> {
+        require_year("reference_date", reference_date)?;
+        require_increasing("tenors", tenors)?;
+        check::length("values", values.len(), tenors.len())?;
+        require_values(values, curve_type)?;
+        let dates = dates(reference_date, tenors)?;
+        let exponents = exponents(tenors, values, curve_type);
+        let mut curve =
+            Self::through("values", reference_date, tenors, dates, &exponents, interpolation)?;
+        // What was given is handed back as it was, not through a logarithm and a division.
+        for (pillar, &value) in curve.pillars.iter_mut().zip(values) {
+            match curve_type {
+                CurveType::Zero => pillar.zero_rate = value + 0.0,
+                CurveType::Discount => pillar.discount_factor = value,
+                CurveType::Forward => {}
+            }
+        }
+        Ok(curve)
+    }
+
+    /// Returns the curve that prices the given instruments at their quotes.
+    ///
+    /// The pillars are the instruments' maturities, a month being a twelfth of a year and a day a
+    /// 365th; they must come in order of time. A deposit of rate r and a par swap of rate r say
+    ///
+    /// ```text
+    /// D(T) (1 + r T) = 1,        r Σ αⱼ D(tⱼ) + D(T) = 1
+    /// ```
+    ///
+    /// where tⱼ are the times of the swap's payments, counted back from its maturity T, and αⱼ the
+    /// years since the one before; the first period is short where they do not divide the tenor.
+    ///
+    /// Where all payments fall on pillars the discount factors follow one by one, by division.
+    /// Where they do not, the payments after the last known pillar are interpolated towards the
+    /// unknown one, which is the only root of an increasing function that is convex or concave:
+    /// Newton's method started on the outer side converges to it without a bracket. For the two
+    /// interpolations in which a pillar bends the curve before it, this is repeated until the
+    /// pillars stand still, or all of them are found at once by Newton's method. Quotes so uneven
+    /// that no spline meets them are refused.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooFew`] without instruments, [`Error::Element`] for the first of them whose tenor
+    /// is not positive, not after the one before, beyond the year 9999 or of too many payments
+    /// (more than 1,000,000 in all), or whose rate is not finite or leaves no positive discount
+    /// factor, [`Error::Date`] for a reference date outside the years 1 to 9999,
+    /// [`Error::NoConvergence`] where the repetition does not come to rest.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::curves::{Curve, Instrument, InstrumentKind, Interpolation};
+    /// use quant_core::time::{NaiveDate, schedule::Frequency};
+    ///
+    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
+    /// let quote = |kind, tenor: &str, rate| {
+    ///     Ok(Instrument { kind, tenor: tenor.parse()?, rate, frequency: Frequency::Annual })
+    /// };
+    /// let instruments = [
+    ///     quote(InstrumentKind::Deposit, "1Y", 0.05)?,
+    ///     quote(InstrumentKind::Swap, "2Y", 0.06)?,
+    /// ];
+    /// let curve = Curve::bootstrap(today, &instruments, Interpolation::LogLinear)?;
+    /// let [one, two] = [1.0, 2.0].map(|years| curve.at(years).unwrap().discount_factor);
+    /// assert!((one - 1.0 / 1.05).abs() < 1e-15);
+    /// assert!((0.06 * (one + two) + two - 1.0).abs() < 1e-15);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn bootstrap(
+        reference_date: NaiveDate,
+        instruments: &[Instrument],
+        interpolation: Interpolation,
+    ) -> Result<Self> {
+        require_year("reference_date", reference_date)?;
+        let tenors: Vec<f64> = instruments.iter().map(Instrument::time).collect();
+        require_increasing("instruments", &tenors)?;
+        let dates: Result<Vec<NaiveDate>> = instruments
+            .iter()
+            .enumerate()
+            .map(|(index, instrument)| instrument.maturity(index, reference_date))
+            .collect();
+        let exponents = bootstrap(instruments, &tenors, interpolation)?;
+        Self::through("instruments", reference_date, &tenors, dates?, &exponents, interpolation)
+    }
+
+    /// Returns what the curve says at a time, before, between and beyond its pillars.
+    ///
+    /// The tenor is in years from the reference date. At 0 the discount factor is 1 and the zero
+    /// rate is its limit, the forward rate. At a pillar the zero rate and the discount factor are
+    /// those of the pillar, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`] for a negative tenor, [`Error::Overflow`] where the discount factor is no
+    /// double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::{curves::{Curve, CurveType, Interpolation}, time::NaiveDate};
+    ///
+    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
+    /// let curve =
+    ///     Curve::from_values(today, &[1.0], &[-0.005], CurveType::Zero, Interpolation::LogLinear)?;
+    /// let point = curve.at(0.0)?;
+    /// assert_eq!((point.discount_factor, point.zero_rate, point.forward_rate), (1.0, -0.005, -0.005));
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn at(&self, tenor: f64) -> Result<Point> {
+        check::not_negative("tenor", tenor)?;
+        let reading = self.interpolant.at(tenor);
+        let forward_rate = check::result("tenor", reading.forward_rate)?;
+        let found = self.pillars.binary_search_by(|pillar| pillar.tenor.total_cmp(&tenor));
+        let (zero_rate, discount_factor) = match found {
+            Ok(index) => (self.pillars[index].zero_rate, self.pillars[index].discount_factor),
+            Err(_) => (reading.zero_rate, libm::exp(-reading.exponent)),
+        };
+        Ok(Point {
+            // A tenor of −0 is 0.
+            tenor: tenor + 0.0,
+            zero_rate: check::result("tenor", zero_rate)?,
+            discount_factor: check::result("tenor", discount_factor)?,
+            forward_rate,
+        })
+    }
+
+    /// The pillars in order of time.
+    #[must_use]
+    pub fn pillars(&self) -> &[Pillar] {
+        &self.pillars
+    }
+
+    /// The date at which the discount factor is 1.
+    #[must_use]
+    pub fn reference_date(&self) -> NaiveDate {
+        self.reference_date
+    }
+
+    /// The curve with these logarithms of its discount factors, negated, at its pillars.
+    fn through(
+        argument: &'static str,
+        reference_date: NaiveDate,
+        tenors: &[f64],
+        dates: Vec<NaiveDate>,
+        exponents: &[f64],
+        interpolation: Interpolation,
+    ) -> Result<Self> {
+        let mut pillars = Vec::with_capacity(tenors.len());
+        for (index, date) in dates.into_iter().enumerate() {
+            let (tenor, exponent) = (tenors[index], exponents[index]);
+            let (tenor_before, before) = pillar_before(tenors, exponents, index);
+            let forward_rate = libm::expm1(exponent - before) / (tenor - tenor_before);
+            pillars.push(Pillar {
+                tenor,
+                date,
+                zero_rate: check::result(argument, exponent / tenor)?,
+                discount_factor: check::result(argument, libm::exp(-exponent))?,
+                forward_rate: check::result(argument, forward_rate)?,
+            });
+        }
+        let zero_rates: Vec<f64> = pillars.iter().map(|pillar| pillar.zero_rate).collect();
+        let interpolant = interpolation.fit(tenors, &zero_rates, exponents);
+        Ok(Self { reference_date, pillars, interpolant })
+    }
+}
+
+/// Refuses a series that is empty, or at its first element that is not positive or not above the
+/// one before.
+fn require_increasing(argument: &'static str, tenors: &[f64]) -> Result<()> {
+    if tenors.is_empty() {
+        return Err(Error::TooFew { argument, needed: 1, found: 0 });
+    }
+    check::each(argument, tenors, "a positive finite number of years", |tenor| {
+        tenor.is_finite() && tenor > 0.0
+    })?;
+    match tenors.windows(2).position(|pair| pair[1] <= pair[0]) {
+        None => Ok(()),
+        Some(before) => Err(Error::Element {
+            argument,
+            index: before + 1,
+            value: tenors[before + 1],
+            requirement: "longer than the one before",
+        }),
+    }
+}
+
+fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {
+    match curve_type {
+        CurveType::Zero | CurveType::Forward => {
+            check::each("values", values, "a finite number", f64::is_finite)
+        }
+        CurveType::Discount => check::each("values", values, "a positive finite number", |value| {
+            value.is_finite() && value > 0.0
+        }),
+    }
+}
+
+/// Minus the logarithms of the discount factors.
+fn exponents(tenors: &[f64], values: &[f64], curve_type: CurveType) -> Vec<f64> {
+    let pairs = tenors.iter().zip(values);
+    match curve_type {
+        CurveType::Zero => pairs.map(|(tenor, rate)| rate * tenor).collect(),
+        CurveType::Discount => values.iter().map(|&factor| -libm::log(factor)).collect(),
+        CurveType::Forward => {
+            let (mut time, mut exponent) = (0.0, 0.0);
+            pairs
+                .map(|(&tenor, rate)| {
+                    exponent += rate * (tenor - time);
+                    time = tenor;
+                    exponent
+                })
+                .collect()
+        }
+    }
+}
+
+fn dates(reference_date: NaiveDate, tenors: &[f64]) -> Result<Vec<NaiveDate>> {
+    let date = |(index, &tenor): (usize, &f64)| {
+        date_after(reference_date, tenor).ok_or(Error::Element {
+            argument: "tenors",
+            index,
+            value: tenor,
+            requirement: "short enough for a date in the years 1 to 9999",
+        })
+    };
+    tenors.iter().enumerate().map(date).collect()
+}
+
+/// The date a positive number of years later, if it has a year of four digits.
+fn date_after(reference_date: NaiveDate, tenor: f64) -> Option<NaiveDate> {
+    let months = (12.0 * tenor).floor();
+    if months > 120_000.0 {
+        return None;
+    }
+    let start = add_months(reference_date, months as i64)?;
+    let end = add_months(reference_date, months as i64 + 1)?;
+    let part = 12.0 * tenor - months;
+    // The part is below 1 and the days are at most 31.
+    let days = (part * days_between(start, end) as f64 + 0.5).floor() as i64;
+    add_days(start, days).filter(|&date| has_plain_year(date))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SHAPES: [Interpolation; 4] = [
+        Interpolation::Linear,
+        Interpolation::LogLinear,
+        Interpolation::Cubic,
+        Interpolation::MonotoneConvex,
+    ];
+
+    fn today() -> NaiveDate {
+        "2024-01-31".parse().unwrap()
+    }
+
+    fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
+        Curve::from_values(today(), tenors, rates, CurveType::Zero, shape).unwrap()
+    }
+
+    #[test]
+    fn linear_zero_rates_are_flat_beyond_the_ends() {
+        let curve = zero_curve(&[1.0, 3.0], &[0.02, 0.04], Interpolation::Linear);
+        for (tenor, rate) in
+            [(0.0, 0.02), (0.5, 0.02), (1.0, 0.02), (2.0, 0.03), (3.0, 0.04), (9.0, 0.04)]
+        {
+            assert_eq!(curve.at(tenor).unwrap().zero_rate, rate, "{tenor}");
+        }
+        // z + t z′ in between, and z beyond.
+        assert!((curve.at(2.0).unwrap().forward_rate - 0.05).abs() < 1e-16);
+        assert_eq!(curve.at(0.5).unwrap().forward_rate, 0.02);
+        assert_eq!(curve.at(3.0).unwrap().forward_rate, 0.04);
+    }
+
+    #[test]
+    fn log_linear_forwards_are_flat_between_pillars_and_after_the_last() {
+        let (tenors, forwards) = ([0.5, 2.0, 5.0], [0.01, 0.03, -0.02]);
+        let curve = Curve::from_values(
+            today(),
+            &tenors,
+            &forwards,
+            CurveType::Forward,
+            Interpolation::LogLinear,
+        )
+        .unwrap();
+        let rows = [
+            (0.0, 0.01),
+            (0.25, 0.01),
+            (0.5, 0.03),
+            (1.9, 0.03),
+            (2.0, -0.02),
+            (5.0, -0.02),
+            (50.0, -0.02),
+        ];
+        for (tenor, forward) in rows {
+            assert!((curve.at(tenor).unwrap().forward_rate - forward).abs() < 1e-16, "{tenor}");
+        }
+        assert!((curve.at(7.0).unwrap().zero_rate * 7.0 - (0.005 + 0.045 - 0.1)).abs() < 1e-16);
+    }
+
+    #[test]
+    fn one_pillar_is_a_flat_curve_in_every_shape() {
+        for shape in SHAPES {
+            let curve = zero_curve(&[2.0], &[-0.01], shape);
+            for tenor in [0.0, 1.0, 2.0, 30.0] {
+                let point = curve.at(tenor).unwrap();
+                assert!((point.zero_rate + 0.01).abs() < 1e-17, "{shape:?} {point:?}");
+                assert!((point.forward_rate + 0.01).abs() < 1e-17, "{shape:?} {point:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn monotone_convex_does_not_jump_where_a_rate_goes_through_zero() {
+        let at = |rate| {
+            let forwards = [0.01, rate, 0.012];
+            let curve = Curve::from_values(
+                today(),
+                &[1.0, 2.0, 3.0],
+                &forwards,
+                CurveType::Forward,
+                Interpolation::MonotoneConvex,
+            );
+            curve.unwrap().at(1.4).unwrap().forward_rate
+        };
+        assert!((at(1e-12) - at(-1e-12)).abs() < 1e-11);
+    }
+
+    #[test]
+    fn what_was_given_comes_back_at_its_pillar() {
+        let (tenors, rates) = ([0.1, 0.7, 3.0, 9.0], [0.031, 0.033, -0.007, 0.0]);
+        let factors = [0.997, 0.971, 1.003, 0.61];
+        for shape in SHAPES {
+            let curve = zero_curve(&tenors, &rates, shape);
+            let discounts =
+                Curve::from_values(today(), &tenors, &factors, CurveType::Discount, shape);
+            let discounts = discounts.unwrap();
+            for i in 0..tenors.len() {
+                assert_eq!(curve.pillars()[i].zero_rate, rates[i]);
+                assert_eq!(curve.at(tenors[i]).unwrap().zero_rate, rates[i]);
+                assert_eq!(discounts.at(tenors[i]).unwrap().discount_factor, factors[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_forward_of_a_pillar_is_simple_and_from_the_one_before() {
+        let (tenors, factors) = ([0.5, 1.0], [0.98, 0.95]);
+        let curve = Curve::from_values(
+            today(),
+            &tenors,
+            &factors,
+            CurveType::Discount,
+            Interpolation::Linear,
+        );
+        let forwards: Vec<f64> = curve.unwrap().pillars().iter().map(|p| p.forward_rate).collect();
+        assert!((forwards[0] - (1.0 / 0.98 - 1.0) / 0.5).abs() < 1e-15);
+        assert!((forwards[1] - (0.98 / 0.95 - 1.0) / 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_part_of_a_year_becomes_months_and_a_part_of_a_month() {
+        #[rustfmt::skip]
+        let rows = [
+            (1.0 / 12.0, "2024-02-29"), (0.25, "2024-04-30"), (1.0, "2025-01-31"), (30.0, "2054-01-31"),
+            (1.0 / 365.0, "2024-02-01"), (7.0 / 365.0, "2024-02-07"), (0.5 + 14.0 / 365.0, "2024-08-14"),
+            (0.083333, "2024-02-29"), (1e-9, "2024-01-31"),
+        ];
+        for (tenor, date) in rows {
+            assert_eq!(date_after(today(), tenor).unwrap().to_string(), date, "{tenor}");
+        }
+        assert_eq!(date_after(today(), 7976.0), None);
+        assert_eq!(date_after(today(), f64::MAX), None);
+    }
+
+    #[test]
+    fn zero_rates_leave_no_minus_zero() {
+        for shape in SHAPES {
+            let curve = zero_curve(&[1.0, 2.0, 3.0], &[-0.0, 0.0, -0.0], shape);
+            for tenor in [-0.0, 0.5, 1.0, 1.5, 4.0] {
+                let Point { tenor, zero_rate, discount_factor, forward_rate } =
+                    curve.at(tenor).unwrap();
+                assert_eq!(discount_factor, 1.0);
+                assert!(
+                    [tenor, zero_rate, forward_rate].iter().all(|value| value.is_sign_positive())
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn tenors_and_values_that_make_no_curve_are_refused_by_name() {
+        let build = |tenors: &[f64], values: &[f64], kind| {
+            let error = Curve::from_values(today(), tenors, values, kind, Interpolation::Linear);
+            let error = error.unwrap_err();
+            (error.code(), error.argument().unwrap(), error.index())
+        };
+        use CurveType::{Discount, Forward, Zero};
+        #[rustfmt::skip]
+        let rows = [
+            (build(&[], &[], Zero), ("too_few", "tenors", None)),
+            (build(&[1.0, 2.0], &[0.1], Zero), ("shape", "values", None)),
+            (build(&[0.0, 2.0], &[0.1, 0.1], Zero), ("domain", "tenors", Some(0))),
+            (build(&[-1.0, 2.0], &[0.1, 0.1], Zero), ("domain", "tenors", Some(0))),
+            (build(&[1.0, f64::NAN], &[0.1, 0.1], Zero), ("domain", "tenors", Some(1))),
+            (build(&[1.0, f64::INFINITY], &[0.1, 0.1], Zero), ("domain", "tenors", Some(1))),
+            (build(&[1.0, 1.0], &[0.1, 0.1], Zero), ("domain", "tenors", Some(1))),
+            (build(&[1.0, 3.0, 2.0], &[0.1, 0.1, 0.1], Zero), ("domain", "tenors", Some(2))),
+            (build(&[1.0, 8000.0], &[0.1, 0.1], Zero), ("domain", "tenors", Some(1))),
+            (build(&[1.0], &[f64::NAN], Zero), ("domain", "values", Some(0))),
+            (build(&[1.0], &[f64::INFINITY], Forward), ("domain", "values", Some(0))),
+            (build(&[1.0], &[0.0], Discount), ("domain", "values", Some(0))),
+            (build(&[1.0], &[-0.5], Discount), ("domain", "values", Some(0))),
+            (build(&[1.0], &[-1e4], Zero), ("overflow", "values", None)),
+        ];
+        for (found, expected) in rows {
+            assert_eq!(found, expected);
+        }
+        let curve = zero_curve(&[1.0], &[-0.1], Interpolation::Linear);
+        for tenor in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(curve.at(tenor).unwrap_err().code(), "domain");
+        }
+        assert_eq!(curve.at(1e9).unwrap_err().code(), "overflow");
+        let far = Curve::from_values(NaiveDate::MAX, &[1.0], &[0.1], Zero, Interpolation::Linear);
+        assert_eq!(far.unwrap_err().argument(), Some("reference_date"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_forward_is_the_slope_of_the_logarithm(
+            gaps in prop::collection::vec(0.1..5.0, 1..8), which in 0_usize..4, part in 0.0..1.3, rates in prop::collection::vec(-0.02..0.08, 8),
+        ) {
+            let mut time = 0.0;
+            let tenors: Vec<f64> = gaps.iter().map(|gap| { time += gap; time }).collect();
+            let curve = zero_curve(&tenors, &rates[..tenors.len()], SHAPES[which]);
+            let (tenor, step) = (part * time, 1e-5);
+            // The slope is that of one piece: no pillar in between.
+            prop_assume!(tenors.iter().all(|pillar| *pillar < tenor || *pillar > tenor + step));
+            let log = |tenor: f64| curve.at(tenor).unwrap().zero_rate * tenor;
+            let slope = (log(tenor + step) - log(tenor)) / step;
+            let forward = |part: f64| curve.at(tenor + part * step).unwrap().forward_rate;
+            // Where a forward turns sharply it is not straight over the step.
+            let middle = forward(0.5);
+            let turn = (forward(0.0) - middle).abs() + (forward(1.0) - middle).abs();
+            prop_assert!((middle - slope).abs() <= 1e-9 * (1.0 + log(tenor).abs()) + turn);
+        }
+
+        #[test]
+        fn no_values_make_it_panic(
+            tenors in prop::collection::vec(any::<f64>(), 0..4), values in prop::collection::vec(any::<f64>(), 0..4),
+            which in 0_usize..4, query in any::<f64>(),
+        ) {
+            for kind in [CurveType::Zero, CurveType::Discount, CurveType::Forward] {
+                if let Ok(curve) = Curve::from_values(today(), &tenors, &values, kind, SHAPES[which]) {
+                    let _ = curve.at(query);
+                }
+            }
+        }
+    }
+}

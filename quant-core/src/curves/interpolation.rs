@@ -1,0 +1,124 @@
+//! The shapes a curve may take between its pillars.
+
+use super::{cubic, monotone_convex::MonotoneConvex};
+
+/// How a curve goes from pillar to pillar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Interpolation {
+    /// The zero rate is linear between pillars and constant before the first and after the last.
+    Linear,
+    /// The logarithm of the discount factor is linear, from 0 at the reference date on: the
+    /// forward is constant between pillars, and after the last it is that of the last interval.
+    LogLinear,
+    /// The zero rate is the natural cubic spline through the pillars, and constant before the
+    /// first and after the last.
+    Cubic,
+    /// Hagan and West's monotone convex forwards: continuous, of the sign of the data, and with
+    /// the discount factors of the pillars; constant after the last.
+    MonotoneConvex,
+}
+
+/// A curve at one time.
+pub(super) struct Reading {
+    /// The zero rate times the time: minus the logarithm of the discount factor.
+    pub(super) exponent: f64,
+    pub(super) zero_rate: f64,
+    /// The instantaneous forward rate, just after the time where it jumps there.
+    pub(super) forward_rate: f64,
+}
+
+/// A curve through its pillars.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Interpolant {
+    times: Vec<f64>,
+    shape: Shape,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    Linear { zero_rates: Vec<f64> },
+    LogLinear { exponents: Vec<f64> },
+    Cubic { zero_rates: Vec<f64>, curvatures: Vec<f64> },
+    MonotoneConvex(MonotoneConvex),
+}
+
+impl Interpolation {
+    /// Fits the curve to its pillars, of which there is at least one.
+    pub(super) fn fit(self, times: &[f64], zero_rates: &[f64], exponents: &[f64]) -> Interpolant {
+        let shape = match self {
+            Self::Linear => Shape::Linear { zero_rates: zero_rates.to_vec() },
+            Self::LogLinear => Shape::LogLinear { exponents: exponents.to_vec() },
+            Self::Cubic => Shape::Cubic {
+                zero_rates: zero_rates.to_vec(),
+                curvatures: cubic::natural_curvatures(times, zero_rates),
+            },
+            Self::MonotoneConvex => Shape::MonotoneConvex(MonotoneConvex::fit(times, exponents)),
+        };
+        Interpolant { times: times.to_vec(), shape }
+    }
+}
+
+impl Interpolant {
+    /// The curve at a time of zero or more.
+    pub(super) fn at(&self, time: f64) -> Reading {
+        let next = self.times.partition_point(|&pillar| pillar <= time);
+        match &self.shape {
+            Shape::Linear { zero_rates } => {
+                self.by_zero_rate(next, time, zero_rates, |_| (0.0, 0.0))
+            }
+            Shape::Cubic { zero_rates, curvatures } => {
+                self.by_zero_rate(next, time, zero_rates, |weight| {
+                    cubic::bend(&self.times[next - 1..=next], &curvatures[next - 1..=next], weight)
+                })
+            }
+            Shape::LogLinear { exponents } => self.by_exponent(next, time, exponents),
+            Shape::MonotoneConvex(curve) => {
+                let (exponent, forward_rate) = curve.at(&self.times, next, time);
+                reading(time, exponent, forward_rate)
+            }
+        }
+    }
+
+    /// The straight line between two zero rates and a bend, given with its slope, away from it.
+    fn by_zero_rate(
+        &self,
+        next: usize,
+        time: f64,
+        zero_rates: &[f64],
+        bend: impl Fn(f64) -> (f64, f64),
+    ) -> Reading {
+        let last = zero_rates.len() - 1;
+        if next == 0 || next > last {
+            let zero_rate = zero_rates[next.min(last)];
+            return Reading { exponent: zero_rate * time, zero_rate, forward_rate: zero_rate };
+        }
+        let (start, end) = (self.times[next - 1], self.times[next]);
+        let rise = (zero_rates[next] - zero_rates[next - 1]) / (end - start);
+        let (bend, bend_slope) = bend((time - start) / (end - start));
+        let zero_rate = zero_rates[next - 1] + rise * (time - start) + bend;
+        let forward_rate = zero_rate + time * (rise + bend_slope);
+        Reading { exponent: zero_rate * time, zero_rate, forward_rate }
+    }
+
+    fn by_exponent(&self, next: usize, time: f64, exponents: &[f64]) -> Reading {
+        let end = next.min(exponents.len() - 1);
+        let (time_before, before) = pillar_before(&self.times, exponents, end);
+        let forward_rate = (exponents[end] - before) / (self.times[end] - time_before);
+        // After the last pillar the line goes on from there.
+        let (start, from) =
+            if next > end { (self.times[end], exponents[end]) } else { (time_before, before) };
+        reading(time, from + forward_rate * (time - start), forward_rate)
+    }
+}
+
+/// The pillar before this one; the reference date before the first.
+pub(super) fn pillar_before(times: &[f64], exponents: &[f64], index: usize) -> (f64, f64) {
+    if index == 0 { (0.0, 0.0) } else { (times[index - 1], exponents[index - 1]) }
+}
+
+/// A reading whose zero rate at the reference date is its limit, the forward rate.
+fn reading(time: f64, exponent: f64, forward_rate: f64) -> Reading {
+    let zero_rate = if time == 0.0 { forward_rate } else { exponent / time };
+    Reading { exponent, zero_rate, forward_rate }
+}

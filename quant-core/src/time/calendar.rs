@@ -1,0 +1,403 @@
+//! Calendars: which days are business days, and where a date moves that is none.
+//!
+//! Holidays are computed from rules, so every year has them. The rules are those in force today,
+//! carried back to the dates at which they changed where a table below says so, and forward
+//! without end. What a proclamation will add is not known to them.
+
+use chrono::{Datelike, NaiveDate, Weekday};
+
+use super::gregorian;
+use crate::{Error, Result};
+
+/// The days on which a market is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Calendar {
+    /// Every day is a business day.
+    None,
+    /// Saturdays and Sundays are closed.
+    Weekends,
+    /// The euro payment system: weekends, 1 January and 25 December; from 2000 also Good Friday,
+    /// Easter Monday, 1 May and 26 December; and 31 December in 1998, 1999 and 2001.
+    Target,
+    /// Federal holidays of the United States, as kept for the settlement of payments: on a Sunday
+    /// they move to the Monday after, on a Saturday to the Friday before.
+    ///
+    /// Martin Luther King Jr Day counts from 1983, Columbus Day from 1971, Juneteenth from 2022;
+    /// Washington's Birthday and Memorial Day move to Mondays from 1971, and Veterans Day was on
+    /// the fourth Monday of October from 1971 to 1977.
+    UnitedStates,
+    /// Bank holidays of England and Wales: on a weekend they move to the next working day.
+    ///
+    /// With the days of single years: the eve of 2000, the jubilees of 2002, 2012 and 2022, the
+    /// wedding of 2011, the funeral of 2022, the coronation of 2023, and 8 May for the early May
+    /// holiday in 1995 and 2020. The Monday holidays of May and August are carried back without end.
+    UnitedKingdom,
+}
+
+/// Where a date moves that is not a business day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum BusinessDayConvention {
+    /// It stays.
+    Unadjusted,
+    /// To the next business day.
+    Following,
+    /// To the next business day, or the one before where the next is in another month.
+    ModifiedFollowing,
+    /// To the business day before.
+    Preceding,
+    /// To the business day before, or the next where the one before is in another month.
+    ModifiedPreceding,
+}
+
+impl Calendar {
+    /// Whether the market is open on this date.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::time::{NaiveDate, calendar::Calendar};
+    ///
+    /// let good_friday: NaiveDate = "2026-04-03".parse().unwrap();
+    /// assert!(!Calendar::Target.is_business_day(good_friday));
+    /// assert!(Calendar::UnitedStates.is_business_day(good_friday));
+    /// ```
+    ///
+    /// # References
+    ///
+    /// European Central Bank, "TARGET closing days"; 5 U.S.C. 6103; Banking and Financial Dealings
+    /// Act 1971, schedule 1.
+    #[must_use]
+    pub fn is_business_day(self, date: NaiveDate) -> bool {
+        self == Self::None || self.is_open(&Day::from(date))
+    }
+
+    /// Returns the business day to which the convention moves `date`; itself where it is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Date`] for a date that is outside, or would be moved out of, the years 1 to 9999.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::time::{NaiveDate, calendar::{BusinessDayConvention, Calendar}};
+    ///
+    /// let saturday: NaiveDate = "2026-01-31".parse().unwrap();
+    /// let moved = |convention| Calendar::Target.adjust(saturday, convention);
+    /// assert_eq!(moved(BusinessDayConvention::Following)?.to_string(), "2026-02-02");
+    /// assert_eq!(moved(BusinessDayConvention::ModifiedFollowing)?.to_string(), "2026-01-30");
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn adjust(self, date: NaiveDate, convention: BusinessDayConvention) -> Result<NaiveDate> {
+        gregorian::require_year("date", date)?;
+        let (step, within_month) = match convention {
+            BusinessDayConvention::Unadjusted => return Ok(date),
+            BusinessDayConvention::Following => (1, false),
+            BusinessDayConvention::ModifiedFollowing => (1, true),
+            BusinessDayConvention::Preceding => (-1, false),
+            BusinessDayConvention::ModifiedPreceding => (-1, true),
+        };
+        if self.is_business_day(date) {
+            return Ok(date);
+        }
+        let mut moved = self.seek(date, step);
+        if within_month && moved.is_none_or(|moved| moved.month() != date.month()) {
+            moved = self.seek(date, -step);
+        }
+        moved.filter(|&date| gregorian::has_plain_year(date)).ok_or(Error::Date {
+            argument: "date",
+            value: date,
+            requirement: "a date whose business day is in the years 1 to 9999",
+        })
+    }
+
+    /// Returns the number of business days from `start`, itself included, to `end`, excluded.
+    ///
+    /// Where `end` comes first it is minus the number from `end` to `start`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::time::{NaiveDate, calendar::Calendar};
+    ///
+    /// let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// assert_eq!(Calendar::Weekends.business_days_between(date("2026-01-02"), date("2026-01-09")), 5);
+    /// ```
+    #[must_use]
+    pub fn business_days_between(self, start: NaiveDate, end: NaiveDate) -> i64 {
+        if end < start {
+            return -self.business_days_between(end, start);
+        }
+        if self == Self::None {
+            return gregorian::days_between(start, end);
+        }
+        let mut day = Day::from(start);
+        let mut count = 0;
+        for _ in 0..gregorian::days_between(start, end) {
+            count += i64::from(self.is_open(&day));
+            day.advance();
+        }
+        count
+    }
+
+    /// The nearest business day in steps of one day either way.
+    fn seek(self, date: NaiveDate, step: i64) -> Option<NaiveDate> {
+        let mut date = gregorian::add_days(date, step)?;
+        while !self.is_business_day(date) {
+            date = gregorian::add_days(date, step)?;
+        }
+        Some(date)
+    }
+
+    fn is_open(self, day: &Day) -> bool {
+        !day.is_weekend()
+            && match self {
+                Self::None | Self::Weekends => true,
+                Self::Target => !is_target_holiday(day),
+                Self::UnitedStates => !is_united_states_holiday(day),
+                Self::UnitedKingdom => !is_united_kingdom_holiday(day),
+            }
+    }
+}
+
+/// A date taken apart once, and moved on cheaply.
+struct Day {
+    year: i32,
+    month: u32,
+    day: u32,
+    weekday: Weekday,
+}
+
+impl From<NaiveDate> for Day {
+    fn from(date: NaiveDate) -> Self {
+        Self { year: date.year(), month: date.month(), day: date.day(), weekday: date.weekday() }
+    }
+}
+
+impl Day {
+    fn is_weekend(&self) -> bool {
+        matches!(self.weekday, Weekday::Sat | Weekday::Sun)
+    }
+
+    fn advance(&mut self) {
+        self.weekday = self.weekday.succ();
+        self.day += 1;
+        if self.day > gregorian::days_in_month(self.year, self.month) {
+            self.day = 1;
+            self.month += 1;
+        }
+        if self.month > 12 {
+            self.month = 1;
+            self.year += 1;
+        }
+    }
+
+    fn is(&self, month: u32, day: u32) -> bool {
+        self.month == month && self.day == day
+    }
+
+    /// The `n`th of its weekday in the month.
+    fn is_nth(&self, n: u32, weekday: Weekday, month: u32) -> bool {
+        self.month == month && self.weekday == weekday && (self.day - 1) / 7 + 1 == n
+    }
+
+    /// The last Monday of a month of 31 days.
+    fn is_last_monday(&self, month: u32) -> bool {
+        self.month == month && self.weekday == Weekday::Mon && self.day > 24
+    }
+
+    /// A holiday of fixed date that moves to the Friday before or the Monday after a weekend.
+    fn is_nearest(&self, month: u32, day: u32) -> bool {
+        self.month == month
+            && (self.day == day
+                || self.day == day + 1 && self.weekday == Weekday::Mon
+                || self.day + 1 == day && self.weekday == Weekday::Fri)
+    }
+
+    /// Days since Easter Sunday.
+    fn days_after_easter(&self) -> Option<i32> {
+        // Easter Sunday lies between 22 March and 25 April.
+        matches!(self.month, 3 | 4).then(|| {
+            let days_since_march = self.day as i32 + if self.month == 4 { 31 } else { 0 };
+            days_since_march - easter_sunday(self.year)
+        })
+    }
+
+    fn is_good_friday_or_easter_monday(&self) -> bool {
+        matches!(self.weekday, Weekday::Fri | Weekday::Mon)
+            && matches!(self.days_after_easter(), Some(-2 | 1))
+    }
+}
+
+/// Easter Sunday as a day of March, 32 being 1 April.
+///
+/// The Gregorian computus: the golden number and the epact give the paschal full moon, and
+/// Easter is the Sunday after it (Knuth 1968, "The Art of Computer Programming", 1.3.2, ex. 14).
+fn easter_sunday(year: i32) -> i32 {
+    let golden = year.rem_euclid(19) + 1;
+    let century = year.div_euclid(100) + 1;
+    let dropped_leap_years = 3 * century / 4 - 12;
+    let moon_correction = (8 * century + 5) / 25 - 5;
+    let sunday = 5 * year / 4 - dropped_leap_years - 10;
+    let epact = (11 * golden + 20 + moon_correction - dropped_leap_years).rem_euclid(30);
+    let skips = epact == 24 || (epact == 25 && golden > 11);
+    let full_moon = 44 - epact - i32::from(skips);
+    let full_moon = if full_moon < 21 { full_moon + 30 } else { full_moon };
+    full_moon + 7 - (sunday + full_moon).rem_euclid(7)
+}
+
+fn is_target_holiday(day: &Day) -> bool {
+    let since_2000 = day.year >= 2000
+        && (day.is(5, 1) || day.is(12, 26) || day.is_good_friday_or_easter_monday());
+    let last_of_year = day.is(12, 31) && matches!(day.year, 1998 | 1999 | 2001);
+    day.is(1, 1) || day.is(12, 25) || since_2000 || last_of_year
+}
+
+fn is_united_states_holiday(day: &Day) -> bool {
+    use Weekday::{Mon, Thu};
+    let uniform_mondays = day.year >= 1971;
+    match day.month {
+        1 => {
+            day.day == 1
+                || day.day == 2 && day.weekday == Mon
+                || day.year >= 1983 && day.is_nth(3, Mon, 1)
+        }
+        2 if uniform_mondays => day.is_nth(3, Mon, 2),
+        2 => day.is_nearest(2, 22),
+        5 if uniform_mondays => day.is_last_monday(5),
+        5 => day.is_nearest(5, 30),
+        6 => day.year >= 2022 && day.is_nearest(6, 19),
+        7 => day.is_nearest(7, 4),
+        9 => day.is_nth(1, Mon, 9),
+        10 => uniform_mondays && (day.is_nth(2, Mon, 10) || veterans_in_october(day)),
+        11 => day.is_nth(4, Thu, 11) || !(1971..1978).contains(&day.year) && day.is_nearest(11, 11),
+        // New Year's Day on a Saturday is kept on the last of December.
+        12 => day.is_nearest(12, 25) || day.day == 31 && day.weekday == Weekday::Fri,
+        _ => false,
+    }
+}
+
+fn veterans_in_october(day: &Day) -> bool {
+    day.year < 1978 && day.is_nth(4, Weekday::Mon, 10)
+}
+
+fn is_united_kingdom_holiday(day: &Day) -> bool {
+    use Weekday::{Mon, Tue};
+    match day.month {
+        1 => day.day == 1 || day.day <= 3 && day.weekday == Mon,
+        3 | 4 => day.is_good_friday_or_easter_monday() || (day.year == 2011 && day.is(4, 29)),
+        5 => is_united_kingdom_holiday_in_may(day),
+        6 => matches!((day.year, day.day), (2002, 3 | 4) | (2012, 4 | 5) | (2022, 2 | 3)),
+        8 => day.is_last_monday(8),
+        9 => day.year == 2022 && day.day == 19,
+        12 => {
+            matches!(day.day, 25 | 26)
+                || matches!(day.day, 27 | 28) && matches!(day.weekday, Mon | Tue)
+                || day.year == 1999 && day.day == 31
+        }
+        _ => false,
+    }
+}
+
+fn is_united_kingdom_holiday_in_may(day: &Day) -> bool {
+    let early = match day.year {
+        1995 | 2020 => day.day == 8,
+        _ => day.is_nth(1, Weekday::Mon, 5),
+    };
+    let moved_to_june = matches!(day.year, 2002 | 2012 | 2022);
+    let coronation = day.year == 2023 && day.day == 8;
+    early || coronation || (!moved_to_june && day.is_last_monday(5))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CALENDARS: [Calendar; 5] = [
+        Calendar::None,
+        Calendar::Weekends,
+        Calendar::Target,
+        Calendar::UnitedStates,
+        Calendar::UnitedKingdom,
+    ];
+
+    fn date(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn easter_sunday_is_that_of_the_almanacs() {
+        // Astronomical Almanac; 22 March 1818 and 25 April 1943 and 2038 are the extremes.
+        #[rustfmt::skip]
+        let rows = [
+            (1818, 22), (1886, 56), (1943, 56), (1954, 49), (1981, 50), (2000, 54), (2008, 23), (2024, 31),
+            (2025, 51), (2026, 36), (2038, 56), (2049, 49), (2076, 50), (2285, 22),
+        ];
+        for (year, day_of_march) in rows {
+            assert_eq!(easter_sunday(year), day_of_march, "{year}");
+        }
+    }
+
+    #[test]
+    fn the_next_business_day_may_be_days_away() {
+        use BusinessDayConvention::{Following, Preceding};
+        // Good Friday to Easter Monday; Christmas 2021 in the United Kingdom.
+        assert_eq!(Calendar::Target.adjust(date("2026-04-03"), Following), Ok(date("2026-04-07")));
+        assert_eq!(Calendar::Target.adjust(date("2026-04-06"), Preceding), Ok(date("2026-04-02")));
+        assert_eq!(
+            Calendar::UnitedKingdom.adjust(date("2021-12-25"), Following),
+            Ok(date("2021-12-29"))
+        );
+    }
+
+    #[test]
+    fn modified_conventions_stay_in_the_month() {
+        use BusinessDayConvention::{ModifiedFollowing, ModifiedPreceding};
+        let adjust = |text, convention| Calendar::Weekends.adjust(date(text), convention);
+        assert_eq!(adjust("2026-01-31", ModifiedFollowing), Ok(date("2026-01-30")));
+        assert_eq!(adjust("2026-02-01", ModifiedPreceding), Ok(date("2026-02-02")));
+        assert_eq!(adjust("2026-01-10", ModifiedFollowing), Ok(date("2026-01-12")));
+        assert_eq!(adjust("2026-01-10", ModifiedPreceding), Ok(date("2026-01-09")));
+    }
+
+    #[test]
+    fn a_date_moved_beyond_the_last_year_is_refused() {
+        use BusinessDayConvention::{Following, Preceding};
+        // Kept on the Friday because 1 January 10000 is a Saturday.
+        let last = date("9999-12-31");
+        let error = Calendar::UnitedStates.adjust(last, Following).unwrap_err();
+        assert_eq!((error.code(), error.argument()), ("date", Some("date")));
+        assert_eq!(Calendar::UnitedStates.adjust(last, Preceding), Ok(date("9999-12-30")));
+        assert!(Calendar::Target.adjust(date("0001-01-01"), Preceding).is_err());
+        assert!(Calendar::None.adjust(NaiveDate::MAX, Following).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn an_adjusted_date_is_a_business_day_and_stays_put(day in 1_i32..3_652_000, which in 0_usize..5) {
+            use BusinessDayConvention::*;
+            let (calendar, date) = (CALENDARS[which], NaiveDate::from_num_days_from_ce_opt(day).unwrap());
+            for convention in [Following, ModifiedFollowing, Preceding, ModifiedPreceding] {
+                if let Ok(moved) = calendar.adjust(date, convention) {
+                    prop_assert!(calendar.is_business_day(moved));
+                    prop_assert_eq!(calendar.adjust(moved, convention), Ok(moved));
+                    prop_assert!(gregorian::days_between(date, moved).abs() <= 6);
+                }
+            }
+        }
+
+        #[test]
+        fn business_days_are_counted_one_by_one(start in 700_000_i32..760_000, length in 0_i32..900, which in 0_usize..5) {
+            let day = |n| NaiveDate::from_num_days_from_ce_opt(n).unwrap();
+            let calendar = CALENDARS[which];
+            let expected = (start..start + length).filter(|&n| calendar.is_business_day(day(n))).count();
+            let (start, end) = (day(start), day(start + length));
+            prop_assert_eq!(calendar.business_days_between(start, end), expected as i64);
+            prop_assert_eq!(calendar.business_days_between(end, start), -(expected as i64));
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Schedules: the coupon periods between an issue and a maturity.
+
+use std::iter::FusedIterator;
+
+use chrono::{Datelike, NaiveDate};
+
+use super::gregorian;
+use crate::{Error, Result};
+
+/// How often in a year a coupon is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Frequency {
+    /// Once a year.
+    Annual,
+    /// Every six months.
+    Semiannual,
+    /// Every four months.
+    EveryFourthMonth,
+    /// Every three months.
+    Quarterly,
+    /// Every two months.
+    Bimonthly,
+    /// Every month.
+    Monthly,
+}
+
+impl Frequency {
+    /// The frequency with this many payments a year: 1, 2, 3, 4, 6 or 12.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::time::schedule::Frequency;
+    ///
+    /// assert_eq!(Frequency::from_count(2), Some(Frequency::Semiannual));
+    /// assert_eq!(Frequency::from_count(5), None);
+    /// ```
+    #[must_use]
+    pub fn from_count(count: u32) -> Option<Self> {
+        match count {
+            1 => Some(Self::Annual),
+            2 => Some(Self::Semiannual),
+            3 => Some(Self::EveryFourthMonth),
+            4 => Some(Self::Quarterly),
+            6 => Some(Self::Bimonthly),
+            12 => Some(Self::Monthly),
+            _ => None,
+        }
+    }
+
+    /// Payments a year.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        match self {
+            Self::Annual => 1,
+            Self::Semiannual => 2,
+            Self::EveryFourthMonth => 3,
+            Self::Quarterly => 4,
+            Self::Bimonthly => 6,
+            Self::Monthly => 12,
+        }
+    }
+
+    /// Months from one payment to the next.
+    pub(crate) fn months(self) -> i64 {
+        i64::from(12 / self.count())
+    }
+}
+
+/// A coupon period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Period {
+    /// The first day of the period.
+    pub start: NaiveDate,
+    /// The day after its last: the coupon date, and the first day of the next period.
+    pub end: NaiveDate,
+    /// Where a period of full length with the same end would start; earlier than `start` in a
+    /// short first period only, and there possibly before the year 1.
+    pub regular_start: NaiveDate,
+}
+
+/// The coupon periods between two dates, in order of time.
+///
+/// Coupon dates are counted backwards from the maturity: the k-th from the end lies k periods of
+/// `12 / frequency` months before it, on the same day of the month, clipped to the month's end.
+/// Each is counted from the maturity itself, so that a clipped date clips no other. What is left
+/// at the front is a short first period. With `end_of_month`, and a maturity at the end of its
+/// month, every coupon date is the end of its month; with another maturity it changes nothing.
+/// No date is moved for weekends or holidays.
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::time::{NaiveDate, schedule::{Frequency, Schedule}};
+///
+/// let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+/// let schedule =
+///     Schedule::backward(date("2025-11-01"), date("2027-02-28"), Frequency::Semiannual, true)?;
+/// let ends: Vec<String> = schedule.map(|period| period.end.to_string()).collect();
+/// assert_eq!(ends, ["2026-02-28", "2026-08-31", "2027-02-28"]);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// The month of the maturity, and the day for which every coupon date asks.
+    last_month: i64,
+    day: u32,
+    months: i64,
+    /// Periods still to come.
+    remaining: i64,
+    /// Where the next period starts.
+    start: NaiveDate,
+    /// Where it would start were it of full length.
+    regular_start: NaiveDate,
+}
+
+impl Schedule {
+    /// Lays out the periods from `issue_date` to `maturity_date`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Date`] for a date outside the years 1 to 9999, or a `maturity_date` that is not
+    /// after the `issue_date`.
+    pub fn backward(
+        issue_date: NaiveDate,
+        maturity_date: NaiveDate,
+        frequency: Frequency,
+        end_of_month: bool,
+    ) -> Result<Self> {
+        gregorian::require_year("issue_date", issue_date)?;
+        gregorian::require_year("maturity_date", maturity_date)?;
+        if maturity_date <= issue_date {
+            return Err(Error::Date {
+                argument: "maturity_date",
+                value: maturity_date,
+                requirement: "after the issue date",
+            });
+        }
+        // Asking for the 31st of every month and clipping gives its end.
+        let sticky = end_of_month && gregorian::is_month_end(maturity_date);
+        let day = if sticky { 31 } else { maturity_date.day() };
+        let last_month = gregorian::month_index(maturity_date);
+        let months = frequency.months();
+        let whole = (last_month - gregorian::month_index(issue_date)) / months;
+        let mut schedule = Self {
+            last_month,
+            day,
+            months,
+            remaining: whole,
+            start: issue_date,
+            regular_start: issue_date,
+        };
+        if schedule.coupon_date(whole) > issue_date {
+            schedule.remaining += 1;
+        }
+        schedule.regular_start = schedule.coupon_date(schedule.remaining);
+        Ok(schedule)
+    }
+
+    /// The coupon date with `periods` periods between it and the maturity.
+    fn coupon_date(&self, periods: i64) -> NaiveDate {
+        gregorian::date_in_month(self.last_month - periods * self.months, self.day)
+            .expect("a coupon date is at most one period before the year 1")
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Period;
+
+    fn next(&mut self) -> Option<Period> {
+        if self.remaining == 0 {
+            return None;
+        }
+        self.remaining -= 1;
+        let end = self.coupon_date(self.remaining);
+        let period = Period { start: self.start, end, regular_start: self.regular_start };
+        (self.start, self.regular_start) = (end, end);
+        Some(period)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let remaining = usize::try_from(self.remaining).unwrap_or(usize::MAX);
+        (remaining, Some(remaining))
+    }
+}
+
+impl ExactSizeIterator for Schedule {}
+
+impl FusedIterator for Schedule {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn date(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    /// The dates of a schedule, the first being the issue, joined by spaces.
+    fn dates(issue: &str, maturity: &str, count: u32, end_of_month: bool) -> String {
+        let frequency = Frequency::from_count(count).unwrap();
+        let schedule = Schedule::backward(date(issue), date(maturity), frequency, end_of_month);
+        let ends = schedule.unwrap().map(|period| format!(" {}", period.end));
+        std::iter::once(issue.to_owned()).chain(ends).collect()
+    }
+
+    #[test]
+    fn coupon_dates_are_counted_back_from_the_maturity() {
+        #[rustfmt::skip]
+        let rows = [
+            ("2024-01-15", "2025-01-15", 2, false, "2024-01-15 2024-07-15 2025-01-15"),
+            // A short first period.
+            ("2024-03-01", "2025-01-15", 2, false, "2024-03-01 2024-07-15 2025-01-15"),
+            ("2024-07-14", "2025-01-15", 2, false, "2024-07-14 2024-07-15 2025-01-15"),
+            ("2025-01-14", "2025-01-15", 1, false, "2025-01-14 2025-01-15"),
+            // February clips the 30th, and the months after it are on the 30th again.
+            ("2023-11-30", "2024-08-30", 4, false, "2023-11-30 2024-02-29 2024-05-30 2024-08-30"),
+            // The issue lies on the clipped date: no stub.
+            ("2024-02-29", "2024-08-31", 2, false, "2024-02-29 2024-08-31"),
+            // Without end_of_month the 28th of February leads to the 28th.
+            ("2024-08-28", "2026-02-28", 2, false, "2024-08-28 2025-02-28 2025-08-28 2026-02-28"),
+            ("2024-08-31", "2026-02-28", 2, true, "2024-08-31 2025-02-28 2025-08-31 2026-02-28"),
+            // end_of_month says nothing of a maturity within its month.
+            ("2024-10-30", "2025-04-29", 4, true, "2024-10-30 2025-01-29 2025-04-29"),
+            ("0001-01-01", "0001-03-15", 12, false, "0001-01-01 0001-01-15 0001-02-15 0001-03-15"),
+        ];
+        for (issue, maturity, count, end_of_month, expected) in rows {
+            assert_eq!(dates(issue, maturity, count, end_of_month), expected);
+        }
+    }
+
+    #[test]
+    fn only_a_short_first_period_has_an_earlier_regular_start() {
+        let periods: Vec<Period> = Schedule::backward(
+            date("2024-03-01"),
+            date("2025-01-15"),
+            Frequency::Semiannual,
+            false,
+        )
+        .unwrap()
+        .collect();
+        assert_eq!(periods[0].regular_start, date("2024-01-15"));
+        assert_eq!(periods[1].regular_start, periods[1].start);
+    }
+
+    #[test]
+    fn a_maturity_not_after_the_issue_is_refused() {
+        for maturity in ["2024-01-15", "2024-01-14"] {
+            let error =
+                Schedule::backward(date("2024-01-15"), date(maturity), Frequency::Annual, false);
+            assert_eq!(error.unwrap_err().argument(), Some("maturity_date"));
+        }
+        let error = Schedule::backward(NaiveDate::MIN, NaiveDate::MAX, Frequency::Monthly, false);
+        assert_eq!(error.unwrap_err().argument(), Some("issue_date"));
+    }
+
+    #[test]
+    fn a_count_that_divides_a_year_into_months_is_a_frequency() {
+        for count in 0..=13 {
+            let frequency = Frequency::from_count(count);
+            assert_eq!(frequency.is_some(), [1, 2, 3, 4, 6, 12].contains(&count), "{count}");
+            assert!(frequency.is_none_or(|frequency| frequency.count() == count));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn periods_join_from_issue_to_maturity(
+            issue in 1_i32..3_600_000, length in 1_i32..20_000, which in 0_usize..6, end_of_month: bool,
+        ) {
+            let count = [1, 2, 3, 4, 6, 12][which];
+            let day = |n| NaiveDate::from_num_days_from_ce_opt(n).unwrap();
+            let (issue, maturity) = (day(issue), day(issue + length));
+            let frequency = Frequency::from_count(count).unwrap();
+            let schedule = Schedule::backward(issue, maturity, frequency, end_of_month).unwrap();
+            let expected = schedule.len();
+            let periods: Vec<Period> = schedule.collect();
+            prop_assert_eq!(periods.len(), expected);
+            prop_assert_eq!(periods[0].start, issue);
+            prop_assert_eq!(periods.last().unwrap().end, maturity);
+            prop_assert!(periods.windows(2).all(|pair| pair[0].end == pair[1].start));
+            for period in periods {
+                prop_assert!(period.regular_start <= period.start && period.start < period.end);
+            }
+        }
+    }
+}
