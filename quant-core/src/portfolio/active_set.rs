@@ -1,0 +1,338 @@
+//! Least variance under bounds, by the set of assets that are free of them.
+//!
+//! Two methods share the same steps. Block pivoting moves every asset that breaks a condition at
+//! once and meets the answer in a handful of factorisations, but may cycle and needs a definite
+//! matrix. The primal method moves one asset at a time from a feasible point, never cycles for
+//! long, and welcomes singular matrices.
+//!
+//! Júdice and Pires (1994), "A block principal pivoting algorithm for large-scale strictly
+//! monotone linear complementarity problems"; Nocedal and Wright (2006), "Numerical
+//! Optimization", algorithm 16.3.
+
+use super::cholesky::Cholesky;
+use super::face::Face;
+use super::symmetric::{Symmetric, dot, sum};
+use crate::{Error, Result};
+
+/// How far, in units of the risks involved, a gradient may be from its sign by rounding.
+const NOISE: f64 = 8.881_784_197_001_252e-16;
+/// Rounds of block pivoting without progress before the primal method takes over.
+const PATIENCE: u32 = 5;
+
+/// A covariance, with its largest variance near 1, and bounds that some portfolio meets.
+pub(super) struct Problem<'a> {
+    pub(super) covariance: &'a Symmetric,
+    /// Square roots of the variances.
+    pub(super) deviations: Vec<f64>,
+    /// Lower bounds, −∞ where there is none.
+    pub(super) lower: Vec<f64>,
+    /// Upper bounds, ∞ where there is none.
+    pub(super) upper: Vec<f64>,
+}
+
+/// Where an asset stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Between its bounds, moved by every step.
+    Free,
+    /// At its lower bound.
+    Lower,
+    /// At its upper bound.
+    Upper,
+    /// At zero between its bounds, not yet moved.
+    Parked,
+}
+
+/// A portfolio and what holds it in place.
+pub(super) struct Vertex<'a> {
+    pub(super) weights: Vec<f64>,
+    pub(super) places: Vec<Place>,
+    pub(super) face: Face<'a>,
+    /// Half the derivative of the least variance by the budget.
+    pub(super) multiplier: f64,
+}
+
+impl<'a> Problem<'a> {
+    pub(super) fn new(covariance: &'a Symmetric, lower: Vec<f64>, upper: Vec<f64>) -> Self {
+        let deviation = |asset| covariance.diagonal(asset).max(0.0).sqrt();
+        let deviations = (0..covariance.size()).map(deviation).collect();
+        Self { covariance, deviations, lower, upper }
+    }
+
+    /// Whether the bounds leave an asset no room.
+    fn is_fixed(&self, asset: usize) -> bool {
+        self.lower[asset] == self.upper[asset]
+    }
+
+    /// The largest rounding error to expect in the gradient at an asset of unit deviation.
+    fn noise(&self, weights: &[f64]) -> f64 {
+        let risks =
+            self.deviations.iter().zip(weights).map(|(deviation, weight)| deviation * weight.abs());
+        NOISE * risks.sum::<f64>()
+    }
+
+    /// Returns a minimum of the variance; the only one where `factor` of the covariance is given.
+    pub(super) fn minimise(&self, factor: Option<Cholesky>) -> Result<Vertex<'a>> {
+        let mut vertex = match factor.and_then(|factor| self.pivot_in_blocks(factor)) {
+            Some(vertex) => vertex,
+            None => self.step_from_a_vertex()?,
+        };
+        self.refine(&mut vertex);
+        Ok(vertex)
+    }
+
+    /// Moves all assets that break a condition at once until none does; `None` where it cycles.
+    fn pivot_in_blocks(&self, factor: Cholesky) -> Option<Vertex<'a>> {
+        let size = self.covariance.size();
+        let mut places = vec![Place::Free; size];
+        let mut face = Face::definite(self.covariance, (0..size).collect(), factor);
+        let (mut fewest, mut patience) = (usize::MAX, PATIENCE);
+        loop {
+            let mut weights = self.bound_weights(&places);
+            let gradient = self.covariance.times(&weights);
+            let (step, multiplier) = face.step(&gradient, 1.0 - sum(weights.iter().copied()));
+            for (asset, weight) in face.assets().zip(step) {
+                weights[asset] = weight;
+            }
+            if !weights.iter().all(|weight| weight.is_finite()) {
+                return None;
+            }
+            let broken = self.exchange(&weights, &mut places, multiplier);
+            if broken == 0 {
+                return Some(Vertex { weights, places, face, multiplier });
+            }
+            if broken < fewest {
+                (fewest, patience) = (broken, PATIENCE);
+            } else if patience == 0 {
+                return None;
+            } else {
+                patience -= 1;
+            }
+            let members: Vec<usize> =
+                (0..size).filter(|&asset| places[asset] == Place::Free).collect();
+            if members.is_empty() {
+                return None;
+            }
+            let factor = Cholesky::of(self.covariance, &members, 0.0, 0.0).ok()?;
+            face = Face::definite(self.covariance, members, factor);
+        }
+    }
+
+    /// The weights of the assets at their bounds, zero elsewhere.
+    fn bound_weights(&self, places: &[Place]) -> Vec<f64> {
+        let weight = |(asset, &place): (usize, &Place)| match place {
+            Place::Lower => self.lower[asset],
+            Place::Upper => self.upper[asset],
+            Place::Free | Place::Parked => 0.0,
+        };
+        places.iter().enumerate().map(weight).collect()
+    }
+
+    /// Moves every asset that breaks a condition to its other side and counts them.
+    fn exchange(&self, weights: &[f64], places: &mut [Place], multiplier: f64) -> usize {
+        let gradient = self.covariance.times(weights);
+        let noise = self.noise(weights);
+        let mut broken = 0;
+        for (asset, place) in places.iter_mut().enumerate() {
+            let slope = gradient[asset] - multiplier;
+            let tolerance = noise * self.deviations[asset];
+            let next = match place {
+                Place::Free | Place::Parked if weights[asset] < self.lower[asset] => Place::Lower,
+                Place::Free | Place::Parked if weights[asset] > self.upper[asset] => Place::Upper,
+                Place::Lower if slope < -tolerance && !self.is_fixed(asset) => Place::Free,
+                Place::Upper if slope > tolerance && !self.is_fixed(asset) => Place::Free,
+                _ => continue,
+            };
+            *place = next;
+            broken += 1;
+        }
+        broken
+    }
+
+    /// Walks from a feasible point, freeing or binding one asset at a time.
+    fn step_from_a_vertex(&self) -> Result<Vertex<'a>> {
+        let mut vertex = self.first_vertex();
+        let mut gradient = self.covariance.times(&vertex.weights);
+        let calm = 10 * self.covariance.size() + 20;
+        let limit = 5 * calm;
+        for iteration in 0..limit {
+            let is_blocked = self.move_on_face(&mut vertex, &gradient);
+            gradient = self.covariance.times(&vertex.weights);
+            // What goes on for this long turns on rounding: tolerate ever more of it.
+            let tolerance = libm::scalbn(1.0, (iteration / (calm / 10)).saturating_sub(10) as i32);
+            if !is_blocked && !self.free_one(&mut vertex, &gradient, tolerance) {
+                return Ok(vertex);
+            }
+        }
+        let residual = self.noise(&vertex.weights);
+        Err(Error::NoConvergence { method: "active set", iterations: limit as u32, residual })
+    }
+
+    /// Steps to the minimum of the face, or to the first bound on the way, which becomes active.
+    fn move_on_face(&self, vertex: &mut Vertex<'a>, gradient: &[f64]) -> bool {
+        let slopes: Vec<f64> = gradient.iter().map(|slope| slope - vertex.multiplier).collect();
+        let (step, correction) =
+            vertex.face.step(&slopes, 1.0 - sum(vertex.weights.iter().copied()));
+        vertex.multiplier += correction;
+        let blocked = self.first_bound(vertex, &step);
+        let length = blocked.map_or(1.0, |(_, _, length)| length);
+        for (asset, change) in vertex.face.assets().zip(step) {
+            vertex.weights[asset] += length * change;
+        }
+        // The last free asset carries the budget: that it passes its bound is rounding.
+        let Some((asset, place, _)) = blocked.filter(|_| vertex.face.len() > 1) else {
+            return false;
+        };
+        let bounds = if place == Place::Lower { &self.lower } else { &self.upper };
+        vertex.weights[asset] = bounds[asset];
+        vertex.places[asset] = place;
+        vertex.face.remove(asset);
+        true
+    }
+
+    /// The first bound that a step would pass, and the part of the step that reaches it.
+    fn first_bound(&self, vertex: &Vertex<'a>, step: &[f64]) -> Option<(usize, Place, f64)> {
+        let mut first: Option<(usize, Place, f64)> = None;
+        for (asset, &change) in vertex.face.assets().zip(step) {
+            let weight = vertex.weights[asset];
+            let (bound, place) = if weight + change < self.lower[asset] {
+                (self.lower[asset], Place::Lower)
+            } else if weight + change > self.upper[asset] {
+                (self.upper[asset], Place::Upper)
+            } else {
+                continue;
+            };
+            let length = ((bound - weight) / change).clamp(0.0, 1.0);
+            if first.is_none_or(|(_, _, shortest)| length < shortest) {
+                first = Some((asset, place, length));
+            }
+        }
+        first
+    }
+
+    /// Frees the asset whose move lowers the variance fastest; false if none does.
+    fn free_one(&self, vertex: &mut Vertex<'a>, gradient: &[f64], tolerance: f64) -> bool {
+        let mut dependent = vec![false; gradient.len()];
+        while let Some(asset) = self.entering(vertex, gradient, &dependent, tolerance) {
+            if vertex.face.add(asset) {
+                vertex.places[asset] = Place::Free;
+                return true;
+            }
+            // Its move leads along a line of equal variance, where a slope can only be rounding.
+            dependent[asset] = true;
+        }
+        false
+    }
+
+    /// The asset outside the face whose move lowers the variance fastest, if any does.
+    fn entering(
+        &self,
+        vertex: &Vertex<'a>,
+        gradient: &[f64],
+        dependent: &[bool],
+        tolerance: f64,
+    ) -> Option<usize> {
+        let noise = tolerance * self.noise(&vertex.weights);
+        let (mut steepest, mut entering) = (0.0, None);
+        for asset in
+            (0..self.covariance.size()).filter(|&asset| !dependent[asset] && !self.is_fixed(asset))
+        {
+            let slope = gradient[asset] - vertex.multiplier;
+            let descent = match vertex.places[asset] {
+                Place::Free => continue,
+                Place::Lower => -slope,
+                Place::Upper => slope,
+                Place::Parked => slope.abs(),
+            };
+            if descent > noise * self.deviations[asset] && descent > steepest {
+                (steepest, entering) = (descent, Some(asset));
+            }
+        }
+        entering
+    }
+
+    /// A feasible portfolio with one free asset: all as near to zero as their bounds allow, then
+    /// the calmest assets filled.
+    fn first_vertex(&self) -> Vertex<'a> {
+        let size = self.covariance.size();
+        let (mut weights, mut places): (Vec<f64>, Vec<Place>) =
+            (0..size).map(|asset| self.nearest_to_zero(asset)).unzip();
+        let mut order: Vec<usize> = (0..size).filter(|&asset| !self.is_fixed(asset)).collect();
+        order.sort_by(|&a, &b| self.deviations[a].total_cmp(&self.deviations[b]));
+        let mut missing = 1.0 - sum(weights.iter().copied());
+        let mut last = 0;
+        for asset in order {
+            last = asset;
+            let (bound, place) = if missing > 0.0 {
+                (self.upper[asset], Place::Upper)
+            } else {
+                (self.lower[asset], Place::Lower)
+            };
+            if (bound - weights[asset]).abs() >= missing.abs() {
+                weights[asset] += missing;
+                break;
+            }
+            weights[asset] = bound;
+            places[asset] = place;
+            missing = 1.0 - sum(weights.iter().copied());
+        }
+        places[last] = Place::Free;
+        let mut face = Face::empty(self.covariance);
+        face.add(last);
+        Vertex { weights, places, face, multiplier: 0.0 }
+    }
+
+    fn nearest_to_zero(&self, asset: usize) -> (f64, Place) {
+        if self.lower[asset] >= 0.0 {
+            (self.lower[asset], Place::Lower)
+        } else if self.upper[asset] <= 0.0 {
+            (self.upper[asset], Place::Upper)
+        } else {
+            (0.0, Place::Parked)
+        }
+    }
+
+    /// Repeats the last step with a gradient in twice the precision until it moves nothing.
+    fn refine(&self, vertex: &mut Vertex<'a>) {
+        let mut last = f64::INFINITY;
+        for _ in 0..3 {
+            let slopes = self.exact_slopes(vertex);
+            let missing = 1.0 - sum(vertex.weights.iter().copied());
+            let (step, correction) = vertex.face.step(&slopes, missing);
+            let largest = step.iter().fold(0.0, |largest: f64, change| largest.max(change.abs()));
+            // The face may be so near to singular that steps no longer shrink; and a bound that
+            // cuts a step off would leave the budget behind.
+            if largest >= 0.5 * last || self.first_bound(vertex, &step).is_some() {
+                return;
+            }
+            last = largest;
+            vertex.multiplier += correction;
+            let mut has_moved = false;
+            for (asset, change) in vertex.face.assets().zip(step) {
+                has_moved |= change.abs() > f64::EPSILON * vertex.weights[asset].abs();
+                vertex.weights[asset] += change;
+            }
+            if !has_moved {
+                return;
+            }
+        }
+    }
+
+    /// The gradient less the multiplier at the free assets, summed in twice the precision.
+    fn exact_slopes(&self, vertex: &Vertex<'a>) -> Vec<f64> {
+        let held = held_assets(&vertex.weights);
+        let weights: Vec<f64> = held.iter().map(|&asset| vertex.weights[asset]).collect();
+        let mut slopes = vec![0.0; vertex.weights.len()];
+        for asset in vertex.face.assets() {
+            let row = self.covariance.row(asset);
+            let row: Vec<f64> = held.iter().map(|&other| row[other]).collect();
+            slopes[asset] = dot(&row, &weights) - vertex.multiplier;
+        }
+        slopes
+    }
+}
+
+/// The assets whose weight is not zero.
+pub(super) fn held_assets(weights: &[f64]) -> Vec<usize> {
+    (0..weights.len()).filter(|&asset| weights[asset] != 0.0).collect()
+}

@@ -1,0 +1,668 @@
+//! Portfolios of least variance under bounds on the weights.
+//!
+//! The answer is that of an active-set method: weights at a bound are the bound, and the others
+//! meet the first-order conditions to rounding. Singular covariances are welcome. Not modelled:
+//! a target return, transaction costs, constraints on groups of assets.
+
+use super::active_set::{Problem, held_assets};
+use super::cholesky::Cholesky;
+use super::symmetric::{Symmetric, dot, sum};
+use crate::{Error, Result, check};
+
+/// Mirror images in the covariance may differ by this part of the larger.
+const SYMMETRY: f64 = 1e-12;
+/// They may also differ by rounding of the product of the two deviations.
+const ROUNDING: f64 = 8.881_784_197_001_252e-16;
+/// The least eigenvalue may be this far below zero, in units of the largest variance.
+const SEMI_DEFINITE: f64 = 1e-10;
+/// Weights whose sum misses 1 by more than this part of their size are no answer.
+const BUDGET: f64 = 1e-10;
+/// A deviation below this part of the largest is none.
+const NEGLIGIBLE: f64 = 6.223_015_277_861_142e-61;
+/// A pivot above this part of its variance makes the minimum unique beyond doubt.
+const DEFINITE: f64 = 1e-11;
+
+/// Assets, their risks and returns, and the bounds on their weights.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct MinVariance<'a> {
+    /// Expected return of each asset, annual.
+    pub expected_returns: &'a [f64],
+    /// Covariance of the returns, annual: a row for each asset, symmetric, positive
+    /// semi-definite.
+    pub covariance_matrix: &'a [Vec<f64>],
+    /// Return of the riskless asset, annual; enters only the Sharpe ratio.
+    pub risk_free_rate: f64,
+    /// Smallest weight of each asset, −∞ where it has none; `None` leaves all unbounded below.
+    pub min_weights: Option<&'a [f64]>,
+    /// Largest weight of each asset, ∞ where it has none; `None` leaves all unbounded above.
+    pub max_weights: Option<&'a [f64]>,
+}
+
+/// The portfolio of least variance.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Portfolio {
+    /// Weight of each asset, in the order of the input; they sum to 1.
+    pub weights: Vec<f64>,
+    /// Expected return, annual.
+    pub expected_return: f64,
+    /// Standard deviation of the return, annual.
+    pub volatility: f64,
+    /// Return beyond the riskless rate by volatility; `None` where the volatility is zero.
+    pub sharpe_ratio: Option<f64>,
+}
+
+impl MinVariance<'_> {
+    /// Returns the portfolio of least variance within the bounds.
+    ///
+    /// ```text
+    /// minimise wᵀΣw   subject to   Σwᵢ = 1,   lᵢ ≤ wᵢ ≤ uᵢ
+    /// ```
+    ///
+    /// where Σ is the covariance and l and u are the bounds.
+    ///
+    /// - A weight at its bound is the bound, bit for bit.
+    /// - Where the minimum is not unique, as with two copies of one asset, the answer is the
+    ///   portfolio of least norm `Σwᵢ²` among all of least variance.
+    /// - Σ times a constant has the same portfolio; the weights are computed from Σ scaled by a
+    ///   power of two to a largest variance near 1.
+    /// - A variance that is only rounding of its terms is zero, as is that of an asset whose
+    ///   volatility is below 1e-60 of the largest.
+    /// - Bounds whose sum misses 1 by rounding alone, as 3 × 0.3333333333333333, are met.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooFew`] without assets; [`Error::Shape`] where a length differs from that of
+    /// `expected_returns`; [`Error::Domain`] or [`Error::Element`] where a number is not finite;
+    /// [`Error::Asymmetric`] where mirror images differ by more than 1e-12 of the larger;
+    /// [`Error::NotPositiveSemiDefinite`] where an eigenvalue is below −1e-10 of the largest
+    /// variance; [`Error::Infeasible`] where a lower bound exceeds its upper bound or the bounds
+    /// exclude weights that sum to 1; [`Error::Overflow`] where return or ratio exceed the
+    /// largest double; [`Error::NoConvergence`] where weights of very different sizes defeat the
+    /// rounding, which takes a matrix that is singular to the last bit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::portfolio::min_variance::MinVariance;
+    ///
+    /// let portfolio = MinVariance {
+    ///     expected_returns: &[0.06, 0.10],
+    ///     covariance_matrix: &[vec![0.01, 0.0], vec![0.0, 0.03]],
+    ///     risk_free_rate: 0.02,
+    ///     min_weights: Some(&[0.0, 0.0]),
+    ///     max_weights: None,
+    /// }
+    /// .solve()?;
+    /// assert_eq!(portfolio.weights, [0.75, 0.25]);
+    /// assert!((portfolio.expected_return - 0.07).abs() < 1e-15);
+    /// assert!((portfolio.volatility - 0.0075_f64.sqrt()).abs() < 1e-15);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Markowitz (1956), "The optimization of a quadratic function subject to linear
+    /// constraints"; Nocedal and Wright (2006), "Numerical Optimization", chapter 16.
+    pub fn solve(&self) -> Result<Portfolio> {
+        self.validate()?;
+        let (lower, upper) = self.bounds()?;
+        let (covariance, exponent) = self.scaled_covariance()?;
+        let factor = semi_definite(&covariance)?;
+        let weights = match only_portfolio(&lower, &upper) {
+            Some(weights) => weights,
+            None => least_variance(&Problem::new(&covariance, lower, upper), factor)?,
+        };
+        self.describe(weights, &covariance, exponent)
+    }
+
+    fn validate(&self) -> Result<()> {
+        let size = self.expected_returns.len();
+        if size == 0 {
+            return Err(Error::TooFew { argument: "expected_returns", needed: 1, found: 0 });
+        }
+        check::each("expected_returns", self.expected_returns, "a finite number", f64::is_finite)?;
+        check::length("covariance_matrix", self.covariance_matrix.len(), size)?;
+        for row in self.covariance_matrix {
+            check::length("covariance_matrix", row.len(), size)?;
+        }
+        check::finite("risk_free_rate", self.risk_free_rate)
+    }
+
+    /// The bounds, infinite where there is none; refused where no portfolio meets them.
+    fn bounds(&self) -> Result<(Vec<f64>, Vec<f64>)> {
+        let size = self.expected_returns.len();
+        let read = |argument, bounds: Option<&[f64]>, none: f64| {
+            let Some(bounds) = bounds else { return Ok(vec![none; size]) };
+            check::length(argument, bounds.len(), size)?;
+            check::each(argument, bounds, "a finite number", |bound| {
+                bound.is_finite() || bound == none
+            })?;
+            // −0.0 + 0.0 is +0.0: a weight at its bound leaves as the bound.
+            Ok(bounds.iter().map(|bound| bound + 0.0).collect())
+        };
+        let lower: Vec<f64> = read("min_weights", self.min_weights, f64::NEG_INFINITY)?;
+        let upper: Vec<f64> = read("max_weights", self.max_weights, f64::INFINITY)?;
+        for (index, (low, high)) in lower.iter().zip(&upper).enumerate() {
+            if low > high {
+                let problem =
+                    format!("element {index} is {low}, but `max_weights` allows at most {high}");
+                return Err(Error::Infeasible {
+                    argument: "min_weights",
+                    index: Some(index),
+                    problem,
+                });
+            }
+        }
+        refuse_sum("min_weights", &lower, |least| least > 1.0, "more than 1")?;
+        refuse_sum("max_weights", &upper, |most| most < 1.0, "less than 1")?;
+        Ok((lower, upper))
+    }
+
+    /// The covariance times `2^−exponent`, its largest variance between ½ and 1, and the exponent.
+    fn scaled_covariance(&self) -> Result<(Symmetric, i32)> {
+        let size = self.covariance_matrix.len();
+        for (index, row) in self.covariance_matrix.iter().enumerate() {
+            if let Some(value) = row.iter().copied().find(|value| !value.is_finite()) {
+                let requirement = "a row of finite numbers";
+                return Err(Error::Element {
+                    argument: "covariance_matrix",
+                    index,
+                    value,
+                    requirement,
+                });
+            }
+        }
+        let largest =
+            (0..size).map(|asset| self.covariance_matrix[asset][asset]).fold(0.0, f64::max);
+        let (_, exponent) = libm::frexp(largest);
+        // In two halves, since the inverse of the smallest double is no double.
+        let half = libm::scalbn(1.0, -exponent / 2);
+        let other = libm::scalbn(1.0, -exponent - -exponent / 2);
+        let mut elements = Vec::with_capacity(size * size);
+        for row in self.covariance_matrix {
+            elements.extend(row.iter().map(|element| element * half * other));
+        }
+        symmetrise(size, &mut elements)?;
+        drop_negligible(size, &mut elements);
+        Ok((Symmetric::from_elements(size, elements), exponent))
+    }
+
+    /// Return, volatility and Sharpe ratio of the weights.
+    fn describe(
+        &self,
+        weights: Vec<f64>,
+        covariance: &Symmetric,
+        exponent: i32,
+    ) -> Result<Portfolio> {
+        let exact = dot(&weights, self.expected_returns);
+        let plain = || {
+            weights.iter().zip(self.expected_returns).map(|(weight, value)| weight * value).sum()
+        };
+        // The exact products need room above the largest return; the plain ones do not.
+        let expected_return = if exact.is_finite() { exact } else { plain() };
+        let expected_return = check::result("expected_returns", expected_return)?;
+        // The root takes an even power of two.
+        let variance = libm::scalbn(variance(&weights, covariance), exponent & 1);
+        let deviation = libm::scalbn(variance.sqrt(), exponent >> 1);
+        let volatility = check::result("covariance_matrix", deviation)?;
+        let sharpe_ratio = if volatility > 0.0 {
+            let excess = check::result("expected_returns", expected_return - self.risk_free_rate)?;
+            Some(check::result("expected_returns", excess / volatility)?)
+        } else {
+            None
+        };
+        Ok(Portfolio { weights, expected_return, volatility, sharpe_ratio })
+    }
+}
+
+/// Refuses bounds whose sum fails by more than their own rounding.
+fn refuse_sum(
+    argument: &'static str,
+    bounds: &[f64],
+    fails: impl Fn(f64) -> bool,
+    how: &str,
+) -> Result<()> {
+    if !sums_to_one(bounds) && bounds.iter().all(|bound| bound.is_finite()) {
+        let total = sum(bounds.iter().copied());
+        if fails(total) {
+            let problem = format!("their sum is {total}, {how}");
+            return Err(Error::Infeasible { argument, index: None, problem });
+        }
+    }
+    Ok(())
+}
+
+/// Whether bounds sum to 1 within the rounding of each of them.
+fn sums_to_one(bounds: &[f64]) -> bool {
+    let size: f64 = bounds.iter().map(|bound| bound.abs()).sum();
+    size.is_finite() && (sum(bounds.iter().copied()) - 1.0).abs() <= f64::EPSILON * (size + 1.0)
+}
+
+/// The only portfolio that the bounds allow, if there is no other.
+fn only_portfolio(lower: &[f64], upper: &[f64]) -> Option<Vec<f64>> {
+    [lower, upper].into_iter().find(|bounds| sums_to_one(bounds)).map(<[f64]>::to_vec)
+}
+
+/// Makes mirror images equal, or refuses where they differ by more than rounding.
+fn symmetrise(size: usize, elements: &mut [f64]) -> Result<()> {
+    for row in 0..size {
+        for column in row + 1..size {
+            let (above, below) = (elements[row * size + column], elements[column * size + row]);
+            if above == below {
+                continue;
+            }
+            let deviations =
+                (elements[row * size + row].abs() * elements[column * size + column].abs()).sqrt();
+            let allowed = (SYMMETRY * above.abs().max(below.abs())).max(ROUNDING * deviations);
+            if (above - below).abs() > allowed {
+                return Err(Error::Asymmetric { argument: "covariance_matrix", row, column });
+            }
+            let mean = 0.5 * above + 0.5 * below;
+            elements[row * size + column] = mean;
+            elements[column * size + row] = mean;
+        }
+    }
+    Ok(())
+}
+
+/// Makes assets riskless whose variance is negligible, so that inverses stay within a double.
+///
+/// Their covariances, at most the root of that part of the largest variance, go with them; where
+/// they are larger, the matrix is not semi-definite and stays as it is to be refused.
+fn drop_negligible(size: usize, elements: &mut [f64]) {
+    for asset in 0..size {
+        let row = &elements[asset * size..(asset + 1) * size];
+        let is_small = row[asset].abs() < NEGLIGIBLE * NEGLIGIBLE;
+        if is_small && row.iter().all(|element| element.abs() <= 2.0 * NEGLIGIBLE) {
+            elements[asset * size..(asset + 1) * size].fill(0.0);
+            (0..size).for_each(|other| elements[other * size + asset] = 0.0);
+        }
+    }
+}
+
+/// Refuses a matrix with a negative eigenvalue; returns its factor where it is clearly definite.
+fn semi_definite(covariance: &Symmetric) -> Result<Option<Cholesky>> {
+    let assets: Vec<usize> = (0..covariance.size()).collect();
+    if let Ok(factor) = Cholesky::of(covariance, &assets, 0.0, DEFINITE) {
+        return Ok(Some(factor));
+    }
+    let largest = assets.iter().map(|&asset| covariance.diagonal(asset)).fold(0.0, f64::max);
+    if largest == 0.0
+        && assets.iter().all(|&asset| covariance.row(asset).iter().all(|&value| value == 0.0))
+    {
+        return Ok(None);
+    }
+    match Cholesky::of(covariance, &assets, SEMI_DEFINITE * largest, 0.0) {
+        Ok(_) => Ok(None),
+        Err(pivot) => Err(Error::NotPositiveSemiDefinite { argument: "covariance_matrix", pivot }),
+    }
+}
+
+/// The weights of least variance, of least norm where they are not unique.
+fn least_variance(problem: &Problem<'_>, factor: Option<Cholesky>) -> Result<Vec<f64>> {
+    let is_definite = factor.is_some();
+    let mut vertex = problem.minimise(factor)?;
+    if !is_definite {
+        problem.shorten(&mut vertex);
+    }
+    // Only covariances that are singular to the last bit, unbounded, come near this.
+    let residual = (1.0 - sum(vertex.weights.iter().copied())).abs();
+    let size: f64 = vertex.weights.iter().map(|weight| weight.abs()).sum();
+    if residual.is_nan() || residual > BUDGET * size {
+        return Err(Error::NoConvergence { method: "refinement", iterations: 3, residual });
+    }
+    vertex.weights.into_iter().map(|weight| check::result("covariance_matrix", weight)).collect()
+}
+
+/// The variance of a portfolio; zero where it is rounding of its terms.
+fn variance(weights: &[f64], covariance: &Symmetric) -> f64 {
+    let held = held_assets(weights);
+    let weights: Vec<f64> = held.iter().map(|&asset| weights[asset]).collect();
+    let (mut gradient, mut gross) = (Vec::with_capacity(held.len()), 0.0);
+    for (&asset, weight) in held.iter().zip(&weights) {
+        let row = covariance.row(asset);
+        let row: Vec<f64> = held.iter().map(|&other| row[other]).collect();
+        gradient.push(dot(&row, &weights));
+        gross += weight.abs()
+            * row
+                .iter()
+                .zip(&weights)
+                .map(|(element, weight)| (element * weight).abs())
+                .sum::<f64>();
+    }
+    let variance = dot(&weights, &gradient);
+    if variance > 2.0 * f64::EPSILON * gross { variance } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn solve(
+        covariance: &[Vec<f64>],
+        min: Option<&[f64]>,
+        max: Option<&[f64]>,
+    ) -> Result<Portfolio> {
+        MinVariance {
+            expected_returns: &vec![0.05; covariance.len()],
+            covariance_matrix: covariance,
+            risk_free_rate: 0.01,
+            min_weights: min,
+            max_weights: max,
+        }
+        .solve()
+    }
+
+    fn weights(covariance: &[Vec<f64>], min: Option<&[f64]>, max: Option<&[f64]>) -> Vec<f64> {
+        solve(covariance, min, max).expect("a portfolio").weights
+    }
+
+    fn identity(size: usize) -> Vec<Vec<f64>> {
+        (0..size)
+            .map(|row| (0..size).map(|column| f64::from(u8::from(row == column))).collect())
+            .collect()
+    }
+
+    #[test]
+    fn copies_of_an_asset_share_its_weight() {
+        let covariance = [vec![0.04, 0.04, 0.0], vec![0.04, 0.04, 0.0], vec![0.0, 0.0, 0.04]];
+        for min in [None, Some(&[0.0; 3][..])] {
+            let found = weights(&covariance, min, None);
+            for (weight, expected) in found.iter().zip([0.25, 0.25, 0.5]) {
+                assert!((weight - expected).abs() < 1e-15, "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_any_risk_the_weights_are_equal_as_far_as_bounds_allow() {
+        let nothing = vec![vec![0.0; 4]; 4];
+        assert_eq!(weights(&nothing, None, None), [0.25; 4]);
+        let (min, max) = ([0.5, 0.0, 0.0, 0.0], [1.0, 0.125, 1.0, 1.0]);
+        assert_eq!(weights(&nothing, Some(&min), Some(&max)), [0.5, 0.125, 0.1875, 0.1875]);
+    }
+
+    #[test]
+    fn a_riskless_hedge_has_no_volatility_and_no_sharpe_ratio() {
+        // Deviations 0.2 and 0.3, perfectly correlated: three of one against two of the other.
+        // In binary the variance of that is 1e-18, which is rounding.
+        let portfolio =
+            solve(&[vec![0.04, 0.06], vec![0.06, 0.09]], None, None).expect("a portfolio");
+        assert!((portfolio.weights[0] - 3.0).abs() < 1e-13, "{portfolio:?}");
+        assert_eq!((portfolio.volatility, portfolio.sharpe_ratio), (0.0, None));
+        assert!((portfolio.expected_return - 0.05).abs() < 1e-15);
+    }
+
+    #[test]
+    fn one_asset_holds_everything() {
+        assert_eq!(weights(&[vec![0.04]], None, None), [1.0]);
+        assert_eq!(weights(&[vec![0.0]], Some(&[0.0]), Some(&[1.0])), [1.0]);
+        let error = solve(&[vec![0.04]], None, Some(&[0.5])).expect_err("refused");
+        assert_eq!(error.to_string(), "`max_weights` cannot be met: their sum is 0.5, less than 1");
+    }
+
+    #[test]
+    fn equal_bounds_fix_a_weight() {
+        let found = weights(&identity(3), Some(&[-0.5, -1.0, -1.0]), Some(&[-0.5, 2.0, 2.0]));
+        assert_eq!(found, [-0.5, 0.75, 0.75]);
+    }
+
+    #[test]
+    fn bounds_may_be_infinite_or_leave_a_single_portfolio() {
+        let (min, max) = ([f64::NEG_INFINITY, 0.875], [f64::INFINITY; 2]);
+        assert_eq!(weights(&identity(2), Some(&min), Some(&max)), [0.125, 0.875]);
+        let thirds = [1.0 / 3.0; 3];
+        assert_eq!(weights(&identity(3), Some(&thirds), None), thirds);
+        assert_eq!(weights(&identity(3), None, Some(&thirds)), thirds);
+        assert_eq!(weights(&identity(10), Some(&[0.1; 10]), Some(&[0.1; 10])), [0.1; 10]);
+    }
+
+    #[test]
+    fn a_bound_of_minus_zero_leaves_as_zero() {
+        let covariance = [vec![0.01, 0.02], vec![0.02, 0.09]];
+        let found = weights(&covariance, Some(&[-0.0, -0.0]), None);
+        assert_eq!(found, [1.0, 0.0]);
+        assert!(found[1].is_sign_positive());
+    }
+
+    #[test]
+    fn infeasible_bounds_are_refused_by_name_and_figure() {
+        let refused = |min: Option<&[f64]>, max: Option<&[f64]>| {
+            solve(&identity(2), min, max).expect_err("refused")
+        };
+        let crossed = refused(Some(&[0.0, 0.6]), Some(&[1.0, 0.5]));
+        assert_eq!((crossed.argument(), crossed.index()), (Some("min_weights"), Some(1)));
+        assert_eq!(
+            crossed.to_string(),
+            "`min_weights` cannot be met: element 1 is 0.6, but `max_weights` allows at most 0.5"
+        );
+        let heavy = refused(Some(&[0.5, 0.75]), None);
+        assert_eq!(
+            heavy.to_string(),
+            "`min_weights` cannot be met: their sum is 1.25, more than 1"
+        );
+        let light = refused(None, Some(&[0.25, 0.5]));
+        assert_eq!(
+            light.to_string(),
+            "`max_weights` cannot be met: their sum is 0.75, less than 1"
+        );
+    }
+
+    #[test]
+    fn shapes_and_numbers_are_checked() {
+        let argument = |result: Result<Portfolio>| result.expect_err("refused").argument();
+        assert_eq!(argument(solve(&[], None, None)), Some("expected_returns"));
+        assert_eq!(
+            argument(solve(&[vec![1.0, 0.0], vec![0.0]], None, None)),
+            Some("covariance_matrix")
+        );
+        assert_eq!(argument(solve(&[vec![f64::NAN]], None, None)), Some("covariance_matrix"));
+        assert_eq!(argument(solve(&[vec![1.0]], Some(&[]), None)), Some("min_weights"));
+        assert_eq!(argument(solve(&[vec![1.0]], None, Some(&[f64::NAN]))), Some("max_weights"));
+        assert_eq!(
+            argument(solve(&[vec![1.0]], Some(&[f64::INFINITY]), None)),
+            Some("min_weights")
+        );
+    }
+
+    #[test]
+    fn symmetry_is_required_within_1e_12() {
+        let skewed = |part: f64| [vec![0.04, 0.01], vec![0.01 * (1.0 + part), 0.09]];
+        assert!(solve(&skewed(9e-13), None, None).is_ok());
+        assert_eq!(
+            solve(&skewed(2e-12), None, None),
+            Err(Error::Asymmetric { argument: "covariance_matrix", row: 0, column: 1 })
+        );
+    }
+
+    #[test]
+    fn negative_eigenvalues_are_refused_beyond_1e_10_of_the_largest_variance() {
+        // Eigenvalues 2 and the excess.
+        let with_excess = |excess: f64| [vec![1.0, 1.0 - excess], vec![1.0 - excess, 1.0]];
+        assert!(solve(&with_excess(-0.9e-10), Some(&[0.0; 2]), None).is_ok());
+        assert!(matches!(
+            solve(&with_excess(-1.1e-10), Some(&[0.0; 2]), None),
+            Err(Error::NotPositiveSemiDefinite { argument: "covariance_matrix", pivot: 1 })
+        ));
+        assert!(solve(&[vec![0.0, 1e-30], vec![1e-30, 0.0]], None, None).is_err());
+        assert!(solve(&[vec![-1.0]], None, None).is_err());
+    }
+
+    #[test]
+    fn scaling_the_covariance_changes_no_weight() {
+        let base = [vec![0.04, 0.012, -0.003], vec![0.012, 0.09, 0.02], vec![-0.003, 0.02, 0.0625]];
+        let scaled = |factor: f64| base.clone().map(|row| row.iter().map(|x| x * factor).collect());
+        let min = [0.0, 0.1, 0.0];
+        let expected = solve(&base, Some(&min), None).expect("a portfolio");
+        for exponent in [-900, -301, -1, 1, 2, 7, 1000] {
+            let found =
+                solve(&scaled(libm::scalbn(1.0, exponent)), Some(&min), None).expect("a portfolio");
+            assert_eq!(found.weights, expected.weights, "2^{exponent}");
+        }
+        for factor in [1e200, 1e-200, 3.7] {
+            let found = solve(&scaled(factor), Some(&min), None).expect("a portfolio");
+            for (found, expected) in found.weights.iter().zip(&expected.weights) {
+                assert!((found - expected).abs() < 4e-16, "{factor:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_and_largest_doubles_are_variances_too() {
+        for variance in [5e-324, 1e-310, 1.7e308] {
+            let portfolio = solve(&[vec![variance, 0.0], vec![0.0, variance]], None, None)
+                .expect("a portfolio");
+            assert_eq!(portfolio.weights, [0.5, 0.5]);
+            assert!(
+                (portfolio.volatility / (0.5 * variance).sqrt() - 1.0).abs() < 1e-15
+                    || variance < 1e-300
+            );
+            assert!(portfolio.volatility > 0.0);
+        }
+    }
+
+    /// A covariance of assets driven by a few factors, and the diagonal to make it definite.
+    fn factor_model(size: usize, factors: &[f64], specific: f64) -> Vec<Vec<f64>> {
+        let count = factors.len() / size;
+        let load = |asset: usize, factor: usize| factors[asset * count + factor];
+        let element = |a: usize, b: usize| {
+            (0..count).map(|k| load(a, k) * load(b, k)).sum::<f64>()
+                + if a == b { specific } else { 0.0 }
+        };
+        (0..size).map(|a| (0..size).map(|b| element(a, b)).collect()).collect()
+    }
+
+    fn variance_of(covariance: &[Vec<f64>], weights: &[f64]) -> f64 {
+        covariance
+            .iter()
+            .zip(weights)
+            .map(|(row, weight)| weight * row.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>())
+            .sum()
+    }
+
+    /// The least variance over all sets of active bounds, each solved by elimination.
+    fn least_by_enumeration(covariance: &[Vec<f64>], lower: &[f64], upper: &[f64]) -> f64 {
+        let size = lower.len();
+        let mut least = f64::INFINITY;
+        for code in 0..3_usize.pow(size as u32) {
+            let place: Vec<usize> =
+                (0..size).map(|asset| code / 3_usize.pow(asset as u32) % 3).collect();
+            let mut system = vec![vec![0.0; size + 2]; size + 1];
+            for asset in 0..size {
+                match place[asset] {
+                    0 => {
+                        system[asset][..size].copy_from_slice(&covariance[asset]);
+                        system[asset][size] = -1.0;
+                    }
+                    side => {
+                        system[asset][asset] = 1.0;
+                        system[asset][size + 1] =
+                            if side == 1 { lower[asset] } else { upper[asset] };
+                    }
+                }
+                system[size][asset] = 1.0;
+            }
+            system[size][size + 1] = 1.0;
+            let Some(point) = eliminate(system) else { continue };
+            let inside = |asset: usize| {
+                point[asset] >= lower[asset] - 1e-12 && point[asset] <= upper[asset] + 1e-12
+            };
+            if (0..size).all(inside) {
+                least = least.min(variance_of(covariance, &point[..size]));
+            }
+        }
+        least
+    }
+
+    /// Gauss's elimination with row pivoting; `None` where the system is singular.
+    fn eliminate(mut system: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+        let size = system.len();
+        for column in 0..size {
+            let pivot = (column..size)
+                .max_by(|&a, &b| system[a][column].abs().total_cmp(&system[b][column].abs()))?;
+            system.swap(column, pivot);
+            if system[column][column].abs() < 1e-9 {
+                return None;
+            }
+            let row = system[column].clone();
+            for index in (0..size).filter(|&index| index != column) {
+                let factor = system[index][column] / row[column];
+                for (element, above) in system[index].iter_mut().zip(&row) {
+                    *element -= factor * above;
+                }
+            }
+        }
+        Some((0..size).map(|row| system[row][size] / system[row][row]).collect())
+    }
+
+    /// Bounds that some portfolio meets, from 0 to 1 in every asset.
+    fn feasible_bounds(size: usize, numbers: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let lower: Vec<f64> =
+            (0..size).map(|asset| 1.2 * numbers[asset] / size as f64 - 0.2).collect();
+        let upper = (0..size)
+            .map(|asset| lower[asset].max(1.0 / size as f64) + numbers[size + asset])
+            .collect();
+        (lower, upper)
+    }
+
+    proptest! {
+        /// No set of active bounds gives less variance, for definite and singular matrices.
+        #[test]
+        fn the_variance_is_the_least_of_all_active_sets(
+            size in 1_usize..=5,
+            count in 1_usize..=5,
+            specific in prop_oneof![Just(0.0), 0.001..0.1],
+            loads in prop::collection::vec(-0.3..0.3, 25),
+            numbers in prop::collection::vec(0.0..1.0, 10),
+        ) {
+            let covariance = factor_model(size, &loads[..size * count], specific);
+            let (lower, upper) = feasible_bounds(size, &numbers);
+            let found = weights(&covariance, Some(&lower), Some(&upper));
+            let least = least_by_enumeration(&covariance, &lower, &upper);
+            prop_assert!(variance_of(&covariance, &found) <= least + 1e-14, "{found:?}");
+            prop_assert!(found.iter().zip(lower.iter().zip(&upper)).all(|(w, (l, u))| l <= w && w <= u));
+            prop_assert!((sum(found.iter().copied()) - 1.0).abs() <= 1e-15 * size as f64);
+        }
+
+        /// Slopes are level among free weights and point outwards at bounds.
+        #[test]
+        fn the_first_order_gap_is_below_1e_13(
+            size in 2_usize..=30,
+            count in 1_usize..=8,
+            specific in prop_oneof![Just(0.0), 0.001..0.1],
+            loads in prop::collection::vec(-0.3..0.3, 240),
+            numbers in prop::collection::vec(0.0..1.0, 60),
+        ) {
+            let covariance = factor_model(size, &loads[..size * count], specific);
+            let (lower, upper) = feasible_bounds(size, &numbers);
+            let found = weights(&covariance, Some(&lower), Some(&upper));
+            let slopes: Vec<f64> = covariance.iter().map(|row| dot(row, &found)).collect();
+            let extreme = |from: f64, pick: fn(f64, f64) -> f64, holds: &dyn Fn(usize) -> bool| {
+                (0..size).filter(|&asset| holds(asset)).map(|asset| slopes[asset]).fold(from, pick)
+            };
+            // What could still be bought must not be steeper than what could be sold.
+            let cheapest = extreme(f64::INFINITY, f64::min, &|asset| found[asset] < upper[asset]);
+            let dearest = extreme(f64::NEG_INFINITY, f64::max, &|asset| found[asset] > lower[asset]);
+            prop_assert!(dearest - cheapest <= 1e-13, "{:e}", dearest - cheapest);
+        }
+
+        /// A small ridge picks the portfolio of least norm, to first order in the ridge.
+        #[test]
+        fn the_least_norm_is_the_limit_of_a_ridge(
+            size in 2_usize..=8,
+            loads in prop::collection::vec(-3_i8..=3, 8),
+            numbers in prop::collection::vec(0.0..1.0, 16),
+        ) {
+            let loads: Vec<f64> = loads[..size].iter().copied().map(f64::from).collect();
+            let (lower, upper) = feasible_bounds(size, &numbers);
+            let limit = weights(&factor_model(size, &loads, 0.0), Some(&lower), Some(&upper));
+            let ridge = weights(&factor_model(size, &loads, 1e-8), Some(&lower), Some(&upper));
+            for (limit, ridge) in limit.iter().zip(&ridge) {
+                prop_assert!((limit - ridge).abs() <= 1e-6);
+            }
+        }
+    }
+}

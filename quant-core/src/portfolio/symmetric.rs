@@ -1,0 +1,91 @@
+//! Symmetric matrices, and sums of products that keep their digits.
+
+use crate::economics::twofold::Twofold;
+
+/// A symmetric matrix of doubles, stored in full, row by row.
+pub(super) struct Symmetric {
+    size: usize,
+    elements: Vec<f64>,
+}
+
+impl Symmetric {
+    /// Collects a matrix of this size from its elements, row by row.
+    pub(super) fn from_elements(size: usize, elements: Vec<f64>) -> Self {
+        debug_assert_eq!(elements.len(), size * size, "a square matrix");
+        Self { size, elements }
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn row(&self, row: usize) -> &[f64] {
+        &self.elements[row * self.size..(row + 1) * self.size]
+    }
+
+    pub(super) fn diagonal(&self, row: usize) -> f64 {
+        self.elements[row * self.size + row]
+    }
+
+    /// Returns the product with a vector, most of whose elements may be zero.
+    pub(super) fn times(&self, vector: &[f64]) -> Vec<f64> {
+        let mut product = vec![0.0; self.size];
+        for (row, &factor) in vector.iter().enumerate() {
+            if factor != 0.0 {
+                for (sum, element) in product.iter_mut().zip(self.row(row)) {
+                    *sum += factor * element;
+                }
+            }
+        }
+        product
+    }
+}
+
+/// Returns `Σ aᵢbᵢ`, summed in eight lanes that the processor can work on at once.
+pub(super) fn inner(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (b + f)) + ((c + g) + (d + h)) + rest
+}
+
+/// Returns `Σ aᵢbᵢ` as if in twice the precision, rounded at the end.
+///
+/// Ogita, Rump and Oishi (2005), "Accurate Sum and Dot Product", algorithm 5.3, in four lanes.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (mut sums, mut rests) = ([0.0; 4], [0.0; 4]);
+    let (a_chunks, b_chunks) = (a.chunks_exact(4), b.chunks_exact(4));
+    let remainder = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(&a, &b)| [a, b]);
+    let add = |sum: &mut f64, rest: &mut f64, a: f64, b: f64| {
+        let product = Twofold::product(a, b);
+        let partial = Twofold::sum(*sum, product.high);
+        *sum = partial.high;
+        *rest += partial.low + product.low;
+    };
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for lane in 0..4 {
+            add(&mut sums[lane], &mut rests[lane], a[lane], b[lane]);
+        }
+    }
+    for (lane, [a, b]) in remainder.enumerate() {
+        add(&mut sums[lane], &mut rests[lane], a, b);
+    }
+    sum(sums.into_iter().chain(rests))
+}
+
+/// Returns the sum as if in twice the precision, rounded at the end.
+pub(super) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut rest) = (0.0, 0.0);
+    for value in values {
+        let partial = Twofold::sum(sum, value);
+        sum = partial.high;
+        rest += partial.low;
+    }
+    sum + rest
+}
