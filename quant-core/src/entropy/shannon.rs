@@ -1,0 +1,307 @@
+//! Shannon entropy of a discrete distribution.
+
+use std::f64::consts::LN_2;
+
+use crate::{Error, Result, check};
+
+/// How far from one the probabilities may add up.
+const TOLERANCE: f64 = 1e-6;
+
+/// Returns the entropy of a distribution, in units of the logarithm's `base`.
+///
+/// ```text
+/// H = −Σ pᵢ log_b pᵢ,   0 · log 0 = 0
+/// ```
+///
+/// where b is `base`: 2 gives bits, e nats, 10 hartleys. A base below one makes every logarithm
+/// change its sign, so that the entropy is zero or negative. A certain outcome has entropy zero.
+/// `probabilities` are used as they are, also where their sum is not exactly one.
+///
+/// # Errors
+///
+/// - [`Error::TooFew`] without any outcome.
+/// - [`Error::Element`] for the first probability that is not from 0 to 1.
+/// - [`Error::Sum`] where the probabilities do not add up to 1 within 1e-6. Their sum is taken
+///   without rounding errors, and a sum that is on that bound in decimals, as of 0.5 and
+///   0.500001, is within it.
+/// - [`Error::Domain`] for a `base` that is not positive and finite, or is one.
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::entropy::shannon::shannon_entropy;
+///
+/// assert_eq!(shannon_entropy(&[0.5, 0.25, 0.125, 0.125], 2.0)?, 1.75);
+/// assert_eq!(shannon_entropy(&[1.0, 0.0], std::f64::consts::E)?, 0.0);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+///
+/// # References
+///
+/// Shannon (1948), "A Mathematical Theory of Communication", section 6; the example is Cover and
+/// Thomas (2006), "Elements of Information Theory", example 2.1.2.
+pub fn shannon_entropy(probabilities: &[f64], base: f64) -> Result<f64> {
+    if probabilities.is_empty() {
+        return Err(Error::TooFew { argument: "probabilities", needed: 1, found: 0 });
+    }
+    let totals = Totals::of(probabilities);
+    if !totals.all_within {
+        check::each("probabilities", probabilities, "a number from 0 to 1", is_probability)?;
+    }
+    distribution(totals.probability)?;
+    check::positive("base", base)?;
+    check::require(base != 1.0, "base", base, "a positive finite number other than 1")?;
+    // In bits first: the logarithms of powers of two are exact, and so is base 2. Where all is
+    // certain or the base is below one, −0 may come out, which `result` turns into 0.
+    let bits = -totals.information.total();
+    check::result("base", bits * (LN_2 / libm::log(base)))
+}
+
+fn is_probability(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
+}
+
+/// Refuses probabilities that do not add up to one.
+fn distribution(sum: Compensated) -> Result<()> {
+    // 0.500001 is not a double: the bound leaves room for the decimals' rounding.
+    let excess = (sum.sum - 1.0) + sum.rest;
+    if excess.abs() <= TOLERANCE + f64::EPSILON {
+        return Ok(());
+    }
+    let requirement = "1 within 1e-6";
+    Err(Error::Sum { argument: "probabilities", sum: sum.total(), requirement })
+}
+
+/// How many probabilities are taken at a time, so that the compiler computes several at once.
+const BLOCK: usize = 64;
+
+/// What one pass over the probabilities finds.
+struct Totals {
+    /// Whether each of them is from 0 to 1.
+    all_within: bool,
+    /// Σ p.
+    probability: Compensated,
+    /// Σ p log₂ p.
+    information: Compensated,
+}
+
+impl Totals {
+    fn of(probabilities: &[f64]) -> Self {
+        let (blocks, rest) = probabilities.as_chunks::<BLOCK>();
+        let mut found = Blocks::default();
+        for block in blocks {
+            found.take(block);
+        }
+        // Zeros add nothing to either sum.
+        let mut last = [0.0; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        found.take(&last);
+        let (probability, information) = (found.sum.join(), found.information.join());
+        Self { all_within: found.outside == 0, probability, information }
+    }
+}
+
+/// The totals of the blocks so far.
+#[derive(Default)]
+struct Blocks {
+    outside: u64,
+    sum: StrandSums,
+    information: StrandSums,
+}
+
+impl Blocks {
+    fn take(&mut self, block: &[f64; BLOCK]) {
+        self.outside += block.iter().map(|&p| u64::from(!is_probability(p))).sum::<u64>();
+        self.sum.add(block);
+        let mut terms = [0.0; BLOCK];
+        for (term, &p) in terms.iter_mut().zip(block) {
+            *term = p * log2(p);
+        }
+        // All terms have the same sign: adding four without compensation costs one more rounding
+        // or two of each, not of their total, and most of the work.
+        let mut fours = [0.0; BLOCK / 4];
+        for (index, four) in fours.iter_mut().enumerate() {
+            let term = |quarter| terms[index + quarter * BLOCK / 4];
+            *four = (term(0) + term(1)) + (term(2) + term(3));
+        }
+        self.information.add(&fours);
+    }
+}
+
+/// The binary logarithm of a number from 0 to 1 with an error of two units in the last place.
+///
+/// Zero has some large negative logarithm, whose product with zero is zero. There is no branch
+/// and no table, so that several can be computed at once.
+fn log2(p: f64) -> f64 {
+    // Makes subnormal numbers normal and keeps the others exact.
+    const LIFT: f64 = 18_014_398_509_481_984.0;
+    const LIFT_EXPONENT: f64 = 54.0;
+    // √½, so that the fraction is from √½ to √2 and the logarithm near one keeps its digits.
+    const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+    const ONE: u64 = 0x3ff0_0000_0000_0000;
+    const FRACTION: u64 = 0x000f_ffff_ffff_ffff;
+    // 2⁵² with an integer in its last bits is 2⁵² plus the integer.
+    const TWO_POWER_52: f64 = 4_503_599_627_370_496.0;
+
+    let bits = (p * LIFT).to_bits().wrapping_add(ONE - ROOT_HALF);
+    let biased = f64::from_bits((bits >> 52) | TWO_POWER_52.to_bits()) - TWO_POWER_52;
+    let fraction = f64::from_bits((bits & FRACTION) + ROOT_HALF);
+    (biased - (1023.0 + LIFT_EXPONENT)) + ln_1p(fraction - 1.0) * std::f64::consts::LOG2_E
+}
+
+/// The natural logarithm of one plus a number from √½ − 1 to √2 − 1.
+fn ln_1p(f: f64) -> f64 {
+    // (2 artanh(s)/s − 2)/s² in powers of s²: Chebyshev fit for |s| ≤ 3 − √8, error 5e-18.
+    const C: [f64; 7] = [
+        0.666666666666667,
+        0.39999999999899444,
+        0.2857142862600327,
+        0.22222211130259878,
+        0.18182889455674947,
+        0.15331710618210773,
+        0.14616585424888623,
+    ];
+    let s = f / (2.0 + f);
+    let z = s * s;
+    // Estrin's order: half the depth of Horner's, and as exact.
+    let z2 = z * z;
+    let series =
+        (C[0] + C[1] * z) + z2 * ((C[2] + C[3] * z) + z2 * ((C[4] + C[5] * z) + z2 * C[6]));
+    // 2 artanh s, arranged around f, which is exact and much the largest.
+    let half_square = 0.5 * f * f;
+    f - (half_square - s * (half_square + z * series))
+}
+
+/// A sum and what its additions rounded away.
+#[derive(Clone, Copy, Default)]
+struct Compensated {
+    sum: f64,
+    rest: f64,
+}
+
+impl Compensated {
+    fn add(self, value: f64) -> Self {
+        let sum = self.sum + value;
+        let taken = sum - self.sum;
+        let lost = (self.sum - (sum - taken)) + (value - taken);
+        Self { sum, rest: self.rest + lost }
+    }
+
+    fn total(self) -> f64 {
+        self.sum + self.rest
+    }
+}
+
+/// Sums are kept in this many strands, which fit vector registers.
+const STRANDS: usize = 8;
+
+/// One compensated sum to each strand.
+#[derive(Default)]
+struct StrandSums {
+    sum: [f64; STRANDS],
+    rest: [f64; STRANDS],
+}
+
+impl StrandSums {
+    fn add(&mut self, block: &[f64]) {
+        // Copies, since the compiler keeps these in registers.
+        let (mut sum, mut rest) = (self.sum, self.rest);
+        for values in block.as_chunks::<STRANDS>().0 {
+            for ((sum, rest), &value) in sum.iter_mut().zip(&mut rest).zip(values) {
+                let next = Compensated { sum: *sum, rest: *rest }.add(value);
+                (*sum, *rest) = (next.sum, next.rest);
+            }
+        }
+        (self.sum, self.rest) = (sum, rest);
+    }
+
+    fn join(&self) -> Compensated {
+        self.sum.iter().chain(&self.rest).fold(Compensated::default(), |sum, &part| sum.add(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::f64::consts::{E, LN_10};
+
+    #[test]
+    fn uniform_distributions_have_the_logarithm_of_their_size() {
+        for bits in 0..12_u32 {
+            let size = 1_usize << bits;
+            let uniform = vec![1.0 / size as f64; size];
+            assert_eq!(shannon_entropy(&uniform, 2.0), Ok(f64::from(bits)));
+        }
+        let ten = shannon_entropy(&[0.1; 10], E).unwrap();
+        assert!((ten - LN_10).abs() <= 1e-15 * LN_10, "{ten}");
+    }
+
+    #[test]
+    fn a_certain_outcome_has_the_positive_zero_in_every_base() {
+        for base in [0.5, 2.0, E, 5e-324, f64::MAX] {
+            for distribution in [&[1.0][..], &[0.0, 1.0, -0.0]] {
+                assert_eq!(shannon_entropy(distribution, base).unwrap().to_bits(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_base_below_one_gives_the_negative_of_its_inverse() {
+        assert_eq!(shannon_entropy(&[0.5, 0.5], 0.5), Ok(-1.0));
+        assert_eq!(shannon_entropy(&[0.25; 4], 0.25), Ok(-1.0));
+    }
+
+    #[test]
+    fn the_sum_may_be_off_by_a_millionth_as_written() {
+        assert!(shannon_entropy(&[0.5, 0.500001], 2.0).is_ok());
+        assert!(shannon_entropy(&[0.5, 0.499999], 2.0).is_ok());
+        for last in [0.5000010001, 0.4999989999] {
+            let error = shannon_entropy(&[0.5, last], 2.0).unwrap_err();
+            assert_eq!((error.code(), error.argument()), ("sum", Some("probabilities")));
+        }
+    }
+
+    #[test]
+    fn what_is_no_probability_is_refused_with_its_place() {
+        for value in [-1e-300, 1.0000000000000002, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut probabilities = vec![0.0; 20];
+            (probabilities[3], probabilities[17]) = (1.0, value);
+            let error = shannon_entropy(&probabilities, 2.0).unwrap_err();
+            assert_eq!((error.argument(), error.index()), (Some("probabilities"), Some(17)));
+        }
+        assert_eq!(shannon_entropy(&[], 2.0).unwrap_err().code(), "too_few");
+    }
+
+    #[test]
+    fn a_base_without_a_logarithm_is_refused() {
+        for base in [1.0, 0.0, -2.0, f64::NAN, f64::INFINITY] {
+            let error = shannon_entropy(&[1.0], base).unwrap_err();
+            assert_eq!((error.code(), error.argument()), ("domain", Some("base")));
+        }
+    }
+
+    #[test]
+    fn the_rarest_outcomes_count() {
+        // −p log₂ p = 1074 · 2⁻¹⁰⁷⁴ for the smallest double; the certain one beside it adds zero.
+        assert_eq!(shannon_entropy(&[1.0, 5e-324], 2.0), Ok(1074.0 * 5e-324));
+    }
+
+    proptest! {
+        #[test]
+        fn entropy_lies_between_zero_and_that_of_the_uniform(weights in prop::collection::vec(0.0..1.0_f64, 1..50)) {
+            let sum: f64 = weights.iter().sum();
+            prop_assume!(sum > 0.0);
+            let distribution: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
+            let entropy = shannon_entropy(&distribution, 2.0).unwrap();
+            let most = libm::log2(distribution.len() as f64);
+            prop_assert!((0.0..=most * (1.0 + 1e-14)).contains(&entropy), "{entropy} of {most}");
+        }
+
+        #[test]
+        fn the_logarithm_agrees_with_another(p in 1e-300..1.0_f64) {
+            let (found, expected) = (log2(p), libm::log2(p));
+            prop_assert!((found - expected).abs() <= 4e-16 * expected.abs(), "{found} {expected}");
+        }
+    }
+}

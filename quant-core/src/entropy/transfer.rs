@@ -1,0 +1,478 @@
+//! Transfer entropy from one time series to another.
+
+use crate::numerical::double_double::DoubleDouble;
+use crate::numerical::{elementary, scaled::Scaled};
+use crate::{Error, Result, check};
+
+/// The most bins a series may be divided into.
+const MOST_BINS: usize = 1_000;
+
+/// The most points of a series: what a 32-bit count can hold.
+const MOST_POINTS: usize = u32::MAX as usize;
+
+/// Returns the transfer entropy from `x_history` to `y_history`, in nats.
+///
+/// ```text
+/// T = I(y_t ; x_{t−lag} | y_{t−lag}) = Σ p(y_t, y, x) ln [ p(y_t, y, x) p(y) / (p(y_t, y) p(y, x)) ]
+/// ```
+///
+/// where x and y are the values at t − lag, and the probabilities are the frequencies among the
+/// N − `lag` triples. Each series is divided into `n_bins` bins of equal width over its own range;
+/// the bin of a value v is ⌊n (v − min) / (max − min)⌋, and the maximum belongs to the last one. A
+/// constant series has one bin.
+///
+/// The value is never below zero, and is zero where the counts are exactly independent. There is
+/// no correction for bias: unrelated series come out somewhat above zero, the more so the more
+/// bins there are and the fewer points.
+///
+/// # Errors
+///
+/// - [`Error::TooFew`] where `x_history` has fewer than `lag` + 1 points.
+/// - [`Error::Shape`] where `y_history` has another length than `x_history`.
+/// - [`Error::Element`] for the first value that is not finite.
+/// - [`Error::Domain`] for a `lag` of zero, and for `n_bins` that is not from 1 to 1,000.
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::entropy::transfer::transfer_entropy;
+///
+/// // y repeats x one step later, and all four pairs of past values occur: one bit is transferred.
+/// let x = [0.0, 1.0, 1.0, 0.0, 0.0];
+/// let y = [0.0, 0.0, 1.0, 1.0, 0.0];
+/// assert_eq!(transfer_entropy(&x, &y, 1, 2)?, std::f64::consts::LN_2);
+/// assert_eq!(transfer_entropy(&x, &[3.0; 5], 1, 2)?, 0.0);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+///
+/// # References
+///
+/// Schreiber (2000), "Measuring Information Transfer", equation 4, with one step of history.
+pub fn transfer_entropy(
+    x_history: &[f64],
+    y_history: &[f64],
+    lag: usize,
+    n_bins: usize,
+) -> Result<f64> {
+    validate(x_history, y_history, lag, n_bins)?;
+    let source = bins("x_history", x_history, n_bins)?;
+    let target = bins("y_history", y_history, n_bins)?;
+    let triples = Triples { source: &source, target: &target, lag, n_bins };
+    let mut tally = Tally::default();
+    if triples.fit_a_table() {
+        triples.count_in_table(&mut tally);
+    } else {
+        triples.count_sorted(&mut tally);
+    }
+    check::result("x_history", tally.information(triples.len() as f64))
+}
+
+fn validate(x_history: &[f64], y_history: &[f64], lag: usize, n_bins: usize) -> Result<()> {
+    let points = x_history.len();
+    if points <= lag {
+        let needed = lag.saturating_add(1);
+        return Err(Error::TooFew { argument: "x_history", needed, found: points });
+    }
+    check::length("y_history", y_history.len(), points)?;
+    let requirement = "at most 2³² − 1 points long";
+    check::require(points <= MOST_POINTS, "x_history", points as f64, requirement)?;
+    check::require(lag >= 1, "lag", lag as f64, "an integer of at least 1")?;
+    let within = (1..=MOST_BINS).contains(&n_bins);
+    check::require(within, "n_bins", n_bins as f64, "an integer from 1 to 1,000")
+}
+
+/// The bin of every value of a series.
+fn bins(argument: &'static str, series: &[f64], n_bins: usize) -> Result<Vec<u16>> {
+    let (lowest, highest) = extremes(argument, series)?;
+    Ok(Bins::new(lowest, highest, n_bins).of_all(series))
+}
+
+/// The least and the greatest value of a series of finite numbers.
+fn extremes(argument: &'static str, series: &[f64]) -> Result<(f64, f64)> {
+    // Eight strands at once, which become vector registers.
+    let (mut lowest, mut highest) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
+    let mut infinite = 0_u64;
+    let (chunks, rest) = series.as_chunks::<8>();
+    let mut last = [series[0]; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    for chunk in chunks.iter().chain([&last]) {
+        for ((lowest, highest), &value) in lowest.iter_mut().zip(&mut highest).zip(chunk) {
+            *lowest = if value < *lowest { value } else { *lowest };
+            *highest = if value > *highest { value } else { *highest };
+            infinite += u64::from(!value.is_finite());
+        }
+    }
+    if infinite > 0 {
+        check::each(argument, series, "a finite number", f64::is_finite)?;
+    }
+    Ok((
+        lowest.into_iter().fold(f64::INFINITY, f64::min),
+        highest.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    ))
+}
+
+/// Bins of equal width over the range of a series.
+struct Bins {
+    lowest: f64,
+    range: f64,
+    count: f64,
+    /// A power of two that keeps the range finite, also times the count.
+    scale: f64,
+}
+
+impl Bins {
+    fn new(lowest: f64, highest: f64, n_bins: usize) -> Self {
+        const TWO_POWER_MINUS_20: f64 = 1.0 / 1_048_576.0;
+        let far = highest.max(-lowest) > 1e300;
+        let scale = if far { TWO_POWER_MINUS_20 } else { 1.0 };
+        let (lowest, highest) = (lowest * scale, highest * scale);
+        Self { lowest, range: highest - lowest, count: n_bins as f64, scale }
+    }
+
+    fn of_all(&self, series: &[f64]) -> Vec<u16> {
+        let mut bins = vec![0; series.len()];
+        if self.range > 0.0 {
+            for (values, bins) in series.chunks(BLOCK).zip(bins.chunks_mut(BLOCK)) {
+                if !self.place_quickly(values, bins) {
+                    self.place(values, bins);
+                }
+            }
+        }
+        bins
+    }
+
+    /// The definition. The product comes before the quotient, so that integers on an edge are
+    /// placed exactly.
+    fn place(&self, values: &[f64], bins: &mut [u16]) {
+        for (bin, value) in bins.iter_mut().zip(values) {
+            let position = (value * self.scale - self.lowest) * self.count / self.range;
+            *bin = position.min(self.count - 1.0) as u16;
+        }
+    }
+
+    /// The same bins without a division, unless a value is so near to an edge that the rounding
+    /// could matter: then it says `false`.
+    fn place_quickly(&self, values: &[f64], bins: &mut [u16]) -> bool {
+        // An integer added to it stands in its last bits.
+        const INTEGERS: f64 = 1.5 * 4_503_599_627_370_496.0;
+        // Positions are below 1,000 and exact to 1e-12.
+        const CLEAR_OF_EDGES: f64 = 0.5 - 1e-9;
+        let factor = self.count / self.range;
+        let mut doubtful = 0_u64;
+        for (bin, value) in bins.iter_mut().zip(values) {
+            let position = (value * self.scale - self.lowest) * factor - 0.5;
+            let nearest = position + INTEGERS;
+            *bin = nearest.to_bits() as u16;
+            let from_centre = (position - (nearest - INTEGERS)).abs();
+            doubtful += u64::from(from_centre > CLEAR_OF_EDGES);
+        }
+        factor.is_finite() && doubtful == 0
+    }
+}
+
+/// How many values are placed before it is known whether one of them lies near an edge.
+const BLOCK: usize = 64;
+
+/// The triples (y_{t−lag}, x_{t−lag}, y_t) of bins.
+struct Triples<'a> {
+    source: &'a [u16],
+    target: &'a [u16],
+    lag: usize,
+    n_bins: usize,
+}
+
+impl Triples<'_> {
+    fn len(&self) -> usize {
+        self.target.len() - self.lag
+    }
+
+    /// Whether a count for every possible triple takes no more memory than the series do.
+    fn fit_a_table(&self) -> bool {
+        self.n_bins.pow(3) <= 4 * self.len().max(1_024)
+    }
+
+    /// The number of each triple, with y_{t−lag} as its leading and y_t as its last digit.
+    fn cells(&self) -> impl Iterator<Item = u32> {
+        let n_bins = self.n_bins as u32;
+        let digits = self.target.iter().zip(self.source).zip(&self.target[self.lag..]);
+        digits.map(move |((&past, &source), &now)| {
+            (u32::from(past) * n_bins + u32::from(source)) * n_bins + u32::from(now)
+        })
+    }
+
+    /// Counts in a table of all possible triples: quick where these are few.
+    fn count_in_table(&self, tally: &mut Tally) {
+        let table = self.table();
+        let mut futures = vec![0; self.n_bins];
+        for past in table.chunks(self.n_bins * self.n_bins) {
+            futures.fill(0);
+            for pair in past.chunks(self.n_bins) {
+                for (future, &count) in futures.iter_mut().zip(pair) {
+                    *future += count;
+                    tally.add(count);
+                }
+                tally.subtract(pair.iter().sum());
+            }
+            futures.iter().for_each(|&count| tally.subtract(count));
+            tally.add(futures.iter().sum());
+        }
+    }
+
+    /// The count of each possible triple.
+    fn table(&self) -> Vec<u32> {
+        let size = self.n_bins.pow(3);
+        if size <= SMALL_TABLE { self.small_table(size) } else { self.large_table(size) }
+    }
+
+    fn large_table(&self, size: usize) -> Vec<u32> {
+        let mut table = vec![0; size];
+        for cell in self.cells() {
+            table[cell as usize] += 1;
+        }
+        table
+    }
+
+    /// Where cells are few the same one is hit again and again, and each addition would wait for
+    /// the one before: neighbouring triples have their own copy of the table.
+    fn small_table(&self, size: usize) -> Vec<u32> {
+        let mut table = vec![[0_u32; COPIES]; size];
+        for (index, cell) in self.cells().enumerate() {
+            table[cell as usize][index % COPIES] += 1;
+        }
+        table.iter().map(|copies| copies.iter().sum()).collect()
+    }
+
+    /// Counts the runs of the sorted triples: memory for the triples that occur, and no more.
+    fn count_sorted(&self, tally: &mut Tally) {
+        let n_bins = self.n_bins as u32;
+        let mut cells: Vec<u32> = self.cells().collect();
+        cells.sort_unstable();
+        runs(&cells, |cell| cell).for_each(|count| tally.add(count));
+        runs(&cells, |cell| cell / n_bins).for_each(|count| tally.subtract(count));
+        runs(&cells, |cell| cell / n_bins / n_bins).for_each(|count| tally.add(count));
+        for cell in &mut cells {
+            *cell = *cell / n_bins / n_bins * n_bins + *cell % n_bins;
+        }
+        cells.sort_unstable();
+        runs(&cells, |cell| cell).for_each(|count| tally.subtract(count));
+    }
+}
+
+/// The lengths of the runs of cells that share a key.
+fn runs(cells: &[u32], key: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
+    cells.chunk_by(move |&a, &b| key(a) == key(b)).map(|run| run.len() as u32)
+}
+
+/// Tables of up to this many counts are kept in several copies.
+const SMALL_TABLE: usize = 4_096;
+
+/// How many: enough to hide the latency of adding to memory.
+const COPIES: usize = 8;
+
+/// Counts below this are gathered, since many cells share them.
+const GATHERED: usize = 4_096;
+
+/// The sum Σ ± c ln c over counts c, one logarithm for all cells of the same count.
+struct Tally {
+    /// By count: how often it was added, less how often it was subtracted.
+    small: Vec<i64>,
+    /// The other counts, with their sign.
+    large: Vec<(u32, i64)>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { small: vec![0; GATHERED], large: Vec::new() }
+    }
+}
+
+impl Tally {
+    fn add(&mut self, count: u32) {
+        self.put(count, 1);
+    }
+
+    fn subtract(&mut self, count: u32) {
+        self.put(count, -1);
+    }
+
+    fn put(&mut self, count: u32, sign: i64) {
+        match self.small.get_mut(count as usize) {
+            Some(times) => *times += sign,
+            None => self.large.push((count, sign)),
+        }
+    }
+
+    /// The tally over the number of triples, which is the transfer entropy.
+    ///
+    /// Its terms cancel: of 10⁶ points, eleven digits may go, which double-doubles have to spare.
+    fn information(&self, triples: f64) -> f64 {
+        let small = (0..).zip(&self.small).map(|(count, &times)| (count, times));
+        let large = self.large.iter().copied();
+        let total = small
+            .chain(large)
+            .filter(|&(count, times)| count > 1 && times != 0)
+            .map(|(count, times)| times_log(count, times))
+            .fold(DoubleDouble::ZERO, |sum, term| sum + term);
+        let information = (total / triples.into()).high;
+        // Frequencies that differ from independence at all do so by 1/N² in two cells, and by
+        // Pinsker's inequality their information is at least 2/N⁴: less is rounding. (Beyond 10⁷
+        // points the rounding itself, some 1e-29, may be more, and is then left as it is.)
+        if information < 1.0 / (triples * triples * triples * triples) { 0.0 } else { information }
+    }
+}
+
+/// `times · count · ln count`.
+fn times_log(count: u32, times: i64) -> DoubleDouble {
+    // The product of a count and the number of cells that have it is at most the number of triples.
+    let weight = times as f64 * f64::from(count);
+    elementary::log(Scaled::from(f64::from(count))) * weight.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::f64::consts::LN_2;
+
+    /// Numbers from 0 to 1 that look random: the fractional parts of the multiples of √2.
+    fn scattered(count: usize) -> Vec<f64> {
+        (1..=count).map(|index| (index as f64 * 2_f64.sqrt()).fract()).collect()
+    }
+
+    /// The definition, cell by cell, with a map of counts.
+    fn by_definition(source: &[u16], target: &[u16], lag: usize) -> f64 {
+        use std::collections::BTreeMap;
+        let triples: Vec<_> =
+            (lag..target.len()).map(|t| (target[t], target[t - lag], source[t - lag])).collect();
+        let (mut all, mut pairs, mut pasts, mut past) =
+            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for &(now, y, x) in &triples {
+            *all.entry((now, y, x)).or_insert(0.0) += 1.0;
+            *pairs.entry((now, y)).or_insert(0.0) += 1.0;
+            *pasts.entry((y, x)).or_insert(0.0) += 1.0;
+            *past.entry(y).or_insert(0.0) += 1.0;
+        }
+        let term = |(&(now, y, x), &count): (&(u16, u16, u16), &f64)| {
+            count * libm::log(count * past[&y] / (pairs[&(now, y)] * pasts[&(y, x)]))
+        };
+        all.iter().map(term).sum::<f64>() / triples.len() as f64
+    }
+
+    #[test]
+    fn bins_are_closed_at_the_left_and_the_last_at_both_ends() {
+        let integers: Vec<f64> = (0..=49).map(f64::from).collect();
+        let bins = bins("x_history", &integers, 49).unwrap();
+        assert_eq!(bins[..49], (0..49).collect::<Vec<u16>>());
+        assert_eq!(bins[49], 48);
+    }
+
+    #[test]
+    fn the_quick_bins_are_the_defined_ones() {
+        for n_bins in [1, 2, 3, 7, 10, 128, 1_000] {
+            for offset in [0.0, -0.3, 1e6] {
+                let series: Vec<f64> =
+                    scattered(5_000).iter().map(|value| value + offset).collect();
+                let (lowest, highest) = extremes("x_history", &series).unwrap();
+                let bins = Bins::new(lowest, highest, n_bins);
+                let mut expected = vec![0; series.len()];
+                bins.place(&series, &mut expected);
+                assert_eq!(bins.of_all(&series), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_of_any_size_are_divided() {
+        for unit in [f64::MAX / 2.0, 1e300, 1.0, 1e-300, 5e-324] {
+            let series = [-2.0 * unit, -unit, 0.0, unit, 2.0 * unit];
+            assert_eq!(bins("x_history", &series, 4).unwrap(), [0, 1, 2, 3, 3], "{unit}");
+        }
+    }
+
+    #[test]
+    fn both_ways_of_counting_agree_with_the_definition() {
+        let x = scattered(3_000);
+        let y: Vec<f64> =
+            x.iter().zip(scattered(6_000).iter().skip(2_999)).map(|(a, b)| a * b).collect();
+        for (n_bins, lag) in [(1, 1), (2, 1), (8, 3), (15, 2), (40, 1), (1_000, 7)] {
+            let (source, target) = (bins("x", &x, n_bins).unwrap(), bins("y", &y, n_bins).unwrap());
+            let triples = Triples { source: &source, target: &target, lag, n_bins };
+            let (mut sorted, mut table) = (Tally::default(), Tally::default());
+            triples.count_sorted(&mut sorted);
+            let found = sorted.information(triples.len() as f64);
+            assert!((found - by_definition(&source, &target, lag)).abs() < 1e-13, "{n_bins} {lag}");
+            if n_bins < 100 {
+                triples.count_in_table(&mut table);
+                assert_eq!(table.information(triples.len() as f64), found);
+            }
+        }
+    }
+
+    #[test]
+    fn a_copied_coin_transfers_its_one_bit() {
+        // Every pair of past bits once: eight steps of a de Bruijn sequence and its echo.
+        let x = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0];
+        let y = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0];
+        let forth = transfer_entropy(&x[1..], &y[1..], 1, 2).unwrap();
+        assert_eq!(forth, LN_2);
+    }
+
+    #[test]
+    fn independent_counts_transfer_exactly_nothing() {
+        // Period 5 against period 7: over 35 · k triples all pairs occur equally often.
+        let x: Vec<f64> = (0..351).map(|index| f64::from(index % 5)).collect();
+        let y: Vec<f64> = (0..351).map(|index| f64::from(index % 7)).collect();
+        for n_bins in [1, 2, 3, 7, 100] {
+            assert_eq!(transfer_entropy(&x, &y, 1, n_bins).unwrap().to_bits(), 0, "{n_bins} bins");
+        }
+    }
+
+    #[test]
+    fn a_constant_series_neither_gives_nor_takes() {
+        let varied = scattered(100);
+        for (x, y) in [(&varied, &vec![2.5; 100]), (&vec![-1e308; 100], &varied)] {
+            assert_eq!(transfer_entropy(x, y, 1, 10), Ok(0.0));
+        }
+    }
+
+    #[test]
+    fn what_has_no_triples_or_bins_is_refused() {
+        #[rustfmt::skip]
+        let refused = [
+            (vec![],              vec![],         1, 2,     "too_few", "x_history"),
+            (vec![1.0],           vec![1.0],      1, 2,     "too_few", "x_history"),
+            (vec![1.0, 2.0],      vec![1.0, 2.0], usize::MAX, 2, "too_few", "x_history"),
+            (vec![1.0, 2.0],      vec![1.0],      1, 2,     "shape",   "y_history"),
+            (vec![1.0, 2.0],      vec![1.0, 2.0], 0, 2,     "domain",  "lag"),
+            (vec![1.0, 2.0],      vec![1.0, 2.0], 1, 0,     "domain",  "n_bins"),
+            (vec![1.0, 2.0],      vec![1.0, 2.0], 1, 1_001, "domain",  "n_bins"),
+            (vec![1.0, f64::NAN], vec![1.0, 2.0], 1, 2,     "domain",  "x_history"),
+        ];
+        for (x, y, lag, n_bins, code, argument) in refused {
+            let error = transfer_entropy(&x, &y, lag, n_bins).unwrap_err();
+            assert_eq!((error.code(), error.argument()), (code, Some(argument)));
+        }
+        let error = transfer_entropy(&[1.0, 2.0], &[1.0, f64::INFINITY], 1, 2).unwrap_err();
+        assert_eq!((error.argument(), error.index()), (Some("y_history"), Some(1)));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_never_negative_and_at_most_the_entropy_of_the_bins(
+            pairs in prop::collection::vec((-1.0..1.0_f64, -1.0..1.0_f64), 3..200),
+            lag in 1_usize..3,
+            n_bins in 1_usize..20,
+        ) {
+            let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+            let transfer = transfer_entropy(&x, &y, lag, n_bins).unwrap();
+            prop_assert!((0.0..=libm::log(n_bins as f64) + 1e-15).contains(&transfer), "{transfer}");
+        }
+
+        #[test]
+        fn it_is_the_same_in_another_unit(pairs in prop::collection::vec((-8_i32..8, -8_i32..8), 3..100)) {
+            let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().map(|(a, b)| (f64::from(a), f64::from(b))).unzip();
+            let larger: Vec<f64> = x.iter().map(|value| value * 1024.0).collect();
+            prop_assert_eq!(transfer_entropy(&x, &y, 1, 4), transfer_entropy(&larger, &y, 1, 4));
+        }
+    }
+}
