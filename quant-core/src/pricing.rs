@@ -1,1 +1,22 @@
-//! (tour)
+//! European, barrier and exchange options on assets that follow geometric Brownian motion.
+//!
+//! | module | what it prices | how |
+//! |---|---|---|
+//! | [`black_scholes`] | European calls and puts | closed form |
+//! | [`barrier`] | knock-in and knock-out options with a rebate | binomial trees, closed form |
+//! | [`margrabe`] | the right to exchange one asset for another | closed form |
+//! | [`normal`] | the normal distribution they rest on | |
+//!
+//! Rates and yields are continuously compounded and, like volatilities, annual decimals: 0.05 is
+//! 5 %. Times are in years. Money is in whatever unit the spot price uses.
+//!
+//! Not modelled: discrete dividends, term structures, smiles, early exercise.
+
+pub mod barrier;
+pub mod black_scholes;
+pub mod margrabe;
+pub mod normal;
+
+mod exponential;
+mod extended;
+mod lognormal;

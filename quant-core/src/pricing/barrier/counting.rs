@@ -1,0 +1,200 @@
+//! Counting paths: sums of binomial probabilities, and the reflection principle on level layers.
+//!
+//! Of the `C(n, j)` paths that end j moves up, those that touch the layer L below the start are as
+//! many as the paths to the mirror image of their end: `C(n, j + L)`.
+
+use super::lattice::{Climb, Edge, Payoff};
+
+/// The probabilities of a binomial variable, without those below 1e-290 or so.
+pub(super) struct Binomial {
+    /// The number of successes that the first weight belongs to.
+    first: usize,
+    weights: Vec<f64>,
+}
+
+impl Binomial {
+    /// `C(n, j)·up^j·down^{n−j}` for each j, from the mode outwards by ratios and scaled to one.
+    pub(super) fn new(n: usize, up: f64, down: f64) -> Self {
+        if up == 0.0 || down == 0.0 {
+            return Self { first: if up == 0.0 { 0 } else { n }, weights: vec![1.0] };
+        }
+        let mode = (((n + 1) as f64 * up) as usize).min(n);
+        let (gain, loss) = (up / down, down / up);
+        let mut below = Vec::new();
+        let mut weight = 1.0;
+        for j in (0..mode).rev() {
+            weight *= (j + 1) as f64 / (n - j) as f64 * loss;
+            if weight < LEAST {
+                break;
+            }
+            below.push(weight);
+        }
+        let first = mode - below.len();
+        let mut weights: Vec<f64> = below.into_iter().rev().chain([1.0]).collect();
+        weight = 1.0;
+        for j in mode..n {
+            weight *= (n - j) as f64 / (j + 1) as f64 * gain;
+            if weight < LEAST {
+                break;
+            }
+            weights.push(weight);
+        }
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= total);
+        Self { first, weights }
+    }
+
+    /// The successes and their probabilities, of those in `from..to`.
+    pub(super) fn between(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, f64)> {
+        let start = from.saturating_sub(self.first).min(self.weights.len());
+        let end = to.saturating_sub(self.first).clamp(start, self.weights.len());
+        let first = self.first;
+        (start..end).zip(&self.weights[start..end]).map(move |(k, weight)| (first + k, *weight))
+    }
+}
+
+/// Weights below this, relative to the largest, are left out.
+const LEAST: f64 = 1e-290;
+
+/// The expected payment of all paths.
+pub(super) fn all_paths(climb: &Climb, payoff: &Payoff) -> f64 {
+    let n = climb.steps;
+    let (from, to) = payoff.paying(climb);
+    let binomial = Binomial::new(n, climb.odds.up, climb.odds.down);
+    binomial.between(from, to).map(|(j, weight)| weight * payoff.at(climb.height(n, j))).sum()
+}
+
+/// A CRR tree with a layer of it as the barrier.
+pub(super) struct Reflection<'a> {
+    climb: &'a Climb,
+    layer: usize,
+    binomial: Binomial,
+}
+
+impl<'a> Reflection<'a> {
+    /// The barrier lies `layer` moves below the start, 1 or more.
+    pub(super) fn new(climb: &'a Climb, layer: usize) -> Self {
+        let binomial = Binomial::new(climb.steps, climb.odds.up, climb.odds.down);
+        Self { climb, layer, binomial }
+    }
+
+    /// The expected payment of the paths that never touch the layer.
+    pub(super) fn untouched(&self, payoff: &Payoff) -> f64 {
+        self.above(payoff, |kept, _| kept)
+    }
+
+    /// The expected payment of the paths that touch the layer.
+    pub(super) fn touched(&self, payoff: &Payoff) -> f64 {
+        let n = self.climb.steps;
+        let (from, to) = payoff.paying(self.climb);
+        let beyond = Edge::at_layer(self.layer as f64).nodes_beyond(n);
+        let ended_beyond: f64 = self
+            .binomial
+            .between(from, to.min(beyond))
+            .map(|(j, weight)| weight * payoff.at(self.climb.height(n, j)))
+            .sum();
+        ended_beyond + self.above(payoff, |_, touched| touched)
+    }
+
+    /// The expected payment at the ends above the layer, of the part of the paths to each that `part`
+    /// chooses of (untouched, touched).
+    fn above(&self, payoff: &Payoff, part: impl Fn(f64, f64) -> f64) -> f64 {
+        let n = self.climb.steps;
+        let (from, to) = payoff.paying(self.climb);
+        let mut shares = Shares::new(n, self.layer);
+        let first = shares.node;
+        self.binomial
+            .between(from.max(first), to)
+            .map(|(j, weight)| {
+                let (untouched, touched) = shares.at(j);
+                weight * part(untouched, touched) * payoff.at(self.climb.height(n, j))
+            })
+            .sum()
+    }
+
+    /// The probability of touching the layer.
+    fn probability(&self) -> f64 {
+        let mut shares = Shares::new(self.climb.steps, self.layer);
+        let beyond = shares.node;
+        let ended_beyond: f64 = self.binomial.between(0, beyond).map(|(_, weight)| weight).sum();
+        let returned: f64 = self
+            .binomial
+            .between(beyond, self.climb.steps + 1)
+            .map(|(j, weight)| weight * shares.at(j).1)
+            .sum();
+        ended_beyond + returned
+    }
+
+    /// The expected value of `e^{−rate·t}` at the first touch, of the paths that touch.
+    ///
+    /// The first touch comes at step i with a probability in proportion to
+    /// `(L/i)·C(i, (i − L)/2)·(up·down)^{(i−L)/2}`: a mean of the discount factors under the total
+    /// that the reflection gives, so that the scale of the proportions never matters.
+    pub(super) fn discounted_touch(&self, rate: f64, step: f64) -> f64 {
+        let (n, layer) = (self.climb.steps, self.layer);
+        let odds = self.climb.odds.up * self.climb.odds.down;
+        let (mut weight, mut total, mut discounted) = (1.0, 0.0, 0.0);
+        for i in (layer..=n).step_by(2) {
+            total += weight;
+            discounted += weight * libm::exp(-rate * (i as f64 * step));
+            let (time, risen) = (i as f64, ((i - layer) / 2 + 1) as f64);
+            weight *= odds * time * (time + 1.0) / (risen * (risen + layer as f64));
+            if weight > LARGEST {
+                (weight, total, discounted) =
+                    (weight / LARGEST, total / LARGEST, discounted / LARGEST);
+            }
+        }
+        if total == 0.0 { 0.0 } else { self.probability() * (discounted / total) }
+    }
+}
+
+/// Proportions above this are brought down.
+const LARGEST: f64 = 1e250;
+
+/// The shares of the paths to each end above a layer that never touch it, and that do.
+///
+/// `touched(j) = C(n, j + L)/C(n, j)`, by its ratio from one end to the next. The untouched share
+/// grows by sums of positive terms, so that no digits are lost where it is small.
+struct Shares {
+    n: f64,
+    layer: f64,
+    node: usize,
+    untouched: f64,
+    touched: f64,
+}
+
+impl Shares {
+    /// Starts at the first end above the layer.
+    fn new(n: usize, layer: usize) -> Self {
+        let beyond = Edge::at_layer(layer as f64).nodes_beyond(n);
+        let (n_, layer_) = (n as f64, layer as f64);
+        let start = Self { n: n_, layer: layer_, node: beyond, untouched: 1.0, touched: 0.0 };
+        if layer > n {
+            return start;
+        }
+        if (n - layer) % 2 == 1 {
+            let touched = (n_ - layer_ + 1.0) / (n_ + layer_ + 1.0);
+            return Self { untouched: 2.0 * layer_ / (n_ + layer_ + 1.0), touched, ..start };
+        }
+        // The end before is on the layer itself: all of its paths touch.
+        let mut on_layer = Self { node: beyond - 1, untouched: 0.0, touched: 1.0, ..start };
+        on_layer.advance();
+        on_layer
+    }
+
+    /// The shares at end `j`, which never goes back.
+    fn at(&mut self, j: usize) -> (f64, f64) {
+        while self.node < j {
+            self.advance();
+        }
+        (self.untouched, self.touched)
+    }
+
+    fn advance(&mut self) {
+        let (n, layer, j) = (self.n, self.layer, self.node as f64);
+        let divisor = (j + layer + 1.0) * (n - j);
+        self.untouched += self.touched * (layer * (n + 1.0) / divisor);
+        self.touched *= (n - j - layer).max(0.0) * (j + 1.0) / divisor;
+        self.node += 1;
+    }
+}

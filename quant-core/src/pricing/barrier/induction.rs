@@ -1,0 +1,130 @@
+//! Backward induction over the nodes that matter.
+//!
+//! Of the nodes of step i only those within 8.5 standard deviations of the line to the terminal
+//! node that matters most are visited: the paths through the others weigh less than 1e-15 of the
+//! value together. That is n^1.5 nodes instead of n².
+
+use super::lattice::{Climb, Edge};
+
+/// What a tree with an absorbing edge is worth.
+pub(super) struct Induction<'a> {
+    pub(super) climb: &'a Climb,
+    pub(super) edge: &'a Edge,
+    /// The nodes of the last step that matter, as the first and one past the last.
+    pub(super) ends: (usize, usize),
+    pub(super) barrier: Barrier,
+}
+
+/// Where the value that the edge absorbs is taken to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Barrier {
+    /// At the first node at or beyond the edge.
+    OnNode,
+    /// At the edge itself, between the nodes.
+    BetweenNodes,
+}
+
+impl Induction<'_> {
+    /// The expected value at the start, given that of the nodes of step `last` and the absorbed
+    /// value of each step.
+    pub(super) fn run(
+        &self,
+        last: usize,
+        end: impl Fn(usize) -> f64,
+        absorbed: impl Fn(usize) -> f64,
+    ) -> f64 {
+        if self.ends.0 >= self.ends.1 {
+            return 0.0;
+        }
+        let band = Band::new(self.climb, self.ends);
+        let mut values = vec![0.0; last + 2];
+        let mut beyond = self.edge.nodes_beyond(last);
+        let mut row = band.row(last, beyond);
+        for (j, value) in (row.0..row.1).zip(&mut values[row.0..row.1]) {
+            *value = end(j);
+        }
+        for i in (0..last).rev() {
+            let next_beyond = beyond;
+            beyond = self.edge.nodes_beyond(i);
+            let wanted = band.row(i, beyond);
+            if wanted.0 < next_beyond {
+                let absorbed = absorbed(i + 1);
+                values[wanted.0..next_beyond].fill(absorbed);
+                if self.barrier == Barrier::BetweenNodes && row.0 == next_beyond {
+                    let depth = self.edge.depth_of_node(i + 1, next_beyond - 1);
+                    values[next_beyond - 1] = beyond_edge(absorbed, &values[row.0..row.1], depth);
+                }
+            }
+            // Nodes outside the band that row i + 1 left out.
+            values[wanted.0.max(next_beyond)..row.0.max(wanted.0)].fill(0.0);
+            values[row.1.max(wanted.0)..row.1.max(wanted.1 + 1)].fill(0.0);
+            step_back(&mut values[wanted.0..=wanted.1], self.climb.odds.up, self.climb.odds.down);
+            row = wanted;
+        }
+        values[0]
+    }
+}
+
+/// Continues the values above the edge to a node `depth` below it, where the value at the edge itself
+/// is known: the cubic through the edge and three nodes, or as many as there are.
+///
+/// A node that nearly touches the edge is left out, as it would be divided by its distance.
+fn beyond_edge(at_edge: f64, above: &[f64], depth: f64) -> f64 {
+    let skipped = usize::from(1.0 - depth < NEAREST);
+    let first = 1.0 - depth + skipped as f64;
+    let nodes = &above[skipped.min(above.len())..above.len().min(skipped + 3)];
+    let place = |k: usize| first + k as f64;
+    // Lagrange, with x = 0 at the edge and x = −depth at the node.
+    let mut value = at_edge;
+    for k in 0..nodes.len() {
+        value *= (depth + place(k)) / place(k);
+    }
+    for (k, node) in nodes.iter().enumerate() {
+        let mut weight = -depth / place(k);
+        for other in (0..nodes.len()).filter(|&other| other != k) {
+            weight *= (-depth - place(other)) / (place(k) - place(other));
+        }
+        value += weight * node;
+    }
+    value
+}
+
+/// Nodes nearer to the edge than this part of a layer are left out of the cubic.
+const NEAREST: f64 = 0.25;
+
+/// Replaces each value but the last by the mean of it and the next.
+fn step_back(values: &mut [f64], up: f64, down: f64) {
+    for j in 0..values.len() - 1 {
+        values[j] = down * values[j] + up * values[j + 1];
+    }
+}
+
+/// The nodes near the line from the start to an end.
+struct Band {
+    slope: f64,
+    variance: f64,
+}
+
+impl Band {
+    /// Leads to the end in the range that most paths reach.
+    fn new(climb: &Climb, ends: (usize, usize)) -> Self {
+        let n = climb.steps as f64;
+        let slope = climb.odds.up.clamp(ends.0 as f64 / n, (ends.1 - 1) as f64 / n);
+        Self { slope, variance: slope * (1.0 - slope) }
+    }
+
+    /// The nodes of step `i` above the `beyond` lowest, as the first and one past the last; the first
+    /// may equal the last.
+    fn row(&self, i: usize, beyond: usize) -> (usize, usize) {
+        let steps = i as f64;
+        // Bernstein's bound on a binomial tail: with this width it is below e^{−w²/2}.
+        let width = WIDTH * (self.variance * steps).sqrt() + WIDTH * WIDTH / 3.0;
+        let first = (self.slope * steps - width).max(0.0) as usize;
+        let last = (self.slope * steps + width) as usize;
+        let from = first.max(beyond).min(i + 1);
+        (from, (last + 1).min(i + 1).max(from))
+    }
+}
+
+/// Half the width of the band, in standard deviations.
+const WIDTH: f64 = 8.5;

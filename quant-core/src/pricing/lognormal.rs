@@ -1,0 +1,193 @@
+//! The right to exchange one lognormal amount for another: the core of every closed form here.
+
+use super::extended::Extended;
+use super::normal;
+
+/// What may be received, what is given for it, and their uncertainty.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    /// What is received.
+    receive: Leg,
+    /// What is given.
+    give: Leg,
+    /// The logarithm of the ratio of their present values.
+    log_ratio: Extended,
+    /// The standard deviation of the logarithm of their ratio at expiry.
+    deviation: Extended,
+    /// d₁.
+    d1: Extended,
+}
+
+/// An amount today and the logarithm of the factor that discounts it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leg {
+    pub(super) amount: f64,
+    pub(super) log_discount: Extended,
+}
+
+impl Leg {
+    /// An amount that is worth `amount·e^{−rate·time}` today.
+    pub(super) fn new(amount: f64, rate: f64, time: f64) -> Self {
+        Self { amount, log_discount: Extended::product(-rate, time) }
+    }
+
+    /// The present value.
+    fn value(&self) -> f64 {
+        if self.is_exact() { self.amount } else { times_exp(self.amount, self.log_discount) }
+    }
+
+    /// Whether nothing is discounted.
+    fn is_exact(&self) -> bool {
+        self.log_discount.high == 0.0
+    }
+}
+
+impl Exchange {
+    /// The right to exchange `give` for `receive`, with the deviation to the precision of a double
+    /// and, where that is not enough, to more.
+    pub(super) fn new(
+        receive: Leg,
+        give: Leg,
+        s: f64,
+        precise_deviation: impl FnOnce() -> Extended,
+    ) -> Self {
+        let carry = receive.log_discount.plus(give.log_discount.negated());
+        let ratio = receive.amount / give.amount;
+        let x = libm::log(ratio) + rounding(receive.amount, give.amount, ratio) + carry.high;
+        let terms = (x - carry.high).abs() + carry.high.abs() + s * s;
+        // The relative error of the price is that of d₁ times d₁².
+        if terms * terms < EASY * s * s {
+            let (log_ratio, d1) = (Extended::from(x), Extended::from(x / s + 0.5 * s));
+            return Self { receive, give, log_ratio, deviation: Extended::from(s), d1 };
+        }
+        let deviation = precise_deviation();
+        let log_ratio = Extended::log_ratio(receive.amount, give.amount).plus(carry);
+        let half = Extended { high: 0.5 * deviation.high, low: 0.5 * deviation.low };
+        let d1 = log_ratio.divide(deviation).plus(half);
+        Self { receive, give, log_ratio, deviation, d1 }
+    }
+
+    /// The present value of `max(receive − give, 0)`.
+    ///
+    /// In the money it is the intrinsic value plus that of the opposite, out-of-the-money right,
+    /// and so never below the intrinsic value.
+    pub(super) fn value(&self) -> f64 {
+        if self.is_one_sided() {
+            self.receive.value()
+        } else if self.log_ratio.high <= 0.0 {
+            self.out_of_the_money()
+        } else {
+            self.intrinsic() + self.reversed().out_of_the_money()
+        }
+    }
+
+    /// The present values of `max(receive − give, 0)` and of `max(give − receive, 0)`.
+    pub(super) fn both_values(&self) -> (f64, f64) {
+        if self.is_one_sided() {
+            (self.receive.value(), self.give.value())
+        } else if self.log_ratio.high <= 0.0 {
+            let out = self.out_of_the_money();
+            (out, self.reversed().intrinsic() + out)
+        } else {
+            let out = self.reversed().out_of_the_money();
+            (self.intrinsic() + out, out)
+        }
+    }
+
+    /// Whether one of the two is worth nothing.
+    fn is_one_sided(&self) -> bool {
+        self.receive.amount == 0.0 || self.give.amount == 0.0
+    }
+
+    /// The same two amounts, exchanged the other way round.
+    pub(super) fn reversed(&self) -> Self {
+        let low = self.deviation.low - self.d1.low;
+        Self {
+            receive: self.give,
+            give: self.receive,
+            log_ratio: self.log_ratio.negated(),
+            // −d₂ = s − d₁.
+            d1: Extended::difference(self.deviation.high, self.d1.high).add(low),
+            deviation: self.deviation,
+        }
+    }
+
+    /// `receive − give` where that is positive.
+    ///
+    /// Where the two nearly agree, their rounding errors would be all that the difference has
+    /// left: there `receive·(1 − e^{−x})` keeps the digits of x, the logarithm of their ratio.
+    fn intrinsic(&self) -> f64 {
+        let x = self.log_ratio;
+        let exact = self.receive.is_exact() && self.give.is_exact();
+        if exact || x.high > NEAR {
+            return positive_part(self.receive.value() - self.give.value());
+        }
+        let growth = libm::expm1(-x.high);
+        self.receive.value() * (x.low * (1.0 + growth) - growth)
+    }
+
+    /// The value where `receive ≤ give`.
+    ///
+    /// With x the logarithm of the ratio, s the deviation, d₁ = x/s + s/2 and d₂ = d₁ − s, Black's
+    /// `receive·Φ(d₁) − give·Φ(d₂)` is `receive·φ(d₁)·(M(−d₁) − M(−d₂))`, since
+    /// `receive·φ(d₁) = give·φ(d₂)`; M is the Mills ratio. For large s it is what is left of
+    /// `receive`: `receive·(1 − φ(d₁)·(M(d₁) + M(−d₂)))`.
+    fn out_of_the_money(&self) -> f64 {
+        let s = self.deviation.high;
+        if s == 0.0 {
+            return 0.0;
+        }
+        let d1 = self.d1;
+        if d1.high < -FURTHEST {
+            return 0.0;
+        }
+        if d1.high > NEAREST {
+            return self.receive.value();
+        }
+        if d1.high > normal::CENTRE {
+            let loss = normal::mills(d1.high) + normal::mills(s - d1.high);
+            return self.receive.value() * (1.0 - normal::pdf(d1.high) * loss);
+        }
+        self.receive_times_density(d1) * normal::mills_difference(-d1.high, s)
+    }
+
+    /// `receive·φ(d₁)`.
+    fn receive_times_density(&self, d1: Extended) -> f64 {
+        let square = d1.squared();
+        let half = Extended { high: -0.5 * square.high, low: -0.5 * square.low };
+        let exponent = half.plus(self.receive.log_discount);
+        normal::DENSITY_AT_ZERO * times_exp(self.receive.amount, exponent)
+    }
+}
+
+/// The number, or zero if it is below. NaN stays NaN, where `max` would make it zero.
+pub(super) fn positive_part(value: f64) -> f64 {
+    if value < 0.0 { 0.0 } else { value }
+}
+
+/// `amount·e^exponent`, in two steps where the exponential alone would leave the range of a double.
+fn times_exp(amount: f64, exponent: Extended) -> f64 {
+    if exponent.high.abs() < 600.0 {
+        return amount * exponent.exp();
+    }
+    let root = Extended { high: 0.5 * exponent.high, low: 0.5 * exponent.low }.exp();
+    amount * root * root
+}
+
+/// What the rounding of `ratio = a/b` took from the logarithm of a/b.
+fn rounding(a: f64, b: f64, ratio: f64) -> f64 {
+    let product = Extended::product(ratio, b);
+    ((a - product.high) - product.low) / a
+}
+
+/// Up to this d₁², or so, doubles are enough for d₁.
+const EASY: f64 = 8.0;
+
+/// Below this logarithm of their ratio two rounded amounts are too close to be subtracted.
+const NEAR: f64 = 0.01;
+
+/// At d₁ above this the value is all of what is received: Φ(−40) is 1e-350.
+const NEAREST: f64 = 40.0;
+
+/// At d₁ below the negative of this even 1e308·φ(d₁) is zero.
+const FURTHEST: f64 = 60.0;
