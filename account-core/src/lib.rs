@@ -1,1 +1,61 @@
-//! The rules of accounts.
+//! The rules of accounts: who may call, how often, and at what cost.
+//!
+//! Nothing in this crate reads a clock, an environment variable or a file, draws randomness of its
+//! own, or knows a database: time ([`Timestamp`]), randomness ([`Entropy`]) and
+//! secrets ([`Vault`]) are arguments, and storage is a set of small traits, one per
+//! aggregate, gathered in [`Store`].
+//!
+//! | module | what it rules |
+//! |---|---|
+//! | [`accounts`] | the service over all of the below: registration, sign-in, keys, operator's calls |
+//! | [`tier`] | tiers, what an endpoint costs, hourly limits |
+//! | [`key`], [`vault`] | API keys, their digests, and how they are kept |
+//! | [`identity`], [`password`] | e-mail addresses, names, contact details, passwords |
+//! | [`code`], [`letter`] | one-time codes and the letters that carry them |
+//! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
+//! | [`limit`] | rolling hours and UTC days |
+//! | [`credits`] | debits, grants and the ledger that proves them |
+//! | [`guest`] | keys without an account |
+//!
+//! A store decides nothing: where a rule and a write must be one step, the store applies the pure
+//! function of this crate inside its transaction ([`Lockout::reserve`](lockout::Lockout::reserve),
+//! [`Postage::allows`](letter::Postage::allows), [`credits::decide`]).
+
+pub mod accounts;
+pub mod code;
+pub mod credits;
+pub mod entropy;
+mod error;
+pub mod guest;
+pub mod identity;
+pub mod key;
+pub mod letter;
+pub mod limit;
+pub mod lockout;
+pub mod password;
+pub mod session;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod tier;
+pub mod vault;
+
+pub use accounts::{
+    Accounts, Created, KeyStatus, Login, NewAccount, Profile, Registration, SignedIn, Store,
+};
+pub use code::Code;
+pub use credits::{
+    Audit, CallerId, Entry, Fault, FaultKind, Ledger, MinuteCount, Settlement, Usage,
+};
+pub use entropy::Entropy;
+pub use error::{Error, Result, StoreError};
+pub use guest::{Device, GuestId, GuestIssued};
+pub use identity::{AccountId, Client, Contact, Email, Username};
+pub use key::{AccountCaller, ApiKey, Caller, GuestCaller, KeyDigest, KeyId, KeyKind, Refusal};
+pub use limit::{Admission, GuestDay, GuestLimits, RollingHour, Standing};
+pub use password::{Busy, Password, PasswordHash, PasswordHasher};
+pub use session::SessionToken;
+pub use tier::Tier;
+pub use vault::{MasterKey, Vault};
+
+/// A moment in UTC. Stores keep microseconds, so nothing finer survives.
+pub type Timestamp = chrono::DateTime<chrono::Utc>;

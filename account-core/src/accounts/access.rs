@@ -1,0 +1,82 @@
+//! Access: who calls with a key, new keys in place of old ones, keys for guests.
+
+use std::net::IpAddr;
+
+use crate::accounts::{Accounts, Store};
+use crate::guest::{self, Device, GuestIssued, NewGuest};
+use crate::key::{AccountCaller, ApiKey, Caller, KeyKind, Refusal};
+use crate::password::PasswordHasher;
+use crate::tier::GUEST_CREDITS;
+use crate::{Error, Result, Timestamp};
+
+impl<S: Store, H: PasswordHasher> Accounts<S, H> {
+    /// Finds who calls with this key: one look-up by its digest.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Unknown`] for a key that opens nothing, whatever the reason;
+    /// [`Refusal::GuestExpired`] for a guest's after its 24 hours; [`Refusal::Store`].
+    pub async fn authenticate(
+        &self,
+        key: &ApiKey,
+        now: Timestamp,
+    ) -> std::result::Result<Caller, Refusal> {
+        let digest = self.vault().key_digest(key);
+        match key.kind() {
+            KeyKind::User => {
+                let account = self.store().account_by_key(&digest).await?;
+                account.map(Caller::Account).ok_or(Refusal::Unknown)
+            }
+            KeyKind::Guest => {
+                let guest = self.store().guest_by_key(&digest).await?.ok_or(Refusal::Unknown)?;
+                if now < guest.expires_at {
+                    Ok(Caller::Guest(guest))
+                } else {
+                    Err(Refusal::GuestExpired)
+                }
+            }
+        }
+    }
+
+    /// Gives the account a new key in place of the one that it called with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unauthorised`] where that key was replaced or suspended in the meantime: of two
+    /// calls at once one gets this; [`Error::Store`].
+    pub async fn regenerate(&self, caller: &AccountCaller, now: Timestamp) -> Result<ApiKey> {
+        let (api_key, key) = self.new_key(caller.id);
+        if self.store().replace_key(caller.id, caller.key_id, key, now).await? {
+            Ok(api_key)
+        } else {
+            Err(Error::Unauthorised)
+        }
+    }
+
+    /// Makes a guest key. How many one address may have is for the caller to limit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub async fn create_guest(
+        &self,
+        device: Device,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<GuestIssued> {
+        let api_key = ApiKey::generate(KeyKind::Guest, self.entropy());
+        let expires_at = now + guest::VALIDITY;
+        let id = self
+            .store()
+            .create_guest(NewGuest {
+                device,
+                digest: self.vault().key_digest(&api_key),
+                address,
+                credits: GUEST_CREDITS,
+                created_at: now,
+                expires_at,
+            })
+            .await?;
+        Ok(GuestIssued { id, api_key, credit_balance: GUEST_CREDITS, expires_at })
+    }
+}

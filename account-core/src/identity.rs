@@ -1,0 +1,282 @@
+//! Who an account is: its number, e-mail address, name and contact details, each read once.
+
+use std::net::IpAddr;
+
+use crate::{Error, Result};
+
+const EMAIL_BYTES: usize = 254;
+const LOCAL_PART_BYTES: usize = 64;
+const LABEL_BYTES: usize = 63;
+const USERNAME_CHARACTERS: std::ops::RangeInclusive<usize> = 3..=32;
+const CONTACT_CHARACTERS: usize = 100;
+const USER_AGENT_CHARACTERS: usize = 256;
+
+/// The number of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AccountId(pub i64);
+
+/// An e-mail address in lower case, which is what makes two of them the same.
+///
+/// Only what a header can carry unquoted is taken: ASCII letters, digits and the signs of an
+/// atom, so that no address can add a header or a second recipient to a letter.
+///
+/// # Examples
+///
+/// ```
+/// use account_core::Email;
+///
+/// assert_eq!(Email::parse("Ada@Example.com")?.as_str(), "ada@example.com");
+/// assert!(Email::parse("ada@example.com\r\nBcc: eve@example.com").is_err());
+/// # Ok::<(), account_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Email(String);
+
+impl Email {
+    /// Reads an address.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for the field `email`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let valid = text.len() <= EMAIL_BYTES
+            && text
+                .rsplit_once('@')
+                .is_some_and(|(local, domain)| is_local_part(local) && is_domain(domain));
+        if valid {
+            Ok(Self(text.to_ascii_lowercase()))
+        } else {
+            Err(Error::invalid("email", "an e-mail address", "email"))
+        }
+    }
+
+    /// The address, in lower case.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_local_part(text: &str) -> bool {
+    text.len() <= LOCAL_PART_BYTES
+        && text.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(is_atom_byte))
+}
+
+const fn is_atom_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'/'
+                | b'='
+                | b'?'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'{'
+                | b'|'
+                | b'}'
+                | b'~'
+        )
+}
+
+fn is_domain(text: &str) -> bool {
+    text.contains('.')
+        && text.split('.').all(|label| {
+            (1..=LABEL_BYTES).contains(&label.len())
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        })
+}
+
+/// The name of an account; two names that differ in case alone are the same name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Username(String);
+
+impl Username {
+    /// Reads a name: 3 to 32 letters, digits, `.`, `_` or `-`, starting with a letter or a digit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for the field `username`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let valid = USERNAME_CHARACTERS.contains(&text.len())
+            && text.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+        if valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Error::invalid(
+                "username",
+                "3 to 32 letters, digits, dots, underscores or hyphens, starting with a letter or digit",
+                "username",
+            ))
+        }
+    }
+
+    /// The name as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name as it is compared.
+    #[must_use]
+    pub fn key(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
+/// How to reach an account's owner beside e-mail; all optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contact {
+    /// A telephone number, as given.
+    pub phone: Option<String>,
+    /// A country, as given.
+    pub country: Option<String>,
+    /// A country's code, as given.
+    pub country_code: Option<String>,
+}
+
+impl Contact {
+    /// Reads the details: up to 100 characters each, none of them a control character. An empty
+    /// text counts as absent.
+    ///
+    /// # Errors
+    ///
+    /// One [`Error::Invalid`] for each field at fault, in the order of the arguments.
+    pub fn parse(
+        phone: Option<&str>,
+        country: Option<&str>,
+        country_code: Option<&str>,
+    ) -> std::result::Result<Self, Vec<Error>> {
+        let fields = [("phone", phone), ("country", country), ("country_code", country_code)];
+        let faults: Vec<Error> = fields
+            .into_iter()
+            .filter(|(_, text)| text.is_some_and(|text| !is_line(text, CONTACT_CHARACTERS)))
+            .map(|(field, _)| {
+                Error::invalid(field, "up to 100 characters without control characters", "contact")
+            })
+            .collect();
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let keep = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+        Ok(Self { phone: keep(phone), country: keep(country), country_code: keep(country_code) })
+    }
+}
+
+/// Whether a text fits on one line of so many characters.
+pub(crate) fn is_line(text: &str, characters: usize) -> bool {
+    text.chars().count() <= characters && !text.chars().any(char::is_control)
+}
+
+/// Where a call comes from, for the login history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// The address of the peer, or what a trusted proxy says it is.
+    pub address: IpAddr,
+    /// What the client calls itself, cleaned.
+    pub user_agent: String,
+}
+
+impl Client {
+    /// Takes an address and a `User-Agent`, cut to 256 characters and stripped of control
+    /// characters.
+    #[must_use]
+    pub fn new(address: IpAddr, user_agent: Option<&str>) -> Self {
+        let user_agent = user_agent
+            .unwrap_or_default()
+            .chars()
+            .filter(|character| !character.is_control())
+            .take(USER_AGENT_CHARACTERS)
+            .collect();
+        Self { address, user_agent }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_addresses_are_taken_and_lowered() {
+        for (text, expected) in [
+            ("ada@example.com", "ada@example.com"),
+            ("Ada.Lovelace+Test@Sub.Example.CO.UK", "ada.lovelace+test@sub.example.co.uk"),
+            ("o'brien_1@ex-ample.org", "o'brien_1@ex-ample.org"),
+        ] {
+            assert_eq!(Email::parse(text).expect(text).as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn an_address_can_never_add_a_header_or_a_recipient() {
+        let long = format!("{}@example.com", "a".repeat(65));
+        let corpus = [
+            "",
+            "ada",
+            "@example.com",
+            "ada@",
+            "ada@localhost",
+            "ada@example.com\r\nBcc: eve@example.com",
+            "ada@example.com\nBcc: eve@example.com",
+            "ada@example.com\0",
+            "ada@example.com,eve@example.com",
+            "ada@example.com eve@example.com",
+            "ada@example.com;eve@example.com",
+            "<ada@example.com>",
+            "Ada <ada@example.com>",
+            "\"ada\r\nBcc: eve\"@example.com",
+            "ada@eve@example.com",
+            "ada\u{2028}@example.com",
+            "ada@exämple.com",
+            "ada..b@example.com",
+            ".ada@example.com",
+            "ada@-example.com",
+            "ada@example..com",
+            "ada@[127.0.0.1]",
+            "ada@example.com%0d%0aBcc:eve",
+            long.as_str(),
+        ];
+        for text in corpus {
+            let error = Email::parse(text).expect_err(text);
+            assert_eq!(error.field(), Some("email"));
+        }
+    }
+
+    #[test]
+    fn names_are_compared_without_case() {
+        let (one, other) = (Username::parse("Ada").unwrap(), Username::parse("ADA").unwrap());
+        assert_eq!(one.key(), other.key());
+        for text in ["", "ab", "_ada", "a b", "ada\n", "ädä", &"a".repeat(33)] {
+            assert_eq!(Username::parse(text).expect_err(text).field(), Some("username"));
+        }
+    }
+
+    #[test]
+    fn every_contact_field_at_fault_is_named() {
+        let faults = Contact::parse(Some("1\r\n2"), Some("Italy"), Some(&"x".repeat(101)));
+        let fields: Vec<_> = faults.unwrap_err().iter().map(Error::field).collect();
+        assert_eq!(fields, [Some("phone"), Some("country_code")]);
+        assert_eq!(Contact::parse(Some(""), None, None).unwrap(), Contact::default());
+    }
+
+    #[test]
+    fn a_user_agent_is_cut_and_cleaned() {
+        let text = format!("\u{1b}[31mcurl\r\n{}", "é".repeat(400));
+        let client = Client::new(IpAddr::from([127, 0, 0, 1]), Some(&text));
+        assert_eq!(client.user_agent.chars().count(), 256);
+        assert!(client.user_agent.starts_with("[31mcurlé"));
+    }
+}

@@ -1,0 +1,261 @@
+//! Letters: what is said to whom, and how many may be sent.
+//!
+//! A letter is sealed and put into the outbox in the transaction that needs it; a worker of the
+//! server sends it later, so that no request waits for a mail server and no crash loses a letter.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use crate::code::{Code, Purpose};
+use crate::entropy::{self, Entropy};
+use crate::identity::{AccountId, Email, Username};
+use crate::vault::{Digest, Sealed, SealedKind, Vault};
+use crate::{Error, Result, StoreError, Timestamp};
+
+/// The least time between two letters of one purpose to one address.
+pub const COOLDOWN: TimeDelta = TimeDelta::seconds(60);
+/// Letters of one purpose to one address within 24 hours.
+pub const LETTERS_A_DAY: u32 = 10;
+
+const DAY: TimeDelta = TimeDelta::hours(24);
+const LONGEST_DELAY: Duration = Duration::from_secs(3600);
+
+/// A letter, ready to be written.
+#[derive(Clone)]
+pub struct Letter {
+    /// The one recipient.
+    pub to: Email,
+    /// What it says.
+    pub content: Content,
+}
+
+/// What a letter says.
+#[derive(Clone)]
+pub enum Content {
+    /// The code that confirms a registration, and the name of the account it would make.
+    Registration {
+        /// The name that the registration asks for.
+        username: Username,
+        /// The code.
+        code: Code,
+    },
+    /// Someone tried to register an address that has an account.
+    AccountExists,
+    /// The code of the second step of a login.
+    Mfa {
+        /// The code.
+        code: Code,
+    },
+    /// Nothing: stands in the outbox where an unknown address was asked about, so that known and
+    /// unknown addresses cost the same. It is never sent.
+    Decoy,
+}
+
+impl Letter {
+    /// Seals the letter for the outbox.
+    #[must_use]
+    pub fn seal(&self, vault: &Vault, entropy: &dyn Entropy, now: Timestamp) -> OutboxLetter {
+        let id = LetterId(entropy::identifier(entropy));
+        let purpose = match self.content {
+            Content::Registration { .. } | Content::AccountExists => Some(Purpose::Registration),
+            Content::Mfa { .. } => Some(Purpose::Mfa),
+            Content::Decoy => None,
+        };
+        let plain = zeroize::Zeroizing::new(self.encode());
+        let sealed = vault.seal(SealedKind::Letter, NOBODY, id.0, plain.as_bytes(), entropy);
+        let recipient = vault.email_digest(&self.to);
+        OutboxLetter { id, recipient, purpose, sealed, created_at: now }
+    }
+
+    /// Opens a letter of the outbox.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sealed`] where it was altered or sealed under a lost key.
+    pub fn unseal(id: LetterId, sealed: &Sealed, vault: &Vault) -> Result<Self> {
+        let plain = vault.unseal(SealedKind::Letter, NOBODY, id.0, sealed)?;
+        std::str::from_utf8(&plain).ok().and_then(Self::decode).ok_or(Error::Sealed)
+    }
+
+    /// One line each: kind, recipient, what the kind needs. No field can hold a line's end.
+    fn encode(&self) -> String {
+        let to = self.to.as_str();
+        match &self.content {
+            Content::Registration { username, code } => {
+                format!("registration\n{to}\n{}\n{}", username.as_str(), code.expose())
+            }
+            Content::AccountExists => format!("account_exists\n{to}"),
+            Content::Mfa { code } => format!("mfa\n{to}\n{}", code.expose()),
+            Content::Decoy => format!("decoy\n{to}"),
+        }
+    }
+
+    fn decode(text: &str) -> Option<Self> {
+        let mut lines = text.split('\n');
+        let kind = lines.next()?;
+        let to = Email::parse(lines.next()?).ok()?;
+        let content = match kind {
+            "registration" => Content::Registration {
+                username: Username::parse(lines.next()?).ok()?,
+                code: Code::parse(lines.next()?).ok()?,
+            },
+            "account_exists" => Content::AccountExists,
+            "mfa" => Content::Mfa { code: Code::parse(lines.next()?).ok()? },
+            "decoy" => Content::Decoy,
+            _ => return None,
+        };
+        Some(Self { to, content })
+    }
+}
+
+/// Letters belong to an address, not to an account: it may be unknown or gone.
+const NOBODY: AccountId = AccountId(0);
+
+/// The number of a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LetterId(pub u128);
+
+/// A letter as it waits in the outbox.
+#[derive(Clone)]
+pub struct OutboxLetter {
+    /// The number of the letter.
+    pub id: LetterId,
+    /// Whose letters it counts among.
+    pub recipient: Digest<Email>,
+    /// Which letters it counts among; none for a decoy.
+    pub purpose: Option<Purpose>,
+    /// The letter.
+    pub sealed: Sealed,
+    /// When it was written.
+    pub created_at: Timestamp,
+}
+
+/// The letters of one purpose that an address got within the last 24 hours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Postage {
+    /// How many.
+    pub letters: u32,
+    /// When the last of them was written.
+    pub last_at: Option<Timestamp>,
+}
+
+impl Postage {
+    /// From when on letters count.
+    #[must_use]
+    pub fn since(now: Timestamp) -> Timestamp {
+        now - DAY
+    }
+
+    /// Whether another letter may be sent.
+    #[must_use]
+    pub fn allows(&self, now: Timestamp) -> bool {
+        // The distance, not the difference: a clock put back must not silence an address for long.
+        let cool = self.last_at.is_none_or(|last| (now - last).abs() >= COOLDOWN);
+        cool && self.letters < LETTERS_A_DAY
+    }
+}
+
+/// A letter that is due.
+pub struct DueLetter {
+    /// The number of the letter.
+    pub id: LetterId,
+    /// The letter.
+    pub sealed: Sealed,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// How often sending it failed.
+    pub failures: u32,
+}
+
+/// How long to wait after so many failures: a second, doubled each time, an hour at most.
+#[must_use]
+pub fn retry_delay(failures: u32) -> Duration {
+    Duration::from_secs(1 << (failures.clamp(1, 13) - 1)).min(LONGEST_DELAY)
+}
+
+/// Where letters wait.
+pub trait OutboxStore: Send + Sync {
+    /// Lists letters that are due, oldest first.
+    fn due_letters(
+        &self,
+        now: Timestamp,
+        limit: u32,
+    ) -> impl Future<Output = std::result::Result<Vec<DueLetter>, StoreError>> + Send;
+
+    /// When the next letter is due, now or later; `None` where none waits.
+    fn next_letter_at(
+        &self,
+    ) -> impl Future<Output = std::result::Result<Option<Timestamp>, StoreError>> + Send;
+
+    /// Wipes a letter that was sent; that there was one still counts for [`Postage`].
+    fn letter_sent(
+        &self,
+        id: LetterId,
+        now: Timestamp,
+    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
+
+    /// Counts a failure and puts the letter off.
+    fn letter_failed(
+        &self,
+        id: LetterId,
+        retry_at: Timestamp,
+    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
+
+    /// Forgets sent letters that count no longer ([`Postage::since`]).
+    fn forget_letters(
+        &self,
+        before: Timestamp,
+    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SeededEntropy;
+
+    #[test]
+    fn a_sealed_letter_opens_as_it_was_and_only_as_itself() {
+        let entropy = SeededEntropy::new(1);
+        let vault = Vault::create(&entropy);
+        let to = Email::parse("ada@example.com").unwrap();
+        let code = Code::parse("012345").unwrap();
+        let contents = [
+            Content::Registration { username: Username::parse("ada").unwrap(), code: code.clone() },
+            Content::AccountExists,
+            Content::Mfa { code },
+            Content::Decoy,
+        ];
+        for content in contents {
+            let letter = Letter { to: to.clone(), content };
+            let waiting = letter.seal(&vault, &entropy, Timestamp::UNIX_EPOCH);
+            let opened = Letter::unseal(waiting.id, &waiting.sealed, &vault).expect("its own");
+            assert_eq!(opened.encode(), letter.encode());
+            assert!(Letter::unseal(LetterId(waiting.id.0 ^ 1), &waiting.sealed, &vault).is_err());
+        }
+    }
+
+    #[test]
+    fn ten_letters_a_day_a_minute_apart() {
+        let now = Timestamp::UNIX_EPOCH + DAY;
+        let seconds = |seconds| Some(now - TimeDelta::seconds(seconds));
+        for (letters, last_at, allowed) in [
+            (0, None, true),
+            (1, seconds(59), false),
+            (1, seconds(60), true),
+            (9, seconds(60), true),
+            (10, seconds(3600), false),
+            (1, seconds(-30), false),
+            (1, seconds(-3600), true),
+        ] {
+            assert_eq!(Postage { letters, last_at }.allows(now), allowed, "{letters} {last_at:?}");
+        }
+    }
+
+    #[test]
+    fn a_failing_letter_is_tried_ever_more_rarely_but_at_least_each_hour() {
+        let delays: Vec<u64> = (0..=14).map(|failures| retry_delay(failures).as_secs()).collect();
+        assert_eq!(delays[..5], [1, 1, 2, 4, 8]);
+        assert_eq!(delays[12..], [2048, 3600, 3600]);
+    }
+}

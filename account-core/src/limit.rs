@@ -1,0 +1,503 @@
+//! How often a caller may call: rolling hours and UTC days.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use crate::Timestamp;
+use crate::tier::{GUEST_DAILY_LIMIT, GUEST_HOURLY_LIMIT};
+
+/// Sixty whole minutes and the one that is being filled.
+const CELLS: usize = 61;
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3_600;
+const DAY: i64 = 86_400;
+
+/// Where a caller stands with a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Calls allowed in the window.
+    pub limit: u32,
+    /// Calls left right now.
+    pub remaining: u32,
+    /// When more calls are free than now, and at least one.
+    pub reset_at: Timestamp,
+}
+
+/// Whether a call is let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Let through and counted.
+    Granted(Standing),
+    /// Refused and not counted.
+    Refused {
+        /// The least wait after which a call is let through.
+        retry_after: Duration,
+        /// Where the caller stands.
+        standing: Standing,
+    },
+}
+
+impl Admission {
+    fn refused(standing: Standing, now: Timestamp) -> Self {
+        let retry_after = (standing.reset_at - now).to_std().unwrap_or_default();
+        Self::Refused { retry_after, standing }
+    }
+
+    /// Where the caller stands, let through or not.
+    #[must_use]
+    pub const fn standing(&self) -> &Standing {
+        match self {
+            Self::Granted(standing) | Self::Refused { standing, .. } => standing,
+        }
+    }
+}
+
+/// Calls counted over a rolling hour, in cells of a minute.
+///
+/// In no 3,600 seconds are more calls let through than the limit. A cell counts as a whole until
+/// an hour after its last call, taken up to the next second, so the count is an upper bound and
+/// exact where calls come in bursts. One pointer here and about 200 bytes behind it.
+///
+/// A clock that goes back lets no more calls through: they count as of the latest time seen.
+///
+/// # Examples
+///
+/// ```
+/// use account_core::{Admission, RollingHour, Timestamp};
+///
+/// let now = Timestamp::UNIX_EPOCH;
+/// let mut hour = RollingHour::new();
+/// assert!(matches!(hour.admit(now, 1), Admission::Granted(standing) if standing.remaining == 0));
+/// assert!(matches!(hour.admit(now, 1), Admission::Refused { .. }));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct RollingHour(Box<Ring>);
+
+/// The cells. A cell's count is split in two halves, since few callers need the upper one.
+#[derive(Clone, Debug)]
+struct Ring {
+    /// The minute since 1970 of the newest cell.
+    newest: u32,
+    total: u32,
+    low: [u16; CELLS],
+    high: Option<Box<[u16; CELLS]>>,
+    /// The second of the minute, rounded up, by which the cell's last call was made.
+    last: [u8; CELLS],
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self { newest: 0, total: 0, low: [0; CELLS], high: None, last: [0; CELLS] }
+    }
+}
+
+impl RollingHour {
+    /// An hour without calls.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets a call through and counts it, or refuses it.
+    pub fn admit(&mut self, now: Timestamp, limit: u32) -> Admission {
+        let ring = &mut *self.0;
+        ring.advance(now);
+        if ring.total >= limit {
+            return Admission::refused(self.standing(now, limit), now);
+        }
+        ring.count(now);
+        Admission::Granted(self.standing(now, limit))
+    }
+
+    /// Where a caller with this limit stands.
+    #[must_use]
+    pub fn standing(&self, now: Timestamp, limit: u32) -> Standing {
+        let ring = &*self.0;
+        let used: u32 = ring.live_cells(now).map(|(_, calls)| calls).sum();
+        let remaining = limit.saturating_sub(used);
+        // Whoever has calls left gets more when the oldest cell leaves; whoever has none waits
+        // until enough cells have left for one call.
+        let mut left = used;
+        let reset = ring.live_cells(now).find_map(|(leaves_at, calls)| {
+            left -= calls;
+            (remaining > 0 || left < limit).then_some(leaves_at)
+        });
+        let reset_at = match reset {
+            Some(second) => at_second(second),
+            None if limit == 0 => now + TimeDelta::seconds(HOUR),
+            None => now,
+        };
+        Standing { limit, remaining, reset_at }
+    }
+
+    /// Counts calls of an earlier minute (since 1970), as they are found after a restart.
+    pub fn seed(&mut self, minute: i64, calls: u32) {
+        let Ok(minute) = u32::try_from(minute) else { return };
+        let ring = &mut *self.0;
+        ring.advance_to(minute);
+        if ring.newest - minute < CELLS as u32 {
+            ring.add(minute, calls, 60);
+        }
+    }
+}
+
+impl Ring {
+    /// Drops cells that are over an hour old.
+    fn advance(&mut self, now: Timestamp) {
+        self.advance_to(minute(now));
+        // Of the cells still in the ring only the oldest can have left.
+        let Some(oldest) = self.newest.checked_sub(CELLS as u32 - 1) else { return };
+        if self.leaves_at(oldest) <= now.timestamp() {
+            self.clear(oldest);
+        }
+    }
+
+    fn advance_to(&mut self, minute: u32) {
+        let steps = minute.saturating_sub(self.newest).min(CELLS as u32);
+        self.newest = self.newest.max(minute);
+        for step in 0..steps {
+            self.clear(self.newest - step);
+        }
+    }
+
+    fn clear(&mut self, minute: u32) {
+        self.total -= self.calls(minute);
+        let cell = cell(minute);
+        (self.low[cell], self.last[cell]) = (0, 0);
+        if let Some(high) = &mut self.high {
+            high[cell] = 0;
+        }
+    }
+
+    fn count(&mut self, now: Timestamp) {
+        let second = now.timestamp().rem_euclid(MINUTE) as u8;
+        let rounded_up = second + u8::from(now.timestamp_subsec_nanos() > 0);
+        // With the clock behind the newest cell the call may be as late as that cell's end.
+        let last = if minute(now) < self.newest { 60 } else { rounded_up };
+        self.add(self.newest, 1, last);
+    }
+
+    fn add(&mut self, minute: u32, calls: u32, last: u8) {
+        let calls = self.calls(minute).saturating_add(calls);
+        self.total = self.total - self.calls(minute) + calls;
+        let cell = cell(minute);
+        self.low[cell] = calls as u16;
+        if calls > u32::from(u16::MAX) {
+            self.high.get_or_insert_with(|| Box::new([0; CELLS]))[cell] = (calls >> 16) as u16;
+        }
+        self.last[cell] = self.last[cell].max(last);
+    }
+
+    fn calls(&self, minute: u32) -> u32 {
+        let cell = cell(minute);
+        let high = self.high.as_ref().map_or(0, |high| u32::from(high[cell]));
+        high << 16 | u32::from(self.low[cell])
+    }
+
+    /// The second since 1970 from which on the cell counts no longer.
+    fn leaves_at(&self, minute: u32) -> i64 {
+        i64::from(minute) * MINUTE + i64::from(self.last[cell(minute)]) + HOUR
+    }
+
+    /// When the cells with calls leave, and how many calls go with each, oldest first.
+    fn live_cells(&self, now: Timestamp) -> impl Iterator<Item = (i64, u32)> + '_ {
+        let oldest = self.newest.saturating_sub(CELLS as u32 - 1);
+        (oldest..=self.newest)
+            .map(|minute| (self.leaves_at(minute), self.calls(minute)))
+            .filter(move |(leaves_at, calls)| *calls > 0 && *leaves_at > now.timestamp())
+    }
+}
+
+const fn cell(minute: u32) -> usize {
+    minute as usize % CELLS
+}
+
+fn minute(now: Timestamp) -> u32 {
+    u32::try_from(now.timestamp().div_euclid(MINUTE)).unwrap_or_default()
+}
+
+fn at_second(second: i64) -> Timestamp {
+    Timestamp::from_timestamp(second, 0).unwrap_or(Timestamp::MAX_UTC)
+}
+
+/// A guest's calls counted over the UTC day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuestDay {
+    day: i64,
+    used: u32,
+}
+
+impl GuestDay {
+    /// A day without calls.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets a call through and counts it, or refuses it.
+    pub fn admit(&mut self, now: Timestamp, limit: u32) -> Admission {
+        if self.used(now) >= limit {
+            return Admission::refused(self.standing(now, limit), now);
+        }
+        *self = Self { day: self.day_at(now), used: self.used(now) + 1 };
+        Admission::Granted(self.standing(now, limit))
+    }
+
+    /// Where a caller with this limit stands.
+    #[must_use]
+    pub fn standing(&self, now: Timestamp, limit: u32) -> Standing {
+        let reset_at = at_second((self.day_at(now) + 1) * DAY);
+        Standing { limit, remaining: limit.saturating_sub(self.used(now)), reset_at }
+    }
+
+    /// Calls of this UTC day.
+    #[must_use]
+    pub fn used(&self, now: Timestamp) -> u32 {
+        if self.day_at(now) == self.day { self.used } else { 0 }
+    }
+
+    /// Counts calls of a minute since 1970, as they are found after a restart.
+    pub fn seed(&mut self, minute: i64, calls: u32) {
+        let day = minute.div_euclid(DAY / MINUTE);
+        if day > self.day {
+            *self = Self { day, used: calls };
+        } else if day == self.day {
+            self.used = self.used.saturating_add(calls);
+        }
+    }
+
+    /// The latest day seen: a clock going back does not give a used day back.
+    fn day_at(&self, now: Timestamp) -> i64 {
+        now.timestamp().div_euclid(DAY).max(self.day)
+    }
+}
+
+/// Both limits of a guest: what is told is the tighter of the two.
+#[derive(Clone, Debug, Default)]
+pub struct GuestLimits {
+    /// The rolling hour.
+    pub hour: RollingHour,
+    /// The UTC day.
+    pub day: GuestDay,
+}
+
+impl GuestLimits {
+    /// A guest without calls.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets a call through and counts it in both, or refuses it and counts it in neither.
+    pub fn admit(&mut self, now: Timestamp) -> Admission {
+        let standing = self.standing(now);
+        if standing.remaining == 0 {
+            return Admission::refused(standing, now);
+        }
+        self.hour.admit(now, GUEST_HOURLY_LIMIT);
+        self.day.admit(now, GUEST_DAILY_LIMIT);
+        Admission::Granted(self.standing(now))
+    }
+
+    /// The limit with fewer calls left; of two with equally many, the one that is reset later.
+    #[must_use]
+    pub fn standing(&self, now: Timestamp) -> Standing {
+        let hour = self.hour.standing(now, GUEST_HOURLY_LIMIT);
+        let day = self.day.standing(now, GUEST_DAILY_LIMIT);
+        let later_first = |standing: &Standing| std::cmp::Reverse(standing.reset_at);
+        if (day.remaining, later_first(&day)) < (hour.remaining, later_first(&hour)) {
+            day
+        } else {
+            hour
+        }
+    }
+
+    /// Calls of this UTC day.
+    #[must_use]
+    pub fn requests_today(&self, now: Timestamp) -> u32 {
+        self.day.used(now)
+    }
+
+    /// Counts calls of an earlier minute (since 1970), as they are found after a restart.
+    pub fn seed(&mut self, minute: i64, calls: u32) {
+        self.hour.seed(minute, calls);
+        self.day.seed(minute, calls);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Noon of 20 November 2026, a whole minute.
+    const NOON: i64 = 1_795_176_000;
+
+    fn at(milliseconds: i64) -> Timestamp {
+        at_second(NOON) + TimeDelta::milliseconds(milliseconds)
+    }
+
+    fn granted(admission: Admission) -> bool {
+        matches!(admission, Admission::Granted(_))
+    }
+
+    #[test]
+    fn a_burst_before_the_hour_and_one_after_it_do_not_add_up() {
+        let mut hour = RollingHour::new();
+        let late = at(HOUR * 1000 - 1000);
+        assert_eq!((0..600).filter(|_| granted(hour.admit(late, 500))).count(), 500);
+        let sharp = at(HOUR * 1000);
+        assert_eq!((0..600).filter(|_| granted(hour.admit(sharp, 500))).count(), 0);
+        assert!(granted(hour.admit(late + TimeDelta::seconds(HOUR), 500)));
+    }
+
+    #[test]
+    fn the_wait_after_a_burst_is_an_hour_and_not_more() {
+        let mut hour = RollingHour::new();
+        for _ in 0..60 {
+            assert!(granted(hour.admit(at(17_000), 60)));
+        }
+        let Admission::Refused { retry_after, standing } = hour.admit(at(17_000), 60) else {
+            panic!("the 61st call was let through");
+        };
+        assert_eq!(retry_after, Duration::from_secs(3600));
+        assert_eq!((standing.limit, standing.remaining), (60, 0));
+        assert!(!granted(hour.admit(standing.reset_at - TimeDelta::microseconds(1), 60)));
+        assert!(granted(hour.admit(standing.reset_at, 60)));
+    }
+
+    #[test]
+    fn an_hour_of_a_hundred_thousand_fits_into_one_minute() {
+        let mut hour = RollingHour::new();
+        let count = (0..100_100).filter(|_| granted(hour.admit(at(0), 100_000))).count();
+        assert_eq!(count, 100_000);
+        assert!(!granted(hour.admit(at(HOUR * 1000 - 1), 100_000)));
+        assert!(granted(hour.admit(at(HOUR * 1000), 100_000)));
+        assert_eq!(hour.standing(at(HOUR * 1000), 100_000).remaining, 99_999);
+    }
+
+    #[test]
+    fn a_clock_an_hour_back_lets_no_more_through() {
+        let mut hour = RollingHour::new();
+        for _ in 0..10 {
+            assert!(granted(hour.admit(at(0), 10)));
+        }
+        assert!(!granted(hour.admit(at(-HOUR * 1000), 10)));
+        assert!(!granted(hour.admit(at(-HOUR * 2000), 10)));
+        assert!(granted(hour.admit(at(HOUR * 1000), 10)));
+    }
+
+    #[test]
+    fn calls_seen_before_a_restart_still_count() {
+        let mut hour = RollingHour::new();
+        for minutes_ago in [0, 30, 60, 61, 500] {
+            hour.seed(NOON / 60 - minutes_ago, 10);
+        }
+        assert_eq!(hour.standing(at(0), 100).remaining, 70);
+        assert_eq!(hour.standing(at(60_000), 100).remaining, 80);
+    }
+
+    #[test]
+    fn a_limit_that_was_lowered_waits_until_enough_calls_have_left() {
+        let mut hour = RollingHour::new();
+        for minute in 0..10 {
+            assert!(granted(hour.admit(at(minute * 60_000), 100)));
+        }
+        let standing = hour.standing(at(600_000), 3);
+        assert_eq!(standing.remaining, 0);
+        assert_eq!(standing.reset_at, at(7 * 60_000 + HOUR * 1000));
+        assert!(granted(hour.admit(standing.reset_at, 3)));
+        let never = RollingHour::new().admit(at(0), 0);
+        assert!(matches!(never, Admission::Refused { retry_after, .. } if !retry_after.is_zero()));
+    }
+
+    #[test]
+    fn a_million_callers_fit_into_256_megabytes() {
+        // A hash map of 8-byte keys grows to two slots an entry at worst, with a byte of its own
+        // each; an allocation costs up to 16 bytes beside its size.
+        let entry = 2 * (8 + size_of::<RollingHour>() + 1) + size_of::<Ring>() + 16;
+        assert!(entry <= 256, "{entry} bytes a caller");
+    }
+
+    #[test]
+    fn the_guests_day_ends_at_midnight_utc() {
+        let midnight = at_second(NOON + DAY / 2);
+        let before = midnight - TimeDelta::microseconds(1);
+        let mut day = GuestDay::new();
+        assert_eq!((0..60).filter(|_| granted(day.admit(before, 50))).count(), 50);
+        assert_eq!(day.standing(before, 50).reset_at, midnight);
+        assert!(granted(day.admit(midnight, 50)));
+        assert!(!granted(GuestDay { used: 50, ..day }.admit(before, 50)), "the clock went back");
+    }
+
+    #[test]
+    fn a_guest_is_told_the_tighter_of_both_limits() {
+        let mut limits = GuestLimits::new();
+        for call in 1..=50 {
+            let admission = limits.admit(at(0));
+            assert!(granted(admission), "call {call}");
+            assert_eq!(admission.standing().remaining, 50 - call);
+            assert_eq!(admission.standing().limit, GUEST_DAILY_LIMIT);
+        }
+        let Admission::Refused { retry_after, .. } = limits.admit(at(0)) else {
+            panic!("the 51st call of the day was let through");
+        };
+        assert_eq!(retry_after, Duration::from_secs(12 * 3600));
+        assert_eq!(limits.requests_today(at(0)), 50);
+    }
+
+    #[test]
+    fn across_midnight_a_guests_61st_call_in_an_hour_is_refused() {
+        let midnight = at_second(NOON + DAY / 2);
+        let mut limits = GuestLimits::new();
+        let before = midnight - TimeDelta::minutes(10);
+        assert_eq!((0..40).filter(|_| granted(limits.admit(before))).count(), 40);
+        assert_eq!((0..40).filter(|_| granted(limits.admit(midnight))).count(), 20);
+        let standing = limits.standing(midnight);
+        assert_eq!((standing.limit, standing.reset_at), (60, before + TimeDelta::seconds(HOUR)));
+    }
+
+    proptest! {
+        #[test]
+        fn every_rolling_hour_holds_at_most_the_limit(
+            limit in 1u32..40,
+            gaps in prop::collection::vec(prop_oneof![0i64..2_000, 0i64..90_000, 0i64..4_000_000], 1..400),
+        ) {
+            let mut hour = RollingHour::new();
+            let mut now = at(12_345);
+            let mut calls = Vec::new();
+            for gap in gaps {
+                now += TimeDelta::milliseconds(gap);
+                if granted(hour.admit(now, limit)) {
+                    calls.push(now);
+                }
+            }
+            for (index, first) in calls.iter().enumerate() {
+                let end = *first + TimeDelta::seconds(HOUR);
+                let within = calls[index..].iter().filter(|call| **call < end).count();
+                prop_assert!(within <= limit as usize);
+            }
+        }
+
+        #[test]
+        fn a_client_that_obeys_the_headers_is_never_refused(
+            limit in 1u32..40,
+            gaps in prop::collection::vec(0i64..400_000, 1..300),
+        ) {
+            let mut hour = RollingHour::new();
+            let mut now = at(0);
+            for gap in gaps {
+                let standing = hour.standing(now, limit);
+                if standing.remaining == 0 {
+                    now = now.max(standing.reset_at);
+                }
+                let admission = hour.admit(now, limit);
+                prop_assert!(granted(admission));
+                prop_assert_eq!(*admission.standing(), hour.standing(now, limit));
+                now += TimeDelta::milliseconds(gap);
+            }
+        }
+    }
+}

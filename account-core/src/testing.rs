@@ -1,0 +1,217 @@
+//! What tests are made of: a store in memory, a clock that stands still, randomness that repeats,
+//! a hasher that costs nothing, the letters that went out, and the contract of every store.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use chrono::TimeDelta;
+use sha2::{Digest, Sha256};
+
+use crate::accounts::Store;
+use crate::code::Code;
+use crate::entropy::Entropy;
+use crate::identity::Email;
+use crate::letter::{Content, Letter};
+use crate::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
+use crate::vault::Vault;
+use crate::{StoreError, Timestamp};
+
+pub mod contract;
+mod memory;
+
+pub use memory::MemoryStore;
+
+/// Randomness that is the same for the same seed.
+pub struct SeededEntropy {
+    seed: u64,
+    drawn: AtomicU64,
+}
+
+impl SeededEntropy {
+    /// Starts a sequence.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, drawn: AtomicU64::new(0) }
+    }
+}
+
+impl Entropy for SeededEntropy {
+    fn fill(&self, destination: &mut [u8]) {
+        for chunk in destination.chunks_mut(32) {
+            let block = self.drawn.fetch_add(1, Ordering::Relaxed);
+            let bytes = Sha256::digest([self.seed.to_be_bytes(), block.to_be_bytes()].concat());
+            chunk.copy_from_slice(&bytes[..chunk.len()]);
+        }
+    }
+}
+
+/// A clock that moves only when it is told to.
+#[derive(Clone)]
+pub struct FixedClock(Arc<Mutex<Timestamp>>);
+
+impl FixedClock {
+    /// A clock that shows this time.
+    #[must_use]
+    pub fn at(time: Timestamp) -> Self {
+        Self(Arc::new(Mutex::new(time)))
+    }
+
+    /// What it shows.
+    ///
+    /// # Panics
+    ///
+    /// Where another holder of the clock panicked.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        *self.0.lock().expect("no holder of the clock panicked")
+    }
+
+    /// Moves it, forward or back.
+    ///
+    /// # Panics
+    ///
+    /// Where another holder of the clock panicked.
+    pub fn advance(&self, by: TimeDelta) {
+        *self.0.lock().expect("no holder of the clock panicked") += by;
+    }
+}
+
+impl Default for FixedClock {
+    /// Noon of 20 November 2026.
+    fn default() -> Self {
+        Self::at(Timestamp::from_timestamp(1_795_176_000, 0).expect("a time of this century"))
+    }
+}
+
+/// A hasher that costs nothing, counts its work and yields once, so that parallel calls mix.
+#[derive(Clone, Default)]
+pub struct CheapHasher(Arc<AtomicU64>);
+
+impl CheapHasher {
+    /// How many hashes were computed.
+    #[must_use]
+    pub fn hashes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    async fn work(&self, password: &Password) -> String {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        yield_now().await;
+        Sha256::digest(password.expose()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl PasswordHasher for CheapHasher {
+    type Permit = ();
+
+    async fn admit(&self) -> Result<(), Busy> {
+        Ok(())
+    }
+
+    async fn hash(&self, (): (), password: &Password) -> PasswordHash {
+        PasswordHash(self.work(password).await)
+    }
+
+    async fn verify(
+        &self,
+        (): (),
+        password: &Password,
+        hash: Option<&PasswordHash>,
+    ) -> Verification {
+        let offered = self.work(password).await;
+        Verification { matches: hash.is_some_and(|hash| hash.0 == offered), rehashed: None }
+    }
+}
+
+/// The letters of a store, taken out as a mail worker would.
+pub struct Outbox<S> {
+    store: S,
+    vault: Arc<Vault>,
+}
+
+impl<S: Store> Outbox<S> {
+    /// Stands beside a store and its vault.
+    pub const fn new(store: S, vault: Arc<Vault>) -> Self {
+        Self { store, vault }
+    }
+
+    /// Takes all letters that are due, oldest first, without decoys.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where the store fails.
+    ///
+    /// # Panics
+    ///
+    /// Where a letter does not open.
+    pub async fn take(&self, now: Timestamp) -> Result<Vec<Letter>, StoreError> {
+        let mut letters = Vec::new();
+        for due in self.store.due_letters(now, u32::MAX).await? {
+            let letter = Letter::unseal(due.id, &due.sealed, &self.vault);
+            letters.push(letter.expect("the store keeps letters as they were"));
+            self.store.letter_sent(due.id, now).await?;
+        }
+        letters.retain(|letter| !matches!(letter.content, Content::Decoy));
+        Ok(letters)
+    }
+
+    /// Takes all letters and answers the latest code to an address.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where the store fails.
+    pub async fn code(&self, to: &Email, now: Timestamp) -> Result<Option<Code>, StoreError> {
+        let letters = self.take(now).await?;
+        Ok(letters.into_iter().rev().filter(|letter| letter.to == *to).find_map(|letter| {
+            match letter.content {
+                Content::Registration { code, .. } | Content::Mfa { code } => Some(code),
+                Content::AccountExists | Content::Decoy => None,
+            }
+        }))
+    }
+}
+
+/// Runs futures side by side and answers their results in order.
+pub async fn all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut running: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
+    let mut results: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (future, result) in running.iter_mut().zip(&mut results) {
+            if result.is_none()
+                && let Poll::Ready(value) = future.as_mut().poll(context)
+            {
+                *result = Some(value);
+            }
+        }
+        if results.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    results.into_iter().flatten().collect()
+}
+
+/// Lets other futures of the task go first, once.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn open() -> (MemoryStore, ()) {
+        (MemoryStore::new(), ())
+    }
+
+    crate::store_contract!(open);
+}

@@ -1,0 +1,474 @@
+//! Secrets at rest: what is looked up is a digest, what is handed back is sealed.
+//!
+//! One master key, kept outside the database, wraps a look-up secret and a few data keys; only the
+//! wrapped forms are stored, beside a sealed canary that tells a wrong master key from a right one
+//! before anything is served. Changing the master key wraps the same secrets anew
+//! ([`Vault::wrap`]), so no digest and no sealed key changes.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::code::{ChallengeId, Code, Purpose};
+use crate::entropy::{self, Entropy};
+use crate::identity::{AccountId, Email};
+use crate::key::ApiKey;
+use crate::session::SessionToken;
+use crate::{Error, StoreError};
+
+const NONCE_BYTES: usize = 24;
+const CANARY: &[u8] = b"the master key is the right one";
+
+/// The key that wraps all others: 32 bytes, wiped after use, without `Debug`.
+pub struct MasterKey(Zeroizing<[u8; 32]>);
+
+impl MasterKey {
+    /// Takes the bytes of a key file.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    /// Draws a new master key.
+    #[must_use]
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        Self(entropy::secret_bytes(entropy))
+    }
+
+    /// The secret itself, for the key file.
+    #[must_use]
+    pub fn expose(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// What a stored secret is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SecretKind {
+    /// A known text that only the right master key opens.
+    Canary,
+    /// The key of all digests.
+    Lookup,
+    /// A key that seals API keys and letters.
+    Data,
+}
+
+impl SecretKind {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Canary, Self::Lookup, Self::Data];
+
+    /// The name under which it is stored, bound into the wrapping.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Canary => "canary",
+            Self::Lookup => "lookup",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// A secret under the master key, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrappedSecret {
+    /// What it is for.
+    pub kind: SecretKind,
+    /// Its number; data keys count up, and the highest seals what is new.
+    pub id: u32,
+    /// Nonce and ciphertext.
+    pub wrapped: Vec<u8>,
+}
+
+/// Why a vault does not open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VaultError {
+    /// The canary does not open under this master key.
+    #[error("the master key is not the one that this database was made with")]
+    WrongMasterKey,
+    /// A row is missing or altered although the master key is right.
+    #[error("the stored secrets are incomplete or altered")]
+    Damaged,
+}
+
+/// What a sealed text is, so that one can never be read as another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealedKind {
+    /// An account's API key.
+    ApiKey,
+    /// A letter that waits to be sent.
+    Letter,
+}
+
+impl SealedKind {
+    const fn label(self) -> &'static [u8] {
+        match self {
+            Self::ApiKey => b"api_key",
+            Self::Letter => b"letter",
+        }
+    }
+}
+
+/// A text under a data key, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// The number of the data key.
+    pub data_key: u32,
+    /// Nonce and ciphertext.
+    pub bytes: Vec<u8>,
+}
+
+/// Everything that turns secrets into what is stored, and back.
+pub struct Vault {
+    lookup: Zeroizing<[u8; 32]>,
+    data_keys: BTreeMap<u32, Zeroizing<[u8; 32]>>,
+    current: u32,
+}
+
+impl Vault {
+    /// Draws the secrets of a new database.
+    #[must_use]
+    pub fn create(entropy: &dyn Entropy) -> Self {
+        let data_keys = BTreeMap::from([(1, entropy::secret_bytes(entropy))]);
+        Self { lookup: entropy::secret_bytes(entropy), data_keys, current: 1 }
+    }
+
+    /// Opens the stored secrets.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::WrongMasterKey`] where the canary does not open; [`VaultError::Damaged`] where
+    /// it does, but a secret is missing or altered.
+    pub fn open(master: &MasterKey, rows: &[WrappedSecret]) -> Result<Self, VaultError> {
+        let canary =
+            rows.iter().find(|row| row.kind == SecretKind::Canary).ok_or(VaultError::Damaged)?;
+        let opened = unwrap_secret(master, canary).ok_or(VaultError::WrongMasterKey)?;
+        if opened.as_slice() != CANARY {
+            return Err(VaultError::WrongMasterKey);
+        }
+        let mut lookup = None;
+        let mut data_keys = BTreeMap::new();
+        for row in rows.iter().filter(|row| row.kind != SecretKind::Canary) {
+            let opened = unwrap_secret(master, row).ok_or(VaultError::Damaged)?;
+            let secret: [u8; 32] = opened.as_slice().try_into().map_err(|_| VaultError::Damaged)?;
+            if row.kind == SecretKind::Lookup {
+                lookup = Some(Zeroizing::new(secret));
+            } else {
+                data_keys.insert(row.id, Zeroizing::new(secret));
+            }
+        }
+        let lookup = lookup.ok_or(VaultError::Damaged)?;
+        let current = *data_keys.keys().next_back().ok_or(VaultError::Damaged)?;
+        Ok(Self { lookup, data_keys, current })
+    }
+
+    /// Wraps all secrets and a canary under a master key: at the first start, and again under a
+    /// new master key when it changes.
+    #[must_use]
+    pub fn wrap(&self, master: &MasterKey, entropy: &dyn Entropy) -> Vec<WrappedSecret> {
+        let wrap = |kind: SecretKind, id: u32, secret: &[u8]| WrappedSecret {
+            kind,
+            id,
+            wrapped: seal(&master.0, &secret_context(kind, id), secret, entropy),
+        };
+        let mut rows = vec![
+            wrap(SecretKind::Canary, 0, CANARY),
+            wrap(SecretKind::Lookup, 0, self.lookup.as_slice()),
+        ];
+        rows.extend(
+            self.data_keys
+                .iter()
+                .map(|(id, secret)| wrap(SecretKind::Data, *id, secret.as_slice())),
+        );
+        rows
+    }
+
+    /// Seals a text for one account and one row; it opens for no other.
+    #[must_use]
+    pub fn seal(
+        &self,
+        kind: SealedKind,
+        account: AccountId,
+        row: u128,
+        plain: &[u8],
+        entropy: &dyn Entropy,
+    ) -> Sealed {
+        let context = context(kind, account, row, self.current);
+        let bytes = seal(&self.data_keys[&self.current], &context, plain, entropy);
+        Sealed { data_key: self.current, bytes }
+    }
+
+    /// Opens a sealed text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sealed`] where it was sealed for another kind, account or row, under a data key
+    /// that is not here, or where a bit was altered.
+    pub fn unseal(
+        &self,
+        kind: SealedKind,
+        account: AccountId,
+        row: u128,
+        sealed: &Sealed,
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let secret = self.data_keys.get(&sealed.data_key).ok_or(Error::Sealed)?;
+        let context = context(kind, account, row, sealed.data_key);
+        open(secret, &context, &sealed.bytes).ok_or(Error::Sealed)
+    }
+
+    /// What a key is found by.
+    #[must_use]
+    pub fn key_digest(&self, key: &ApiKey) -> Digest<ApiKey> {
+        self.digest(b"key", &[key.expose().as_bytes()])
+    }
+
+    /// What an e-mail address is counted by, known or not.
+    #[must_use]
+    pub fn email_digest(&self, email: &Email) -> Digest<Email> {
+        self.digest(b"email", &[email.as_str().as_bytes()])
+    }
+
+    /// What a session is found by.
+    #[must_use]
+    pub fn token_digest(&self, token: &SessionToken) -> Digest<SessionToken> {
+        self.digest(b"session", &[token.expose().as_bytes()])
+    }
+
+    /// What a code is compared with: it holds for one purpose, one account and one challenge.
+    #[must_use]
+    pub fn code_digest(
+        &self,
+        purpose: Purpose,
+        account: AccountId,
+        challenge: ChallengeId,
+        code: &Code,
+    ) -> Digest<Code> {
+        self.digest(
+            b"code",
+            &[
+                purpose.name().as_bytes(),
+                &account.0.to_be_bytes(),
+                &challenge.0.to_be_bytes(),
+                code.expose().as_bytes(),
+            ],
+        )
+    }
+
+    /// HMAC-SHA-256 over a label and parts, each with its length, so that no two lists agree.
+    fn digest<Of>(&self, label: &[u8], parts: &[&[u8]]) -> Digest<Of> {
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.lookup.as_slice())
+            .expect("HMAC takes keys of any length");
+        for part in std::iter::once(&label).chain(parts) {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        Digest::from_bytes(mac.finalize().into_bytes().into())
+    }
+}
+
+/// A keyed digest of a secret of one type; compared in constant time, worthless without the vault.
+pub struct Digest<Of> {
+    bytes: [u8; 32],
+    of: PhantomData<fn() -> Of>,
+}
+
+impl<Of> Digest<Of> {
+    /// Takes the bytes that a store kept.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self { bytes, of: PhantomData }
+    }
+
+    /// The bytes to store and to look up by.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.bytes
+    }
+}
+
+impl<Of> Clone for Digest<Of> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Of> Copy for Digest<Of> {}
+
+impl<Of> PartialEq for Digest<Of> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes.ct_eq(&other.bytes).into()
+    }
+}
+
+impl<Of> Eq for Digest<Of> {}
+
+impl<Of> Hash for Digest<Of> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
+    }
+}
+
+/// Where wrapped secrets are kept.
+pub trait VaultStore: Send + Sync {
+    /// Reads all wrapped secrets; none before the first start.
+    fn secrets(&self) -> impl Future<Output = Result<Vec<WrappedSecret>, StoreError>> + Send;
+
+    /// Saves the secrets of a new database; `false`, and nothing saved, where there are some.
+    fn save_secrets(
+        &self,
+        rows: Vec<WrappedSecret>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Puts these in place of all that are there, as one step.
+    fn replace_secrets(
+        &self,
+        rows: Vec<WrappedSecret>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+fn context(kind: SealedKind, account: AccountId, row: u128, data_key: u32) -> Vec<u8> {
+    let mut context = kind.label().to_vec();
+    context.push(0);
+    context.extend_from_slice(&account.0.to_be_bytes());
+    context.extend_from_slice(&row.to_be_bytes());
+    context.extend_from_slice(&data_key.to_be_bytes());
+    context
+}
+
+fn secret_context(kind: SecretKind, id: u32) -> Vec<u8> {
+    let mut context = kind.name().as_bytes().to_vec();
+    context.push(0);
+    context.extend_from_slice(&id.to_be_bytes());
+    context
+}
+
+fn unwrap_secret(master: &MasterKey, row: &WrappedSecret) -> Option<Zeroizing<Vec<u8>>> {
+    open(&master.0, &secret_context(row.kind, row.id), &row.wrapped)
+}
+
+fn seal(key: &[u8; 32], context: &[u8], plain: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
+    let mut nonce = [0; NONCE_BYTES];
+    entropy.fill(&mut nonce);
+    let sealed = XChaCha20Poly1305::new(key.into())
+        .encrypt(&XNonce::from(nonce), Payload { msg: plain, aad: context })
+        .expect("the cipher takes texts of up to 256 GiB");
+    [&nonce[..], &sealed].concat()
+}
+
+fn open(key: &[u8; 32], context: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (nonce, text) = sealed.split_first_chunk::<NONCE_BYTES>()?;
+    XChaCha20Poly1305::new(key.into())
+        .decrypt(&XNonce::from(*nonce), Payload { msg: text, aad: context })
+        .ok()
+        .map(Zeroizing::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SeededEntropy;
+
+    const ADA: AccountId = AccountId(1);
+    const BOB: AccountId = AccountId(2);
+
+    #[test]
+    fn another_accounts_ciphertext_never_opens() {
+        let entropy = SeededEntropy::new(1);
+        let vault = Vault::create(&entropy);
+        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
+
+        let opened = vault.unseal(SealedKind::ApiKey, ADA, 7, &sealed).expect("its own");
+        assert_eq!(opened.as_slice(), b"secret");
+        for (kind, account, row) in [
+            (SealedKind::ApiKey, BOB, 7),
+            (SealedKind::ApiKey, ADA, 8),
+            (SealedKind::Letter, ADA, 7),
+        ] {
+            assert!(matches!(vault.unseal(kind, account, row, &sealed), Err(Error::Sealed)));
+        }
+        let elsewhere = Sealed { data_key: 2, ..sealed };
+        assert!(vault.unseal(SealedKind::ApiKey, ADA, 7, &elsewhere).is_err());
+    }
+
+    #[test]
+    fn each_flipped_bit_of_a_ciphertext_is_an_error() {
+        let entropy = SeededEntropy::new(2);
+        let vault = Vault::create(&entropy);
+        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
+        for bit in 0..sealed.bytes.len() * 8 {
+            let mut altered = sealed.clone();
+            altered.bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(vault.unseal(SealedKind::ApiKey, ADA, 7, &altered).is_err(), "bit {bit}");
+        }
+        for length in 0..sealed.bytes.len() {
+            let cut = Sealed { data_key: 1, bytes: sealed.bytes[..length].to_vec() };
+            assert!(vault.unseal(SealedKind::ApiKey, ADA, 7, &cut).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_wrong_master_key_is_told_by_the_canary() {
+        let entropy = SeededEntropy::new(3);
+        let (right, wrong) = (MasterKey::generate(&entropy), MasterKey::generate(&entropy));
+        let rows = Vault::create(&entropy).wrap(&right, &entropy);
+        assert!(Vault::open(&right, &rows).is_ok());
+        assert_eq!(Vault::open(&wrong, &rows).err(), Some(VaultError::WrongMasterKey));
+        for missing in 0..rows.len() {
+            let mut rows = rows.clone();
+            rows.remove(missing);
+            assert_eq!(Vault::open(&right, &rows).err(), Some(VaultError::Damaged));
+        }
+    }
+
+    #[test]
+    fn a_secret_cannot_be_put_in_anothers_place() {
+        let entropy = SeededEntropy::new(4);
+        let master = MasterKey::generate(&entropy);
+        let mut rows = Vault::create(&entropy).wrap(&master, &entropy);
+        let lookup = rows[1].wrapped.clone();
+        rows[1].wrapped = std::mem::replace(&mut rows[2].wrapped, lookup);
+        assert_eq!(Vault::open(&master, &rows).err(), Some(VaultError::Damaged));
+    }
+
+    #[test]
+    fn a_new_master_key_opens_the_same_secrets() {
+        let entropy = SeededEntropy::new(5);
+        let (old, new) = (MasterKey::generate(&entropy), MasterKey::generate(&entropy));
+        let vault = Vault::create(&entropy);
+        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
+        let key = ApiKey::generate(crate::KeyKind::User, &entropy);
+
+        let opened = Vault::open(&old, &vault.wrap(&old, &entropy)).expect("the old key");
+        let rows = opened.wrap(&new, &entropy);
+        let reopened = Vault::open(&new, &rows).expect("the new key");
+
+        assert!(reopened.unseal(SealedKind::ApiKey, ADA, 7, &sealed).is_ok());
+        assert!(reopened.key_digest(&key) == vault.key_digest(&key));
+        assert_eq!(Vault::open(&old, &rows).err(), Some(VaultError::WrongMasterKey));
+    }
+
+    #[test]
+    fn a_code_digest_holds_for_one_purpose_account_and_challenge() {
+        let entropy = SeededEntropy::new(6);
+        let vault = Vault::create(&entropy);
+        let code = Code::generate(&entropy);
+        let mut digests = Vec::new();
+        for purpose in Purpose::ALL {
+            for account in [ADA, BOB] {
+                for challenge in [ChallengeId(1), ChallengeId(2)] {
+                    digests.push(vault.code_digest(purpose, account, challenge, &code));
+                }
+            }
+        }
+        for (index, digest) in digests.iter().enumerate() {
+            assert_eq!(digests.iter().position(|other| other == digest), Some(index));
+        }
+    }
+}
