@@ -1,1 +1,33 @@
-//! The service.
+//! The service: REST adapters over `quant-core` and `account-core`.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`routes`] | every route in one list |
+//! | [`operations`] | the one table of tiers and costs |
+//! | [`http`] | what every request meets: call, guard, body, faults, envelope |
+//! | [`quantlib`], [`account`], [`health`], [`reference`] | the endpoints |
+//! | [`document`] | the generated OpenAPI document |
+//! | [`service`], [`callers`], [`limits`], [`long_work`] | what the handlers share |
+//! | [`store`], [`mail`], [`password`] | storage, letters, password hashing |
+//! | [`app`], [`config`], [`command`], [`listener`], [`clock`] | how it all starts |
+
+pub mod account;
+pub mod app;
+pub mod callers;
+pub mod clock;
+pub mod command;
+pub mod config;
+pub mod document;
+pub mod health;
+pub mod http;
+pub mod limits;
+pub mod listener;
+pub mod long_work;
+pub mod mail;
+pub mod operations;
+pub mod password;
+pub mod quantlib;
+pub mod reference;
+pub mod routes;
+pub mod service;
+pub mod store;

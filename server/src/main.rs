@@ -1,2 +1,10 @@
-//! The service.
-fn main() {}
+//! The binary: reads the command line and runs the command.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use quant_server::command::Cli;
+
+fn main() -> ExitCode {
+    Cli::parse().run()
+}

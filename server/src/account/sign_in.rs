@@ -1,0 +1,113 @@
+//! Sign-in with a password.
+
+use account_core as core;
+use account_core::{Email, Password};
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{
+    EXAMPLE_KEY, EXAMPLE_SESSION, refuse,
+    registration::{CodeForm, SignedIn},
+};
+use crate::http::{Answer, Body, Refusal, Tag, Text, Visitor};
+
+/// The endpoints.
+pub struct SignIn;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl SignIn {
+    /// Sign in with a password.
+    ///
+    /// Answers the account's existing API key and a session token. Where the account asks for a
+    /// second step, `mfa_required` is true instead, and a code is on its way to the e-mail for
+    /// `POST /user/verify-mfa`. Five wrong passwords lock sign-in for 30 minutes (423).
+    #[oai(path = "/login", method = "post", operation_id = "log_in")]
+    async fn log_in(&self, visitor: Visitor, body: Body<LoginForm>) -> Result<Answer<LoggedIn>> {
+        let call = visitor.call();
+        let email = Email::parse(&body.email).map_err(|error| refuse(call, error))?;
+        let password = Password::attempt(&body.password);
+        let accounts = &call.service.accounts;
+        let login = accounts.login(&email, &password, &visitor.client(), call.at).await;
+        Ok(Answer::new(match login.map_err(|error| refuse(call, error))? {
+            core::Login::SignedIn(signed_in) => LoggedIn::new(&signed_in),
+            core::Login::MfaRequired => LoggedIn::second_step(),
+        }))
+    }
+
+    /// Finish a sign-in with the code from the letter.
+    ///
+    /// The second step where the account asks for one. The code is valid for 10 minutes.
+    #[oai(path = "/verify-mfa", method = "post", operation_id = "verify_second_factor")]
+    async fn verify_mfa(&self, visitor: Visitor, body: Body<CodeForm>) -> Result<Answer<SignedIn>> {
+        let call = visitor.call();
+        let (email, code) = body.0.check().map_err(|faults| {
+            poem::Error::from_response(Refusal::Faults(faults).into_response(call.surface))
+        })?;
+        let accounts = &call.service.accounts;
+        let signed_in = accounts.verify_mfa(&email, &code, &visitor.client(), call.at).await;
+        let signed_in = signed_in.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(SignedIn::new(&signed_in, "Signed in.")))
+    }
+}
+
+/// An e-mail address and its password.
+#[derive(Clone, Object)]
+#[oai(rename = "LoginRequest", example)]
+pub struct LoginForm {
+    /// The account's e-mail address.
+    #[oai(validator(min_length = 1, max_length = 255))]
+    pub email: Text,
+    /// The account's password.
+    pub password: Text,
+}
+
+/// A sign-in, or its first of two steps.
+#[derive(Clone, Object)]
+#[oai(rename = "Login", example, skip_serializing_if_is_none)]
+pub struct LoggedIn {
+    /// The account's API key; absent where a second step is needed.
+    pub api_key: Option<String>,
+    /// The session, for the header `X-Session-Token`; absent where a second step is needed.
+    pub session_token: Option<String>,
+    /// True where a code has been sent for the second step; absent otherwise.
+    pub mfa_required: Option<bool>,
+    /// What happened.
+    pub message: String,
+}
+
+impl LoggedIn {
+    fn new(signed_in: &core::SignedIn) -> Self {
+        Self {
+            api_key: Some(signed_in.api_key.expose().to_owned()),
+            session_token: Some(signed_in.session_token.expose().to_owned()),
+            mfa_required: None,
+            message: "Signed in.".to_owned(),
+        }
+    }
+
+    fn second_step() -> Self {
+        Self {
+            api_key: None,
+            session_token: None,
+            mfa_required: Some(true),
+            message: "A code has been sent. Finish with POST /user/verify-mfa.".to_owned(),
+        }
+    }
+}
+
+impl Example for LoginForm {
+    fn example() -> Self {
+        Self { email: "ada@example.com".into(), password: "a long and private sentence".into() }
+    }
+}
+
+impl Example for LoggedIn {
+    fn example() -> Self {
+        Self {
+            api_key: Some(EXAMPLE_KEY.to_owned()),
+            session_token: Some(EXAMPLE_SESSION.to_owned()),
+            mfa_required: None,
+            message: "Signed in.".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The assembled service: configuration, stores and clock become one endpoint.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use account_core::Vault;
+use poem::{Endpoint, Response};
+use thiserror::Error;
+
+use crate::{
+    callers::Callers,
+    clock::Clock,
+    config::{Config, MailRoute, MigrateChoice, Storage},
+    http::{Road, address::AddressLimiter},
+    limits::Limits,
+    long_work::LongWork,
+    mail,
+    password::Argon2Pool,
+    routes,
+    service::{Accounts, Service},
+    store::{self, LedgerWriter, Migrate, OpenError, OsEntropy, Store},
+};
+
+/// Logins that may wait for a core before more are told to come back.
+const LOGIN_QUEUE: usize = 256;
+/// How often quiet callers and addresses are forgotten.
+const SWEEP: Duration = Duration::from_secs(600);
+
+/// Why the service did not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The data folder could not be made.
+    #[error("the data folder {path} cannot be used: {source}")]
+    DataDir {
+        /// The folder.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The store could not be opened.
+    #[error(transparent)]
+    Store(#[from] OpenError),
+    /// The mail settings do not fit.
+    #[error("QS_SMTP_URL or QS_MAIL_FROM does not fit: {0}")]
+    Mail(#[from] mail::SetUpError),
+    /// What was counted before could not be read.
+    #[error("the calls of the last hour cannot be read: {0}")]
+    Limits(#[from] account_core::StoreError),
+}
+
+/// A service that runs.
+pub struct App {
+    service: Arc<Service>,
+    mail: Option<mail::Worker>,
+    sweeper: tokio::task::JoinHandle<()>,
+}
+
+/// Accounts over an opened store, for the service and for the operator's commands.
+pub struct Opened {
+    /// The store.
+    pub store: Store,
+    /// The keys that seal it.
+    pub vault: Arc<Vault>,
+    /// The rules over both.
+    pub accounts: Accounts,
+}
+
+/// Opens the data, making them on the first start.
+///
+/// # Errors
+///
+/// Why they cannot be used.
+pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, StartError> {
+    std::fs::create_dir_all(&storage.data_dir).map_err(|source| StartError::DataDir {
+        path: storage.data_dir.display().to_string(),
+        source,
+    })?;
+    let migrate = match migrate {
+        MigrateChoice::Run => Migrate::Run,
+        MigrateChoice::Refuse => Migrate::Refuse,
+    };
+    let store = store::open(&storage.database_url, migrate).await?;
+    let vault = store::vault(&store, &storage.master_key_file, &OsEntropy).await?;
+    let vault = Arc::new(vault);
+    let hasher = Argon2Pool::new(cores(), LOGIN_QUEUE);
+    let accounts = Accounts::new(store.clone(), hasher, vault.clone(), Arc::new(OsEntropy));
+    Ok(Opened { store, vault, accounts })
+}
+
+impl App {
+    /// Starts the service, letters included.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot start.
+    pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
+        let sender = match &config.mail {
+            MailRoute::Smtp(url) => mail::Sender::smtp(url, &config.mail_from)?,
+            MailRoute::Folder(path) => mail::Sender::folder(path, &config.mail_from)?,
+        };
+        let opened = open(&config.storage, config.migrate).await?;
+        let (store, vault) = (opened.store.clone(), opened.vault.clone());
+        let app = Self::over(opened, config, clock.clone()).await?;
+        let mail = mail::Worker::start(store, vault, sender, move || clock.now());
+        Ok(Self { mail: Some(mail), ..app })
+    }
+
+    /// The service over opened data, its letters left in the outbox.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Limits`] where the calls of the last hour cannot be read.
+    pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
+        let Opened { store, vault, accounts } = opened;
+        let service = Service {
+            limits: limits_before(&accounts, &clock).await?,
+            accounts,
+            callers: Callers::new(vault),
+            addresses: AddressLimiter::new(config.address_limit),
+            ledger: LedgerWriter::start(store),
+            long_work: LongWork::new(cores()),
+            clock,
+            settings: config.service.clone(),
+        }
+        .shared();
+        let sweeper = tokio::spawn(sweep(service.clone()));
+        Ok(Self { service, mail: None, sweeper })
+    }
+
+    /// The one endpoint of everything.
+    pub fn endpoint(&self) -> impl Endpoint<Output = Response> + use<> {
+        Road::new(self.service.clone(), routes::routes())
+    }
+
+    /// What the handlers share, for who works beside them in the same process.
+    #[must_use]
+    pub fn service(&self) -> &Arc<Service> {
+        &self.service
+    }
+
+    /// Writes out the ledger, lets the letters rest in their outbox, closes the store.
+    pub async fn close(self) {
+        self.sweeper.abort();
+        self.service.ledger.close().await;
+        if let Some(mail) = self.mail {
+            mail.close().await;
+        }
+        self.service.accounts.store().clone().close().await;
+    }
+}
+
+/// The limits as they stood, so that a restart forgives nobody.
+async fn limits_before(accounts: &Accounts, clock: &Clock) -> Result<Limits, StartError> {
+    use account_core::Ledger as _;
+
+    let now = clock.now();
+    let midnight = now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc();
+    let since = midnight.min(now - chrono::TimeDelta::hours(1));
+    Ok(Limits::seeded(&accounts.store().calls_per_minute(since).await?))
+}
+
+async fn sweep(service: Arc<Service>) {
+    let mut interval = tokio::time::interval(SWEEP);
+    loop {
+        interval.tick().await;
+        service.addresses.sweep();
+        service.limits.sweep(service.clock.now());
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}

@@ -1,0 +1,107 @@
+//! The commands: serving, trying out, operating.
+
+mod account;
+mod audit;
+mod demo;
+mod health;
+mod migrate;
+mod openapi;
+mod serve;
+
+use std::{error::Error, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{LogFormat, ServeArgs, StorageArgs};
+
+/// Any failure that ends a command.
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// Exact financial computations over REST, with keys, tiers, credits and limits.
+///
+/// Without a command, serves. Try it out: `quant-server demo`.
+#[derive(Debug, Parser)]
+#[command(name = "quant-server", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve, which is what happens without a command.
+    Serve(Box<ServeArgs>),
+    /// Serve on throw-away data, with an account that may call everything.
+    Demo(demo::DemoArgs),
+    /// Print the OpenAPI document.
+    Openapi(openapi::OpenapiArgs),
+    /// Create accounts and change them, also beside a running service.
+    #[command(subcommand)]
+    Account(account::AccountCommand),
+    /// Prove that every balance is the sum of its ledger.
+    Audit(StorageArgs),
+    /// Bring the database up to date, where the service is told not to.
+    Migrate(StorageArgs),
+    /// Ask a running service whether it can work; for containers without a shell.
+    Health(health::HealthArgs),
+}
+
+impl Cli {
+    /// Runs the command.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let command = self.command.unwrap_or_else(|| Command::Serve(Box::new(self.serve)));
+        let outcome = match command {
+            Command::Serve(args) => {
+                log(args.log);
+                block_on(serve::run(&args))
+            }
+            Command::Demo(args) => {
+                log(LogFormat::Text);
+                block_on(demo::run(&args))
+            }
+            Command::Openapi(args) => openapi::run(&args),
+            Command::Account(command) => block_on(account::run(command)),
+            Command::Audit(args) => block_on(audit::run(&args)),
+            Command::Migrate(args) => block_on(migrate::run(&args)),
+            Command::Health(args) => block_on(health::run(&args)),
+        };
+        match outcome {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                eprintln!("quant-server: {failure}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+fn block_on(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    tokio::runtime::Runtime::new()?.block_on(command)
+}
+
+/// Writes the log to standard error; what other crates whisper is left out.
+fn log(format: LogFormat) {
+    use tracing_subscriber::{filter::LevelFilter, fmt, prelude::*};
+
+    let levels = tracing_subscriber::filter::Targets::new()
+        .with_target("quant_server", LevelFilter::INFO)
+        .with_default(LevelFilter::WARN);
+    let registry = tracing_subscriber::registry().with(levels);
+    match format {
+        LogFormat::Text => registry.with(fmt::layer().with_writer(std::io::stderr)).init(),
+        LogFormat::Json => registry.with(fmt::layer().json().with_writer(std::io::stderr)).init(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,43 @@
+//! `quant-server audit`: the ledger sums to the balances.
+
+use account_core::{CallerId, Fault, FaultKind};
+
+use super::Failure;
+use crate::{
+    app,
+    config::{MigrateChoice, StorageArgs},
+};
+
+pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
+    let opened = app::open(&args.locate(), MigrateChoice::Refuse).await?;
+    let audit = opened.accounts.audit().await;
+    opened.store.close().await;
+    let audit = audit?;
+    for fault in &audit.faults {
+        println!("{}", line(fault));
+    }
+    if audit.holds() {
+        println!("{} accounts: every balance is the sum of its ledger.", audit.accounts);
+        Ok(())
+    } else {
+        Err(format!("{} of {} accounts do not add up", audit.faults.len(), audit.accounts).into())
+    }
+}
+
+/// A line for each thing that does not add up.
+fn line(fault: &Fault) -> String {
+    let whose = match fault.caller {
+        CallerId::Account(id) => format!("account {}", id.0),
+        CallerId::Guest(id) => format!("guest {}", id.0),
+    };
+    let Fault { expected, found, .. } = fault;
+    match fault.kind {
+        FaultKind::Balance => {
+            format!("{whose}: the ledger sums to {expected}, the balance is {found}")
+        }
+        FaultKind::Usage { day } => format!(
+            "{whose}: on day {day} since 1970 the ledger has {expected} credits of usage, the \
+             usage rows {found}"
+        ),
+    }
+}

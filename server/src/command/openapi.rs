@@ -1,0 +1,21 @@
+//! `quant-server openapi`: the document, without a database or a network.
+
+use std::io::Write;
+
+use clap::Args;
+
+use super::Failure;
+use crate::document;
+
+#[derive(Args, Debug)]
+pub(super) struct OpenapiArgs {
+    /// Print a line for each operation instead: id, method, path, tier and credits.
+    #[arg(long)]
+    operations: bool,
+}
+
+pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
+    let text = if args.operations { document::operations_table() } else { document::TEXT.clone() };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}

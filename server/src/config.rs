@@ -1,0 +1,275 @@
+//! Settings: each a flag and an environment variable, all problems reported at once.
+
+use std::{
+    fmt,
+    net::SocketAddr,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, ValueEnum};
+use ipnet::IpNet;
+
+use crate::service::{ServiceSettings, TierGate};
+
+/// Where the service keeps its data; the settings of every command that touches them.
+#[derive(Args, Clone, Debug)]
+pub struct StorageArgs {
+    /// Folder of the embedded database, the master key and letters that go nowhere else.
+    #[arg(long, env = "QS_DATA_DIR", default_value = "data")]
+    pub data_dir: PathBuf,
+    /// The database, as in sqlite:///srv/quant.db; a file in the data folder if left out.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// The key that seals what must not be read from the database; made on the first start.
+    /// A file in the data folder if left out.
+    #[arg(long, env = "QS_MASTER_KEY_FILE")]
+    pub master_key_file: Option<PathBuf>,
+}
+
+/// The settings of `serve`.
+#[derive(Args, Clone, Debug)]
+pub struct ServeArgs {
+    /// Address and port to listen on; port 0 takes a free one and prints it.
+    #[arg(long, env = "QS_BIND", default_value = "127.0.0.1:8080")]
+    pub bind: String,
+    /// Where the data are.
+    #[command(flatten)]
+    pub storage: StorageArgs,
+    /// The address under which clients reach the service, as in https://api.example.com.
+    #[arg(long, env = "QS_PUBLIC_URL")]
+    pub public_url: Option<String>,
+    /// Mail server, as in smtps://user:password@mail.example.com. Without one every letter is
+    /// written to a file in the data folder.
+    #[arg(long, env = "QS_SMTP_URL", hide_env_values = true)]
+    pub smtp_url: Option<String>,
+    /// Sender of the letters.
+    #[arg(long, env = "QS_MAIL_FROM", default_value = "quant-server <no-reply@localhost>")]
+    pub mail_from: String,
+    /// Who may call an endpoint above FREE: accounts up to their tier, or every registered
+    /// account, which holds back guests alone.
+    #[arg(long, env = "QS_TIER_GATE", default_value = "tiers")]
+    pub tier_gate: TierGate,
+    /// Proxies whose X-Forwarded-For is believed, as networks: 10.0.0.0/8,fd00::/8.
+    #[arg(long, env = "QS_TRUSTED_PROXIES", default_value = "")]
+    pub trusted_proxies: String,
+    /// Calls without a key, a minute and address.
+    #[arg(long, env = "QS_ADDRESS_LIMIT", default_value = "120")]
+    pub address_limit: String,
+    /// Largest body of a computation, in bytes. Without a key it is never more than 262144.
+    #[arg(long, env = "QS_BODY_LIMIT", default_value = "16777216")]
+    pub body_limit: String,
+    /// Whether to bring the database up to date at the start, or to refuse an older one.
+    #[arg(long, env = "QS_MIGRATE", default_value = "run")]
+    pub migrate: MigrateChoice,
+    /// How the log is written, on standard error.
+    #[arg(long, env = "QS_LOG", default_value = "text")]
+    pub log: LogFormat,
+}
+
+/// What to do about an older database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MigrateChoice {
+    /// Bring it up to date.
+    Run,
+    /// Refuse to start.
+    Refuse,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// Where the data are, found out.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    /// The folder of everything that has no place of its own.
+    pub data_dir: PathBuf,
+    /// The database.
+    pub database_url: String,
+    /// The master key.
+    pub master_key_file: PathBuf,
+}
+
+/// The configuration of the service, checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to listen.
+    pub bind: SocketAddr,
+    /// Where the data are.
+    pub storage: Storage,
+    /// The address that clients use, without a slash at the end; the bound one if left out.
+    pub public_url: Option<String>,
+    /// Where letters go.
+    pub mail: MailRoute,
+    /// Sender of the letters.
+    pub mail_from: String,
+    /// What to do about an older database.
+    pub migrate: MigrateChoice,
+    /// Calls without a key, a minute and address.
+    pub address_limit: NonZeroU32,
+    /// What the handlers need.
+    pub service: ServiceSettings,
+}
+
+/// Where letters go.
+#[derive(Clone, PartialEq, Eq)]
+pub enum MailRoute {
+    /// To a mail server.
+    Smtp(String),
+    /// To files in a folder.
+    Folder(PathBuf),
+}
+
+impl fmt::Debug for MailRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // The address of a mail server may hold its password.
+            Self::Smtp(_) => f.write_str("Smtp(…)"),
+            Self::Folder(path) => f.debug_tuple("Folder").field(path).finish(),
+        }
+    }
+}
+
+/// Everything that is wrong with the settings.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Problems(Vec<String>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the settings do not fit:")?;
+        self.0.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+impl StorageArgs {
+    /// Finds out where the data are.
+    #[must_use]
+    pub fn locate(&self) -> Storage {
+        let in_data = |name: &str| self.data_dir.join(name);
+        Storage {
+            data_dir: self.data_dir.clone(),
+            database_url: self
+                .database_url
+                .clone()
+                .unwrap_or_else(|| sqlite_url(&in_data("quant.db"))),
+            master_key_file: self.master_key_file.clone().unwrap_or_else(|| in_data("master.key")),
+        }
+    }
+}
+
+/// The address of a database file.
+#[must_use]
+pub fn sqlite_url(path: &Path) -> String {
+    format!("sqlite://{}", path.display())
+}
+
+impl ServeArgs {
+    /// Checks every setting.
+    ///
+    /// # Errors
+    ///
+    /// All problems at once.
+    pub fn check(&self) -> Result<Config, Problems> {
+        let mut problems = Problems(Vec::new());
+        let bind = problems.parse("QS_BIND", &self.bind, "an address and port, as 127.0.0.1:8080");
+        let address_limit =
+            problems.parse("QS_ADDRESS_LIMIT", &self.address_limit, "a whole number of 1 or more");
+        let body_limit = problems
+            .parse("QS_BODY_LIMIT", &self.body_limit, "a whole number of bytes, 1 or more")
+            .map(|limit: std::num::NonZeroUsize| limit.get());
+        let trusted_proxies = self
+            .trusted_proxies
+            .split(',')
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(|text| problems.parse("QS_TRUSTED_PROXIES", text, "a network, as 10.0.0.0/8"))
+            .collect::<Option<Vec<IpNet>>>();
+        let public_url =
+            self.public_url.as_deref().map(|url| problems.base_url("QS_PUBLIC_URL", url));
+        let storage = self.storage.locate();
+        let mail = match &self.smtp_url {
+            Some(url) => MailRoute::Smtp(url.clone()),
+            None => MailRoute::Folder(storage.data_dir.join("mail")),
+        };
+        match (bind, address_limit, body_limit, trusted_proxies) {
+            (Some(bind), Some(address_limit), Some(body_limit), Some(trusted_proxies))
+                if problems.0.is_empty() =>
+            {
+                Ok(Config {
+                    bind,
+                    storage,
+                    public_url,
+                    mail,
+                    mail_from: self.mail_from.clone(),
+                    migrate: self.migrate,
+                    address_limit,
+                    service: ServiceSettings {
+                        tier_gate: self.tier_gate,
+                        body_limit,
+                        trusted_proxies,
+                    },
+                })
+            }
+            _ => Err(problems),
+        }
+    }
+}
+
+impl Problems {
+    fn parse<T: std::str::FromStr>(&mut self, name: &str, text: &str, wanted: &str) -> Option<T> {
+        let parsed = text.trim().parse().ok();
+        if parsed.is_none() {
+            self.0.push(format!("{name} is {text:?}, but must be {wanted}"));
+        }
+        parsed
+    }
+
+    fn base_url(&mut self, name: &str, url: &str) -> String {
+        if !(url.starts_with("https://") || url.starts_with("http://")) {
+            self.0.push(format!("{name} is {url:?}, but must start with https:// or http://"));
+        }
+        url.trim_end_matches('/').to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        serve: ServeArgs,
+    }
+
+    fn check(line: &[&str]) -> Result<Config, Problems> {
+        Line::parse_from([&["quant-server"], line].concat()).serve.check()
+    }
+
+    #[test]
+    fn nothing_needs_to_be_set() {
+        let config = check(&[]).unwrap();
+        assert_eq!(config.bind, "127.0.0.1:8080".parse().unwrap());
+        assert_eq!(config.storage.database_url, "sqlite://data/quant.db");
+        assert_eq!(config.mail, MailRoute::Folder("data/mail".into()));
+    }
+
+    #[test]
+    fn every_problem_is_told_at_once() {
+        let line = ["--bind", "here", "--address-limit", "0", "--trusted-proxies", "10.0.0.0/8,x"];
+        let problems = check(&line).unwrap_err().to_string();
+        for name in ["QS_BIND", "QS_ADDRESS_LIMIT", "QS_TRUSTED_PROXIES"] {
+            assert!(problems.contains(name), "{problems}");
+        }
+    }
+}

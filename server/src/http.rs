@@ -1,0 +1,24 @@
+//! What every request meets: its call, its caller, its body, its answer.
+
+pub mod address;
+mod answer;
+mod body;
+mod call;
+mod caller;
+pub mod faults;
+mod json_position;
+mod refusal;
+mod road;
+mod tag;
+mod visitor;
+pub(crate) mod written;
+
+pub use answer::Answer;
+pub use body::Body;
+pub use call::{Call, Charge};
+pub use caller::{Keyed, Metered};
+pub use refusal::{Refusal, Surface};
+pub use road::Road;
+pub use tag::Tag;
+pub use visitor::Visitor;
+pub use written::{Date, Moment, Text, Written};

@@ -1,0 +1,87 @@
+//! The envelope of a success.
+
+use std::borrow::Cow;
+
+use poem::{IntoResponse, Response};
+use poem_openapi::{
+    ApiResponse,
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    types::{ToJSON, Type},
+};
+use serde_json::{Map, Value};
+
+/// A success: `{"success": true, "data": …}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer<T> {
+    data: T,
+    root_message: Option<String>,
+}
+
+impl<T> Answer<T> {
+    /// A success that carries `data`.
+    pub fn new(data: T) -> Self {
+        Self { data, root_message: None }
+    }
+
+    /// Says `message` beside `data` too, for clients that read it there.
+    #[must_use]
+    pub fn with_root_message(self, message: impl Into<String>) -> Self {
+        Self { root_message: Some(message.into()), ..self }
+    }
+}
+
+impl<T: Type> Answer<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Answer", T::name()).into()
+    }
+
+    fn schema() -> MetaSchema {
+        let success = MetaSchema {
+            description: Some("Always true: a failure has another status and shape."),
+            enum_items: vec![Value::Bool(true)],
+            ..MetaSchema::new("boolean")
+        };
+        MetaSchema {
+            required: vec!["success", "data"],
+            properties: vec![
+                ("success", MetaSchemaRef::Inline(Box::new(success))),
+                ("data", T::schema_ref()),
+            ],
+            ..MetaSchema::new("object")
+        }
+    }
+}
+
+impl<T: ToJSON> IntoResponse for Answer<T> {
+    fn into_response(self) -> Response {
+        let mut envelope = Map::new();
+        envelope.insert("success".to_owned(), Value::Bool(true));
+        if let Some(message) = self.root_message {
+            envelope.insert("message".to_owned(), Value::String(message));
+        }
+        envelope.insert("data".to_owned(), self.data.to_json().unwrap_or_default());
+        Response::builder()
+            .content_type("application/json")
+            .body(Value::Object(envelope).to_string())
+    }
+}
+
+impl<T: ToJSON> ApiResponse for Answer<T> {
+    fn meta() -> MetaResponses {
+        let schema = MetaSchemaRef::Reference(Self::name().into_owned());
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "Success.",
+                status: Some(200),
+                status_range: None,
+                content: vec![MetaMediaType { content_type: "application/json", schema }],
+                headers: vec![],
+            }],
+        }
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+        registry.create_schema::<Self, _>(Self::name().into_owned(), |_| Self::schema());
+    }
+}

@@ -1,0 +1,120 @@
+//! The body of a request, as JSON, typed.
+
+use std::ops::Deref;
+
+use bytes::Bytes;
+use poem::{Request, RequestBody, Result, error::ReadBodyError, http::header};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaMediaType, MetaRequest, Registry},
+    types::ParseFromJSON,
+};
+use serde_json::Value;
+
+use super::{
+    call::Call,
+    faults::{self, Fault, Step, Walked},
+    json_position,
+    refusal::Refusal,
+};
+
+/// A typed body. Where it is faulty, the answer is a 422 that lists every fault.
+#[derive(Debug)]
+pub struct Body<T>(pub T);
+
+impl<T> Deref for Body<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<'a, T: ParseFromJSON> ApiExtractor<'a> for Body<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        let content =
+            vec![MetaMediaType { content_type: "application/json", schema: T::schema_ref() }];
+        Some(MetaRequest { description: None, content, required: true })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        let bytes = read(request, body).await?;
+        Ok(Self(parse(&bytes).map_err(|faults| Refusal::Faults(faults).into_error(request))?))
+    }
+}
+
+/// Reads the body up to the caller's limit, and refuses what is not announced as JSON.
+async fn read(request: &Request, body: &mut RequestBody) -> Result<Bytes> {
+    let limit = Call::of(request).body_limit();
+    let too_large = || Refusal::BodyTooLarge { limit }.into_error(request);
+    let announced = request.header(header::CONTENT_LENGTH).and_then(|text| text.parse().ok());
+    if announced.is_some_and(|length: usize| length > limit) {
+        return Err(too_large());
+    }
+    let bytes = match body.take()?.into_bytes_limit(limit).await {
+        Ok(bytes) => bytes,
+        Err(ReadBodyError::PayloadTooLarge) => return Err(too_large()),
+        Err(error) => return Err(error.into()),
+    };
+    if bytes.is_empty() || is_json(request.content_type()) {
+        Ok(bytes)
+    } else {
+        Err(Refusal::MediaType.into_error(request))
+    }
+}
+
+/// An absent content type is taken for JSON, as the service speaks nothing else.
+fn is_json(content_type: Option<&str>) -> bool {
+    let Some(text) = content_type else { return true };
+    text.parse::<mime::Mime>().is_ok_and(|media| {
+        media.type_() == mime::APPLICATION
+            && (media.subtype() == mime::JSON || media.suffix() == Some(mime::JSON))
+    })
+}
+
+/// Parses straight into the type; only where that fails are the faults looked for.
+fn parse<T: ParseFromJSON>(bytes: &[u8]) -> Result<T, Vec<Fault>> {
+    let value = decode(bytes)?;
+    if !faults::holds_null(&value)
+        && let Ok(parsed) = T::parse_from_json(Some(value))
+    {
+        return Ok(parsed);
+    }
+    // Read a second time: keeping a copy would make every good request pay for the faulty ones.
+    match faults::walk::<T>(decode(bytes)?) {
+        Walked::Faulty(faults) => Err(faults),
+        // What the walk lets pass and the type does not is told in the type's own words.
+        Walked::Sound(value) => T::parse_from_json(Some(value)).map_err(|error| {
+            vec![Fault::new(&[Step::name("body")], "value_error", error.into_message())]
+        }),
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<Value, Vec<Fault>> {
+    let body = Step::name("body");
+    if bytes.is_empty() {
+        return Err(vec![Fault::new(&[body], "value_error.missing", "field required")]);
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Null) => Err(vec![Fault::new(&[body], "value_error.missing", "field required")]),
+        Ok(value) => Ok(value),
+        Err(error) => {
+            let position = json_position::of(bytes, &error);
+            let path = [body, Step::Index(position)];
+            Err(vec![Fault::new(&path, "value_error.jsondecode", error.to_string())])
+        }
+    }
+}

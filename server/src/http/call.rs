@@ -1,0 +1,184 @@
+//! One request on its way: who calls, what it may do, what it was charged.
+
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use account_core::{Caller, Entry, Settlement, Standing, Timestamp, Usage};
+use poem::{
+    Request, Response,
+    http::{HeaderMap, HeaderName, Method},
+};
+
+use super::{Refusal, Surface};
+use crate::{operations::Operation, routes::Matched, service::Service};
+
+/// The largest body that anyone may send.
+const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
+
+/// One request on its way through the service.
+pub struct Call {
+    /// The service that answers.
+    pub service: Arc<Service>,
+    /// A time-ordered id, the same in the answer's header, the log and the usage row.
+    pub id: uuid::Uuid,
+    /// The caller's address.
+    pub address: IpAddr,
+    /// When the request came.
+    pub at: Timestamp,
+    /// Which of the two error shapes the path speaks.
+    pub surface: Surface,
+    method: Method,
+    path: String,
+    started: Instant,
+    matched: OnceLock<Matched>,
+    caller: OnceLock<(Caller, Standing)>,
+    charge: OnceLock<Charge>,
+    is_recorded: AtomicBool,
+}
+
+/// What a call was charged, and what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// The credits taken.
+    pub cost: u32,
+    /// The balance afterwards.
+    pub balance: u64,
+}
+
+impl Call {
+    /// Begins a call.
+    #[must_use]
+    pub fn begin(service: Arc<Service>, request: &Request) -> Self {
+        let address = service.address_of(request);
+        let path = request.uri().path();
+        Self {
+            id: uuid::Uuid::now_v7(),
+            address,
+            at: service.clock.now(),
+            surface: Surface::of(path),
+            method: request.method().clone(),
+            path: path.to_owned(),
+            started: Instant::now(),
+            matched: OnceLock::new(),
+            caller: OnceLock::new(),
+            charge: OnceLock::new(),
+            is_recorded: AtomicBool::new(false),
+            service,
+        }
+    }
+
+    /// The call that `request` belongs to.
+    ///
+    /// # Panics
+    ///
+    /// Where the request did not come down the road, which every route does.
+    #[must_use]
+    pub fn of(request: &Request) -> &Arc<Self> {
+        request.data::<Arc<Self>>().expect("every route lies on the road")
+    }
+
+    /// Notes the route that took the request.
+    pub fn set_matched(&self, matched: Matched) {
+        // A request is matched once; a second word would be the same.
+        let _ = self.matched.set(matched);
+    }
+
+    /// Notes who calls, and how the limit stands.
+    pub fn set_caller(&self, caller: Caller, standing: Standing) {
+        let _ = self.caller.set((caller, standing));
+    }
+
+    /// The line of the table of tiers and costs, where the route is metered.
+    #[must_use]
+    pub fn operation(&self) -> Option<&'static Operation> {
+        self.matched.get().and_then(|matched| matched.operation)
+    }
+
+    /// How many bytes the body may hold: only a key on a computation lifts the common limit.
+    #[must_use]
+    pub fn body_limit(&self) -> usize {
+        if self.caller.get().is_some() && self.surface == Surface::Computation {
+            self.service.settings.body_limit
+        } else {
+            BODY_LIMIT_WITHOUT_KEY.min(self.service.settings.body_limit)
+        }
+    }
+
+    /// Takes what the operation costs, durably, and writes the usage row beside it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Credits`] where the balance does not reach, [`Refusal::Busy`] where the
+    /// ledger cannot be written; nothing is charged then.
+    pub async fn settle(&self, caller: &Caller, cost: u32) -> Result<(), Refusal> {
+        // Set before the write: whatever comes of it, the row is the ledger's from here on.
+        self.is_recorded.store(true, Ordering::Relaxed);
+        match self.service.ledger.settle(self.entry(caller, cost, 200)).await {
+            Ok(Settlement::Charged { balance }) => {
+                let _ = self.charge.set(Charge { cost, balance });
+                Ok(())
+            }
+            Ok(Settlement::Insufficient { .. }) => {
+                self.is_recorded.store(false, Ordering::Relaxed);
+                Err(Refusal::Credits { cost })
+            }
+            Err(error) => {
+                tracing::error!(request_id = %self.id, %error, "the ledger did not settle");
+                Err(Refusal::Busy { retry_after: std::time::Duration::from_secs(1) })
+            }
+        }
+    }
+
+    fn entry(&self, caller: &Caller, cost: u32, status: u16) -> Entry {
+        let endpoint = match self.matched.get() {
+            Some(matched) => matched.path.to_string().into(),
+            None => self.path.clone().into(),
+        };
+        let elapsed = self.started.elapsed().as_millis();
+        let usage = Usage {
+            request_id: self.id.as_u128(),
+            endpoint,
+            method: self.method.as_str().to_owned().into(),
+            status,
+            response_time_ms: u32::try_from(elapsed).unwrap_or(u32::MAX),
+            ip: self.address,
+            at: self.at,
+        };
+        Entry { caller: caller.id(), cost, usage }
+    }
+
+    /// Writes the headers that every keyed answer carries, and the usage row of a call that was
+    /// not settled.
+    pub fn finish(&self, response: &mut Response) {
+        let status = response.status().as_u16();
+        let headers = response.headers_mut();
+        insert(headers, "x-request-id", &self.id.to_string());
+        let Some((caller, standing)) = self.caller.get() else { return };
+        insert(headers, "x-ratelimit-limit", &standing.limit.to_string());
+        insert(headers, "x-ratelimit-remaining", &standing.remaining.to_string());
+        insert(headers, "x-ratelimit-reset", &seconds_up(standing.reset_at).to_string());
+        if let Some(charge) = self.charge.get() {
+            insert(headers, "x-credits-cost", &charge.cost.to_string());
+            insert(headers, "x-credits-balance", &charge.balance.to_string());
+        }
+        if !self.is_recorded.load(Ordering::Relaxed) {
+            self.service.ledger.record(self.entry(caller, 0, status));
+        }
+    }
+}
+
+/// The second in which `instant` has passed, so that who waits for it does not come too early.
+fn seconds_up(instant: Timestamp) -> i64 {
+    instant.timestamp() + i64::from(instant.timestamp_subsec_nanos() > 0)
+}
+
+fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    let value = value.parse().expect("digits, letters and dashes make a header");
+    headers.insert(HeaderName::from_static(name), value);
+}

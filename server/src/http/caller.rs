@@ -1,0 +1,257 @@
+//! The guard: key, limit, tier and credits, judged in this order before anything is read.
+
+use std::{sync::Arc, time::Duration};
+
+use account_core::{Admission, ApiKey, Caller, SessionToken, Tier};
+use poem::{Error, Request, RequestBody, Result, http::header};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaSecurityScheme, Registry},
+    types::ToJSON,
+};
+
+use super::{
+    Answer, Call, Refusal,
+    faults::{Fault, Step},
+};
+use crate::{
+    callers::Unidentified,
+    quantlib::{Computation, wire_name},
+    service::TierGate,
+};
+
+/// The name of the security scheme in the generated document.
+pub(super) const SCHEME: &str = "ApiKey";
+
+/// A refused body up to this size is read off, so that its connection can go on.
+const DRAINED_BODY: usize = 256 * 1024;
+
+/// A caller with a valid key, within its limit.
+pub struct Keyed {
+    call: Arc<Call>,
+    key: ApiKey,
+    caller: Caller,
+}
+
+/// A caller who may call this metered operation and can pay for it.
+pub struct Metered {
+    keyed: Keyed,
+    cost: u32,
+}
+
+impl Keyed {
+    /// Who calls.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// The call that the caller makes.
+    #[must_use]
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+
+    /// The key that was sent.
+    #[must_use]
+    pub fn key(&self) -> &ApiKey {
+        &self.key
+    }
+
+    async fn identify(request: &Request) -> Result<Self, Refusal> {
+        let call = Call::of(request).clone();
+        let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(Refusal::Key)?;
+        let caller = call.service.callers.identify(&call.service.accounts, &key, call.at).await;
+        let caller = caller.map_err(|reason| match reason {
+            Unidentified::Unknown => Refusal::Key,
+            Unidentified::GuestExpired => Refusal::GuestKeyExpired,
+            Unidentified::Unavailable => Refusal::Busy { retry_after: Duration::from_secs(1) },
+        })?;
+        admit(&call, &caller)?;
+        let keyed = Self { call, key, caller };
+        keyed.check_session(request).await?;
+        Ok(keyed)
+    }
+
+    /// A session token is checked wherever it is sent.
+    async fn check_session(&self, request: &Request) -> Result<(), Refusal> {
+        let Some(text) = request.header("x-session-token") else { return Ok(()) };
+        let (Some(token), Caller::Account(account)) = (SessionToken::parse(text), &self.caller)
+        else {
+            return Err(Refusal::Session);
+        };
+        match self.call.service.accounts.session(&token, account.id, self.call.at).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Refusal::Session),
+            Err(error) => {
+                tracing::error!(request_id = %self.call.id, %error, "no session could be read");
+                Err(Refusal::Busy { retry_after: Duration::from_secs(1) })
+            }
+        }
+    }
+}
+
+impl Metered {
+    async fn admit(request: &Request) -> Result<Self, Refusal> {
+        let keyed = Keyed::identify(request).await?;
+        let operation = keyed
+            .call
+            .operation()
+            .expect("routes refuses a metered endpoint without a line in the table");
+        check_tier(keyed.call.service.settings.tier_gate, &keyed.caller, operation.tier)?;
+        let cost = operation.cost();
+        if keyed.caller.credit_balance() < u64::from(cost) {
+            return Err(Refusal::Credits { cost });
+        }
+        Ok(Self { keyed, cost })
+    }
+
+    /// Computes, takes the credits, answers.
+    ///
+    /// # Errors
+    ///
+    /// A 422 where the computation refuses its arguments, a 402 where the credits went
+    /// elsewhere meanwhile; nothing is charged then.
+    pub async fn run<C: Computation>(self, request: C) -> Result<Answer<C::Answer>> {
+        let outcome = if request.is_long() {
+            let compute = move || request.compute();
+            self.keyed.call.service.long_work.run(compute).await.map_err(|r| self.refuse(r))?
+        } else {
+            request.compute()
+        };
+        let data = outcome.map_err(|error| self.refuse(Refusal::Faults(vec![fault(&error)])))?;
+        self.settle(data).await
+    }
+
+    async fn settle<T: ToJSON>(self, data: T) -> Result<Answer<T>> {
+        let settled = self.keyed.call.settle(&self.keyed.caller, self.cost).await;
+        settled.map_err(|refusal| self.refuse(refusal))?;
+        Ok(Answer::new(data))
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Error {
+        Error::from_response(refusal.into_response(self.keyed.call.surface))
+    }
+}
+
+/// Counts the call against the caller's limit.
+fn admit(call: &Call, caller: &Caller) -> Result<(), Refusal> {
+    match call.service.limits.admit(caller, call.at) {
+        Admission::Granted(standing) => {
+            call.set_caller(caller.clone(), standing);
+            Ok(())
+        }
+        Admission::Refused { retry_after, standing } => {
+            let limit = standing.limit;
+            call.set_caller(caller.clone(), standing);
+            let daily = matches!(caller, Caller::Guest(_))
+                && limit == account_core::tier::GUEST_DAILY_LIMIT;
+            let window = if daily { "day" } else { "hour" };
+            Err(Refusal::RateLimit { limit, window, retry_after })
+        }
+    }
+}
+
+/// Guests reach FREE endpoints only, whatever the gate; accounts by their tier, or all of them.
+fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), Refusal> {
+    let allowed = match (caller, gate) {
+        (Caller::Guest(_), _) => needed == Tier::Free,
+        (Caller::Account(_), TierGate::Guests) => true,
+        (Caller::Account(account), TierGate::Tiers) => account.tier >= needed,
+    };
+    if allowed { Ok(()) } else { Err(Refusal::Tier(needed)) }
+}
+
+/// What only the mathematics could see, as a fault of the request.
+fn fault(error: &quant_core::Error) -> Fault {
+    let kind = format!("value_error.{}", error.code());
+    let mut path = vec![Step::name("body")];
+    path.extend(error.argument().map(|argument| Step::name(wire_name(argument))));
+    path.extend(error.index().map(Step::Index));
+    Fault::new(&path, kind, error.to_string())
+}
+
+/// Answers a refusal; a small body is read off first, so that the connection can go on.
+async fn refuse(request: &Request, body: &mut RequestBody, refusal: Refusal) -> Error {
+    let mut response = refusal.into_response(Call::of(request).surface);
+    if !drain(body).await {
+        response
+            .headers_mut()
+            .insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+    }
+    Error::from_response(response)
+}
+
+async fn drain(body: &mut RequestBody) -> bool {
+    let Ok(body) = body.take() else { return true };
+    let read = tokio::time::timeout(Duration::from_secs(1), body.into_bytes_limit(DRAINED_BODY));
+    matches!(read.await, Ok(Ok(_)))
+}
+
+fn register_scheme(registry: &mut Registry) {
+    registry.create_security_scheme(
+        SCHEME,
+        MetaSecurityScheme {
+            ty: "apiKey",
+            description: Some("The key of an account (`fk_user_…`) or of a guest (`fk_guest_…`)."),
+            name: Some("X-API-Key"),
+            key_in: Some("header"),
+            scheme: None,
+            bearer_format: None,
+            flows: None,
+            openid_connect_url: None,
+        },
+    );
+}
+
+impl<'a> ApiExtractor<'a> for Keyed {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        register_scheme(registry);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        match Self::identify(request).await {
+            Ok(keyed) => Ok(keyed),
+            Err(refusal) => Err(refuse(request, body, refusal).await),
+        }
+    }
+}
+
+impl<'a> ApiExtractor<'a> for Metered {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        register_scheme(registry);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        match Self::admit(request).await {
+            Ok(metered) => Ok(metered),
+            Err(refusal) => Err(refuse(request, body, refusal).await),
+        }
+    }
+}

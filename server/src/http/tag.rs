@@ -1,0 +1,32 @@
+//! The chapters of the generated document.
+
+use poem_openapi::Tags;
+
+/// A chapter.
+#[derive(Clone, Copy, Debug, Tags)]
+pub enum Tag {
+    /// Registration, sign-in and keys.
+    Account,
+    /// Yield curves.
+    Curves,
+    /// Demand and utility.
+    Economics,
+    /// Information theory.
+    Entropy,
+    /// Temporary keys without registration.
+    Guest,
+    /// Bonds and bills.
+    Instruments,
+    /// Numerical differentiation.
+    Numerical,
+    /// Portfolio selection.
+    Portfolio,
+    /// Option prices.
+    Pricing,
+    /// Bank regulation.
+    Regulatory,
+    /// Health and readiness.
+    Service,
+    /// Dates and tenors.
+    Time,
+}

@@ -1,0 +1,335 @@
+//! The worker: sends what is due, puts off what fails, forgets what no longer counts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use account_core::letter::{DueLetter, Letter, OutboxStore, Postage, retry_delay};
+use account_core::{StoreError, Timestamp, Vault};
+use chrono::TimeDelta;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::composition::compose;
+use super::{SendError, Sender};
+use crate::store::Store;
+
+/// Letters on their way at once.
+const AT_ONCE: u32 = 8;
+/// How long the worker rests at most: a letter of another process, or one put off, waits no longer.
+const LONGEST_REST: Duration = Duration::from_secs(5);
+/// How often old letters are forgotten.
+const FORGET_EVERY: TimeDelta = TimeDelta::hours(1);
+
+/// A handle to the task that sends letters.
+pub struct Worker {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Clone)]
+struct Desk<C> {
+    store: Store,
+    vault: Arc<Vault>,
+    sender: Sender,
+    clock: C,
+}
+
+impl Worker {
+    /// Starts to send the letters of a store.
+    #[must_use]
+    pub fn start<C>(store: Store, vault: Arc<Vault>, sender: Sender, clock: C) -> Self
+    where
+        C: Fn() -> Timestamp + Clone + Send + Sync + 'static,
+    {
+        let (stop, stopped) = watch::channel(false);
+        let desk = Desk { store, vault, sender, clock };
+        Self { stop, task: tokio::spawn(desk.work(stopped)) }
+    }
+
+    /// Ends the worker between two rounds. What is not sent yet stays in the outbox.
+    pub async fn close(self) {
+        // Letters on their way are given the time of a usual delivery, then left for next time.
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let _ = self.stop.send(true);
+        let abort = self.task.abort_handle();
+        if tokio::time::timeout(PATIENCE, self.task).await.is_err() {
+            abort.abort();
+        }
+    }
+}
+
+impl<C> Desk<C>
+where
+    C: Fn() -> Timestamp + Clone + Send + Sync + 'static,
+{
+    async fn work(self, mut stopped: watch::Receiver<bool>) {
+        let mut forget_at = (self.clock)();
+        while !*stopped.borrow() {
+            let sent = self.round(&mut forget_at).await;
+            if let Err(error) = &sent {
+                tracing::error!(%error, "the outbox cannot be read");
+            }
+            if sent.is_ok_and(|letters| letters > 0) {
+                continue;
+            }
+            tokio::select! {
+                () = self.store.letter_written() => {}
+                () = tokio::time::sleep(self.rest().await) => {}
+                _ = stopped.changed() => {}
+            }
+        }
+    }
+
+    /// Sends what is due, a few at once; answers how many were tried.
+    async fn round(&self, forget_at: &mut Timestamp) -> Result<usize, StoreError> {
+        let now = (self.clock)();
+        if now >= *forget_at {
+            self.store.forget_letters(Postage::since(now)).await?;
+            *forget_at = now + FORGET_EVERY;
+        }
+        let due = self.store.due_letters(now, AT_ONCE).await?;
+        let count = due.len();
+        let mut tasks = JoinSet::new();
+        for letter in due {
+            let desk = self.clone();
+            tasks.spawn(async move { desk.deliver(letter).await });
+        }
+        while let Some(delivered) = tasks.join_next().await {
+            match delivered {
+                Ok(result) => result?,
+                Err(error) => tracing::error!(%error, "sending a letter panicked"),
+            }
+        }
+        Ok(count)
+    }
+
+    async fn deliver(&self, letter: DueLetter) -> Result<(), StoreError> {
+        let id = letter.id;
+        match self.send(&letter).await {
+            Ok(()) => self.store.letter_sent(id, (self.clock)()).await,
+            Err(error) => {
+                let failures = letter.failures + 1;
+                let retry_at = (self.clock)() + retry_delay(failures);
+                tracing::warn!(letter = %format_args!("{:032x}", id.0), failures, %error, "a letter waits");
+                self.store.letter_failed(id, retry_at).await
+            }
+        }
+    }
+
+    async fn send(&self, due: &DueLetter) -> Result<(), SendError> {
+        let letter = Letter::unseal(due.id, &due.sealed, &self.vault)
+            .map_err(|error| SendError::Compose(error.into()))?;
+        let message = compose(&letter, &self.sender.from, due.id, due.created_at)?;
+        let Some(message) = message else { return Ok(()) };
+        let time = due.created_at.format("%Y%m%dT%H%M%S%6fZ");
+        self.sender.send(message, format!("{time}-{:032x}.eml", due.id.0)).await
+    }
+
+    /// Until the next letter is due, and never long.
+    async fn rest(&self) -> Duration {
+        let next = self.store.next_letter_at().await.ok().flatten();
+        let wait = next.map(|next| (next - (self.clock)()).to_std().unwrap_or_default());
+        wait.map_or(LONGEST_REST, |wait| wait.clamp(Duration::from_millis(10), LONGEST_REST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+    use account_core::{Accounts, Contact, Email, Password, Registration, Username};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::store::{Migrate, open};
+
+    struct Office {
+        accounts: Accounts<Store, CheapHasher>,
+        vault: Arc<Vault>,
+        clock: FixedClock,
+    }
+
+    impl Office {
+        async fn new(folder: &Path) -> Self {
+            let path = folder.join("test.sqlite").display().to_string();
+            let store = open(&path, Migrate::Run).await.expect("a new database");
+            let entropy = Arc::new(SeededEntropy::new(3));
+            let vault = Arc::new(Vault::create(&*entropy));
+            let hasher = CheapHasher::default();
+            let accounts = Accounts::new(store, hasher, Arc::clone(&vault), entropy);
+            Self { accounts, vault, clock: FixedClock::default() }
+        }
+
+        async fn register(&self, name: &str) {
+            let form = Registration {
+                username: Username::parse(name).expect("a name"),
+                email: Email::parse(&format!("{name}@example.com")).expect("an address"),
+                password: Password::attempt("a password of hers"),
+                contact: Contact::default(),
+            };
+            self.accounts.register(form, self.clock.now()).await.expect("a free name");
+        }
+
+        fn worker(&self, sender: Sender) -> Worker {
+            let (store, clock) = (self.accounts.store().clone(), self.clock.clone());
+            Worker::start(store, Arc::clone(&self.vault), sender, move || clock.now())
+        }
+
+        /// Waits until the outbox is empty or every letter in it was put off.
+        async fn settled(&self, failures: u32) {
+            let patience = Duration::from_secs(20);
+            let settled = tokio::time::timeout(patience, async {
+                loop {
+                    let far = self.clock.now() + TimeDelta::days(1);
+                    let due = self.accounts.store().due_letters(far, 100).await.expect("ok");
+                    if due.iter().all(|letter| letter.failures > 0 && letter.failures >= failures) {
+                        return;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            });
+            settled.await.expect("the worker does its work");
+        }
+    }
+
+    fn files(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> =
+            names.map(|name| name.into_string().expect("a name")).collect();
+        names.sort();
+        names
+    }
+
+    #[tokio::test]
+    async fn letters_become_files_that_sort_by_time_and_only_their_owner_reads() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mail = folder.path().join("mail");
+        let office = Office::new(folder.path()).await;
+        let sender = Sender::folder(&mail, "no-reply@example.org").expect("a folder");
+        let worker = office.worker(sender);
+        for name in ["zoe", "ada"] {
+            office.register(name).await;
+            office.clock.advance(TimeDelta::seconds(1));
+        }
+        let nobody = Email::parse("nobody@example.com").expect("an address");
+        let now = office.clock.now();
+        office.accounts.resend_registration_code(&nobody, now).await.expect("the same answer");
+        office.settled(0).await;
+        worker.close().await;
+
+        let files = files(&mail);
+        assert_eq!(files.len(), 2, "{files:?}");
+        for (file, name) in files.iter().zip(["zoe", "ada"]) {
+            let letter = std::fs::read_to_string(mail.join(file)).expect("a letter");
+            assert!(letter.contains(&format!("To: {name}@example.com")), "{letter}");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |path: &Path| {
+                std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+            };
+            assert_eq!((mode(&mail), mode(&mail.join(&files[0]))), (0o700, 0o600));
+        }
+    }
+
+    #[tokio::test]
+    async fn neither_database_nor_its_log_holds_a_code_or_a_password_in_plain() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mail = folder.path().join("mail");
+        let office = Office::new(folder.path()).await;
+        office.register("ada").await;
+        let sender = Sender::folder(&mail, "no-reply@example.org").expect("a folder");
+        let worker = office.worker(sender);
+        office.settled(0).await;
+        worker.close().await;
+        let letter = std::fs::read_to_string(mail.join(&files(&mail)[0])).expect("a letter");
+        let code = letter
+            .lines()
+            .map(str::trim)
+            .find(|line| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit()))
+            .expect("a line with the code");
+        let email = Email::parse("ada@example.com").expect("an address");
+        let otp = account_core::Code::parse(code).expect("six digits");
+        let signed_in = office.accounts.verify_registration(&email, &otp, office.clock.now()).await;
+        let signed_in = signed_in.expect("the code of the letter");
+
+        let needles = [
+            code,
+            "a password of hers",
+            signed_in.api_key.expose(),
+            signed_in.session_token.expose(),
+        ];
+        for file in files(folder.path()).iter().filter(|name| name.starts_with("test.sqlite")) {
+            let bytes = std::fs::read(folder.path().join(file)).expect("a file");
+            for needle in needles {
+                let found = bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
+                assert!(!found, "{file} holds a secret");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_dead_mail_server_loses_no_letter_and_the_next_worker_sends_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let office = Office::new(folder.path()).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        drop(listener);
+        let url = format!("smtp://{address}");
+        let dead = office.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
+        office.register("ada").await;
+        office.settled(1).await;
+        dead.close().await;
+
+        let listener = TcpListener::bind(address).await.expect("the same port");
+        let server = tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.expect("a client");
+            take_one_letter(stream).await
+        });
+        office.clock.advance(TimeDelta::seconds(5));
+        let alive = office.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
+        let taken = tokio::time::timeout(Duration::from_secs(20), server).await;
+        let (recipients, letter) = taken.expect("in time").expect("no panic");
+        office.settled(0).await;
+        alive.close().await;
+        assert_eq!(recipients, ["RCPT TO:<ada@example.com>"]);
+        assert!(letter.contains("Subject: Your registration code"), "{letter}");
+    }
+
+    /// As much of a mail server as one letter needs: the recipients and the text.
+    async fn take_one_letter(stream: TcpStream) -> (Vec<String>, String) {
+        let (reader, mut writer) = stream.into_split();
+        let mut lines = BufReader::new(reader).lines();
+        let (mut recipients, mut letter, mut in_letter) = (Vec::new(), String::new(), false);
+        writer.write_all(b"220 test\r\n").await.expect("a client");
+        while let Some(line) = lines.next_line().await.expect("a client") {
+            if in_letter && line != "." {
+                letter.push_str(&line);
+                letter.push('\n');
+                continue;
+            }
+            let verb = line.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
+            let answer: &[u8] = match verb.as_str() {
+                "." => {
+                    writer.write_all(b"250 taken\r\n").await.expect("a client");
+                    break;
+                }
+                "RCPT" => {
+                    recipients.push(line);
+                    b"250 ok\r\n"
+                }
+                "DATA" => {
+                    in_letter = true;
+                    b"354 go on\r\n"
+                }
+                _ => b"250 ok\r\n",
+            };
+            writer.write_all(answer).await.expect("a client");
+        }
+        (recipients, letter)
+    }
+}

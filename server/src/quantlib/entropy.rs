@@ -1,0 +1,165 @@
+//! Information theory.
+
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
+
+use super::{Computation, example_answer};
+use crate::http::{Answer, Body, Metered, Tag};
+
+/// Above so many numbers a computation may take over a millisecond.
+const LONG_FROM_NUMBERS: usize = 10_000;
+
+/// The endpoints.
+pub struct Entropy;
+
+#[OpenApi(prefix_path = "/quantlib/physics/entropy", tag = "Tag::Entropy")]
+impl Entropy {
+    /// Measure the transfer entropy between two series.
+    ///
+    /// `I(y_t ; x_(t-lag) | y_(t-lag))` in nats: how much the past of X tells about Y beyond
+    /// what Y's own past tells. Equal-width bins, plug-in estimate, no bias correction.
+    #[oai(path = "/transfer", method = "post", operation_id = "measure_transfer_entropy")]
+    async fn transfer(
+        &self,
+        caller: Metered,
+        request: Body<Transfer>,
+    ) -> Result<Answer<TransferValue>> {
+        caller.run(request.0).await
+    }
+
+    /// Measure the Shannon entropy of a distribution.
+    ///
+    /// `H = -sum p log p`, with `0 log 0 = 0`.
+    #[oai(path = "/shannon", method = "post", operation_id = "measure_shannon_entropy")]
+    async fn shannon(
+        &self,
+        caller: Metered,
+        request: Body<Shannon>,
+    ) -> Result<Answer<ShannonValue>> {
+        caller.run(request.0).await
+    }
+}
+
+/// Two series of the same length.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "TransferEntropyRequest", example)]
+pub struct Transfer {
+    /// The source series, in the order of time; at most 100,000 points.
+    #[oai(validator(max_items = 100_000))]
+    pub x_history: Vec<f64>,
+    /// The target series, as long as the source.
+    #[oai(validator(max_items = 100_000))]
+    pub y_history: Vec<f64>,
+    /// How many steps the past lies back; 1 to 100,000.
+    #[oai(default = "one", validator(minimum(value = "1"), maximum(value = "100000")))]
+    pub lag: u32,
+    /// Number of equal-width bins for each series; 1 to 1,000.
+    #[oai(default = "ten", validator(minimum(value = "1"), maximum(value = "1000")))]
+    pub n_bins: u32,
+}
+
+/// The transfer entropy from X to Y.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "TransferEntropy", example)]
+pub struct TransferValue {
+    /// Transfer entropy in nats; never negative.
+    pub transfer_entropy: f64,
+    /// How many steps the past lies back.
+    pub lag: u32,
+}
+
+impl Computation for Transfer {
+    type Answer = TransferValue;
+
+    fn compute(&self) -> quant_core::Result<TransferValue> {
+        let (lag, bins) = (self.lag as usize, self.n_bins as usize);
+        let transfer_entropy = transfer_entropy(&self.x_history, &self.y_history, lag, bins)?;
+        Ok(TransferValue { transfer_entropy, lag: self.lag })
+    }
+
+    fn is_long(&self) -> bool {
+        self.x_history.len() > LONG_FROM_NUMBERS
+    }
+}
+
+/// A discrete distribution.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "ShannonEntropyRequest", example)]
+pub struct Shannon {
+    /// Probability of each outcome, from 0 to 1, summing to 1 within 1e-6; at most 1,000,000.
+    #[oai(validator(
+        min_items = 1,
+        max_items = 1_000_000,
+        minimum(value = "0"),
+        maximum(value = "1")
+    ))]
+    pub probabilities: Vec<f64>,
+    /// Base of the logarithm; positive and not 1. The default is e, for an answer in nats.
+    #[oai(default = "e", validator(minimum(value = "0", exclusive)))]
+    pub base: f64,
+}
+
+/// The entropy of a distribution.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "ShannonEntropy", example)]
+pub struct ShannonValue {
+    /// Entropy, in units of the base: bits for 2, nats for e.
+    pub shannon_entropy: f64,
+    /// Base of the logarithm.
+    pub base: f64,
+}
+
+impl Computation for Shannon {
+    type Answer = ShannonValue;
+
+    fn compute(&self) -> quant_core::Result<ShannonValue> {
+        let shannon_entropy = shannon_entropy(&self.probabilities, self.base)?;
+        Ok(ShannonValue { shannon_entropy, base: self.base })
+    }
+
+    fn is_long(&self) -> bool {
+        self.probabilities.len() > LONG_FROM_NUMBERS
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn ten() -> u32 {
+    10
+}
+
+fn e() -> f64 {
+    std::f64::consts::E
+}
+
+impl Example for Transfer {
+    fn example() -> Self {
+        Self {
+            x_history: vec![0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6],
+            y_history: vec![0.5, 0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4],
+            lag: 1,
+            n_bins: 2,
+        }
+    }
+}
+
+impl Example for TransferValue {
+    fn example() -> Self {
+        example_answer::<Transfer>()
+    }
+}
+
+impl Example for Shannon {
+    fn example() -> Self {
+        Self { probabilities: vec![0.5, 0.25, 0.25], base: 2.0 }
+    }
+}
+
+impl Example for ShannonValue {
+    fn example() -> Self {
+        example_answer::<Shannon>()
+    }
+}

@@ -1,0 +1,127 @@
+//! Numerical differentiation.
+
+use poem::Result;
+use poem_openapi::{Enum, Object, OpenApi, types::Example};
+use quant_core::numerical::derivative;
+
+use super::{Computation, example_answer};
+use crate::http::{Answer, Body, Metered, Tag};
+
+/// The endpoints.
+pub struct Numerical;
+
+#[OpenApi(prefix_path = "/quantlib/numerical/differentiation", tag = "Tag::Numerical")]
+impl Numerical {
+    /// Differentiate a function by finite differences.
+    ///
+    /// The value is the difference quotient itself at the given step, to the last bits, not its
+    /// limit: what a smaller step changes is the quotient, not the rounding.
+    #[oai(path = "/derivative", method = "post", operation_id = "differentiate_function")]
+    async fn derivative(
+        &self,
+        caller: Metered,
+        request: Body<Derivative>,
+    ) -> Result<Answer<DerivativeValue>> {
+        caller.run(request.0).await
+    }
+}
+
+/// A function that can be differentiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase", remote = "derivative::Function")]
+pub enum Function {
+    /// The exponential function.
+    Exp,
+    /// The natural logarithm; its points must be positive.
+    Log,
+    /// The sine of an angle in radians.
+    Sin,
+    /// The cosine of an angle in radians.
+    Cos,
+    /// The square root; its points must not be negative.
+    Sqrt,
+    /// The tangent of an angle in radians.
+    Tan,
+    /// The square.
+    #[oai(rename = "x2")]
+    Square,
+    /// The cube.
+    #[oai(rename = "x3")]
+    Cube,
+}
+
+/// Where the second point of the quotient lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename = "DifferenceScheme", rename_all = "lowercase", remote = "derivative::Scheme")]
+pub enum Scheme {
+    /// `(f(x+h) - f(x-h)) / 2h`.
+    Central,
+    /// `(f(x+h) - f(x)) / h`.
+    Forward,
+    /// `(f(x) - f(x-h)) / h`.
+    Backward,
+}
+
+/// A difference quotient.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "DerivativeRequest", example)]
+pub struct Derivative {
+    /// The function to differentiate.
+    pub func_name: Function,
+    /// The point at which to differentiate.
+    pub x: f64,
+    /// The step; positive.
+    #[oai(default = "default_step", validator(minimum(value = "0", exclusive)))]
+    pub h: f64,
+    /// Where the second point of the quotient lies.
+    #[oai(default = "central")]
+    pub method: Scheme,
+}
+
+/// The value of a difference quotient.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "DerivativeValue", example)]
+pub struct DerivativeValue {
+    /// The function.
+    pub function: Function,
+    /// The point.
+    pub x: f64,
+    /// The value of the quotient.
+    pub derivative: f64,
+    /// Where the second point of the quotient lies.
+    pub method: Scheme,
+}
+
+impl Computation for Derivative {
+    type Answer = DerivativeValue;
+
+    fn compute(&self) -> quant_core::Result<DerivativeValue> {
+        let (function, scheme) = (self.func_name.into(), self.method.into());
+        Ok(DerivativeValue {
+            function: self.func_name,
+            x: self.x,
+            derivative: derivative::derivative(function, self.x, self.h, scheme)?,
+            method: self.method,
+        })
+    }
+}
+
+fn default_step() -> f64 {
+    1e-5
+}
+
+fn central() -> Scheme {
+    Scheme::Central
+}
+
+impl Example for Derivative {
+    fn example() -> Self {
+        Self { func_name: Function::Exp, x: 1.0, h: 1e-5, method: Scheme::Central }
+    }
+}
+
+impl Example for DerivativeValue {
+    fn example() -> Self {
+        example_answer::<Derivative>()
+    }
+}

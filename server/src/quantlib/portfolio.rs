@@ -1,0 +1,114 @@
+//! Portfolio selection.
+
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+use quant_core::portfolio::min_variance;
+
+use super::{Computation, example_answer};
+use crate::http::{Answer, Body, Metered, Tag};
+
+/// Above so many assets the solver may take over a millisecond.
+const LONG_FROM_ASSETS: usize = 64;
+
+/// The endpoints.
+pub struct Portfolio;
+
+#[OpenApi(prefix_path = "/quantlib/portfolio/optimize", tag = "Tag::Portfolio")]
+impl Portfolio {
+    /// Find the minimum-variance portfolio.
+    ///
+    /// Minimises `w'Σw` over weights that sum to 1, within optional bounds per asset. A weight
+    /// at its bound is the bound, to the last bit; a singular covariance is welcome.
+    #[oai(path = "/min-variance", method = "post", operation_id = "find_min_variance_portfolio")]
+    async fn min_variance(
+        &self,
+        caller: Metered,
+        request: Body<MinVariance>,
+    ) -> Result<Answer<MinVariancePortfolio>> {
+        caller.run(request.0).await
+    }
+}
+
+/// Assets to choose among, and the bounds on their weights.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "MinVarianceRequest", example)]
+pub struct MinVariance {
+    /// Expected return of each asset, annual decimals; 1 to 1,000 assets.
+    #[oai(validator(min_items = 1, max_items = 1000))]
+    pub expected_returns: Vec<f64>,
+    /// Covariance of annual returns, a row per asset; symmetric, positive semi-definite.
+    #[oai(validator(min_items = 1, max_items = 1000))]
+    pub covariance_matrix: Vec<Vec<f64>>,
+    /// Risk-free rate for the Sharpe ratio, an annual decimal.
+    #[oai(default)]
+    pub rf_rate: f64,
+    /// Smallest weight of each asset (0 for long-only); absent means unbounded.
+    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
+    pub min_weights: Option<Vec<f64>>,
+    /// Largest weight of each asset; absent means unbounded.
+    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
+    pub max_weights: Option<Vec<f64>>,
+}
+
+/// The portfolio of least variance.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "MinVariancePortfolio", example)]
+pub struct MinVariancePortfolio {
+    /// Weight of each asset, in the order of the request; they sum to 1.
+    pub weights: Vec<f64>,
+    /// Expected return of the portfolio, an annual decimal.
+    pub expected_return: f64,
+    /// Standard deviation of the annual return.
+    pub volatility: f64,
+    /// Excess return over the risk-free rate per unit of volatility; null where the volatility
+    /// is zero.
+    #[oai(nullable)]
+    pub sharpe_ratio: Option<f64>,
+}
+
+impl Computation for MinVariance {
+    type Answer = MinVariancePortfolio;
+
+    fn compute(&self) -> quant_core::Result<MinVariancePortfolio> {
+        let problem = min_variance::MinVariance {
+            expected_returns: &self.expected_returns,
+            covariance_matrix: &self.covariance_matrix,
+            risk_free_rate: self.rf_rate,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
+        };
+        let portfolio = problem.solve()?;
+        Ok(MinVariancePortfolio {
+            weights: portfolio.weights,
+            expected_return: portfolio.expected_return,
+            volatility: portfolio.volatility,
+            sharpe_ratio: portfolio.sharpe_ratio,
+        })
+    }
+
+    fn is_long(&self) -> bool {
+        self.expected_returns.len() > LONG_FROM_ASSETS
+    }
+}
+
+impl Example for MinVariance {
+    fn example() -> Self {
+        Self {
+            expected_returns: vec![0.08, 0.12, 0.10],
+            covariance_matrix: vec![
+                vec![0.04, 0.01, 0.02],
+                vec![0.01, 0.09, 0.03],
+                vec![0.02, 0.03, 0.0625],
+            ],
+            rf_rate: 0.03,
+            min_weights: Some(vec![0.0, 0.0, 0.0]),
+            max_weights: Some(vec![0.6, 0.6, 0.6]),
+        }
+    }
+}
+
+impl Example for MinVariancePortfolio {
+    fn example() -> Self {
+        example_answer::<MinVariance>()
+    }
+}

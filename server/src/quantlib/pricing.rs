@@ -1,0 +1,383 @@
+//! Option prices.
+
+use poem::Result;
+use poem_openapi::{Enum, Object, OpenApi, types::Example};
+use quant_core::pricing::{barrier, black_scholes, margrabe};
+
+use super::{Computation, example_answer};
+use crate::http::{Answer, Body, Metered, Tag};
+
+/// Above so many steps a tree may take over a millisecond.
+const LONG_FROM_STEPS: u32 = 500;
+
+/// The endpoints.
+pub struct Pricing;
+
+#[OpenApi(prefix_path = "/quantlib/pricing", tag = "Tag::Pricing")]
+impl Pricing {
+    /// Price a European option.
+    ///
+    /// Black–Scholes–Merton value with a continuous dividend yield. Where volatility or time is
+    /// zero the value is the discounted intrinsic value of the forward.
+    #[oai(path = "/bs/price", method = "post", operation_id = "price_european_option")]
+    async fn european(
+        &self,
+        caller: Metered,
+        request: Body<European>,
+    ) -> Result<Answer<EuropeanPrice>> {
+        caller.run(request.0).await
+    }
+
+    /// Price a barrier option on a binomial tree.
+    ///
+    /// The plain tree of exactly `n_steps` steps; the barrier is watched at every step, at the
+    /// start and at expiry, and touching it is hitting it. The rebate is paid when the option
+    /// is knocked out; a knock-in ignores it.
+    #[oai(path = "/binomial/barrier", method = "post", operation_id = "price_barrier_option")]
+    async fn barrier(
+        &self,
+        caller: Metered,
+        request: Body<Barrier>,
+    ) -> Result<Answer<BarrierPrice>> {
+        caller.run(request.0).await
+    }
+
+    /// Price an option to exchange one asset for another.
+    ///
+    /// Margrabe's formula. The call pays `max(S1 - S2, 0)`, the put `max(S2 - S1, 0)`.
+    #[oai(path = "/margrabe", method = "post", operation_id = "price_exchange_option")]
+    async fn margrabe(
+        &self,
+        caller: Metered,
+        request: Body<Exchange>,
+    ) -> Result<Answer<ExchangePrice>> {
+        caller.run(request.0).await
+    }
+}
+
+/// Whether the holder may buy or sell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase", remote = "black_scholes::OptionType")]
+pub enum OptionType {
+    /// To buy at the strike.
+    Call,
+    /// To sell at the strike.
+    Put,
+}
+
+/// A European option and the market it is priced in.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "EuropeanOptionRequest", example)]
+pub struct European {
+    /// Price of the underlying today; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub spot: f64,
+    /// Price at which the right may be used; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub strike: f64,
+    /// Riskless rate, an annual decimal, continuously compounded; of any sign.
+    pub risk_free_rate: f64,
+    /// Dividend yield, an annual decimal, continuously compounded.
+    #[oai(default)]
+    pub dividend_yield: f64,
+    /// Standard deviation of annual log returns; 0.2 is 20 %; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub volatility: f64,
+    /// Time until the right may be used, in years; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub time_to_maturity: f64,
+    /// Whether the holder may buy or sell.
+    #[oai(default = "call")]
+    pub option_type: OptionType,
+}
+
+/// The price of a European option.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "EuropeanOptionPrice", example)]
+pub struct EuropeanPrice {
+    /// Present value, in the currency of the spot price.
+    pub price: f64,
+    /// Whether the holder may buy or sell.
+    pub option_type: OptionType,
+}
+
+impl Computation for European {
+    type Answer = EuropeanPrice;
+
+    fn compute(&self) -> quant_core::Result<EuropeanPrice> {
+        let option = black_scholes::EuropeanOption {
+            option_type: self.option_type.into(),
+            spot: self.spot,
+            strike: self.strike,
+            risk_free_rate: self.risk_free_rate,
+            dividend_yield: self.dividend_yield,
+            volatility: self.volatility,
+            time_to_maturity: self.time_to_maturity,
+        };
+        Ok(EuropeanPrice { price: option.price()?, option_type: self.option_type })
+    }
+}
+
+/// The family of binomial trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename = "BinomialTree", remote = "barrier::Tree")]
+pub enum Tree {
+    /// Cox, Ross and Rubinstein.
+    #[oai(rename = "CRR")]
+    Crr,
+    /// Jarrow and Rudd, equal probabilities.
+    #[oai(rename = "JR")]
+    Jr,
+    /// Leisen and Reimer, Peizer–Pratt 2; an even step count takes one more.
+    #[oai(rename = "LR")]
+    Lr,
+    /// Tian's moment-matched tree.
+    #[oai(rename = "TIAN")]
+    Tian,
+}
+
+/// How the tree treats a barrier that lies between its layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase", remote = "barrier::Handling")]
+pub enum BarrierHandling {
+    /// The tree as it is.
+    Plain,
+    /// An estimate of the continuously watched barrier at the same step count.
+    Corrected,
+}
+
+/// A barrier option, the market it is priced in, and the tree to price it on.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "BarrierOptionRequest", example)]
+pub struct Barrier {
+    /// Price of the underlying today; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub spot: f64,
+    /// Price at which the right may be used; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub strike: f64,
+    /// Riskless rate, an annual decimal, continuously compounded; of any sign.
+    pub risk_free_rate: f64,
+    /// Dividend yield, an annual decimal, continuously compounded.
+    #[oai(default)]
+    pub dividend_yield: f64,
+    /// Standard deviation of annual log returns; 0.2 is 20 %; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub volatility: f64,
+    /// Time until the right may be used, in years; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub time_to_maturity: f64,
+    /// Number of tree steps; 1 to 100,000.
+    #[oai(default = "hundred", validator(minimum(value = "1"), maximum(value = "100000")))]
+    pub n_steps: u32,
+    /// Whether the holder may buy or sell.
+    #[oai(default = "call")]
+    pub option_type: OptionType,
+    /// Level of the barrier; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub barrier: f64,
+    /// True: the option begins to exist at the barrier. False: it ends there.
+    pub is_knock_in: bool,
+    /// True: the barrier lies below the spot price. False: above.
+    pub is_down: bool,
+    /// Paid when the option is knocked out, in the currency of the spot price; zero or more.
+    #[oai(default, validator(minimum(value = "0")))]
+    pub rebate: f64,
+    /// The family of binomial trees.
+    #[oai(default = "crr")]
+    pub method: Tree,
+    /// How the tree treats a barrier that lies between its layers.
+    #[oai(default = "plain")]
+    pub barrier_handling: BarrierHandling,
+}
+
+/// The price of a barrier option.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "BarrierOptionPrice", example)]
+pub struct BarrierPrice {
+    /// Present value, in the currency of the spot price.
+    pub price: f64,
+    /// Level of the barrier.
+    pub barrier: f64,
+    /// Whether the option begins to exist at the barrier.
+    pub is_knock_in: bool,
+    /// Whether the barrier lies below the spot price.
+    pub is_down: bool,
+}
+
+impl Computation for Barrier {
+    type Answer = BarrierPrice;
+
+    fn compute(&self) -> quant_core::Result<BarrierPrice> {
+        let option = barrier::BarrierOption {
+            option: black_scholes::EuropeanOption {
+                option_type: self.option_type.into(),
+                spot: self.spot,
+                strike: self.strike,
+                risk_free_rate: self.risk_free_rate,
+                dividend_yield: self.dividend_yield,
+                volatility: self.volatility,
+                time_to_maturity: self.time_to_maturity,
+            },
+            barrier: self.barrier,
+            direction: if self.is_down { barrier::Direction::Down } else { barrier::Direction::Up },
+            knock: if self.is_knock_in { barrier::Knock::In } else { barrier::Knock::Out },
+            rebate: self.rebate,
+        };
+        let steps = self.n_steps as usize;
+        let handling = self.barrier_handling.into();
+        Ok(BarrierPrice {
+            price: option.price_on_tree(self.method.into(), steps, handling)?,
+            barrier: self.barrier,
+            is_knock_in: self.is_knock_in,
+            is_down: self.is_down,
+        })
+    }
+
+    fn is_long(&self) -> bool {
+        self.n_steps > LONG_FROM_STEPS
+    }
+}
+
+/// Two assets that may be exchanged at the end.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "ExchangeOptionRequest", example)]
+pub struct Exchange {
+    /// Price of asset 1 today; zero or more.
+    #[oai(rename = "S1", validator(minimum(value = "0")))]
+    pub spot1: f64,
+    /// Price of asset 2 today; zero or more.
+    #[oai(rename = "S2", validator(minimum(value = "0")))]
+    pub spot2: f64,
+    /// Dividend yield of asset 1, an annual decimal, continuously compounded.
+    #[oai(rename = "q1", default)]
+    pub dividend_yield1: f64,
+    /// Dividend yield of asset 2, an annual decimal, continuously compounded.
+    #[oai(rename = "q2", default)]
+    pub dividend_yield2: f64,
+    /// Volatility of asset 1, an annual decimal; zero or more.
+    #[oai(rename = "sigma1", validator(minimum(value = "0")))]
+    pub volatility1: f64,
+    /// Volatility of asset 2, an annual decimal; zero or more.
+    #[oai(rename = "sigma2", validator(minimum(value = "0")))]
+    pub volatility2: f64,
+    /// Correlation between the assets' log returns; from -1 to 1.
+    #[oai(rename = "rho", validator(minimum(value = "-1"), maximum(value = "1")))]
+    pub correlation: f64,
+    /// Time until the exchange, in years; zero or more.
+    #[oai(validator(minimum(value = "0")))]
+    pub time_to_maturity: f64,
+}
+
+/// The prices of both exchange options.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "ExchangeOptionPrice", example)]
+pub struct ExchangePrice {
+    /// Value of the right to receive asset 1 for asset 2.
+    pub margrabe_call: f64,
+    /// Value of the right to receive asset 2 for asset 1.
+    pub margrabe_put: f64,
+}
+
+impl Computation for Exchange {
+    type Answer = ExchangePrice;
+
+    fn compute(&self) -> quant_core::Result<ExchangePrice> {
+        let option = margrabe::ExchangeOption {
+            spot1: self.spot1,
+            spot2: self.spot2,
+            dividend_yield1: self.dividend_yield1,
+            dividend_yield2: self.dividend_yield2,
+            volatility1: self.volatility1,
+            volatility2: self.volatility2,
+            correlation: self.correlation,
+            time_to_maturity: self.time_to_maturity,
+        };
+        let prices = option.prices()?;
+        Ok(ExchangePrice { margrabe_call: prices.call, margrabe_put: prices.put })
+    }
+}
+
+fn call() -> OptionType {
+    OptionType::Call
+}
+
+fn hundred() -> u32 {
+    100
+}
+
+fn crr() -> Tree {
+    Tree::Crr
+}
+
+fn plain() -> BarrierHandling {
+    BarrierHandling::Plain
+}
+
+impl Example for European {
+    fn example() -> Self {
+        Self {
+            spot: 42.0,
+            strike: 40.0,
+            risk_free_rate: 0.1,
+            dividend_yield: 0.0,
+            volatility: 0.2,
+            time_to_maturity: 0.5,
+            option_type: OptionType::Call,
+        }
+    }
+}
+
+impl Example for EuropeanPrice {
+    fn example() -> Self {
+        example_answer::<European>()
+    }
+}
+
+impl Example for Barrier {
+    fn example() -> Self {
+        Self {
+            spot: 100.0,
+            strike: 100.0,
+            risk_free_rate: 0.05,
+            dividend_yield: 0.02,
+            volatility: 0.25,
+            time_to_maturity: 1.0,
+            n_steps: 200,
+            option_type: OptionType::Call,
+            barrier: 85.0,
+            is_knock_in: false,
+            is_down: true,
+            rebate: 0.0,
+            method: Tree::Crr,
+            barrier_handling: BarrierHandling::Plain,
+        }
+    }
+}
+
+impl Example for BarrierPrice {
+    fn example() -> Self {
+        example_answer::<Barrier>()
+    }
+}
+
+impl Example for Exchange {
+    fn example() -> Self {
+        Self {
+            spot1: 100.0,
+            spot2: 95.0,
+            dividend_yield1: 0.02,
+            dividend_yield2: 0.01,
+            volatility1: 0.3,
+            volatility2: 0.2,
+            correlation: 0.5,
+            time_to_maturity: 1.0,
+        }
+    }
+}
+
+impl Example for ExchangePrice {
+    fn example() -> Self {
+        example_answer::<Exchange>()
+    }
+}

@@ -1,0 +1,75 @@
+//! What the handlers share: accounts, limits, the ledger, the clock.
+
+use std::{net::IpAddr, sync::Arc};
+
+use ipnet::IpNet;
+use poem::Request;
+
+use crate::{
+    callers::Callers,
+    clock::Clock,
+    http::address::{self, AddressLimiter},
+    limits::Limits,
+    long_work::LongWork,
+    password::Argon2Pool,
+    store::{LedgerWriter, Store},
+};
+
+/// The rules of accounts over this server's parts.
+pub type Accounts = account_core::Accounts<Store, Argon2Pool>;
+
+/// Who may call an endpoint above FREE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TierGate {
+    /// Accounts up to their tier.
+    Tiers,
+    /// Every registered account, paying per use.
+    Guests,
+}
+
+/// What of the configuration the handlers need.
+#[derive(Clone, Debug)]
+pub struct ServiceSettings {
+    /// Who may call an endpoint above FREE.
+    pub tier_gate: TierGate,
+    /// The largest body of a computation, in bytes.
+    pub body_limit: usize,
+    /// The proxies that may speak for another address.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+/// What the handlers share.
+pub struct Service {
+    /// The rules of accounts.
+    pub accounts: Accounts,
+    /// Who came lately.
+    pub callers: Callers,
+    /// How often each caller came.
+    pub limits: Limits,
+    /// How often each address came without a key.
+    pub addresses: AddressLimiter,
+    /// Where credits are taken.
+    pub ledger: LedgerWriter,
+    /// Where long computations run.
+    pub long_work: LongWork,
+    /// The time.
+    pub clock: Clock,
+    /// What was configured.
+    pub settings: ServiceSettings,
+}
+
+impl Service {
+    /// The address that a request comes from.
+    #[must_use]
+    pub fn address_of(&self, request: &Request) -> IpAddr {
+        let peer =
+            request.remote_addr().as_socket_addr().map_or(address::NOWHERE, |peer| peer.ip());
+        address::client(peer, request.header("x-forwarded-for"), &self.settings.trusted_proxies)
+    }
+
+    /// A shared handle.
+    #[must_use]
+    pub fn shared(self) -> Arc<Self> {
+        Arc::new(self)
+    }
+}

@@ -1,0 +1,260 @@
+//! The ledger: debits in batches, grants, and the proof that it all adds up.
+//!
+//! A batch is settled by a handful of statements, whatever its size: the balances are read under
+//! the write lock, [`credits::decide`] says who pays, and the changes go in as JSON arrays.
+
+use std::collections::{BTreeMap, HashMap};
+
+use account_core::credits::{self, TransactionKind};
+use account_core::{
+    AccountId, Audit, CallerId, Entry, Fault, FaultKind, GuestId, Ledger, MinuteCount, Settlement,
+    StoreError, Timestamp,
+};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
+use serde_json::{Value as Json, json};
+
+use super::Store;
+use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
+
+const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
+const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
+
+impl Ledger for Store {
+    async fn settle(&self, batch: Vec<Entry>) -> Result<Vec<Settlement>, StoreError> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        let change = self.write().await?;
+        let mut balances = balances(&change, &batch).await?;
+        let asked = batch.iter().map(|entry| (entry.caller, entry.cost));
+        let settled = credits::decide(&mut balances, asked);
+        let paid: Vec<(&Entry, u64)> = batch
+            .iter()
+            .zip(&settled)
+            .filter_map(|(entry, settlement)| match settlement {
+                Settlement::Charged { balance } => Some((entry, *balance)),
+                Settlement::Insufficient { .. } => None,
+            })
+            .collect();
+        debit(&change, &paid).await?;
+        book_usage(&change, &paid).await?;
+        write_down(&change, &paid).await?;
+        stored(change.commit().await)?;
+        Ok(settled)
+    }
+
+    async fn calls_per_minute(&self, since: Timestamp) -> Result<Vec<MinuteCount>, StoreError> {
+        let query = "SELECT account_id, guest_id, created_at / $2 AS minute, count(*) AS calls \
+                     FROM usage WHERE created_at >= $1 AND coalesce(account_id, guest_id) IS NOT NULL \
+                     GROUP BY account_id, guest_id, minute ORDER BY guest_id, account_id, minute";
+        let values = [time(since), MICROSECONDS_A_MINUTE.into()];
+        let rows = stored(self.readers.query_all_raw(statement(query, values)).await)?;
+        let count = |row| {
+            let (caller, minute) = (caller(row)?, column(row, "minute")?);
+            Ok(MinuteCount { caller, minute, calls: narrow(row, "calls")? })
+        };
+        rows.iter().map(count).collect()
+    }
+
+    async fn audit(&self) -> Result<Audit, StoreError> {
+        // One statement each, so that each sees one state of the books however long it takes; the
+        // writing connection is left alone.
+        let count = statement("SELECT count(*) AS accounts FROM account", []);
+        let row = stored(self.readers.query_one_raw(count).await)?;
+        let accounts = narrow(&row.ok_or_else(|| malformed("accounts"))?, "accounts")?;
+        let mut faults = wrong_balances(&self.readers).await?;
+        faults.extend(wrong_usage(&self.readers).await?);
+        Ok(Audit { accounts, faults })
+    }
+}
+
+/// Adds to a balance and books why; nothing where nothing is granted.
+pub(super) async fn book_grant(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    kind: TransactionKind,
+    credits: u64,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if credits == 0 {
+        return Ok(());
+    }
+    let add = "UPDATE account SET credit_balance = credit_balance + $2 WHERE id = $1";
+    let values = [account.0.into(), amount(credits)];
+    stored(change.execute_raw(statement(add, values)).await)?;
+    let book = "INSERT INTO ledger (account_id, kind, credits, balance_after, created_at, updated_at) \
+                SELECT id, $2, $3, credit_balance, $4, $4 FROM account WHERE id = $1";
+    let values = [account.0.into(), kind.name().into(), amount(credits), time(now)];
+    stored(change.execute_raw(statement(book, values)).await)?;
+    Ok(())
+}
+
+/// What the callers of a batch have left.
+async fn balances(
+    change: &DatabaseTransaction,
+    batch: &[Entry],
+) -> Result<HashMap<CallerId, u64>, StoreError> {
+    let (mut accounts, mut guests) = (Vec::new(), Vec::new());
+    for entry in batch {
+        match entry.caller {
+            CallerId::Account(account) => accounts.push(account.0),
+            CallerId::Guest(guest) => guests.push(guest.0),
+        }
+    }
+    let mut balances = HashMap::with_capacity(batch.len());
+    let of_accounts = "SELECT id AS account_id, NULL AS guest_id, credit_balance FROM account \
+                       WHERE id IN (SELECT value FROM json_each($1))";
+    let of_guests = "SELECT NULL AS account_id, id AS guest_id, credit_balance FROM guest \
+                     WHERE id IN (SELECT value FROM json_each($1))";
+    for (query, ids) in [(of_accounts, accounts), (of_guests, guests)] {
+        if ids.is_empty() {
+            continue;
+        }
+        let query = statement(query, [json!(ids).to_string().into()]);
+        for row in stored(change.query_all_raw(query).await)? {
+            balances.insert(caller(&row)?, narrow(&row, "credit_balance")?);
+        }
+    }
+    Ok(balances)
+}
+
+/// Takes what was paid off the balances.
+async fn debit(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(), StoreError> {
+    let (mut accounts, mut guests) = (BTreeMap::new(), BTreeMap::new());
+    for (entry, _) in paid.iter().filter(|(entry, _)| entry.cost > 0) {
+        let spent = match entry.caller {
+            CallerId::Account(account) => accounts.entry(account.0).or_insert(0),
+            CallerId::Guest(guest) => guests.entry(guest.0).or_insert(0),
+        };
+        *spent += u64::from(entry.cost);
+    }
+    let from_accounts = "UPDATE account SET credit_balance = credit_balance - spent.credits FROM \
+                         (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($1)) AS spent \
+                         WHERE account.id = spent.id";
+    let from_guests = "UPDATE guest SET credit_balance = credit_balance - spent.credits FROM \
+                       (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($1)) AS spent \
+                       WHERE guest.id = spent.id";
+    for (update, spent) in [(from_accounts, accounts), (from_guests, guests)] {
+        if !spent.is_empty() {
+            let spent: Vec<(i64, u64)> = spent.into_iter().collect();
+            let update = statement(update, [json!(spent).to_string().into()]);
+            stored(change.execute_raw(update).await)?;
+        }
+    }
+    Ok(())
+}
+
+/// Books what accounts paid: one row a day and endpoint.
+async fn book_usage(
+    change: &DatabaseTransaction,
+    paid: &[(&Entry, u64)],
+) -> Result<(), StoreError> {
+    let mut rows: BTreeMap<(i64, i64, &str), (u64, u64, i64)> = BTreeMap::new();
+    for (entry, balance) in paid.iter().filter(|(entry, _)| entry.cost > 0) {
+        let CallerId::Account(account) = entry.caller else { continue };
+        let at = entry.usage.at.timestamp_micros();
+        let key = (account.0, at.div_euclid(MICROSECONDS_A_DAY), entry.usage.endpoint.as_ref());
+        let (credits, balance_after, latest) = rows.entry(key).or_insert((0, *balance, at));
+        *credits += u64::from(entry.cost);
+        *balance_after = *balance;
+        *latest = at.max(*latest);
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<Json> = rows
+        .into_iter()
+        .map(|((account, day, endpoint), (credits, balance, at))| {
+            json!([account, day, endpoint, credits, balance, at])
+        })
+        .collect();
+    // `WHERE true` tells the parser that `ON` begins the conflict clause, not a join's.
+    let book = "INSERT INTO ledger (account_id, kind, day, endpoint, credits, balance_after, created_at, updated_at) \
+                SELECT value ->> 0, 'usage', value ->> 1, value ->> 2, -(value ->> 3), value ->> 4, value ->> 5, value ->> 5 \
+                FROM json_each($1) WHERE true \
+                ON CONFLICT (account_id, day, endpoint) DO UPDATE SET credits = ledger.credits + excluded.credits, \
+                balance_after = excluded.balance_after, updated_at = excluded.updated_at";
+    let rows = Json::from(rows).to_string();
+    stored(change.execute_raw(statement(book, [rows.into()])).await)?;
+    Ok(())
+}
+
+/// Writes the calls down.
+async fn write_down(
+    change: &DatabaseTransaction,
+    paid: &[(&Entry, u64)],
+) -> Result<(), StoreError> {
+    if paid.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<Json> = paid
+        .iter()
+        .map(|(entry, _)| {
+            let usage = &entry.usage;
+            let (account, guest) = match entry.caller {
+                CallerId::Account(account) => (Some(account.0), None),
+                CallerId::Guest(guest) => (None, Some(guest.0)),
+            };
+            json!([
+                format!("{:032x}", usage.request_id),
+                account,
+                guest,
+                usage.endpoint,
+                usage.method,
+                usage.status,
+                entry.cost,
+                usage.response_time_ms,
+                usage.ip,
+                usage.at.timestamp_micros(),
+            ])
+        })
+        .collect();
+    let write = "INSERT INTO usage (request_id, account_id, guest_id, endpoint, method, status, credits, response_time_ms, ip, created_at) \
+                 SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, \
+                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9 FROM json_each($1)";
+    let rows = Json::from(rows).to_string();
+    stored(change.execute_raw(statement(write, [rows.into()])).await)?;
+    Ok(())
+}
+
+async fn wrong_balances(connection: &impl ConnectionTrait) -> Result<Vec<Fault>, StoreError> {
+    let query = "SELECT account.id, credit_balance AS found, coalesce(booked.credits, 0) AS expected \
+                 FROM account LEFT JOIN \
+                 (SELECT account_id, sum(credits) AS credits FROM ledger GROUP BY account_id) AS booked \
+                 ON booked.account_id = account.id \
+                 WHERE credit_balance <> coalesce(booked.credits, 0) ORDER BY account.id";
+    let rows = stored(connection.query_all_raw(statement(query, [])).await)?;
+    rows.iter().map(|row| fault(row, FaultKind::Balance)).collect()
+}
+
+/// Compares day by day. A day without any usage rows from the earliest that is retained on is as
+/// wrong as one with too few.
+async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<Fault>, StoreError> {
+    let query = "SELECT account_id AS id, day, -sum(booked) AS expected, sum(used) AS found FROM \
+                 (SELECT account_id, day, credits AS booked, 0 AS used FROM ledger \
+                  WHERE kind = 'usage' AND day >= (SELECT min(created_at) / $1 FROM usage) \
+                  UNION ALL \
+                  SELECT account_id, created_at / $1, 0, credits FROM usage \
+                  WHERE account_id IS NOT NULL AND credits > 0) AS books \
+                 GROUP BY account_id, day HAVING sum(booked) + sum(used) <> 0 ORDER BY id, day";
+    let query = statement(query, [MICROSECONDS_A_DAY.into()]);
+    let rows = stored(connection.query_all_raw(query).await)?;
+    rows.iter().map(|row| fault(row, FaultKind::Usage { day: column(row, "day")? })).collect()
+}
+
+fn fault(row: &QueryResult, kind: FaultKind) -> Result<Fault, StoreError> {
+    Ok(Fault {
+        caller: CallerId::Account(AccountId(column(row, "id")?)),
+        kind,
+        expected: column(row, "expected")?,
+        found: column(row, "found")?,
+    })
+}
+
+fn caller(row: &QueryResult) -> Result<CallerId, StoreError> {
+    let account: Option<i64> = column(row, "account_id")?;
+    let guest: Option<i64> = column(row, "guest_id")?;
+    let account = account.map(|id| CallerId::Account(AccountId(id)));
+    let guest = guest.map(|id| CallerId::Guest(GuestId(id)));
+    account.or(guest).ok_or_else(|| malformed("account_id"))
+}

@@ -1,0 +1,125 @@
+//! The schema, as dated steps that are never edited after their release.
+
+#![allow(
+    elided_lifetimes_in_paths,
+    reason = "the trait's signatures elide them, and async_trait holds us to that"
+)]
+
+use account_core::StoreError;
+use sea_orm::{ConnectionTrait, DatabaseConnection};
+use sea_orm_migration::prelude::*;
+
+use super::rows::{column, statement, stored};
+use super::{Migrate, OpenError};
+
+mod m20261120_000001_secrets;
+mod m20261120_000002_accounts;
+mod m20261120_000003_sign_in;
+mod m20261120_000004_ledger;
+
+struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![
+            Box::new(m20261120_000001_secrets::Migration),
+            Box::new(m20261120_000002_accounts::Migration),
+            Box::new(m20261120_000003_sign_in::Migration),
+            Box::new(m20261120_000004_ledger::Migration),
+        ]
+    }
+}
+
+/// Runs what is missing, or says why not.
+pub(super) async fn bring_up_to_date(
+    database: &DatabaseConnection,
+    migrate: Migrate,
+) -> Result<(), OpenError> {
+    let known: Vec<String> =
+        Migrator::migrations().iter().map(|step| step.name().to_owned()).collect();
+    let applied = applied(database).await?;
+    if let Some(unknown) = applied.iter().find(|name| !known.contains(name)) {
+        return Err(OpenError::NewerSchema(unknown.clone()));
+    }
+    let missing = known.into_iter().find(|name| !applied.contains(name));
+    match (missing, migrate) {
+        (None, _) => Ok(()),
+        (Some(missing), Migrate::Refuse) => Err(OpenError::OlderSchema(missing)),
+        (Some(_), Migrate::Run) => Ok(stored(Migrator::up(database, None).await)?),
+    }
+}
+
+async fn applied(database: &DatabaseConnection) -> Result<Vec<String>, StoreError> {
+    let manager = SchemaManager::new(database);
+    if !stored(manager.has_table("seaql_migrations").await)? {
+        return Ok(Vec::new());
+    }
+    let names = statement("SELECT version FROM seaql_migrations ORDER BY version", []);
+    let rows = stored(database.query_all_raw(names).await)?;
+    rows.iter().map(|row| column(row, "version")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite;
+
+    async fn schema(database: &DatabaseConnection) -> Vec<String> {
+        let query = "SELECT coalesce(sql, name) AS sql FROM sqlite_master \
+                     WHERE tbl_name NOT IN ('seaql_migrations', 'sqlite_sequence') ORDER BY name";
+        let rows = database.query_all_raw(statement(query, [])).await.expect("the schema");
+        rows.iter().map(|row| column(row, "sql").expect("text")).collect()
+    }
+
+    async fn empty() -> (DatabaseConnection, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("test.sqlite").display().to_string();
+        (sqlite::connect(&path).await.expect("a new database").0, folder)
+    }
+
+    #[tokio::test]
+    async fn up_down_and_up_again_ends_where_up_ended() {
+        let (database, _folder) = empty().await;
+        bring_up_to_date(&database, Migrate::Run).await.expect("up");
+        let first = schema(&database).await;
+        assert!(first.len() > 20, "{first:?}");
+        Migrator::down(&database, None).await.expect("down");
+        assert_eq!(schema(&database).await, Vec::<String>::new());
+        bring_up_to_date(&database, Migrate::Run).await.expect("up again");
+        assert_eq!(schema(&database).await, first);
+    }
+
+    #[tokio::test]
+    async fn each_step_down_undoes_its_own_step_up() {
+        let (database, _folder) = empty().await;
+        let mut seen = vec![schema(&database).await];
+        for _ in Migrator::migrations() {
+            Migrator::up(&database, Some(1)).await.expect("up");
+            seen.push(schema(&database).await);
+        }
+        for expected in seen.iter().rev().skip(1) {
+            Migrator::down(&database, Some(1)).await.expect("down");
+            assert_eq!(schema(&database).await, *expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_newer_schema_is_refused_by_name() {
+        let (database, _folder) = empty().await;
+        bring_up_to_date(&database, Migrate::Run).await.expect("up");
+        let newer = "INSERT INTO seaql_migrations VALUES ('m29990101_000001_later', 0)";
+        database.execute_unprepared(newer).await.expect("a row");
+        let error = bring_up_to_date(&database, Migrate::Run).await.expect_err("a newer schema");
+        assert!(error.to_string().contains("m29990101_000001_later"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_older_schema_is_refused_where_migrations_are_forbidden() {
+        let (database, _folder) = empty().await;
+        let error = bring_up_to_date(&database, Migrate::Refuse).await.expect_err("no schema");
+        assert!(matches!(error, OpenError::OlderSchema(_)), "{error}");
+        bring_up_to_date(&database, Migrate::Run).await.expect("up");
+        bring_up_to_date(&database, Migrate::Refuse).await.expect("up to date");
+    }
+}

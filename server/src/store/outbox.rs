@@ -1,0 +1,96 @@
+//! The outbox: letters that wait, and the count of those that were sent.
+
+use account_core::StoreError;
+use account_core::Timestamp;
+use account_core::code::Purpose;
+use account_core::identity::Email;
+use account_core::letter::{DueLetter, LetterId, OutboxLetter, OutboxStore, Postage};
+use account_core::vault::{Digest, Sealed};
+use sea_orm::{ConnectionTrait, DatabaseTransaction};
+
+use super::Store;
+use super::rows::{
+    column, digest, narrow, number, number_column, optional_time_column, statement, stored, time,
+    time_column,
+};
+
+impl OutboxStore for Store {
+    async fn due_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<DueLetter>, StoreError> {
+        let query = "SELECT id, sealed, data_key, created_at, failures FROM letter \
+                     WHERE due_at <= $1 ORDER BY due_at, created_at LIMIT $2";
+        let query = statement(query, [time(now), limit.into()]);
+        let rows = stored(self.readers.query_all_raw(query).await)?;
+        let letter = |row| {
+            let sealed =
+                Sealed { data_key: narrow(row, "data_key")?, bytes: column(row, "sealed")? };
+            Ok(DueLetter {
+                id: LetterId(number_column(row, "id")?),
+                sealed,
+                created_at: time_column(row, "created_at")?,
+                failures: narrow(row, "failures")?,
+            })
+        };
+        rows.iter().map(letter).collect()
+    }
+
+    async fn next_letter_at(&self) -> Result<Option<Timestamp>, StoreError> {
+        let query = "SELECT min(due_at) AS due_at FROM letter WHERE due_at IS NOT NULL";
+        let row = stored(self.readers.query_one_raw(statement(query, [])).await)?;
+        row.map_or(Ok(None), |row| optional_time_column(&row, "due_at"))
+    }
+
+    async fn letter_sent(&self, id: LetterId, _now: Timestamp) -> Result<(), StoreError> {
+        let sent = "UPDATE letter SET due_at = NULL, sealed = $2 WHERE id = $1";
+        let values = [number(id.0), Vec::<u8>::new().into()];
+        stored(self.writer.execute_raw(statement(sent, values)).await)?;
+        Ok(())
+    }
+
+    async fn letter_failed(&self, id: LetterId, retry_at: Timestamp) -> Result<(), StoreError> {
+        let failed = "UPDATE letter SET due_at = $2, failures = failures + 1 WHERE id = $1";
+        let values = [number(id.0), time(retry_at)];
+        stored(self.writer.execute_raw(statement(failed, values)).await)?;
+        Ok(())
+    }
+
+    async fn forget_letters(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let forget = "DELETE FROM letter WHERE due_at IS NULL AND created_at <= $1";
+        let forgotten = stored(self.writer.execute_raw(statement(forget, [time(before)])).await)?;
+        Ok(forgotten.rows_affected())
+    }
+}
+
+/// Puts a letter into the outbox, due at once.
+pub(super) async fn insert_letter(
+    change: &DatabaseTransaction,
+    letter: OutboxLetter,
+) -> Result<(), StoreError> {
+    let insert = "INSERT INTO letter (id, recipient, purpose, sealed, data_key, created_at, due_at, failures) \
+                  VALUES ($1, $2, $3, $4, $5, $6, $6, 0)";
+    let values = [
+        number(letter.id.0),
+        digest(&letter.recipient),
+        letter.purpose.map(Purpose::name).into(),
+        letter.sealed.bytes.into(),
+        letter.sealed.data_key.into(),
+        time(letter.created_at),
+    ];
+    stored(change.execute_raw(statement(insert, values)).await)?;
+    Ok(())
+}
+
+/// Whether the recipient may get another letter of this purpose.
+pub(super) async fn may_send(
+    change: &DatabaseTransaction,
+    recipient: &Digest<Email>,
+    purpose: Purpose,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let query = "SELECT count(*) AS letters, max(created_at) AS last_at FROM letter \
+                 WHERE recipient = $1 AND purpose = $2 AND created_at > $3";
+    let values = [digest(recipient), purpose.name().into(), time(Postage::since(now))];
+    let row = stored(change.query_one_raw(statement(query, values)).await)?;
+    let Some(row) = row else { return Ok(true) };
+    let last_at = optional_time_column(&row, "last_at")?;
+    Ok(Postage { letters: narrow(&row, "letters")?, last_at }.allows(now))
+}

@@ -1,0 +1,112 @@
+//! Between rows and words: statements, columns, and the few types that are stored as others.
+
+use std::net::IpAddr;
+
+use account_core::vault::Digest;
+use account_core::{StoreError, Tier, Timestamp};
+use sea_orm::{DbBackend, DbErr, QueryResult, Statement, TryGetable, Value};
+
+/// A statement with its parameters, in order.
+pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
+    Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)
+}
+
+/// What the database says, as the rules know it.
+pub(super) fn stored<T>(result: Result<T, DbErr>) -> Result<T, StoreError> {
+    result.map_err(StoreError::new)
+}
+
+/// A column by its name.
+pub(super) fn column<T: TryGetable>(row: &QueryResult, name: &str) -> Result<T, StoreError> {
+    stored(row.try_get("", name))
+}
+
+/// A number of 128 bits.
+pub(super) fn number(value: u128) -> Value {
+    value.to_be_bytes().to_vec().into()
+}
+
+/// A number of 128 bits, read back.
+pub(super) fn number_column(row: &QueryResult, name: &str) -> Result<u128, StoreError> {
+    Ok(u128::from_be_bytes(bytes_column(row, name)?))
+}
+
+/// A digest.
+pub(super) fn digest<Of>(value: &Digest<Of>) -> Value {
+    value.as_bytes().to_vec().into()
+}
+
+/// A digest, read back.
+pub(super) fn digest_column<Of>(row: &QueryResult, name: &str) -> Result<Digest<Of>, StoreError> {
+    Ok(Digest::from_bytes(bytes_column(row, name)?))
+}
+
+fn bytes_column<const N: usize>(row: &QueryResult, name: &str) -> Result<[u8; N], StoreError> {
+    let bytes: Vec<u8> = column(row, name)?;
+    bytes.try_into().map_err(|_| malformed(name))
+}
+
+/// A moment, in microseconds since 1970.
+pub(super) fn time(value: Timestamp) -> Value {
+    value.timestamp_micros().into()
+}
+
+/// A moment that may be absent.
+pub(super) fn optional_time(value: Option<Timestamp>) -> Value {
+    value.map(|value| value.timestamp_micros()).into()
+}
+
+/// A moment, read back.
+pub(super) fn time_column(row: &QueryResult, name: &str) -> Result<Timestamp, StoreError> {
+    optional_time_column(row, name)?.ok_or_else(|| malformed(name))
+}
+
+/// A moment that may be absent, read back.
+pub(super) fn optional_time_column(
+    row: &QueryResult,
+    name: &str,
+) -> Result<Option<Timestamp>, StoreError> {
+    let microseconds: Option<i64> = column(row, name)?;
+    let read = |value| Timestamp::from_timestamp_micros(value).ok_or_else(|| malformed(name));
+    microseconds.map(read).transpose()
+}
+
+/// A number that is stored wider than it is.
+pub(super) fn narrow<T: TryFrom<i64>>(row: &QueryResult, name: &str) -> Result<T, StoreError> {
+    T::try_from(column(row, name)?).map_err(|_| malformed(name))
+}
+
+/// Credits: never more than a signed number holds, as the rules see to.
+pub(super) fn credits(value: u64) -> Value {
+    i64::try_from(value).expect("a balance is below 2^53").into()
+}
+
+/// One of a few names.
+pub(super) fn named<T: Copy>(
+    row: &QueryResult,
+    column_name: &str,
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+) -> Result<T, StoreError> {
+    let text: String = column(row, column_name)?;
+    let found = all.iter().copied().find(|value| name(*value) == text);
+    found.ok_or_else(|| malformed(column_name))
+}
+
+/// The tier and the hourly limit that follows from it and the account's own.
+pub(super) fn tier_and_limit(row: &QueryResult) -> Result<(Tier, u32), StoreError> {
+    let tier = named(row, "tier", &Tier::ALL, Tier::name)?;
+    let own: Option<i64> = column(row, "hourly_limit")?;
+    let limit = own.map(u32::try_from).transpose().map_err(|_| malformed("hourly_limit"))?;
+    Ok((tier, limit.unwrap_or(tier.hourly_limit())))
+}
+
+/// An address of the network.
+pub(super) fn address_column(row: &QueryResult, name: &str) -> Result<IpAddr, StoreError> {
+    column::<String>(row, name)?.parse().map_err(|_| malformed(name))
+}
+
+/// A row that this program did not write.
+pub(super) fn malformed(name: &str) -> StoreError {
+    StoreError::new(format!("the column `{name}` holds what this program never writes"))
+}

@@ -1,0 +1,229 @@
+//! Login tries: counted before and concluded after the hash, and kept as a history.
+
+use account_core::accounts::SignInStore;
+use account_core::accounts::sign_in::{
+    Conclusion, Credentials, LoginTry, Outcome, ReservedTry, SealedKey, TryStatus,
+};
+use account_core::code::{ChallengeId, Purpose};
+use account_core::identity::{Client, Email};
+use account_core::key::KeyId;
+use account_core::lockout::{Lockout, Verdict};
+use account_core::session::Session;
+use account_core::vault::{Digest, Sealed};
+use account_core::{AccountId, KeyStatus, PasswordHash, StoreError, Timestamp};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
+
+use super::Store;
+use super::codes::{replace_challenge, use_up};
+use super::outbox::{insert_letter, may_send};
+use super::rows::{
+    address_column, column, digest, named, narrow, number_column, optional_time,
+    optional_time_column, statement, stored, time, time_column,
+};
+use super::sessions::insert_session;
+
+impl SignInStore for Store {
+    async fn reserve_try(
+        &self,
+        email: &Email,
+        recipient: Digest<Email>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<ReservedTry, StoreError> {
+        let change = self.write().await?;
+        let mut lockout = lockout(&change, &recipient, now).await?;
+        let verdict = lockout.reserve(now);
+        save_lockout(&change, &recipient, &lockout).await?;
+        let credentials = credentials(&change, email).await?;
+        if matches!(verdict, Verdict::Locked { .. }) {
+            let account = credentials.as_ref().map(|known| known.account);
+            remember(&change, account, client, TryStatus::Locked, now).await?;
+        }
+        stored(change.commit().await)?;
+        Ok(ReservedTry { verdict, credentials })
+    }
+
+    async fn conclude_try(&self, conclusion: Conclusion) -> Result<(), StoreError> {
+        let Conclusion { recipient, account, client, outcome, at } = conclusion;
+        let change = self.write().await?;
+        let mut lockout = lockout(&change, &recipient, at).await?;
+        if matches!(outcome, Outcome::Wrong) {
+            lockout.fail(at);
+        } else {
+            lockout.succeed();
+        }
+        save_lockout(&change, &recipient, &lockout).await?;
+        match outcome {
+            Outcome::Wrong | Outcome::Refused => {
+                remember(&change, account, &client, TryStatus::Failed, at).await?;
+            }
+            Outcome::SignedIn { session, rehashed } => {
+                rehash(&change, session.account, rehashed).await?;
+                begin_session(&change, &session, &client).await?;
+            }
+            Outcome::MfaRequired { challenge, letter, rehashed } => {
+                rehash(&change, challenge.account, rehashed).await?;
+                if may_send(&change, &recipient, Purpose::Mfa, at).await? {
+                    replace_challenge(&change, &challenge).await?;
+                    insert_letter(&change, letter).await?;
+                }
+            }
+        }
+        stored(change.commit().await)?;
+        // At worst there was no letter, and the worker looks in vain.
+        self.letters.notify_one();
+        Ok(())
+    }
+
+    async fn complete_mfa(
+        &self,
+        challenge: ChallengeId,
+        session: Session,
+        client: &Client,
+    ) -> Result<Option<SealedKey>, StoreError> {
+        let change = self.write().await?;
+        let query = "SELECT id AS key_id, sealed, data_key FROM api_key \
+                     WHERE account_id = $1 AND status = 'active'";
+        let query = statement(query, [session.account.0.into()]);
+        let row = stored(change.query_one_raw(query).await)?;
+        let Some(row) = row else { return Ok(None) };
+        if !use_up(&change, challenge, session.created_at).await? {
+            return Ok(None);
+        }
+        begin_session(&change, &session, client).await?;
+        stored(change.commit().await)?;
+        sealed_key(&row).map(Some)
+    }
+
+    async fn login_history(
+        &self,
+        account: AccountId,
+        limit: u32,
+        offset: u32,
+    ) -> Result<Vec<LoginTry>, StoreError> {
+        let query = "SELECT id, ip, user_agent, status, created_at FROM login_try \
+                     WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
+        let query = statement(query, [account.0.into(), limit.into(), offset.into()]);
+        let rows = stored(self.readers.query_all_raw(query).await)?;
+        let entry = |row| {
+            let user_agent = column(row, "user_agent")?;
+            Ok(LoginTry {
+                id: column(row, "id")?,
+                client: Client { address: address_column(row, "ip")?, user_agent },
+                status: named(row, "status", &TryStatus::ALL, TryStatus::name)?,
+                at: time_column(row, "created_at")?,
+            })
+        };
+        rows.iter().map(entry).collect()
+    }
+}
+
+async fn lockout(
+    change: &DatabaseTransaction,
+    recipient: &Digest<Email>,
+    now: Timestamp,
+) -> Result<Lockout, StoreError> {
+    let query =
+        "SELECT tries, failures, last_try_at, locked_until FROM lockout WHERE recipient = $1";
+    let row = stored(change.query_one_raw(statement(query, [digest(recipient)])).await)?;
+    let Some(row) = row else { return Ok(Lockout::new(now)) };
+    Ok(Lockout {
+        tries: narrow(&row, "tries")?,
+        failures: narrow(&row, "failures")?,
+        last_try_at: time_column(&row, "last_try_at")?,
+        locked_until: optional_time_column(&row, "locked_until")?,
+    })
+}
+
+async fn save_lockout(
+    change: &DatabaseTransaction,
+    recipient: &Digest<Email>,
+    lockout: &Lockout,
+) -> Result<(), StoreError> {
+    let save = "INSERT INTO lockout (recipient, tries, failures, last_try_at, locked_until) \
+                VALUES ($1, $2, $3, $4, $5) ON CONFLICT (recipient) DO UPDATE SET \
+                tries = excluded.tries, failures = excluded.failures, \
+                last_try_at = excluded.last_try_at, locked_until = excluded.locked_until";
+    let values = [
+        digest(recipient),
+        lockout.tries.into(),
+        lockout.failures.into(),
+        time(lockout.last_try_at),
+        optional_time(lockout.locked_until),
+    ];
+    stored(change.execute_raw(statement(save, values)).await)?;
+    Ok(())
+}
+
+async fn credentials(
+    change: &DatabaseTransaction,
+    email: &Email,
+) -> Result<Option<Credentials>, StoreError> {
+    let query = "SELECT account.id, password_hash, verified_at, mfa_enabled, \
+                 api_key.id AS key_id, sealed, data_key, status FROM account LEFT JOIN api_key \
+                 ON api_key.account_id = account.id AND status <> 'revoked' WHERE email = $1";
+    let query = statement(query, [email.as_str().into()]);
+    let row = stored(change.query_one_raw(query).await)?;
+    let Some(row) = row else { return Ok(None) };
+    let password_hash: Option<String> = column(&row, "password_hash")?;
+    let status: Option<String> = column(&row, "status")?;
+    Ok(Some(Credentials {
+        account: AccountId(column(&row, "id")?),
+        password_hash: password_hash.map(PasswordHash),
+        is_verified: optional_time_column(&row, "verified_at")?.is_some(),
+        is_suspended: status.as_deref() == Some(KeyStatus::Suspended.name()),
+        mfa_enabled: column(&row, "mfa_enabled")?,
+        key: status.map(|_| sealed_key(&row)).transpose()?,
+    }))
+}
+
+fn sealed_key(row: &QueryResult) -> Result<SealedKey, StoreError> {
+    let sealed = Sealed { data_key: narrow(row, "data_key")?, bytes: column(row, "sealed")? };
+    Ok(SealedKey { id: KeyId(number_column(row, "key_id")?), sealed })
+}
+
+async fn rehash(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    hash: Option<PasswordHash>,
+) -> Result<(), StoreError> {
+    if let Some(hash) = hash {
+        let rehash = "UPDATE account SET password_hash = $2 WHERE id = $1";
+        let values = [account.0.into(), hash.0.into()];
+        stored(change.execute_raw(statement(rehash, values)).await)?;
+    }
+    Ok(())
+}
+
+async fn begin_session(
+    change: &DatabaseTransaction,
+    session: &Session,
+    client: &Client,
+) -> Result<(), StoreError> {
+    let at = session.created_at;
+    let update = "UPDATE account SET last_login_at = $2 WHERE id = $1";
+    let values = [session.account.0.into(), time(at)];
+    stored(change.execute_raw(statement(update, values)).await)?;
+    insert_session(change, session).await?;
+    remember(change, Some(session.account), client, TryStatus::Success, at).await
+}
+
+async fn remember(
+    change: &DatabaseTransaction,
+    account: Option<AccountId>,
+    client: &Client,
+    status: TryStatus,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let insert = "INSERT INTO login_try (account_id, ip, user_agent, status, created_at) \
+                  VALUES ($1, $2, $3, $4, $5)";
+    let values = [
+        account.map(|account| account.0).into(),
+        client.address.to_string().into(),
+        client.user_agent.as_str().into(),
+        status.name().into(),
+        time(at),
+    ];
+    stored(change.execute_raw(statement(insert, values)).await)?;
+    Ok(())
+}
