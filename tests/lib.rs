@@ -1,1 +1,221 @@
-//! Shared parts of the tests.
+//! The service in-process: a store of its own, a clock that stands still, letters from the outbox.
+
+use account_core::{
+    Code, Email, NewAccount, Password, Tier, Timestamp, Username,
+    testing::{FixedClock, Outbox},
+};
+use poem::{
+    Endpoint, EndpointExt, Request, Response,
+    endpoint::BoxEndpoint,
+    http::{HeaderMap, Method, StatusCode},
+};
+use quant_server::{
+    app,
+    clock::Clock,
+    config::{Config, MailRoute, MigrateChoice, Storage, sqlite_url},
+    service::{ServiceSettings, TierGate},
+    store::Store,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The moment at which every test begins: 2026-01-31T12:00:00Z.
+pub const START: i64 = 1_769_860_800;
+
+/// A service of a test's own.
+pub struct App {
+    app: app::App,
+    endpoint: BoxEndpoint<'static>,
+    outbox: Outbox<Store>,
+    /// The clock that the service reads.
+    pub clock: FixedClock,
+    /// Keeps the data until the test is over.
+    folder: TempDir,
+}
+
+/// What the service answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, null where it is no JSON.
+    pub body: Value,
+}
+
+/// The configuration of a service over the data in `folder`, with nothing set.
+#[must_use]
+pub fn config(folder: &TempDir) -> Config {
+    let path = |name: &str| folder.path().join(name);
+    Config {
+        bind: ([127, 0, 0, 1], 0).into(),
+        storage: Storage {
+            data_dir: folder.path().to_owned(),
+            database_url: sqlite_url(&path("quant.db")),
+            master_key_file: path("master.key"),
+        },
+        public_url: None,
+        mail: MailRoute::Folder(path("mail")),
+        mail_from: "quant-server <no-reply@localhost>".to_owned(),
+        migrate: MigrateChoice::Run,
+        address_limit: 120.try_into().expect("not zero"),
+        service: ServiceSettings {
+            tier_gate: TierGate::Tiers,
+            body_limit: 16 * 1024 * 1024,
+            trusted_proxies: Vec::new(),
+        },
+    }
+}
+
+impl App {
+    /// A service with nothing set.
+    pub async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    /// A service with what `set` sets.
+    pub async fn start_with(set: impl FnOnce(&mut Config)) -> Self {
+        let folder = TempDir::new().expect("a folder for the test");
+        let mut config = config(&folder);
+        set(&mut config);
+        let clock = FixedClock::at(Timestamp::from_timestamp(START, 0).expect("a second"));
+        Self::over(folder, &config, clock).await
+    }
+
+    /// The same service after a restart.
+    pub async fn restart(self) -> Self {
+        let config = config(&self.folder);
+        self.app.close().await;
+        Self::over(self.folder, &config, self.clock).await
+    }
+
+    async fn over(folder: TempDir, config: &Config, clock: FixedClock) -> Self {
+        let told = clock.clone();
+        let server_clock = Clock::from_fn(move || told.now());
+        let opened = app::open(&config.storage, config.migrate).await;
+        let opened = opened.expect("fresh data open");
+        let outbox = Outbox::new(opened.store.clone(), opened.vault.clone());
+        let app = app::App::over(opened, config, server_clock).await.expect("it starts");
+        let endpoint = app.endpoint().boxed();
+        Self { app, endpoint, outbox, clock, folder }
+    }
+
+    /// The operator's rules, as the commands call them.
+    #[must_use]
+    pub fn accounts(&self) -> &quant_server::service::Accounts {
+        &self.app.service().accounts
+    }
+
+    /// Lets half a second pass for what is remembered of callers.
+    pub async fn forget_callers(&self) {
+        self.app.service().callers.forget_all().await;
+    }
+
+    /// A verified account's key.
+    pub async fn account(&self, name: &str, tier: Tier, credits: u64) -> String {
+        let account = NewAccount {
+            email: email(name),
+            username: Username::parse(name).expect("a name"),
+            password: Some(Password::choose("correct horse battery staple").expect("a password")),
+            tier,
+            credits: Some(credits),
+            hourly_limit: None,
+            is_admin: false,
+        };
+        let created = self.accounts().create_account(account, self.clock.now()).await;
+        created.expect("a new account").api_key.expose().to_owned()
+    }
+
+    /// A guest's key.
+    pub async fn guest(&self) -> String {
+        let answer = self.post("/guest/create", None, r#"{"device_id": "test"}"#).await;
+        answer.text("/data/api_key")
+    }
+
+    /// The code of the latest letter to an account.
+    pub async fn code(&self, name: &str) -> Option<Code> {
+        let now = self.clock.now();
+        self.outbox.code(&email(name), now).await.expect("the store answers")
+    }
+
+    /// Sends a JSON body.
+    pub async fn post(&self, path: &str, key: Option<&str>, body: &str) -> Answer {
+        let request = Request::builder().method(Method::POST).content_type("application/json");
+        self.send(with_key(request, key).uri_str(path).body(body.to_owned())).await
+    }
+
+    /// Asks.
+    pub async fn get(&self, path: &str, key: Option<&str>) -> Answer {
+        self.send(with_key(Request::builder(), key).uri_str(path).finish()).await
+    }
+
+    /// Sends any request.
+    pub async fn send(&self, request: Request) -> Answer {
+        Answer::read(self.endpoint.get_response(request).await).await
+    }
+}
+
+/// The address of an account of the tests.
+///
+/// # Panics
+///
+/// Where `name` does not make one.
+#[must_use]
+pub fn email(name: &str) -> Email {
+    Email::parse(&format!("{name}@example.com")).expect("an address")
+}
+
+fn with_key(request: poem::RequestBuilder, key: Option<&str>) -> poem::RequestBuilder {
+    match key {
+        Some(key) => request.header("X-API-Key", key),
+        None => request,
+    }
+}
+
+impl Answer {
+    async fn read(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        let bytes = body.into_bytes().await.expect("a body in memory");
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Self { status: parts.status, headers: parts.headers, body }
+    }
+
+    /// The text at a JSON pointer.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    #[must_use]
+    pub fn text(&self, pointer: &str) -> String {
+        let found = self.body.pointer(pointer).and_then(Value::as_str);
+        found.unwrap_or_else(|| panic!("no text at {pointer}: {self:?}")).to_owned()
+    }
+
+    /// The number at a JSON pointer.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    #[must_use]
+    pub fn number(&self, pointer: &str) -> f64 {
+        let found = self.body.pointer(pointer).and_then(Value::as_f64);
+        found.unwrap_or_else(|| panic!("no number at {pointer}: {self:?}"))
+    }
+
+    /// A header's text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The body, where the status is the expected one.
+    ///
+    /// # Panics
+    ///
+    /// Where it is another.
+    pub fn expect(&self, status: u16) -> &Value {
+        assert_eq!(self.status.as_u16(), status, "{self:?}");
+        &self.body
+    }
+}

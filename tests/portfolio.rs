@@ -1,0 +1,48 @@
+//! Least-variance weights against mpmath and quadprog: `tests/golden/generate/portfolio.py`.
+
+use quant_core::portfolio::min_variance::MinVariance;
+
+/// Largest error accepted in a weight, in units of the largest weight.
+const TOLERANCE: f64 = 1e-13;
+/// Largest relative error accepted in a volatility that is not zero.
+const VOLATILITY_TOLERANCE: f64 = 1e-13;
+
+#[test]
+fn weights_agree_with_exact_active_sets() {
+    let (mut largest, mut largest_in_volatility) = (0.0_f64, 0.0_f64);
+    for line in include_str!("golden/portfolio.csv").lines().skip(2) {
+        let fields: Vec<Vec<f64>> = line.split(',').map(numbers).collect();
+        let [covariance, lower, upper, expected, variance] =
+            fields.try_into().expect("as many fields as the header names");
+        let rows: Vec<Vec<f64>> = covariance.chunks(expected.len()).map(<[f64]>::to_vec).collect();
+        let portfolio = MinVariance {
+            expected_returns: &vec![0.0; expected.len()],
+            covariance_matrix: &rows,
+            risk_free_rate: 0.0,
+            min_weights: Some(&lower),
+            max_weights: Some(&upper),
+        }
+        .solve()
+        .expect("a portfolio");
+
+        let scale = expected.iter().fold(0.0_f64, |scale, weight| scale.max(weight.abs()));
+        for (asset, (&weight, &expected)) in portfolio.weights.iter().zip(&expected).enumerate() {
+            let error = (weight - expected).abs() / scale;
+            assert!(error <= TOLERANCE, "{line}: asset {asset} has {weight}");
+            largest = largest.max(error);
+            if expected == lower[asset] || expected == upper[asset] {
+                assert_eq!(weight, expected, "{line}: asset {asset} is at its bound");
+            }
+        }
+        let volatility = variance[0].sqrt();
+        let error = (portfolio.volatility - volatility).abs() / volatility.max(f64::MIN_POSITIVE);
+        assert!(error <= VOLATILITY_TOLERANCE, "{line}: {} for {volatility}", portfolio.volatility);
+        assert_eq!(portfolio.sharpe_ratio.is_none(), portfolio.volatility == 0.0, "{line}");
+        largest_in_volatility = largest_in_volatility.max(error);
+    }
+    println!("largest error in a weight {largest:e}, in a volatility {largest_in_volatility:e}");
+}
+
+fn numbers(field: &str) -> Vec<f64> {
+    field.split(' ').map(|number| number.parse().expect("a number")).collect()
+}
