@@ -1,0 +1,58 @@
+//! Curves: a bootstrap of fourteen quotes, and a look-up on the result.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use quant_core::{
+    curves::{Curve, Instrument, InstrumentKind, Interpolation},
+    time::{NaiveDate, schedule::Frequency},
+};
+
+const QUOTES: [(InstrumentKind, &str, f64); 14] = [
+    (InstrumentKind::Deposit, "1M", 0.0310),
+    (InstrumentKind::Deposit, "3M", 0.0315),
+    (InstrumentKind::Deposit, "6M", 0.0320),
+    (InstrumentKind::Swap, "1Y", 0.0325),
+    (InstrumentKind::Swap, "2Y", 0.0330),
+    (InstrumentKind::Swap, "3Y", 0.0335),
+    (InstrumentKind::Swap, "4Y", 0.0338),
+    (InstrumentKind::Swap, "5Y", 0.0340),
+    (InstrumentKind::Swap, "6Y", 0.0342),
+    (InstrumentKind::Swap, "7Y", 0.0344),
+    (InstrumentKind::Swap, "8Y", 0.0346),
+    (InstrumentKind::Swap, "9Y", 0.0348),
+    (InstrumentKind::Swap, "10Y", 0.0350),
+    (InstrumentKind::Swap, "15Y", 0.0355),
+];
+
+fn quotes() -> Vec<Instrument> {
+    let quote = |&(kind, tenor, rate): &(InstrumentKind, &str, f64)| Instrument {
+        kind,
+        tenor: tenor.parse().expect("a tenor"),
+        rate,
+        frequency: Frequency::from_count(1).expect("annual"),
+    };
+    QUOTES.iter().map(quote).collect()
+}
+
+/// The bootstrap by interpolation; the last swap has cash flows between pillars.
+fn bootstrap(c: &mut Criterion) {
+    let start = NaiveDate::from_ymd_opt(2024, 1, 15).expect("a day of the calendar");
+    let quotes = quotes();
+    let methods = [
+        ("linear", Interpolation::Linear),
+        ("log_linear", Interpolation::LogLinear),
+        ("cubic", Interpolation::Cubic),
+        ("monotone_convex", Interpolation::MonotoneConvex),
+    ];
+    for (name, interpolation) in methods {
+        c.bench_function(&format!("bootstrap/14/{name}"), |b| {
+            b.iter(|| Curve::bootstrap(start, black_box(&quotes), interpolation));
+        });
+        let curve = Curve::bootstrap(start, &quotes, interpolation).expect("the quotes fit");
+        c.bench_function(&format!("curve/at/{name}"), |b| b.iter(|| curve.at(black_box(7.3))));
+    }
+}
+
+criterion_group!(benches, bootstrap);
+criterion_main!(benches);

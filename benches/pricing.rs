@@ -1,0 +1,74 @@
+//! Option prices: the hot path of every pricing endpoint.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use quant_benches::{down_and_out_call, european_call, numbers};
+use quant_core::pricing::{
+    barrier::{Handling, Tree},
+    black_scholes::EuropeanOption,
+    margrabe::ExchangeOption,
+};
+
+/// One price: regressing this slows all of them.
+fn black_scholes(c: &mut Criterion) {
+    let option = european_call();
+    c.bench_function("black_scholes/price", |b| b.iter(|| black_box(&option).price()));
+}
+
+/// A chain of strikes from deep in to far out of the money, to see the cost without the luck of
+/// one branch.
+fn chain(c: &mut Criterion) {
+    let mut group = c.benchmark_group("black_scholes/chain");
+    for count in [100, 10_000] {
+        let chain: Vec<EuropeanOption> = numbers(1, count)
+            .iter()
+            .map(|draw| EuropeanOption { strike: 40.0 + 160.0 * draw, ..european_call() })
+            .collect();
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_with_input(BenchmarkId::from_parameter(count), &chain, |b, chain| {
+            b.iter(|| chain.iter().filter_map(|option| option.price().ok()).sum::<f64>());
+        });
+    }
+}
+
+/// Growth with the step count, tree by tree: CRR by reflection, the others by a band.
+fn barrier(c: &mut Criterion) {
+    let option = down_and_out_call();
+    let trees = [("crr", Tree::Crr), ("jr", Tree::Jr), ("lr", Tree::Lr), ("tian", Tree::Tian)];
+    for (name, tree) in trees {
+        let mut group = c.benchmark_group(format!("barrier/{name}"));
+        group.sample_size(20);
+        for steps in [100, 1_000, 5_000] {
+            group.bench_with_input(BenchmarkId::from_parameter(steps), &steps, |b, &steps| {
+                b.iter(|| black_box(&option).price_on_tree(tree, steps, Handling::Plain));
+            });
+        }
+    }
+}
+
+/// The estimate of the continuously watched barrier, at the step count asked for.
+fn corrected(c: &mut Criterion) {
+    let option = down_and_out_call();
+    c.bench_function("barrier/crr_corrected/1000", |b| {
+        b.iter(|| black_box(&option).price_on_tree(Tree::Crr, 1_000, Handling::Corrected));
+    });
+}
+
+/// Both exchange options at once.
+fn margrabe(c: &mut Criterion) {
+    let option = ExchangeOption {
+        spot1: 100.0,
+        spot2: 95.0,
+        dividend_yield1: 0.02,
+        dividend_yield2: 0.01,
+        volatility1: 0.3,
+        volatility2: 0.2,
+        correlation: 0.5,
+        time_to_maturity: 1.0,
+    };
+    c.bench_function("margrabe/prices", |b| b.iter(|| black_box(&option).prices()));
+}
+
+criterion_group!(benches, black_scholes, chain, barrier, corrected, margrabe);
+criterion_main!(benches);

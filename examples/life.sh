@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# A life over HTTP, against a service of its own: guest, registration, a metered call, and every
+# refusal on the way. Prints each step; stops at the first that is not as it should be.
+#
+#   cargo build --release && bash examples/life.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+server=${QUANT_SERVER:-target/release/quant-server}
+folder=$(mktemp -d)
+trap 'kill "$service" 2>/dev/null || true; rm -rf "$folder"' EXIT
+"$server" --data-dir "$folder/data" --bind 127.0.0.1:0 >"$folder/out" 2>"$folder/log" &
+service=$!
+for _ in $(seq 100); do grep -q '^listening on ' "$folder/out" && break; sleep 0.1; done
+url=$(sed -n 's/^listening on //p' "$folder/out")
+
+price=/quantlib/pricing/bs/price
+tenor=/quantlib/core/types/tenor/add-to-date
+option='{"spot":42,"strike":40,"risk_free_rate":0.1,"volatility":0.2,"time_to_maturity":0.5}'
+date='{"start_date":"2024-01-31","tenor":"1M"}'
+
+# call STEP STATUS METHOD PATH KEY [BODY]: leaves the answer in $body and its headers in a file.
+call() {
+  local step=$1 expected=$2 method=$3 path=$4 key=$5 data=${6:-} status
+  local options=(-s -X "$method" -D "$folder/headers" -o "$folder/body" -w '%{http_code}')
+  [ -z "$key" ] || options+=(-H "X-API-Key: $key")
+  [ -z "$data" ] || options+=(-H 'Content-Type: application/json' -d "$data")
+  status=$(curl "${options[@]}" "$url$path")
+  body=$(cat "$folder/body")
+  printf '%-44s %s %s\n' "$step" "$status" "${body:0:110}"
+  [ "$status" = "$expected" ] || { echo "expected $expected" >&2; exit 1; }
+}
+field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" <<<"$body"; }
+header() { sed -n "s/^$1: \(.*\)\r$/\1/Ip" "$folder/headers"; }
+same() { [ "$2" = "$3" ] || { echo "$1: $2 is not $3" >&2; exit 1; }; }
+# The code in the letter to an address; letters leave by a worker, so wait for it.
+code() {
+  local letter
+  for _ in $(seq 100); do
+    letter=$(grep -l "^To: .*$1" "$folder"/data/mail/*.eml 2>/dev/null | tail -n 1 || true)
+    [ -z "$letter" ] || break
+    sleep 0.1
+  done
+  grep -Eo '\b[0-9]{6}\b' "$letter" | head -n 1
+}
+account() { "$server" account "$@" --data-dir "$folder/data"; }
+
+call "guest" 200 POST /guest/create "" '{"device_id":"example"}'; guest=$(field api_key)
+call "guest adds a tenor" 200 POST $tenor "$guest" "$date"
+call "guest may not price" 403 POST $price "$guest" "$option"
+for _ in $(seq 48); do curl -s -o /dev/null -H "X-API-Key: $guest" "$url/auth/validate"; done
+call "guest's day is over" 429 POST $tenor "$guest" "$date"
+echo "  Retry-After: $(header retry-after)"
+[ "$(header retry-after)" -ge 1 ]
+
+call "register" 200 POST /user/register "" \
+  '{"username":"ada","email":"ada@example.com","password":"a long and private sentence"}'
+otp=$(code ada@example.com)
+call "verify with the code from the letter" 200 POST /user/verify-otp "" \
+  "{\"email\":\"ada@example.com\",\"otp\":\"$otp\"}"; key=$(field api_key)
+call "log in" 200 POST /user/login "" \
+  '{"email":"ada@example.com","password":"a long and private sentence"}'
+same "the key at login" "$(field api_key)" "$key"
+call "a FREE account may not price" 403 POST $price "$key" "$option"
+account set-tier ada@example.com pro; sleep 1
+call "a PRO account prices" 200 POST $price "$key" "$option"
+same "the balance in the header" "$(header x-credits-balance)" 345
+call "the profile" 200 GET /user/profile "$key"
+same "the balance in the profile" "$(field credit_balance)" 345
+call "a faulty request" 422 POST $price "$key" '{"spot":"42"}'
+
+account create --email poor@example.com --username poor --tier pro --credits 4 >"$folder/poor"
+poor=$(sed -n 's/^API key: //p' "$folder/poor")
+call "four credits buy nothing" 402 POST $price "$poor" "$option"
+call "and stay" 200 GET /user/profile "$poor"
+same "the balance" "$(field credit_balance)" 4
+account grant poor@example.com 1; sleep 1
+call "a fifth credit buys a price" 200 POST $price "$poor" "$option"
+
+call "regenerate the key" 200 POST /user/regenerate-api-key "$key" '{}'; new=$(field api_key)
+call "the old key is refused" 401 GET /auth/validate "$key"
+call "the new key is taken" 200 GET /auth/validate "$new"
+account suspend ada@example.com; sleep 1
+call "suspended" 401 GET /auth/validate "$new"
+account activate ada@example.com; sleep 1
+call "active again" 200 GET /auth/validate "$new"
+
+"$server" audit --data-dir "$folder/data"
+kill -TERM "$service"
+wait "$service"
+echo "drained and ended"
