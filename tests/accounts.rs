@@ -2,7 +2,7 @@
 
 use account_core::Tier;
 use chrono::TimeDelta;
-use poem::{Request, http::Method};
+use poem::Request;
 use quant_tests::{Answer, App, email};
 use serde_json::{Value, json};
 

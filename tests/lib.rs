@@ -1,5 +1,7 @@
 //! The service in-process: a store of its own, a clock that stands still, letters from the outbox.
 
+#![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
+
 use account_core::{
     Code, Email, NewAccount, Password, Tier, Timestamp, Username,
     testing::{FixedClock, Outbox},
@@ -157,10 +159,6 @@ impl App {
 }
 
 /// The address of an account of the tests.
-///
-/// # Panics
-///
-/// Where `name` does not make one.
 #[must_use]
 pub fn email(name: &str) -> Email {
     Email::parse(&format!("{name}@example.com")).expect("an address")
@@ -182,10 +180,6 @@ impl Answer {
     }
 
     /// The text at a JSON pointer.
-    ///
-    /// # Panics
-    ///
-    /// Where there is none.
     #[must_use]
     pub fn text(&self, pointer: &str) -> String {
         let found = self.body.pointer(pointer).and_then(Value::as_str);
@@ -193,10 +187,6 @@ impl Answer {
     }
 
     /// The number at a JSON pointer.
-    ///
-    /// # Panics
-    ///
-    /// Where there is none.
     #[must_use]
     pub fn number(&self, pointer: &str) -> f64 {
         let found = self.body.pointer(pointer).and_then(Value::as_f64);
@@ -210,10 +200,6 @@ impl Answer {
     }
 
     /// The body, where the status is the expected one.
-    ///
-    /// # Panics
-    ///
-    /// Where it is another.
     pub fn expect(&self, status: u16) -> &Value {
         assert_eq!(self.status.as_u16(), status, "{self:?}");
         &self.body

@@ -34,3 +34,8 @@ pub mod regulatory;
 pub mod time;
 
 pub use error::{Error, Result};
+
+/// Runs the README's example as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

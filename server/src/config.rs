@@ -36,7 +36,7 @@ pub struct ServeArgs {
     /// Where the data are.
     #[command(flatten)]
     pub storage: StorageArgs,
-    /// The address under which clients reach the service, as in https://api.example.com.
+    /// The address under which clients reach the service, as in `https://api.example.com`.
     #[arg(long, env = "QS_PUBLIC_URL")]
     pub public_url: Option<String>,
     /// Mail server, as in smtps://user:password@mail.example.com. Without one every letter is

@@ -5,7 +5,7 @@
 //! | [`routes`] | every route in one list |
 //! | [`operations`] | the one table of tiers and costs |
 //! | [`http`] | what every request meets: call, guard, body, faults, envelope |
-//! | [`quantlib`], [`account`], [`health`], [`reference`] | the endpoints |
+//! | [`quantlib`], [`account`], [`health`], [`mod@reference`] | the endpoints |
 //! | [`document`] | the generated OpenAPI document |
 //! | [`service`], [`callers`], [`limits`], [`long_work`] | what the handlers share |
 //! | [`store`], [`mail`], [`password`] | storage, letters, password hashing |

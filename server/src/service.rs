@@ -1,6 +1,9 @@
 //! What the handlers share: accounts, limits, the ledger, the clock.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
 use ipnet::IpNet;
 use poem::Request;
@@ -62,8 +65,7 @@ impl Service {
     /// The address that a request comes from.
     #[must_use]
     pub fn address_of(&self, request: &Request) -> IpAddr {
-        let peer =
-            request.remote_addr().as_socket_addr().map_or(address::NOWHERE, |peer| peer.ip());
+        let peer = request.remote_addr().as_socket_addr().map_or(address::NOWHERE, SocketAddr::ip);
         address::client(peer, request.header("x-forwarded-for"), &self.settings.trusted_proxies)
     }
 

@@ -21,7 +21,7 @@ impl Keys {
         Ok(Answer::new(match caller.caller() {
             Caller::Account(account) => {
                 let profile = call.service.accounts.profile(account.id).await;
-                KeyOwner::account(profile.map_err(|error| refuse(call, error))?)
+                KeyOwner::account(&profile.map_err(|error| refuse(call, error))?)
             }
             Caller::Guest(guest) => {
                 let today = call.service.limits.requests_today(guest.id, call.at);
@@ -100,7 +100,7 @@ pub struct KeyGuest {
 }
 
 impl KeyOwner {
-    fn account(profile: Profile) -> Self {
+    fn account(profile: &Profile) -> Self {
         let user = KeyAccount {
             id: profile.id.0,
             username: profile.username.as_str().to_owned(),

@@ -23,7 +23,7 @@ pub type Moment = Written<Timestamp>;
 pub type Text = Written<String>;
 
 /// How a value is written.
-pub trait Form: Sized + Send + Sync {
+pub(crate) trait Form: Sized + Send + Sync {
     /// The schema's `format`.
     const FORMAT: Option<&'static str>;
 
@@ -39,7 +39,7 @@ pub trait Form: Sized + Send + Sync {
 }
 
 /// Why a text is not of its form: the fault's type and text.
-pub type FormFault = (String, String);
+pub(crate) type FormFault = (String, String);
 
 /// Checks a text by the schema's `format`; formats that are nobody's are not checked.
 ///
