@@ -206,6 +206,9 @@ mod tests {
             error.to_string(),
             "`volatility` is -0.2, but must be zero or a positive finite number"
         );
-        assert_eq!((error.code(), error.argument(), error.index()), ("domain", Some("volatility"), None));
+        assert_eq!(
+            (error.code(), error.argument(), error.index()),
+            ("domain", Some("volatility"), None)
+        );
     }
 }
