@@ -1,10 +1,10 @@
-//! Curves: a bootstrap of fourteen quotes, and a look-up on the result.
+//! Curves: a bootstrap of fourteen quotes, look-ups on the result, and a fit.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quant_core::{
-    curves::{Curve, Instrument, InstrumentKind, Interpolation},
+    curves::{Curve, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson},
     time::{NaiveDate, schedule::Frequency},
 };
 
@@ -51,8 +51,22 @@ fn bootstrap(c: &mut Criterion) {
         });
         let curve = Curve::bootstrap(start, &quotes, interpolation).expect("the quotes fit");
         c.bench_function(&format!("curve/at/{name}"), |b| b.iter(|| curve.at(black_box(7.3))));
+        c.bench_function(&format!("curve/between/{name}"), |b| {
+            b.iter(|| curve.between(black_box(2.25), black_box(7.3)));
+        });
     }
 }
 
-criterion_group!(benches, bootstrap);
+/// The six parameters of a Nelson–Siegel–Svensson curve from the zero rates of those quotes.
+fn fit(c: &mut Criterion) {
+    let start = NaiveDate::from_ymd_opt(2024, 1, 15).expect("a day of the calendar");
+    let curve = Curve::bootstrap(start, &quotes(), Interpolation::LogLinear).expect("a curve");
+    let (tenors, rates): (Vec<f64>, Vec<f64>) =
+        curve.pillars().iter().map(|pillar| (pillar.tenor, pillar.zero_rate)).unzip();
+    c.bench_function("nelson_siegel_svensson/fit/14", |b| {
+        b.iter(|| NelsonSiegelSvensson::fit(black_box(&tenors), black_box(&rates)));
+    });
+}
+
+criterion_group!(benches, bootstrap, fit);
 criterion_main!(benches);

@@ -9,7 +9,8 @@
 //! forward rate      f(t) = −d ln D(t) / dt       instantaneous
 //! ```
 //!
-//! It goes through its pillars exactly, and between them as its [`Interpolation`] says. Times are
+//! It goes through its pillars exactly, and between them as its [`Interpolation`] says; a
+//! [`NelsonSiegelSvensson`] curve of six parameters goes near them all, and smoothly. Times are
 //! years; rates may be negative. A curve is one currency's and one collateral's: there is no
 //! second curve for discounting, and there are no turns of year, futures or spreads.
 
@@ -19,8 +20,10 @@ mod curve;
 mod instrument;
 mod interpolation;
 mod monotone_convex;
+pub mod nelson_siegel_svensson;
 mod newton;
 
-pub use curve::{Curve, CurveType, Pillar, Point};
+pub use curve::{Curve, CurveType, ForwardPeriod, Pillar, Point};
 pub use instrument::{Instrument, InstrumentKind};
 pub use interpolation::Interpolation;
+pub use nelson_siegel_svensson::NelsonSiegelSvensson;

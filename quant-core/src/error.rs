@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A number lies outside the range in which the computation means something.
-    #[error("`{argument}` is {value}, but must be {requirement}")]
+    #[error("`{argument}` is {value:?}, but must be {requirement}")]
     Domain {
         /// The argument at fault.
         argument: &'static str,
@@ -23,7 +23,7 @@ pub enum Error {
         requirement: &'static str,
     },
     /// An element of a series lies outside its range.
-    #[error("`{argument}[{index}]` is {value}, but must be {requirement}")]
+    #[error("`{argument}[{index}]` is {value:?}, but must be {requirement}")]
     Element {
         /// The series at fault.
         argument: &'static str,
@@ -45,7 +45,7 @@ pub enum Error {
         found: usize,
     },
     /// A series or a count is too short or too small for the computation.
-    #[error("`{argument}` has {found}, but needs at least {needed}")]
+    #[error("`{argument}`: {found} is too few, at least {needed} needed")]
     TooFew {
         /// The series or count at fault.
         argument: &'static str,
@@ -121,7 +121,7 @@ pub enum Error {
         problem: String,
     },
     /// The answer is not a finite number.
-    #[error("the result is too large for a double: reduce `{argument}`")]
+    #[error("the result is beyond the range of a double, driven there by `{argument}`")]
     Overflow {
         /// The argument that drives the result out of range.
         argument: &'static str,

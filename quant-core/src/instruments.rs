@@ -2,11 +2,13 @@
 //!
 //! | module | instrument |
 //! |---|---|
+//! | [`bond_yield`] | a bond's price, yield, duration and convexity, and its value on a curve |
 //! | [`fixed_bond`] | a bond with a fixed coupon: its cash flows and accrued interest |
 //! | [`treasury_bill`] | a United States Treasury bill: price, discount and yields |
 //!
 //! Rates are annual decimals (0.05 is 5 %), money is in the unit of the face value. Nothing here
 //! knows of default, of optional redemption or of tax.
 
+pub mod bond_yield;
 pub mod fixed_bond;
 pub mod treasury_bill;

@@ -7,13 +7,13 @@
 //! | module | what it computes |
 //! |---|---|
 //! | [`economics`] | demand and utility: Cobb–Douglas, constant elasticity of substitution |
-//! | [`portfolio`] | minimum-variance weights under bounds |
+//! | [`portfolio`] | minimum variance, target return, maximum Sharpe ratio, the efficient frontier, under bounds |
 //! | [`pricing`] | European, barrier and exchange options |
 //! | [`numerical`] | finite-difference derivatives |
 //! | [`regulatory`] | Basel capital ratios |
 //! | [`entropy`] | Shannon entropy, transfer entropy |
-//! | [`instruments`] | fixed-rate bonds, Treasury bills |
-//! | [`curves`] | yield curves: bootstrap, interpolation, look-ups |
+//! | [`instruments`] | fixed-rate bonds: flows, price, yield, duration; Treasury bills |
+//! | [`curves`] | yield curves: bootstrap, interpolation, look-ups, Nelson–Siegel–Svensson |
 //! | [`time`] | tenors, calendars, day counts, schedules |
 //!
 //! Rates, yields and volatilities are annual decimals (0.05 is 5 %), times are in years, and

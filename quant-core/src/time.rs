@@ -18,4 +18,6 @@ pub mod tenor;
 
 pub use chrono::NaiveDate;
 
-pub(crate) use gregorian::{add_days, add_months, days_between, has_plain_year, require_year};
+pub(crate) use gregorian::{
+    add_days, add_months, days_between, has_plain_year, month_index, require_year,
+};

@@ -2,6 +2,9 @@
 
 use super::{cubic, monotone_convex::MonotoneConvex};
 
+/// The points of Gauss's rule of two lie at plus and minus one by the root of three.
+const GAUSS_POINT: f64 = 0.577_350_269_189_625_8;
+
 /// How a curve goes from pillar to pillar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -78,6 +81,46 @@ impl Interpolant {
                 reading(time, exponent, forward_rate)
             }
         }
+    }
+
+    /// By how much the exponent rises between two times, the second after the first.
+    ///
+    /// Whole intervals between pillars are the difference of their exponents; the rest is the
+    /// integral of the forward rate, so that a short time costs no digits.
+    pub(super) fn exponent_between(&self, start: f64, end: f64) -> f64 {
+        let next = self.times.partition_point(|&pillar| pillar <= start);
+        let last = self.times.partition_point(|&pillar| pillar < end);
+        if next >= last {
+            return self.integral(next, start, end);
+        }
+        let (first_pillar, last_pillar) = (self.times[next], self.times[last - 1]);
+        let mut between = 0.0;
+        if last - next > 1 {
+            between = self.at(last_pillar).exponent - self.at(first_pillar).exponent;
+        }
+        self.integral(next, start, first_pillar) + between + self.integral(last, last_pillar, end)
+    }
+
+    /// The integral of the forward rate over times before the pillar `next` and after the one
+    /// before it.
+    fn integral(&self, next: usize, start: f64, end: f64) -> f64 {
+        let turn = match &self.shape {
+            Shape::MonotoneConvex(curve) => curve.turn(next),
+            _ => None,
+        };
+        match turn.filter(|&turn| start < turn && turn < end) {
+            Some(turn) => self.smooth_integral(start, turn) + self.smooth_integral(turn, end),
+            None => self.smooth_integral(start, end),
+        }
+    }
+
+    /// Gauss's rule of two points, which is exact for cubics: and no forward rate is of a higher
+    /// degree.
+    fn smooth_integral(&self, start: f64, end: f64) -> f64 {
+        let (middle, half) = (0.5 * start + 0.5 * end, 0.5 * (end - start));
+        let away = half * GAUSS_POINT;
+        let sum = self.at(middle - away).forward_rate + self.at(middle + away).forward_rate;
+        half * sum
     }
 
     /// The straight line between two zero rates and a bend, given with its slope, away from it.

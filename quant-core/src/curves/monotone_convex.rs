@@ -67,6 +67,15 @@ impl MonotoneConvex {
         }
     }
 
+    /// Where the forwards before the pillar `next` turn from one parabola to another, if they do.
+    pub(super) fn turn(&self, next: usize) -> Option<f64> {
+        let interval = self.intervals.get(next)?;
+        match interval.deviation {
+            Deviation::Parabola { .. } => None,
+            Deviation::Joined { turn, .. } => Some(interval.start + turn * interval.width),
+        }
+    }
+
     /// Minus the logarithm of the discount factor, and the forward, before the pillar `next`.
     pub(super) fn at(&self, times: &[f64], next: usize, time: f64) -> (f64, f64) {
         let Some(interval) = self.intervals.get(next) else {

@@ -160,7 +160,10 @@ impl FixedBond {
         Ok(CashFlows { cashflows, accrued_interest })
     }
 
-    fn validated_schedule(&self, settlement_date: Option<NaiveDate>) -> Result<Schedule> {
+    pub(super) fn validated_schedule(
+        &self,
+        settlement_date: Option<NaiveDate>,
+    ) -> Result<Schedule> {
         let Self { issue_date, maturity_date, frequency, end_of_month, .. } = *self;
         let schedule = Schedule::backward(issue_date, maturity_date, frequency, end_of_month)?;
         check::finite("coupon_rate", self.coupon_rate)?;
@@ -172,7 +175,7 @@ impl FixedBond {
         Ok(schedule)
     }
 
-    fn coupon(&self, period: &Period) -> Result<CashFlow> {
+    pub(super) fn coupon(&self, period: &Period) -> Result<CashFlow> {
         let (year_fraction, amount) = self.interest(period, period.end)?;
         Ok(CashFlow {
             date: self.calendar.adjust(period.end, self.convention)?,
@@ -184,7 +187,7 @@ impl FixedBond {
         })
     }
 
-    fn redemption(&self) -> Result<CashFlow> {
+    pub(super) fn redemption(&self) -> Result<CashFlow> {
         Ok(CashFlow {
             date: self.calendar.adjust(self.maturity_date, self.convention)?,
             amount: self.face_value,
@@ -196,7 +199,14 @@ impl FixedBond {
     }
 
     /// The year fraction from the period's start to a day in it, and the interest earned by then.
-    fn interest(&self, period: &Period, end: NaiveDate) -> Result<(f64, f64)> {
+    pub(super) fn interest(&self, period: &Period, end: NaiveDate) -> Result<(f64, f64)> {
+        let year_fraction = self.year_fraction(period, period.start, end);
+        let amount = self.face_value * self.coupon_rate * year_fraction;
+        Ok((year_fraction, check::result("face_value", amount)?))
+    }
+
+    /// The year fraction between two days of a period, or of the regular one with the same end.
+    pub(super) fn year_fraction(&self, period: &Period, start: NaiveDate, end: NaiveDate) -> f64 {
         let reference = Reference {
             period_start: period.regular_start,
             period_end: period.end,
@@ -204,9 +214,7 @@ impl FixedBond {
             maturity_date: self.maturity_date,
             calendar: self.calendar,
         };
-        let year_fraction = self.day_count.fraction(period.start, end, &reference);
-        let amount = self.face_value * self.coupon_rate * year_fraction;
-        Ok((year_fraction, check::result("face_value", amount)?))
+        self.day_count.fraction(start, end, &reference)
     }
 }
 

@@ -158,8 +158,11 @@ fn bond_equivalent_yield(gain: f64, days: f64, year: f64) -> f64 {
         return gain * year / days;
     }
     // A gain is above −1, so the square is no less than (r − y)²; rounding may take it below 0.
-    let square = days * days + (2.0 * days - year) * year * gain;
-    2.0 * gain * year / (days + square.max(0.0).sqrt())
+    let slope = (2.0 * days - year) * year;
+    let square = days * days + slope * gain;
+    // Where the square overflows its root does not, and the first term no longer counts.
+    let root = if square.is_finite() { square.max(0.0).sqrt() } else { slope.sqrt() * gain.sqrt() };
+    2.0 * gain * year / (days + root)
 }
 
 /// 366 where a 29 February lies in the year after the date, else 365.
@@ -177,6 +180,14 @@ mod tests {
 
     fn date(text: &str) -> NaiveDate {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_yield_beyond_the_square_root_of_the_range_is_not_lost() {
+        // mpmath, 50 digits: the quadratic solved for a price of 1e-300.
+        let value = bill("2024-03-07", "2054-09-07", Quote::Price(1e-300)).value().unwrap();
+        let expected = 2.580_987_338_723_656_5e150;
+        assert!((value.bond_equivalent_yield / expected - 1.0).abs() < 1e-14, "{value:?}");
     }
 
     fn bill(settlement: &str, maturity: &str, quote: Quote) -> TreasuryBill {

@@ -28,6 +28,8 @@ pub(super) struct Problem<'a> {
     pub(super) lower: Vec<f64>,
     /// Upper bounds, ∞ where there is none.
     pub(super) upper: Vec<f64>,
+    /// Returns for which variance may be traded; `None` where only the variance counts.
+    pub(super) returns: Option<Vec<f64>>,
 }
 
 /// Where an asset stands.
@@ -50,22 +52,24 @@ pub(super) struct Vertex<'a> {
     pub(super) face: Face<'a>,
     /// Half the derivative of the least variance by the budget.
     pub(super) multiplier: f64,
+    /// Half the derivative of the least variance by the return.
+    pub(super) trade_off: f64,
 }
 
 impl<'a> Problem<'a> {
     pub(super) fn new(covariance: &'a Symmetric, lower: Vec<f64>, upper: Vec<f64>) -> Self {
         let deviation = |asset| covariance.diagonal(asset).max(0.0).sqrt();
         let deviations = (0..covariance.size()).map(deviation).collect();
-        Self { covariance, deviations, lower, upper }
+        Self { covariance, deviations, lower, upper, returns: None }
     }
 
     /// Whether the bounds leave an asset no room.
-    fn is_fixed(&self, asset: usize) -> bool {
+    pub(super) fn is_fixed(&self, asset: usize) -> bool {
         self.lower[asset] == self.upper[asset]
     }
 
     /// The largest rounding error to expect in the gradient at an asset of unit deviation.
-    fn noise(&self, weights: &[f64]) -> f64 {
+    pub(super) fn noise(&self, weights: &[f64]) -> f64 {
         let risks =
             self.deviations.iter().zip(weights).map(|(deviation, weight)| deviation * weight.abs());
         NOISE * risks.sum::<f64>()
@@ -99,7 +103,7 @@ impl<'a> Problem<'a> {
             }
             let broken = self.exchange(&weights, &mut places, multiplier);
             if broken == 0 {
-                return Some(Vertex { weights, places, face, multiplier });
+                return Some(Vertex { weights, places, face, multiplier, trade_off: 0.0 });
             }
             if broken < fewest {
                 (fewest, patience) = (broken, PATIENCE);
@@ -279,7 +283,7 @@ impl<'a> Problem<'a> {
         places[last] = Place::Free;
         let mut face = Face::empty(self.covariance);
         face.add(last);
-        Vertex { weights, places, face, multiplier: 0.0 }
+        Vertex { weights, places, face, multiplier: 0.0, trade_off: 0.0 }
     }
 
     fn nearest_to_zero(&self, asset: usize) -> (f64, Place) {
@@ -293,7 +297,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Repeats the last step with a gradient in twice the precision until it moves nothing.
-    fn refine(&self, vertex: &mut Vertex<'a>) {
+    pub(super) fn refine(&self, vertex: &mut Vertex<'a>) {
         let mut last = f64::INFINITY;
         for _ in 0..3 {
             let slopes = self.exact_slopes(vertex);
@@ -320,15 +324,40 @@ impl<'a> Problem<'a> {
 
     /// The gradient less the multiplier at the free assets, summed in twice the precision.
     fn exact_slopes(&self, vertex: &Vertex<'a>) -> Vec<f64> {
+        let mut slopes = vec![0.0; vertex.weights.len()];
+        if let Some(returns) = &self.returns {
+            let Vertex { weights, face, multiplier, trade_off, .. } = vertex;
+            self.exact_residuals(weights, face, |asset| [-trade_off * returns[asset], -multiplier])
+                .for_each(|(asset, slope)| slopes[asset] = slope);
+            return slopes;
+        }
         let held = held_assets(&vertex.weights);
         let weights: Vec<f64> = held.iter().map(|&asset| vertex.weights[asset]).collect();
-        let mut slopes = vec![0.0; vertex.weights.len()];
         for asset in vertex.face.assets() {
             let row = self.covariance.row(asset);
             let row: Vec<f64> = held.iter().map(|&other| row[other]).collect();
             slopes[asset] = dot(&row, &weights) - vertex.multiplier;
         }
         slopes
+    }
+
+    /// The product of the covariance with a vector and what `others` adds to it, at the free
+    /// assets, summed in twice the precision.
+    pub(super) fn exact_residuals(
+        &self,
+        vector: &[f64],
+        face: &Face<'_>,
+        others: impl Fn(usize) -> [f64; 2],
+    ) -> impl Iterator<Item = (usize, f64)> {
+        let held = held_assets(vector);
+        let mut factors: Vec<f64> = held.iter().map(|&asset| vector[asset]).collect();
+        factors.extend([1.0, 1.0]);
+        face.assets().map(move |asset| {
+            let row = self.covariance.row(asset);
+            let others = others(asset);
+            let row: Vec<f64> = held.iter().map(|&other| row[other]).chain(others).collect();
+            (asset, dot(&row, &factors))
+        })
     }
 }
 

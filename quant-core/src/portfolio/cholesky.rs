@@ -107,11 +107,24 @@ impl Cholesky {
 
     /// Adds a row and column to A, given `Uᵀy = a` for its new column and the new pivot.
     pub(super) fn push(&mut self, column: &[f64], pivot: f64) {
+        if self.order == self.stride {
+            self.make_room();
+        }
         for (row, &element) in column.iter().enumerate() {
             self.elements[row * self.stride + self.order] = element;
         }
         self.elements[self.order * self.stride + self.order] = pivot.sqrt();
         self.order += 1;
+    }
+
+    /// Lays the rows out with room for as many again.
+    fn make_room(&mut self) {
+        let stride = 2 * self.stride + 4;
+        let mut elements = vec![0.0; stride * stride];
+        for row in 0..self.order {
+            elements[row * stride + row..row * stride + self.order].copy_from_slice(self.row(row));
+        }
+        (self.stride, self.elements) = (stride, elements);
     }
 
     /// Takes the row and column at `position` out of A.

@@ -73,6 +73,38 @@ impl<'a> Face<'a> {
         false
     }
 
+    /// Returns a move of the free assets that keeps variance and budget when an asset moves by
+    /// one that depends on them; in the order of [`assets`](Self::assets).
+    pub(super) fn null_move(&mut self, asset: usize) -> Vec<f64> {
+        let completed = self.completed_tail(asset);
+        if let Some(mut combination) = completed {
+            let own = combination.pop().expect("the asset itself");
+            return combination.iter().map(|q| q / own).chain([-1.0 / own]).collect();
+        }
+        let mut combination = self.column(asset);
+        self.factor.solve(&mut combination);
+        let Some(tail) = &self.tail else { return combination.iter().map(|q| -q).collect() };
+        let hedges = (1.0 - sum(combination.iter().copied())) / tail.budget;
+        let members = combination.iter().zip(&tail.combination).map(|(q, t)| hedges * t - q);
+        members.chain([-hedges]).collect()
+    }
+
+    /// The combination of the members and an asset that is the tail, where the asset completes it
+    /// to one that takes nothing of the budget.
+    fn completed_tail(&mut self, asset: usize) -> Option<Vec<f64>> {
+        let tail = self.tail.as_ref()?.asset;
+        let (column, pivot) = self.independent_column(asset)?;
+        self.factor.push(&column, pivot);
+        self.members.push(asset);
+        let mut combination = self.column(tail);
+        self.factor.solve(&mut combination);
+        self.members.pop();
+        self.factor.remove(self.members.len());
+        let budget = 1.0 - combination.iter().sum::<f64>();
+        let gross = 1.0 + combination.iter().map(|q| q.abs()).sum::<f64>();
+        (budget.abs() <= NO_BUDGET * gross).then_some(combination)
+    }
+
     /// Binds a free asset.
     pub(super) fn remove(&mut self, asset: usize) {
         let tail = self.tail.take().map(|tail| tail.asset);

@@ -2,7 +2,8 @@
 //!
 //! The answer is that of an active-set method: weights at a bound are the bound, and the others
 //! meet the first-order conditions to rounding. Singular covariances are welcome. Not modelled:
-//! a target return, transaction costs, constraints on groups of assets.
+//! transaction costs, constraints on groups of assets. [`target_return`](super::target_return)
+//! asks for a return as well.
 
 use super::active_set::{Problem, held_assets};
 use super::cholesky::Cholesky;
@@ -51,6 +52,19 @@ pub struct Portfolio {
     pub volatility: f64,
     /// Return beyond the riskless rate by volatility; `None` where the volatility is zero.
     pub sharpe_ratio: Option<f64>,
+}
+
+/// Arguments that have been checked.
+pub(super) struct Checked {
+    /// Lower bounds, −∞ where there is none.
+    pub(super) lower: Vec<f64>,
+    /// Upper bounds, ∞ where there is none.
+    pub(super) upper: Vec<f64>,
+    /// The covariance times `2^−exponent`, its largest variance near 1.
+    pub(super) covariance: Symmetric,
+    pub(super) exponent: i32,
+    /// The factor of the covariance where that is clearly definite.
+    pub(super) factor: Option<Cholesky>,
 }
 
 impl MinVariance<'_> {
@@ -106,15 +120,21 @@ impl MinVariance<'_> {
     /// Markowitz (1956), "The optimization of a quadratic function subject to linear
     /// constraints"; Nocedal and Wright (2006), "Numerical Optimization", chapter 16.
     pub fn solve(&self) -> Result<Portfolio> {
-        self.validate()?;
-        let (lower, upper) = self.bounds()?;
-        let (covariance, exponent) = self.scaled_covariance()?;
-        let factor = semi_definite(&covariance)?;
+        let Checked { lower, upper, covariance, exponent, factor } = self.check()?;
         let weights = match only_portfolio(&lower, &upper) {
             Some(weights) => weights,
             None => least_variance(&Problem::new(&covariance, lower, upper), factor)?,
         };
         self.describe(weights, &covariance, exponent)
+    }
+
+    /// Checks all arguments and brings them into the form in which they are computed with.
+    pub(super) fn check(&self) -> Result<Checked> {
+        self.validate()?;
+        let (lower, upper) = self.bounds()?;
+        let (covariance, exponent) = self.scaled_covariance()?;
+        let factor = semi_definite(&covariance)?;
+        Ok(Checked { lower, upper, covariance, exponent, factor })
     }
 
     fn validate(&self) -> Result<()> {
@@ -190,7 +210,7 @@ impl MinVariance<'_> {
     }
 
     /// Return, volatility and Sharpe ratio of the weights.
-    fn describe(
+    pub(super) fn describe(
         &self,
         weights: Vec<f64>,
         covariance: &Symmetric,
@@ -241,7 +261,7 @@ fn sums_to_one(bounds: &[f64]) -> bool {
 }
 
 /// The only portfolio that the bounds allow, if there is no other.
-fn only_portfolio(lower: &[f64], upper: &[f64]) -> Option<Vec<f64>> {
+pub(super) fn only_portfolio(lower: &[f64], upper: &[f64]) -> Option<Vec<f64>> {
     [lower, upper].into_iter().find(|bounds| sums_to_one(bounds)).map(<[f64]>::to_vec)
 }
 
@@ -307,17 +327,22 @@ fn least_variance(problem: &Problem<'_>, factor: Option<Cholesky>) -> Result<Vec
     if !is_definite {
         problem.shorten(&mut vertex);
     }
+    accepted(vertex.weights)
+}
+
+/// Hands on weights that are finite and sum to 1.
+pub(super) fn accepted(weights: Vec<f64>) -> Result<Vec<f64>> {
     // Only covariances that are singular to the last bit, unbounded, come near this.
-    let residual = (1.0 - sum(vertex.weights.iter().copied())).abs();
-    let size: f64 = vertex.weights.iter().map(|weight| weight.abs()).sum();
+    let residual = (1.0 - sum(weights.iter().copied())).abs();
+    let size: f64 = weights.iter().map(|weight| weight.abs()).sum();
     if residual.is_nan() || residual > BUDGET * size {
         return Err(Error::NoConvergence { method: "refinement", iterations: 3, residual });
     }
-    vertex.weights.into_iter().map(|weight| check::result("covariance_matrix", weight)).collect()
+    weights.into_iter().map(|weight| check::result("covariance_matrix", weight)).collect()
 }
 
 /// The variance of a portfolio; zero where it is rounding of its terms.
-fn variance(weights: &[f64], covariance: &Symmetric) -> f64 {
+pub(super) fn variance(weights: &[f64], covariance: &Symmetric) -> f64 {
     let held = held_assets(weights);
     let weights: Vec<f64> = held.iter().map(|&asset| weights[asset]).collect();
     let (mut gradient, mut gross) = (Vec::with_capacity(held.len()), 0.0);

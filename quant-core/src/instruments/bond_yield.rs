@@ -1,0 +1,851 @@
+//! Prices and yields of a fixed bond, how they move together, and its value on a curve.
+//!
+//! A yield is the one rate that discounts all payments to the price. Time is counted in coupon
+//! periods: those after the running one are whole, whatever their days, and what is left of the
+//! running one is measured by the bond's day count. As markets do, payments are discounted from
+//! the end of their period, not from the business day to which a calendar moves them.
+//!
+//! Prices are in the unit of the face value: a face value of 100 gives prices per 100. Not
+//! modelled: days ex-dividend, call dates, simple interest in the last period of a bond quoted by
+//! [`YieldConvention::Street`].
+
+use chrono::NaiveDate;
+
+use super::fixed_bond::FixedBond;
+use crate::{
+    Error, Result, check,
+    curves::Curve,
+    numerical::{double_double::DoubleDouble, elementary, scaled::Scaled},
+    time::{day_count::DayCount, require_year, schedule::Period},
+};
+
+/// Newton steps after which a yield is given up; about six are needed.
+const MOST_STEPS: u32 = 200;
+
+/// A step of the logarithm of the growth below this is left to the last steps in twice the
+/// precision.
+const COARSE: f64 = 1e-10;
+
+/// Steps in twice the precision after which nothing is left to gain.
+const MOST_FINE_STEPS: u32 = 4;
+
+/// Logarithms of the growth in a period beyond these belong to yields that are no doubles.
+const MOST_GROWTH: f64 = 700.0;
+
+/// A yield this near to zero is zero: no price in doubles tells it apart.
+const NO_YIELD: f64 = 1e-25;
+
+/// How a yield discounts over the part of a coupon period that is left at the settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum YieldConvention {
+    /// By compound interest, as over whole periods; the convention of the street and of the
+    /// International Capital Market Association.
+    Street,
+    /// By simple interest, as the United States Treasury prices its auctions.
+    Treasury,
+}
+
+/// What a bond is worth at a yield, and how its price moves.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BondMeasures {
+    /// Price without accrued interest, as it is quoted.
+    pub clean_price: f64,
+    /// Price with accrued interest, as it is paid.
+    pub dirty_price: f64,
+    /// Interest earned before the settlement and paid after it.
+    pub accrued_interest: f64,
+    /// Modified duration times the growth in a coupon period, `1 + y/f`, in years. By
+    /// [`YieldConvention::Street`] it is the mean time of the payments, weighted by their values.
+    pub macaulay_duration: f64,
+    /// Part of the dirty price lost for a rise of the yield, per unit of yield: in years.
+    pub modified_duration: f64,
+    /// Second derivative of the dirty price in the yield, as a part of it: in years squared.
+    pub convexity: f64,
+    /// Money lost for a rise of the yield by a hundredth of a percent.
+    pub dv01: f64,
+}
+
+impl FixedBond {
+    /// Returns the interest earned before a settlement and paid after it.
+    ///
+    /// It is that of [`cash_flows`](Self::cash_flows): nothing before the issue, on a coupon date
+    /// and after the last payment.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`cash_flows`](Self::cash_flows).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// # let note = FixedBond {
+    /// #     issue_date: date("1985-11-15"), maturity_date: date("1995-11-15"), coupon_rate: 0.095,
+    /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
+    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     convention: BusinessDayConvention::Unadjusted,
+    /// # };
+    /// // The 9½ % Treasury note of 31 CFR 356, appendix B, section II.D.
+    /// assert!((note.accrued_interest(date("1985-11-29"))? - 0.367403).abs() < 5e-7);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn accrued_interest(&self, settlement_date: NaiveDate) -> Result<f64> {
+        Ok(self.cash_flows(Some(settlement_date))?.accrued_interest.unwrap_or(0.0))
+    }
+
+    /// Returns the price with accrued interest at which the bond has a yield.
+    ///
+    /// ```text
+    /// P = d(w) Σₖ Cₖ (1 + y/f)⁻ᵏ,   k = 0, 1, 2, …
+    /// d(w) = (1 + y/f)⁻ʷ by the street,   d(w) = 1 / (1 + w y/f) by the Treasury
+    /// w = (τ(start, end) − τ(start, settlement)) / τ(regular start, end)
+    /// ```
+    ///
+    /// where y is the yield, f the number of coupons a year, Cₖ what is paid at the end of the
+    /// k-th period after the running one, and τ the bond's day count over the running period, the
+    /// regular one being of full length. So w is 1 at a coupon date, and less than 1 at the issue
+    /// of a bond with a short first period. A coupon that its calendar moved past the settlement
+    /// counts in full; one paid before its period ended counts no more.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`cash_flows`](Self::cash_flows); [`Error::Date`] for a settlement before the
+    /// issue, or where nothing is left to be paid or to be discounted; [`Error::Domain`] for a
+    /// yield that is not above −100 % a coupon period; [`Error::Overflow`] for a price that is no
+    /// double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// use quant_core::instruments::bond_yield::YieldConvention;
+    /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// # let note = FixedBond {
+    /// #     issue_date: date("1985-11-15"), maturity_date: date("1995-11-15"), coupon_rate: 0.095,
+    /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
+    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     convention: BusinessDayConvention::Unadjusted,
+    /// # };
+    /// // The 9½ % Treasury note of 31 CFR 356, appendix B, section II.D.
+    /// let price = note.dirty_price(date("1985-11-29"), 0.0954, YieldConvention::Treasury)?;
+    /// assert!((price - 100.098321).abs() < 5e-7);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// 31 CFR part 356, appendix B, section II; Mayle (1993), "Standard Securities Calculation
+    /// Methods", volume 1.
+    pub fn dirty_price(
+        &self,
+        settlement_date: NaiveDate,
+        yield_to_maturity: f64,
+        convention: YieldConvention,
+    ) -> Result<f64> {
+        let claim = Claim::of(self, settlement_date)?;
+        let value = claim.value(yield_to_maturity, convention)?;
+        claim.money(value.price + claim.overdue.into())
+    }
+
+    /// Returns the price without accrued interest at which the bond has a yield.
+    ///
+    /// It is the [`dirty_price`](Self::dirty_price) less the
+    /// [`accrued_interest`](Self::accrued_interest), rounded once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dirty_price`](Self::dirty_price).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// use quant_core::instruments::bond_yield::YieldConvention;
+    /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// # let bond = FixedBond {
+    /// #     issue_date: date("2007-11-15"), maturity_date: date("2017-11-15"), coupon_rate: 0.0575,
+    /// #     face_value: 100.0, frequency: Frequency::Semiannual,
+    /// #     day_count: DayCount::Thirty360BondBasis, end_of_month: false, calendar: Calendar::None,
+    /// #     convention: BusinessDayConvention::Unadjusted,
+    /// # };
+    /// // 5¾ % to November 2017, bought in February 2008 at 6.5 %: Microsoft's example of PRICE.
+    /// let price = bond.clean_price(date("2008-02-15"), 0.065, YieldConvention::Street)?;
+    /// assert!((price - 94.63436162).abs() < 5e-9);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn clean_price(
+        &self,
+        settlement_date: NaiveDate,
+        yield_to_maturity: f64,
+        convention: YieldConvention,
+    ) -> Result<f64> {
+        let claim = Claim::of(self, settlement_date)?;
+        let value = claim.value(yield_to_maturity, convention)?;
+        claim.money(value.price + DoubleDouble::sum(claim.overdue, -claim.accrued))
+    }
+
+    /// Returns the yield at which the bond has a clean price.
+    ///
+    /// It is the inverse of [`clean_price`](Self::clean_price). Newton's method, on the logarithm
+    /// of the price as a function of the logarithm of the growth in a period, is kept between
+    /// bounds and ends with steps in twice the precision: so the yield is that of the price given,
+    /// to the last bits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`cash_flows`](Self::cash_flows); [`Error::Date`] for a settlement before the
+    /// issue, or where nothing is left to be paid or to be discounted; [`Error::Domain`] for a
+    /// price that is not finite or that no yield above −100 % a coupon period gives, as where the
+    /// price with accrued interest is not positive; [`Error::Overflow`] for a yield that is no
+    /// double; [`Error::Conflict`] where negative coupons leave the last payment without worth.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// use quant_core::instruments::bond_yield::YieldConvention;
+    /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// # let bond = FixedBond {
+    /// #     issue_date: date("2007-11-15"), maturity_date: date("2016-11-15"), coupon_rate: 0.0575,
+    /// #     face_value: 100.0, frequency: Frequency::Semiannual,
+    /// #     day_count: DayCount::Thirty360BondBasis, end_of_month: false, calendar: Calendar::None,
+    /// #     convention: BusinessDayConvention::Unadjusted,
+    /// # };
+    /// // 5¾ % to November 2016, bought in February 2008: Microsoft's example of YIELD.
+    /// let rate = bond.yield_to_maturity(date("2008-02-15"), 95.04287, YieldConvention::Street)?;
+    /// assert!((rate - 0.065).abs() < 1e-7);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn yield_to_maturity(
+        &self,
+        settlement_date: NaiveDate,
+        clean_price: f64,
+        convention: YieldConvention,
+    ) -> Result<f64> {
+        let claim = Claim::of(self, settlement_date)?;
+        check::finite("clean_price", clean_price)?;
+        claim.solve(clean_price, convention)
+    }
+
+    /// Returns prices, durations, convexity and the value of a basis point at a yield.
+    ///
+    /// ```text
+    /// modified duration = −P′/P,   Macaulay duration = −(1 + y/f) P′/P
+    /// convexity = P″/P,   dv01 = −P′ / 10,000
+    /// ```
+    ///
+    /// where P is the [`dirty_price`](Self::dirty_price) as a function of the yield y, and f the
+    /// number of coupons a year.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dirty_price`](Self::dirty_price); [`Error::Overflow`] also where the price is
+    /// zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// use quant_core::instruments::bond_yield::YieldConvention;
+    /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// # let bond = FixedBond {
+    /// #     issue_date: date("2008-01-01"), maturity_date: date("2016-01-01"), coupon_rate: 0.08,
+    /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
+    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     convention: BusinessDayConvention::Unadjusted,
+    /// # };
+    /// // An 8 % bond to January 2016, bought in January 2008 at 9 %: Microsoft's example of MDURATION.
+    /// let measures = bond.measures(date("2008-01-01"), 0.09, YieldConvention::Street)?;
+    /// assert!((measures.modified_duration - 5.73567).abs() < 5e-6);
+    /// assert!((measures.macaulay_duration - 5.99377).abs() < 5e-6);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Macaulay (1938), "Some Theoretical Problems Suggested by the Movements of Interest Rates,
+    /// Bond Yields and Stock Prices in the United States since 1856"; Mayle (1994), "Standard
+    /// Securities Calculation Methods", volume 2.
+    pub fn measures(
+        &self,
+        settlement_date: NaiveDate,
+        yield_to_maturity: f64,
+        convention: YieldConvention,
+    ) -> Result<BondMeasures> {
+        let claim = Claim::of(self, settlement_date)?;
+        let Value { price, slope, curvature, growth } =
+            claim.value(yield_to_maturity, convention)?;
+        let dirty = price + claim.overdue.into();
+        let frequency = DoubleDouble::from(claim.frequency);
+        let loss = -slope / frequency;
+        let result = |value: DoubleDouble| check::result("yield_to_maturity", value.high);
+        Ok(BondMeasures {
+            clean_price: claim.money(price + DoubleDouble::sum(claim.overdue, -claim.accrued))?,
+            dirty_price: claim.money(dirty)?,
+            accrued_interest: claim.money(claim.accrued.into())?,
+            macaulay_duration: result(loss / dirty * growth)?,
+            modified_duration: result(loss / dirty)?,
+            convexity: result(curvature / (frequency * frequency) / dirty)?,
+            dv01: claim.money(loss * 1e-4.into())?,
+        })
+    }
+
+    /// Returns what the payments after a curve's reference date are worth on that date.
+    ///
+    /// ```text
+    /// V = Σ Cⱼ D(tⱼ)
+    /// ```
+    ///
+    /// where Cⱼ is paid on the day that [`cash_flows`](Self::cash_flows) says, and D(tⱼ) is the
+    /// curve's discount factor at the [tenor](Curve::tenor) of that day. Nothing left to be paid
+    /// is worth 0. For a settlement after the reference date, divide by its discount factor.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`cash_flows`](Self::cash_flows) and [`Curve::at`]; [`Error::Overflow`] for a
+    /// value that is no double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// use quant_core::curves::{Curve, CurveType, Interpolation};
+    /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// # let bond = FixedBond {
+    /// #     issue_date: date("2026-01-15"), maturity_date: date("2028-01-15"), coupon_rate: 0.05,
+    /// #     face_value: 100.0, frequency: Frequency::Annual, day_count: DayCount::ActActIcma,
+    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     convention: BusinessDayConvention::Unadjusted,
+    /// # };
+    /// // A two-year bond of 5 % a year on the day of its issue.
+    /// let (tenors, factors) = ([1.0, 2.0], [0.96, 0.92]);
+    /// let curve = Curve::from_values(
+    ///     bond.issue_date, &tenors, &factors, CurveType::Discount, Interpolation::LogLinear,
+    /// )?;
+    /// assert!((bond.present_value(&curve)? - (5.0 * 0.96 + 105.0 * 0.92)).abs() < 1e-13);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn present_value(&self, curve: &Curve) -> Result<f64> {
+        let flows = self.cash_flows(Some(curve.reference_date()))?.cashflows;
+        let mut sum = DoubleDouble::ZERO;
+        for flow in flows {
+            let factor = curve.at(curve.tenor(flow.date)?)?.discount_factor;
+            let value = check::result("face_value", flow.amount * factor)?;
+            sum = sum + value.into();
+        }
+        check::result("face_value", sum.high)
+    }
+}
+
+/// What is still to be paid, in units of a power of two near the face value.
+struct Claim {
+    /// What is due at the end of the running coupon period and of every one after it.
+    amounts: Vec<f64>,
+    /// The part of the running period that is left, in units of a regular one.
+    part: f64,
+    /// What was due before the settlement and is paid after it.
+    overdue: f64,
+    accrued: f64,
+    frequency: f64,
+    /// The unit is 2 to this power.
+    exponent: i32,
+}
+
+/// A value, its first two derivatives in the growth in a coupon period, and that growth.
+struct Value {
+    price: DoubleDouble,
+    slope: DoubleDouble,
+    curvature: DoubleDouble,
+    growth: DoubleDouble,
+}
+
+impl Claim {
+    fn of(bond: &FixedBond, settlement: NaiveDate) -> Result<Self> {
+        let schedule = bond.validated_schedule(Some(settlement))?;
+        require_year("settlement_date", settlement)?;
+        let redemption = bond.redemption()?;
+        let (_, exponent) = libm::frexp(bond.face_value);
+        let mut claim = Self {
+            amounts: Vec::with_capacity(schedule.len()),
+            part: 0.0,
+            overdue: 0.0,
+            accrued: 0.0,
+            frequency: f64::from(bond.frequency.count()),
+            exponent,
+        };
+        if settlement < bond.issue_date {
+            return Err(refused(settlement, "on or after the issue date"));
+        }
+        if settlement >= bond.maturity_date || settlement >= redemption.date {
+            return Err(refused(settlement, "before the maturity and the last payment"));
+        }
+        for period in schedule {
+            claim.add(bond, &period, settlement)?;
+        }
+        let last = claim.amounts.last_mut().expect("a period ends at the maturity");
+        *last += redemption.amount;
+        claim.rescale();
+        Ok(claim)
+    }
+
+    /// Takes in the coupon of one period.
+    fn add(&mut self, bond: &FixedBond, period: &Period, settlement: NaiveDate) -> Result<()> {
+        let coupon = bond.coupon(period)?;
+        let is_unpaid = coupon.date > settlement;
+        if period.start < settlement && is_unpaid {
+            self.accrued += bond.interest(period, settlement.min(period.end))?.1;
+        }
+        if period.end <= settlement {
+            if is_unpaid {
+                self.overdue += coupon.amount;
+            }
+            return Ok(());
+        }
+        if self.amounts.is_empty() {
+            let whole = bond.year_fraction(period, period.regular_start, period.end);
+            self.part = fraction_left(bond, period, settlement) / whole;
+        }
+        self.amounts.push(if is_unpaid { coupon.amount } else { 0.0 });
+        Ok(())
+    }
+
+    /// Brings all amounts near 1, so that their products keep all their bits.
+    fn rescale(&mut self) {
+        let exponent = self.exponent;
+        for amount in self.amounts.iter_mut().chain([&mut self.overdue, &mut self.accrued]) {
+            *amount = libm::scalbn(*amount, -exponent);
+        }
+    }
+
+    /// An amount in the unit of the face value.
+    fn money(&self, amount: DoubleDouble) -> Result<f64> {
+        check::result("yield_to_maturity", libm::scalbn(amount.high, self.exponent))
+    }
+
+    /// The growth in a coupon period at a yield.
+    fn growth(&self, rate: f64) -> DoubleDouble {
+        DoubleDouble::ONE + DoubleDouble::from(rate) / self.frequency.into()
+    }
+
+    /// What is not overdue is worth, at a yield that may be out of range.
+    fn value(&self, rate: f64, convention: YieldConvention) -> Result<Value> {
+        let growth = if rate.is_finite() { self.growth(rate) } else { DoubleDouble::ZERO };
+        let requirement = "a finite rate above -100 % a coupon period";
+        check::require(growth.high > 0.0, "yield_to_maturity", rate, requirement)?;
+        Ok(self.value_at(growth, convention))
+    }
+
+    fn value_at(&self, growth: DoubleDouble, convention: YieldConvention) -> Value {
+        let [sum, first, second] = self.moments(DoubleDouble::ONE / growth);
+        let part = DoubleDouble::from(self.part);
+        match convention {
+            YieldConvention::Street => {
+                let logarithm = elementary::log(Scaled::from(growth));
+                let front = elementary::exp(-(part * logarithm)).to_plain();
+                let price = front * sum;
+                let first_moment = front * (part * sum + first);
+                let second_moment =
+                    front * (part * (part * sum + first + first) + second) + first_moment;
+                let curvature = second_moment / (growth * growth);
+                Value { price, slope: -first_moment / growth, curvature, growth }
+            }
+            YieldConvention::Treasury => {
+                let front =
+                    DoubleDouble::ONE / (DoubleDouble::ONE + part * (growth - DoubleDouble::ONE));
+                let price = front * sum;
+                let slope = -front * (first / growth + part * price);
+                let curvature =
+                    front * ((first + second) / (growth * growth) - part * (slope + slope));
+                Value { price, slope, curvature, growth }
+            }
+        }
+    }
+
+    /// `Σ C vᵏ`, `Σ k C vᵏ` and `Σ k² C vᵏ`.
+    fn moments(&self, v: DoubleDouble) -> [DoubleDouble; 3] {
+        let (mut factor, mut number) = (DoubleDouble::ONE, 0.0);
+        let mut moments = [DoubleDouble::ZERO; 3];
+        for &amount in &self.amounts {
+            let mut term = factor * amount.into();
+            for moment in &mut moments {
+                *moment = *moment + term;
+                term = term * DoubleDouble::from(number);
+            }
+            factor = factor * v;
+            number += 1.0;
+        }
+        moments
+    }
+
+    /// The value and how fast it falls as the logarithm of the growth rises, in plain doubles.
+    fn rough_value(&self, logarithm: f64, convention: YieldConvention) -> (f64, f64) {
+        let v = libm::exp(-logarithm);
+        let (mut sum, mut derivative) = (0.0, 0.0);
+        for amount in self.amounts.iter().rev() {
+            derivative = derivative * v + sum;
+            sum = sum * v + amount;
+        }
+        let first = v * derivative;
+        match convention {
+            YieldConvention::Street => {
+                let front = libm::exp(-self.part * logarithm);
+                (front * sum, front * (self.part * sum + first))
+            }
+            YieldConvention::Treasury => {
+                let front = 1.0 / (1.0 + self.part * libm::expm1(logarithm));
+                (front * sum, front * (first + self.part * front * sum / v))
+            }
+        }
+    }
+
+    fn solve(&self, clean_price: f64, convention: YieldConvention) -> Result<f64> {
+        let clean = libm::scalbn(clean_price, -self.exponent);
+        let target = DoubleDouble::sum(clean, self.accrued) + (-self.overdue).into();
+        let impossible = |requirement| {
+            Err(Error::Domain { argument: "clean_price", value: clean_price, requirement })
+        };
+        if self.amounts.last().is_none_or(|&last| last <= 0.0) {
+            let problem = "is so negative that the last payment has no worth";
+            return Err(Error::Conflict { argument: "coupon_rate", problem });
+        }
+        if self.part == 0.0 && self.amounts.len() == 1 {
+            let problem = "leaves no time to the last payment by the day count";
+            return Err(Error::Conflict { argument: "settlement_date", problem });
+        }
+        if target.high <= 0.0 {
+            return impossible("a price that is positive with accrued interest");
+        }
+        let logarithm = self.search(target.high, convention)?;
+        // The search ends at its bounds where there is nothing between them.
+        if logarithm >= MOST_GROWTH - 1.0 {
+            return Err(Error::Overflow { argument: "clean_price" });
+        }
+        let rate = self.polish(self.frequency * libm::expm1(logarithm), target, convention);
+        if self.growth(rate).high > 0.0 {
+            check::result("clean_price", rate)
+        } else {
+            impossible("a price that a yield above -100 % a coupon period gives")
+        }
+    }
+
+    /// The logarithm of the growth at which the value is near a target.
+    ///
+    /// The value falls as the growth rises, wherever it is positive, for negative coupons too:
+    /// their sum with the redemption changes its sign once.
+    fn search(&self, target: f64, convention: YieldConvention) -> Result<f64> {
+        let (mut below, mut above) = (-MOST_GROWTH, MOST_GROWTH);
+        let mut logarithm = 0.0;
+        for _ in 0..MOST_STEPS {
+            let (price, fall) = self.rough_value(logarithm, convention);
+            // Where the growth is small the value is no double any more.
+            let is_too_high = price > target || !price.is_finite();
+            if is_too_high {
+                below = logarithm;
+            } else {
+                above = logarithm;
+            }
+            let step = libm::log(price / target) * price / fall;
+            if step.abs() <= COARSE {
+                return Ok(logarithm);
+            }
+            let next = logarithm + step;
+            let is_inside = next > below && next < above && price > 0.0 && price.is_finite();
+            logarithm = if is_inside { next } else { 0.5 * (below + above) };
+            if above - below <= COARSE {
+                return Ok(logarithm);
+            }
+        }
+        let residual = above - below;
+        Err(Error::NoConvergence { method: "yield", iterations: MOST_STEPS, residual })
+    }
+
+    /// The yield near another one at which the value is the target.
+    fn polish(&self, near: f64, target: DoubleDouble, convention: YieldConvention) -> f64 {
+        let mut rate = near;
+        for _ in 0..MOST_FINE_STEPS {
+            let growth = self.growth(rate);
+            if growth.high <= 0.0 {
+                break;
+            }
+            let Value { price, slope, .. } = self.value_at(growth, convention);
+            let step = self.frequency * ((target - price) / slope).high;
+            if !step.is_finite() {
+                break;
+            }
+            rate += step;
+            if step.abs() <= 0.25 * f64::EPSILON * rate.abs() {
+                break;
+            }
+        }
+        if rate.abs() < NO_YIELD { 0.0 } else { rate }
+    }
+}
+
+/// The part of a year from the settlement to the end of the running period.
+///
+/// It is what the coupon has not accrued yet. That only months of 30 days tell from the time
+/// between the two dates, and there the difference is made of whole days.
+fn fraction_left(bond: &FixedBond, period: &Period, settlement: NaiveDate) -> f64 {
+    match bond.day_count {
+        DayCount::Thirty360BondBasis | DayCount::ThirtyE360 | DayCount::ThirtyE360Isda => {
+            let all = bond.year_fraction(period, period.start, period.end);
+            let gone = bond.year_fraction(period, period.start, settlement);
+            libm::rint(360.0 * (all - gone)).max(0.0) / 360.0
+        }
+        _ => bond.year_fraction(period, settlement, period.end),
+    }
+}
+
+fn refused(settlement: NaiveDate, requirement: &'static str) -> Error {
+    Error::Date { argument: "settlement_date", value: settlement, requirement }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::YieldConvention::{Street, Treasury};
+    use super::*;
+    use crate::{
+        curves::{CurveType, Interpolation},
+        time::{
+            calendar::{BusinessDayConvention, Calendar},
+            schedule::Frequency,
+        },
+    };
+
+    fn date(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    fn bond(issue: &str, maturity: &str, coupon_rate: f64) -> FixedBond {
+        FixedBond {
+            issue_date: date(issue),
+            maturity_date: date(maturity),
+            coupon_rate,
+            face_value: 100.0,
+            frequency: Frequency::Semiannual,
+            day_count: DayCount::ActActIcma,
+            end_of_month: false,
+            calendar: Calendar::None,
+            convention: BusinessDayConvention::Unadjusted,
+        }
+    }
+
+    #[test]
+    fn the_treasury_s_own_examples_agree() {
+        // 31 CFR 356, appendix B, section II, examples A, B and D.
+        let mut short = bond("1990-04-02", "1992-03-31", 0.085);
+        short.end_of_month = true;
+        #[rustfmt::skip]
+        let rows = [
+            (bond("1990-05-15", "2020-05-15", 0.0875), "1990-05-15", 0.0884, 99.057893, 0.0),
+            (short, "1990-04-02", 0.0859, 99.838183, 0.0),
+            (bond("1985-11-15", "1995-11-15", 0.095), "1985-11-29", 0.0954, 99.730918, 0.367403),
+        ];
+        for (bond, settlement, rate, price, accrued) in rows {
+            let found = bond.measures(date(settlement), rate, Treasury).unwrap();
+            assert!((found.clean_price - price).abs() <= 5e-7, "{found:?}");
+            assert!((found.accrued_interest - accrued).abs() <= 5e-7, "{found:?}");
+            let back = bond.yield_to_maturity(date(settlement), price, Treasury).unwrap();
+            assert!((back - rate).abs() <= 1e-8, "{back}");
+        }
+    }
+
+    #[test]
+    fn published_examples_of_the_street_agree() {
+        // Microsoft's examples of PRICE, YIELD, DURATION and MDURATION.
+        let mut bond_basis = bond("2007-11-15", "2017-11-15", 0.0575);
+        bond_basis.day_count = DayCount::Thirty360BondBasis;
+        let price = bond_basis.clean_price(date("2008-02-15"), 0.065, Street).unwrap();
+        assert!((price - 94.634_361_62).abs() < 5e-9, "{price}");
+        let long = bond("2018-07-01", "2048-01-01", 0.08);
+        let measures = long.measures(date("2018-07-01"), 0.09, Street).unwrap();
+        assert!((measures.macaulay_duration - 10.919_145_3).abs() < 5e-8, "{measures:?}");
+    }
+
+    #[test]
+    fn a_bond_at_its_coupon_rate_is_worth_par_on_a_coupon_date() {
+        for convention in [Street, Treasury] {
+            for rate in [0.0, 0.05, 0.08125, -0.01] {
+                let bond = bond("2020-03-15", "2050-03-15", rate);
+                let price = bond.clean_price(date("2024-09-15"), rate, convention).unwrap();
+                assert_eq!(price, 100.0, "{rate}");
+                let found = bond.yield_to_maturity(date("2024-09-15"), 100.0, convention).unwrap();
+                assert_eq!(found, rate, "{convention:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_conventions_agree_on_coupon_dates_only() {
+        let bond = bond("2020-03-15", "2030-03-15", 0.05);
+        let at = |settlement: &str| {
+            [Street, Treasury].map(|by| bond.clean_price(date(settlement), 0.07, by).unwrap())
+        };
+        assert_eq!(at("2023-03-15")[0], at("2023-03-15")[1]);
+        assert!(at("2023-06-15")[0] > at("2023-06-15")[1] + 0.01);
+    }
+
+    #[test]
+    fn a_bond_without_coupons_has_the_yield_of_compound_interest() {
+        let zero = bond("2020-01-15", "2030-01-15", 0.0);
+        let measures = zero.measures(date("2021-01-15"), 0.04, Street).unwrap();
+        assert!((measures.clean_price - 100.0 / libm::pow(1.02, 18.0)).abs() < 1e-13);
+        assert_eq!(measures.macaulay_duration, 9.0);
+        assert_eq!(measures.modified_duration, 9.0 / 1.02);
+        assert!((measures.convexity - 9.0 * 9.5 / (1.02 * 1.02)).abs() < 1e-13);
+        let rate = zero.yield_to_maturity(date("2021-01-15"), 50.0, Street).unwrap();
+        assert!((rate - 2.0 * libm::expm1(core::f64::consts::LN_2 / 18.0)).abs() < 1e-17);
+    }
+
+    #[test]
+    fn payments_on_their_way_count_in_full() {
+        // 24 March 1991 is a Sunday: paid on Monday, or on the Friday before.
+        let moved = |convention| FixedBond {
+            calendar: Calendar::Weekends,
+            convention,
+            day_count: DayCount::Thirty360BondBasis,
+            ..bond("1990-09-24", "1991-09-24", 0.05)
+        };
+        let late = moved(BusinessDayConvention::Following);
+        let measures = late.measures(date("1991-03-24"), 0.05, Street).unwrap();
+        assert_eq!((measures.dirty_price, measures.accrued_interest), (102.5, 2.5));
+        assert_eq!(late.yield_to_maturity(date("1991-03-24"), 100.0, Street), Ok(0.05));
+        let early = moved(BusinessDayConvention::Preceding);
+        let measures = early.measures(date("1991-03-23"), 0.05, Street).unwrap();
+        assert_eq!(measures.accrued_interest, 0.0);
+        assert!((measures.dirty_price - 100.0 / libm::pow(1.025, 1.0 / 180.0)).abs() < 1e-13);
+    }
+
+    #[test]
+    fn every_price_without_a_yield_is_refused_by_name() {
+        let good = bond("2020-03-15", "2030-03-15", 0.05);
+        let refused = |bond: &FixedBond, settlement: &str, price: f64| {
+            let error = bond.yield_to_maturity(date(settlement), price, Street).unwrap_err();
+            (error.code(), error.argument().unwrap())
+        };
+        assert_eq!(refused(&good, "2023-03-15", f64::NAN), ("domain", "clean_price"));
+        assert_eq!(refused(&good, "2023-03-15", 0.0), ("domain", "clean_price"));
+        assert_eq!(refused(&good, "2023-06-15", -2.0), ("domain", "clean_price"));
+        assert_eq!(refused(&good, "2023-06-15", 1e306), ("domain", "clean_price"));
+        let zero = FixedBond { coupon_rate: 0.0, ..good.clone() };
+        assert_eq!(refused(&zero, "2030-03-14", 1e-9), ("overflow", "clean_price"));
+        assert_eq!(refused(&good, "2020-03-14", 100.0), ("date", "settlement_date"));
+        assert_eq!(refused(&good, "2030-03-15", 100.0), ("date", "settlement_date"));
+        let ruinous = FixedBond { coupon_rate: -3.0, ..good.clone() };
+        assert_eq!(refused(&ruinous, "2023-03-15", 100.0), ("conflict", "coupon_rate"));
+        for rate in [-2.0, -3.0, f64::NAN, f64::INFINITY] {
+            let error = good.dirty_price(date("2023-06-15"), rate, Street).unwrap_err();
+            assert_eq!((error.code(), error.argument()), ("domain", Some("yield_to_maturity")));
+        }
+        let error = good.dirty_price(date("2023-06-15"), -1.999_999_999, Street).unwrap();
+        assert!(error > 1e100);
+        // By 30/360 nothing is left from the 30th to the 31st.
+        let last =
+            FixedBond { day_count: DayCount::ThirtyE360, ..bond("2020-07-31", "2030-07-31", 0.05) };
+        assert_eq!(refused(&last, "2030-07-30", 100.0), ("conflict", "settlement_date"));
+        assert_eq!(last.dirty_price(date("2030-07-30"), 0.05, Street), Ok(102.5));
+    }
+
+    #[test]
+    fn a_value_on_a_curve_is_that_of_each_payment() {
+        let bond = bond("2020-03-15", "2030-03-15", 0.05);
+        let today = date("2024-05-01");
+        let flows = bond.cash_flows(Some(today)).unwrap().cashflows;
+        let curve =
+            Curve::from_values(today, &[40.0], &[0.03], CurveType::Zero, Interpolation::Linear);
+        let curve = curve.unwrap();
+        let worth = |flow: &crate::instruments::fixed_bond::CashFlow| {
+            flow.amount * libm::exp(-0.03 * curve.tenor(flow.date).unwrap())
+        };
+        let expected: f64 = flows.iter().map(worth).sum();
+        assert!((bond.present_value(&curve).unwrap() - expected).abs() < 1e-13);
+        let late = Curve::from_values(
+            date("2031-01-01"),
+            &[1.0],
+            &[0.0],
+            CurveType::Zero,
+            Interpolation::Linear,
+        );
+        assert_eq!(bond.present_value(&late.unwrap()), Ok(0.0));
+    }
+
+    fn any_bond() -> impl Strategy<Value = (FixedBond, NaiveDate)> {
+        let frequencies = [1, 2, 3, 4, 6, 12];
+        let kinds = [
+            DayCount::Thirty360BondBasis,
+            DayCount::ThirtyE360,
+            DayCount::ThirtyE360Isda,
+            DayCount::Act360,
+            DayCount::Act365,
+            DayCount::ActActIcma,
+            DayCount::ActActIsda,
+            DayCount::Bus252,
+        ];
+        let dates = (690_000_i32..760_000, 2_i32..12_000, 0.0..1.0);
+        (dates, 0_usize..6, 0_usize..8, 0.0..0.15, any::<bool>()).prop_map(
+            move |((start, length, part), frequency, kind, coupon_rate, end_of_month)| {
+                let day = |n| NaiveDate::from_num_days_from_ce_opt(n).unwrap();
+                let bond = FixedBond {
+                    issue_date: day(start),
+                    maturity_date: day(start + length),
+                    coupon_rate,
+                    face_value: 1000.0,
+                    frequency: Frequency::from_count(frequencies[frequency]).unwrap(),
+                    day_count: kinds[kind],
+                    end_of_month,
+                    calendar: Calendar::Target,
+                    convention: BusinessDayConvention::Unadjusted,
+                };
+                (bond, day(start + (part * f64::from(length)) as i32))
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn the_yield_of_a_price_gives_the_price((bond, settlement) in any_bond(), rate in -0.5_f64..0.5, simple: bool) {
+            let convention = if simple { Treasury } else { Street };
+            let measures = bond.measures(settlement, rate, convention).unwrap();
+            prop_assume!(measures.modified_duration > 1e-4);
+            let found = bond.yield_to_maturity(settlement, measures.clean_price, convention).unwrap();
+            // The price was rounded, and so the yield is known to that and to its own last bits.
+            let size = measures.clean_price.abs().max(measures.accrued_interest);
+            let rounding = f64::EPSILON * size / measures.dirty_price / measures.modified_duration;
+            prop_assert!((found - rate).abs() <= rounding + f64::EPSILON * rate.abs());
+        }
+
+        #[test]
+        fn the_measures_are_the_derivatives_of_the_price((bond, settlement) in any_bond(), rate in -0.1_f64..0.3, simple: bool) {
+            let convention = if simple { Treasury } else { Street };
+            let at = |rate| bond.measures(settlement, rate, convention).unwrap();
+            let (step, here) = (1e-5, at(rate));
+            let (up, down) = (at(rate + step), at(rate - step));
+            let slope = (up.dirty_price - down.dirty_price) / (2.0 * step);
+            let bend = (down.modified_duration * down.dirty_price - up.modified_duration * up.dirty_price) / (2.0 * step);
+            let years = 1.0 + here.modified_duration;
+            prop_assert!((slope + here.modified_duration * here.dirty_price).abs() <= 1e-7 * here.dirty_price * years * years * years);
+            prop_assert!((bend - here.convexity * here.dirty_price).abs() <= 1e-6 * here.dirty_price * years * years * years * years);
+            prop_assert!((here.dv01 - 1e-4 * here.modified_duration * here.dirty_price).abs() <= 1e-15 * here.dirty_price * years);
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(
+            (bond, settlement) in any_bond(), coupon_rate in any::<f64>(), face_value in any::<f64>(), figure in any::<f64>(), small in -3.0..3.0, simple: bool,
+        ) {
+            let convention = if simple { Treasury } else { Street };
+            for bond in [FixedBond { coupon_rate, ..bond.clone() }, FixedBond { coupon_rate: small, face_value, ..bond.clone() }, bond] {
+                for figure in [figure, small, 100.0 * small] {
+                    for found in [bond.yield_to_maturity(settlement, figure, convention), bond.clean_price(settlement, figure, convention)] {
+                        prop_assert!(found.is_err() || found.is_ok_and(f64::is_finite));
+                    }
+                    let _ = bond.measures(settlement, figure, convention);
+                }
+            }
+        }
+    }
+}

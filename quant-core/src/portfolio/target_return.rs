@@ -1,0 +1,218 @@
+//! Portfolios of least variance among those with a given return.
+//!
+//! They lie on the line that [`efficient_frontier`](super::efficient_frontier) describes by its
+//! corners, and below it on its mirror image of inefficient portfolios. Weights at a bound are the
+//! bound.
+
+use super::active_set::Problem;
+use super::critical_line::{Step, Walk, between, centred, way};
+use super::min_variance::{Checked, MinVariance, Portfolio, accepted, only_portfolio};
+use super::symmetric::dot;
+use crate::{Error, Result, check};
+
+/// A return beyond what bounds allow by less than this part of the largest is rounding error.
+const ROUNDING: f64 = 8.881_784_197_001_252e-16;
+
+/// Assets, their risks and returns, the bounds on their weights, and the return to be had.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct TargetReturn<'a> {
+    /// Expected return of each asset, annual.
+    pub expected_returns: &'a [f64],
+    /// Covariance of the returns, annual: a row for each asset, symmetric, positive
+    /// semi-definite.
+    pub covariance_matrix: &'a [Vec<f64>],
+    /// Return of the riskless asset, annual; enters only the Sharpe ratio.
+    pub risk_free_rate: f64,
+    /// Smallest weight of each asset, −∞ where it has none; `None` leaves all unbounded below.
+    pub min_weights: Option<&'a [f64]>,
+    /// Largest weight of each asset, ∞ where it has none; `None` leaves all unbounded above.
+    pub max_weights: Option<&'a [f64]>,
+    /// Expected return of the portfolio, annual.
+    pub target_return: f64,
+}
+
+impl TargetReturn<'_> {
+    /// Returns the portfolio of least variance with the target return, within the bounds.
+    ///
+    /// ```text
+    /// minimise wᵀΣw   subject to   Σwᵢ = 1,   Σμᵢwᵢ = m,   lᵢ ≤ wᵢ ≤ uᵢ
+    /// ```
+    ///
+    /// where Σ is the covariance, μ are the expected returns, m is the target, and l and u are the
+    /// bounds.
+    ///
+    /// - The return is met as an equality, so that a target below the return of the portfolio of
+    ///   least variance gives an inefficient one.
+    /// - A weight at its bound is the bound, bit for bit.
+    /// - Where several portfolios have the least variance the answer is one of them.
+    /// - A target that misses the largest or smallest possible return by rounding alone is met.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`MinVariance::solve`]; [`Error::Domain`] for a target that is not finite;
+    /// [`Error::Infeasible`] where the bounds allow no such return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::portfolio::target_return::TargetReturn;
+    ///
+    /// let portfolio = TargetReturn {
+    ///     expected_returns: &[0.06, 0.10],
+    ///     covariance_matrix: &[vec![0.01, 0.0], vec![0.0, 0.03]],
+    ///     risk_free_rate: 0.02,
+    ///     min_weights: Some(&[0.0, 0.0]),
+    ///     max_weights: None,
+    ///     target_return: 0.09,
+    /// }
+    /// .solve()?;
+    /// assert!((portfolio.weights[0] - 0.25).abs() < 1e-15);
+    /// assert!((portfolio.weights[1] - 0.75).abs() < 1e-15);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Markowitz (1952), "Portfolio Selection"; Markowitz and Todd (2000), "Mean–Variance Analysis
+    /// in Portfolio Choice and Capital Markets", chapter 7.
+    pub fn solve(&self) -> Result<Portfolio> {
+        let assets = self.assets();
+        let Checked { lower, upper, covariance, exponent, factor } = assets.check()?;
+        check::finite("target_return", self.target_return)?;
+        let weights = if let Some(only) = only_portfolio(&lower, &upper) {
+            self.last(only)?
+        } else {
+            let mut problem = Problem::new(&covariance, lower, upper);
+            let vertex = problem.minimise(factor)?;
+            let mut returns = centred(self.expected_returns);
+            if self.target_return < dot(&vertex.weights, self.expected_returns) {
+                returns.iter_mut().for_each(|value| *value = -*value);
+            }
+            problem.returns = Some(returns);
+            self.walk(&problem, Walk::from(&problem, vertex))?
+        };
+        assets.describe(accepted(weights)?, &covariance, exponent)
+    }
+
+    fn assets(&self) -> MinVariance<'_> {
+        MinVariance {
+            expected_returns: self.expected_returns,
+            covariance_matrix: self.covariance_matrix,
+            risk_free_rate: self.risk_free_rate,
+            min_weights: self.min_weights,
+            max_weights: self.max_weights,
+        }
+    }
+
+    /// Follows the line until it has the target return.
+    fn walk(&self, problem: &Problem<'_>, mut walk: Walk<'_, '_>) -> Result<Vec<f64>> {
+        loop {
+            let (from, change, most) = match walk.advance()? {
+                Step::Corner { from, to } => {
+                    let change = way(&from, &to);
+                    (from, change, 1.0)
+                }
+                Step::Ray { from, way, .. } => (from, way, f64::INFINITY),
+                Step::End(last) => return self.last(last),
+            };
+            let missing = self.target_return - dot(&from, self.expected_returns);
+            let part = missing / dot(&change, self.expected_returns);
+            if self.is_met_by(&from) {
+                return Ok(from);
+            }
+            if 0.0 < part && part <= most {
+                return Ok(between(problem, &from, &change, part));
+            }
+            if most == f64::INFINITY {
+                return self.last(from);
+            }
+        }
+    }
+
+    /// Whether a portfolio has the target return to rounding.
+    fn is_met_by(&self, weights: &[f64]) -> bool {
+        let sizes = weights.iter().zip(self.expected_returns).map(|(w, r)| (w * r).abs());
+        let missing = self.target_return - dot(weights, self.expected_returns);
+        missing.abs() <= ROUNDING * sizes.sum::<f64>()
+    }
+
+    /// The last portfolio of the line, if it has the target return to rounding.
+    fn last(&self, weights: Vec<f64>) -> Result<Vec<f64>> {
+        if self.is_met_by(&weights) {
+            return Ok(weights);
+        }
+        let found = dot(&weights, self.expected_returns);
+        let how = if self.target_return > found { "most" } else { "least" };
+        let problem = format!("the bounds allow at {how} {found}");
+        Err(Error::Infeasible { argument: "target_return", index: None, problem })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solve(target_return: f64, bounds: Option<(&[f64], &[f64])>) -> Result<Portfolio> {
+        TargetReturn {
+            expected_returns: &[0.02, 0.04, 0.08],
+            covariance_matrix: &[vec![0.01, 0.0, 0.0], vec![0.0, 0.02, 0.0], vec![0.0, 0.0, 0.04]],
+            risk_free_rate: 0.01,
+            min_weights: bounds.map(|(lower, _)| lower),
+            max_weights: bounds.map(|(_, upper)| upper),
+            target_return,
+        }
+        .solve()
+    }
+
+    const LONG_ONLY: Option<(&[f64], &[f64])> = Some((&[0.0; 3], &[1.0; 3]));
+
+    #[test]
+    fn the_ends_of_what_is_possible_are_met() {
+        assert_eq!(solve(0.08, LONG_ONLY).unwrap().weights, [0.0, 0.0, 1.0]);
+        assert_eq!(solve(0.02, LONG_ONLY).unwrap().weights, [1.0, 0.0, 0.0]);
+        let capped: Option<(&[f64], &[f64])> = Some((&[0.0; 3], &[0.5; 3]));
+        // The double above 0.06, which half of 0.04 and half of 0.08 do not quite give.
+        assert_eq!(solve(0.06_f64.next_up(), capped).unwrap().weights, [0.0, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn a_return_out_of_reach_is_refused_with_the_nearest_one() {
+        let text = |target, bounds| solve(target, bounds).unwrap_err().to_string();
+        assert_eq!(
+            text(0.09, LONG_ONLY),
+            "`target_return` cannot be met: the bounds allow at most 0.08"
+        );
+        assert_eq!(
+            text(0.01, LONG_ONLY),
+            "`target_return` cannot be met: the bounds allow at least 0.02"
+        );
+        let fixed: Option<(&[f64], &[f64])> = Some((&[0.25, 0.5, 0.25], &[0.25, 0.5, 0.25]));
+        assert_eq!(solve(0.05, fixed).unwrap_err().code(), "infeasible");
+        assert!(solve(0.045, fixed).is_ok());
+        assert_eq!(solve(f64::NAN, None).unwrap_err().argument(), Some("target_return"));
+    }
+
+    #[test]
+    fn without_bounds_every_return_is_possible() {
+        for target in [-3.0, 0.0, 0.03, 0.5, 20.0] {
+            let found = solve(target, None).unwrap();
+            assert!((found.expected_return - target).abs() <= 1e-15 * (1.0 + 100.0 * target.abs()));
+        }
+    }
+
+    #[test]
+    fn equal_returns_leave_one_return() {
+        let covariance = [vec![0.01, 0.0], vec![0.0, 0.03]];
+        let target = |target_return| TargetReturn {
+            expected_returns: &[0.05, 0.05],
+            covariance_matrix: &covariance,
+            risk_free_rate: 0.0,
+            min_weights: None,
+            max_weights: None,
+            target_return,
+        };
+        assert_eq!(target(0.05).solve().unwrap().weights, [0.75, 0.25]);
+        assert_eq!(target(0.06).solve().unwrap_err().argument(), Some("target_return"));
+    }
+}
