@@ -1,7 +1,9 @@
 //! The service: every call that an account, a guest or an operator makes, over the storage traits.
 //!
 //! The calls are gathered by topic: registration and its codes in [`registration`], login in
-//! [`sign_in`], keys and guests in [`access`], what an operator does in [`operator`].
+//! [`sign_in`], forgotten passwords in [`recovery`], keys and guests in [`access`], what an owner
+//! changes in [`owner`] and looks at in [`activity`] and [`subscription`], what an operator does in
+//! [`operator`], and what goes by itself in [`clean_up`].
 
 use std::sync::Arc;
 
@@ -16,25 +18,43 @@ use crate::session::SessionStore;
 use crate::vault::{Vault, VaultStore};
 
 pub mod access;
+pub mod activity;
+pub mod clean_up;
 pub mod operator;
+pub mod owner;
+pub mod recovery;
 pub mod registration;
 pub mod sign_in;
+pub mod subscription;
 
+pub use activity::{
+    ActivityStore, DailyUsage, EndpointUsage, LoginHistory, LoginTry, Page, Transaction,
+    Transactions, UsageQuery, UsageReport, UsageRequest, UsageSummary,
+};
+pub use clean_up::{CleanUpStore, Cleaned};
 pub use operator::{AccountStore, Created, KeyStatus, NewAccount, Profile};
+pub use owner::{Confirmation, OwnerStore, ProfileChanges};
+pub use recovery::RecoveryStore;
 pub use registration::{Registration, RegistrationStore};
-pub use sign_in::{Login, SignInStore, SignedIn};
+pub use sign_in::{Login, LoginMethod, ReservedTry, SignInStore, SignedIn, TryStatus};
+pub use subscription::{Subscription, SubscriptionStore};
 
 /// Everything that a storage does for accounts: one trait per aggregate.
 pub trait Store:
     AccountStore
+    + ActivityStore
+    + CleanUpStore
     + CodeStore
     + GuestStore
     + KeyStore
     + Ledger
     + OutboxStore
+    + OwnerStore
+    + RecoveryStore
     + RegistrationStore
     + SessionStore
     + SignInStore
+    + SubscriptionStore
     + VaultStore
     + 'static
 {
@@ -42,14 +62,19 @@ pub trait Store:
 
 impl<S> Store for S where
     S: AccountStore
+        + ActivityStore
+        + CleanUpStore
         + CodeStore
         + GuestStore
         + KeyStore
         + Ledger
         + OutboxStore
+        + OwnerStore
+        + RecoveryStore
         + RegistrationStore
         + SessionStore
         + SignInStore
+        + SubscriptionStore
         + VaultStore
         + 'static
 {

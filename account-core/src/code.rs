@@ -1,10 +1,14 @@
 //! One-time codes of six digits, and what they confirm.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
 use zeroize::Zeroizing;
 
 use crate::entropy::Entropy;
 use crate::identity::{AccountId, Email};
+use crate::key::is_random_text;
+use crate::letter::OutboxLetter;
 use crate::vault::Digest;
 use crate::{Error, Result, StoreError, Timestamp};
 
@@ -93,8 +97,9 @@ pub struct Challenge {
     /// What its code confirms.
     pub purpose: Purpose,
     /// Whose it is. A registration anew is another account, so the code of one form confirms no
-    /// other.
-    pub account: AccountId,
+    /// other. Nobody's, where an address without an account was asked about: no code meets it, but
+    /// trying one costs the same.
+    pub account: Option<AccountId>,
     /// To whom it was sent.
     pub recipient: Digest<Email>,
     /// What a code is compared with.
@@ -118,14 +123,61 @@ pub struct Attempt {
     /// The challenge that is tried.
     pub challenge: ChallengeId,
     /// Whose it is.
-    pub account: AccountId,
+    pub account: Option<AccountId>,
     /// What the code is compared with.
     pub digest: Digest<Code>,
 }
 
-/// Where challenges are tried.
+/// What a right password with a second factor is answered: whoever sends it back with the code is
+/// not counted among strangers. 43 characters of base64url, a secret without `Debug`.
+#[derive(Clone)]
+pub struct MfaToken(Zeroizing<String>);
+
+impl MfaToken {
+    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        is_random_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
+    }
+
+    /// Writes the number of the challenge and its proof down.
+    pub(crate) fn new(bytes: &[u8; 32]) -> Self {
+        Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes)))
+    }
+
+    /// The number of the challenge and its proof.
+    pub(crate) fn bytes(&self) -> [u8; 32] {
+        // One byte more than is needed: the decoder reckons with the longest text of this length.
+        let mut bytes = [0; 33];
+        URL_SAFE_NO_PAD
+            .decode_slice(self.0.as_bytes(), &mut bytes)
+            .expect("a token is read or made as 32 bytes in base64url");
+        let [bytes @ .., _] = bytes;
+        bytes
+    }
+
+    /// The secret itself, for the one answer that hands it out.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Where challenges are made and tried.
 pub trait CodeStore: Send + Sync {
-    /// Counts a try of the one live challenge of this recipient and purpose, and answers it.
+    /// Saves a letter, and its challenge in place of the address's earlier one of that purpose, as
+    /// one step. Changes nothing where the address got too many letters
+    /// ([`Postage::allows`](crate::letter::Postage::allows)), or where the account that the
+    /// challenge names is not what the purpose asks for: unverified for a registration, verified
+    /// for anything else.
+    fn send_code(
+        &self,
+        challenge: Challenge,
+        letter: OutboxLetter,
+    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
+
+    /// Counts a try of the one live challenge of this recipient and purpose, and answers it. Tries
+    /// with a `proof`, the number of that very challenge, are counted apart from all others.
     ///
     /// `None`, where there is none, it is used or expired ([`Challenge::is_live`]), or its
     /// [`TRIES`] are used up. One that is found expired is put out of use for good, so that a
@@ -134,6 +186,7 @@ pub trait CodeStore: Send + Sync {
         &self,
         recipient: Digest<Email>,
         purpose: Purpose,
+        proof: Option<ChallengeId>,
         now: Timestamp,
     ) -> impl Future<Output = std::result::Result<Option<Attempt>, StoreError>> + Send;
 }

@@ -124,6 +124,22 @@ pub enum TransactionKind {
 }
 
 impl TransactionKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] =
+        [Self::SignupGrant, Self::Usage, Self::AdminGrant, Self::Refund, Self::Adjustment];
+
+    /// Says why, where the ledger's row does not: usage has its endpoint.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::SignupGrant => "Credits to start with",
+            Self::Usage => "Paid calls",
+            Self::AdminGrant => "Granted by the operator",
+            Self::Refund => "Given back",
+            Self::Adjustment => "Put right",
+        }
+    }
+
     /// The name on the wire, as in `signup_grant`.
     #[must_use]
     pub const fn name(self) -> &'static str {

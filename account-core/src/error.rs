@@ -49,6 +49,12 @@ pub enum Error {
     /// A code that is wrong, used, expired or tried too often.
     #[error("wrong or expired code")]
     WrongCode,
+    /// What an account's owner confirmed a change with is wrong.
+    #[error("wrong confirmation")]
+    WrongConfirmation,
+    /// The account is subscribed to the database already.
+    #[error("already subscribed")]
+    AlreadySubscribed,
     /// The key lost its right between the guard and the call.
     #[error("the key is no longer valid")]
     Unauthorised,
@@ -91,6 +97,8 @@ impl Error {
             Self::Suspended => "suspended",
             Self::Locked { .. } => "locked",
             Self::WrongCode => "wrong_code",
+            Self::WrongConfirmation => "wrong_confirmation",
+            Self::AlreadySubscribed => "already_subscribed",
             Self::Unauthorised => "unauthorised",
             Self::NotFound => "not_found",
             Self::Busy { .. } => "busy",

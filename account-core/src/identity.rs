@@ -1,7 +1,5 @@
 //! Who an account is: its number, e-mail address, name and contact details, each read once.
 
-use std::net::IpAddr;
-
 use crate::{Error, Result};
 
 const EMAIL_BYTES: usize = 254;
@@ -9,11 +7,13 @@ const LOCAL_PART_BYTES: usize = 64;
 const LABEL_BYTES: usize = 63;
 const USERNAME_CHARACTERS: std::ops::RangeInclusive<usize> = 3..=32;
 const CONTACT_CHARACTERS: usize = 100;
-const USER_AGENT_CHARACTERS: usize = 256;
 
 /// The number of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AccountId(pub i64);
+
+/// The number that no account has.
+pub(crate) const NOBODY: AccountId = AccountId(0);
 
 /// An e-mail address in lower case, which is what makes two of them the same.
 ///
@@ -181,30 +181,6 @@ pub(crate) fn is_line(text: &str, characters: usize) -> bool {
     text.chars().count() <= characters && !text.chars().any(char::is_control)
 }
 
-/// Where a call comes from, for the login history.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Client {
-    /// The address of the peer, or what a trusted proxy says it is.
-    pub address: IpAddr,
-    /// What the client calls itself, cleaned.
-    pub user_agent: String,
-}
-
-impl Client {
-    /// Takes an address and a `User-Agent`, cut to 256 characters and stripped of control
-    /// characters.
-    #[must_use]
-    pub fn new(address: IpAddr, user_agent: Option<&str>) -> Self {
-        let user_agent = user_agent
-            .unwrap_or_default()
-            .chars()
-            .filter(|character| !character.is_control())
-            .take(USER_AGENT_CHARACTERS)
-            .collect();
-        Self { address, user_agent }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,13 +246,5 @@ mod tests {
         let fields: Vec<_> = faults.unwrap_err().iter().map(Error::field).collect();
         assert_eq!(fields, [Some("phone"), Some("country_code")]);
         assert_eq!(Contact::parse(Some(""), None, None).unwrap(), Contact::default());
-    }
-
-    #[test]
-    fn a_user_agent_is_cut_and_cleaned() {
-        let text = format!("\u{1b}[31mcurl\r\n{}", "é".repeat(400));
-        let client = Client::new(IpAddr::from([127, 0, 0, 1]), Some(&text));
-        assert_eq!(client.user_agent.chars().count(), 256);
-        assert!(client.user_agent.starts_with("[31mcurlé"));
     }
 }

@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 
 use crate::code::{Code, Purpose};
 use crate::entropy::{self, Entropy};
-use crate::identity::{AccountId, Email, Username};
+use crate::identity::{Email, NOBODY, Username};
 use crate::vault::{Digest, Sealed, SealedKind, Vault};
 use crate::{Error, Result, StoreError, Timestamp};
 
@@ -47,9 +47,55 @@ pub enum Content {
         /// The code.
         code: Code,
     },
-    /// Nothing: stands in the outbox where an unknown address was asked about, so that known and
-    /// unknown addresses cost the same. It is never sent.
-    Decoy,
+    /// The code that sets a new password.
+    Reset {
+        /// The code.
+        code: Code,
+    },
+    /// The password was replaced.
+    PasswordChanged,
+    /// A login asks for a second factor from now on.
+    MfaEnabled,
+    /// A login asks for no second factor any more.
+    MfaDisabled,
+    /// The account is gone.
+    AccountDeleted,
+    /// Nothing: stands in the outbox where an address was asked about that gets no code, so that
+    /// it costs and counts the same. It is never sent.
+    Decoy {
+        /// Which letters it counts among.
+        purpose: Purpose,
+    },
+}
+
+impl Content {
+    /// Which letters it counts among; a notice of what was done counts among none.
+    const fn purpose(&self) -> Option<Purpose> {
+        match self {
+            Self::Registration { .. } | Self::AccountExists => Some(Purpose::Registration),
+            Self::Mfa { .. } => Some(Purpose::Mfa),
+            Self::Reset { .. } => Some(Purpose::Reset),
+            Self::Decoy { purpose } => Some(*purpose),
+            Self::PasswordChanged | Self::MfaEnabled | Self::MfaDisabled | Self::AccountDeleted => {
+                None
+            }
+        }
+    }
+
+    /// The name of the kind, under which it is stored.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Registration { .. } => "registration",
+            Self::AccountExists => "account_exists",
+            Self::Mfa { .. } => "mfa",
+            Self::Reset { .. } => "reset",
+            Self::PasswordChanged => "password_changed",
+            Self::MfaEnabled => "mfa_enabled",
+            Self::MfaDisabled => "mfa_disabled",
+            Self::AccountDeleted => "account_deleted",
+            Self::Decoy { .. } => "decoy",
+        }
+    }
 }
 
 impl Letter {
@@ -57,12 +103,9 @@ impl Letter {
     #[must_use]
     pub fn seal(&self, vault: &Vault, entropy: &dyn Entropy, now: Timestamp) -> OutboxLetter {
         let id = LetterId(entropy::identifier(entropy));
-        let purpose = match self.content {
-            Content::Registration { .. } | Content::AccountExists => Some(Purpose::Registration),
-            Content::Mfa { .. } => Some(Purpose::Mfa),
-            Content::Decoy => None,
-        };
+        let purpose = self.content.purpose();
         let plain = zeroize::Zeroizing::new(self.encode());
+        // Letters belong to an address, not to an account: it may be unknown or gone.
         let sealed = vault.seal(SealedKind::Letter, NOBODY, id.0, plain.as_bytes(), entropy);
         let recipient = vault.email_digest(&self.to);
         OutboxLetter { id, recipient, purpose, sealed, created_at: now }
@@ -80,14 +123,20 @@ impl Letter {
 
     /// One line each: kind, recipient, what the kind needs. No field can hold a line's end.
     fn encode(&self) -> String {
-        let to = self.to.as_str();
+        let (kind, to) = (self.content.name(), self.to.as_str());
         match &self.content {
             Content::Registration { username, code } => {
-                format!("registration\n{to}\n{}\n{}", username.as_str(), code.expose())
+                format!("{kind}\n{to}\n{}\n{}", username.as_str(), code.expose())
             }
-            Content::AccountExists => format!("account_exists\n{to}"),
-            Content::Mfa { code } => format!("mfa\n{to}\n{}", code.expose()),
-            Content::Decoy => format!("decoy\n{to}"),
+            Content::Mfa { code } | Content::Reset { code } => {
+                format!("{kind}\n{to}\n{}", code.expose())
+            }
+            Content::Decoy { purpose } => format!("{kind}\n{to}\n{}", purpose.name()),
+            Content::AccountExists
+            | Content::PasswordChanged
+            | Content::MfaEnabled
+            | Content::MfaDisabled
+            | Content::AccountDeleted => format!("{kind}\n{to}"),
         }
     }
 
@@ -95,22 +144,29 @@ impl Letter {
         let mut lines = text.split('\n');
         let kind = lines.next()?;
         let to = Email::parse(lines.next()?).ok()?;
+        let mut code = || Code::parse(lines.next()?).ok();
         let content = match kind {
+            "mfa" => Content::Mfa { code: code()? },
+            "reset" => Content::Reset { code: code()? },
             "registration" => Content::Registration {
                 username: Username::parse(lines.next()?).ok()?,
                 code: Code::parse(lines.next()?).ok()?,
             },
+            "decoy" => {
+                let name = lines.next()?;
+                let mut all = Purpose::ALL.into_iter();
+                Content::Decoy { purpose: all.find(|purpose| purpose.name() == name)? }
+            }
             "account_exists" => Content::AccountExists,
-            "mfa" => Content::Mfa { code: Code::parse(lines.next()?).ok()? },
-            "decoy" => Content::Decoy,
+            "password_changed" => Content::PasswordChanged,
+            "mfa_enabled" => Content::MfaEnabled,
+            "mfa_disabled" => Content::MfaDisabled,
+            "account_deleted" => Content::AccountDeleted,
             _ => return None,
         };
         Some(Self { to, content })
     }
 }
-
-/// Letters belong to an address, not to an account: it may be unknown or gone.
-const NOBODY: AccountId = AccountId(0);
 
 /// The number of a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,7 +179,7 @@ pub struct OutboxLetter {
     pub id: LetterId,
     /// Whose letters it counts among.
     pub recipient: Digest<Email>,
-    /// Which letters it counts among; none for a decoy.
+    /// Which letters it counts among.
     pub purpose: Option<Purpose>,
     /// The letter.
     pub sealed: Sealed,
@@ -223,8 +279,13 @@ mod tests {
         let contents = [
             Content::Registration { username: Username::parse("ada").unwrap(), code: code.clone() },
             Content::AccountExists,
-            Content::Mfa { code },
-            Content::Decoy,
+            Content::Mfa { code: code.clone() },
+            Content::Reset { code },
+            Content::PasswordChanged,
+            Content::MfaEnabled,
+            Content::MfaDisabled,
+            Content::AccountDeleted,
+            Content::Decoy { purpose: Purpose::Reset },
         ];
         for content in contents {
             let letter = Letter { to: to.clone(), content };

@@ -10,7 +10,7 @@
 //! | [`accounts`] | the service over all of the below: registration, sign-in, keys, operator's calls |
 //! | [`tier`] | tiers, what an endpoint costs, hourly limits |
 //! | [`key`], [`vault`] | API keys, their digests, and how they are kept |
-//! | [`identity`], [`password`] | e-mail addresses, names, contact details, passwords |
+//! | [`identity`], [`client`], [`password`] | e-mail addresses, names, contact details, known clients, passwords |
 //! | [`code`], [`letter`] | one-time codes and the letters that carry them |
 //! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
 //! | [`limit`] | rolling hours and UTC days |
@@ -22,6 +22,7 @@
 //! [`Postage::allows`](letter::Postage::allows), [`credits::decide`]).
 
 pub mod accounts;
+pub mod client;
 pub mod code;
 pub mod credits;
 pub mod entropy;
@@ -40,16 +41,21 @@ pub mod tier;
 pub mod vault;
 
 pub use accounts::{
-    Accounts, Created, KeyStatus, Login, NewAccount, Profile, Registration, SignedIn, Store,
+    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, KeyStatus, Login,
+    LoginHistory, LoginMethod, LoginTry, NewAccount, Page, Profile, ProfileChanges, Registration,
+    SignedIn, Store, Subscription, Transaction, Transactions, TryStatus, UsageQuery, UsageReport,
+    UsageRequest, UsageSummary,
 };
-pub use code::Code;
+pub use client::{Client, ClientToken};
+pub use code::{Code, MfaToken};
 pub use credits::{
-    Audit, CallerId, Entry, Fault, FaultKind, Ledger, MinuteCount, Settlement, Usage,
+    Audit, CallerId, Entry, Fault, FaultKind, Ledger, MinuteCount, Settlement, TransactionKind,
+    Usage,
 };
 pub use entropy::Entropy;
 pub use error::{Error, Result, StoreError};
 pub use guest::{Device, GuestId, GuestIssued};
-pub use identity::{AccountId, Client, Contact, Email, Username};
+pub use identity::{AccountId, Contact, Email, Username};
 pub use key::{AccountCaller, ApiKey, Caller, GuestCaller, KeyDigest, KeyId, KeyKind, Refusal};
 pub use limit::{Admission, GuestDay, GuestLimits, RollingHour, Standing};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};

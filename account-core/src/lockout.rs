@@ -1,4 +1,5 @@
-//! Wrong passwords, counted per e-mail address whether it is known or not.
+//! Wrong passwords, counted per e-mail address whether it is known or not, and apart for each
+//! client that the account knows.
 //!
 //! A try is reserved before its hash is computed, so that parallel tries cannot beat the limit;
 //! only a wrong password counts in the end.
@@ -7,7 +8,9 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use crate::Timestamp;
+use crate::client::ClientMark;
+use crate::vault::Digest;
+use crate::{Error, Result, Timestamp};
 
 /// Wrong passwords before a lock.
 pub const FAILURES: u32 = 5;
@@ -17,6 +20,29 @@ pub const LOCK: TimeDelta = TimeDelta::minutes(30);
 /// After this time a reserved try that was never concluded counts as wrong: its request was
 /// cancelled or its process died.
 const LONGEST_TRY: TimeDelta = TimeDelta::seconds(60);
+
+/// Whose tries at one address are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Counter {
+    /// Those of clients that the account does not know.
+    Strangers,
+    /// Those of a client that it knows.
+    Known(Digest<ClientMark>),
+    /// The passwords with which a signed-in owner confirms a change.
+    Confirmations,
+}
+
+impl Counter {
+    /// How it is stored, beside the address.
+    #[must_use]
+    pub fn key(&self) -> Vec<u8> {
+        match self {
+            Self::Strangers => vec![0],
+            Self::Confirmations => vec![1],
+            Self::Known(mark) => mark.as_bytes().to_vec(),
+        }
+    }
+}
 
 /// What is known of the tries at one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +72,17 @@ pub enum Verdict {
         /// When some will be done.
         retry_after: Duration,
     },
+}
+
+impl Verdict {
+    /// Goes on, or refuses.
+    pub(crate) const fn proceed(self) -> Result<()> {
+        match self {
+            Self::Proceed => Ok(()),
+            Self::Locked { until } => Err(Error::Locked { until }),
+            Self::Busy { retry_after } => Err(Error::Busy { retry_after }),
+        }
+    }
 }
 
 impl Lockout {

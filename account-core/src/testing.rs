@@ -154,7 +154,7 @@ impl<S: Store> Outbox<S> {
             letters.push(letter.expect("the store keeps letters as they were"));
             self.store.letter_sent(due.id, now).await?;
         }
-        letters.retain(|letter| !matches!(letter.content, Content::Decoy));
+        letters.retain(|letter| !matches!(letter.content, Content::Decoy { .. }));
         Ok(letters)
     }
 
@@ -167,8 +167,10 @@ impl<S: Store> Outbox<S> {
         let letters = self.take(now).await?;
         Ok(letters.into_iter().rev().filter(|letter| letter.to == *to).find_map(|letter| {
             match letter.content {
-                Content::Registration { code, .. } | Content::Mfa { code } => Some(code),
-                Content::AccountExists | Content::Decoy => None,
+                Content::Registration { code, .. }
+                | Content::Mfa { code }
+                | Content::Reset { code } => Some(code),
+                _ => None,
             }
         }))
     }

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::net::IpAddr;
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
@@ -16,7 +17,8 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::code::{ChallengeId, Code, Purpose};
+use crate::client::{Client, ClientMark, ClientToken};
+use crate::code::{ChallengeId, Code, MfaToken, Purpose};
 use crate::entropy::{self, Entropy};
 use crate::identity::{AccountId, Email};
 use crate::key::ApiKey;
@@ -261,6 +263,47 @@ impl Vault {
         )
     }
 
+    /// What a client that shows this token is known by at an address.
+    #[must_use]
+    pub fn client_mark(
+        &self,
+        recipient: &Digest<Email>,
+        token: &ClientToken,
+    ) -> Digest<ClientMark> {
+        self.digest(b"client", &[recipient.as_bytes(), token.expose().as_bytes()])
+    }
+
+    /// What a client of this network is known by at an address.
+    #[must_use]
+    pub fn network_mark(&self, recipient: &Digest<Email>, client: &Client) -> Digest<ClientMark> {
+        let network = match client.network() {
+            IpAddr::V4(network) => network.octets().to_vec(),
+            IpAddr::V6(network) => network.octets().to_vec(),
+        };
+        self.digest(b"network", &[recipient.as_bytes(), &network])
+    }
+
+    /// Proves to whoever gets it that a right password led to this challenge. Nothing is stored.
+    #[must_use]
+    pub fn mfa_token(&self, challenge: ChallengeId) -> MfaToken {
+        let number = challenge.0.to_be_bytes();
+        let proof: Digest<MfaToken> = self.digest(b"mfa", &[&number]);
+        let mut bytes = [0; 32];
+        bytes[..16].copy_from_slice(&number);
+        bytes[16..].copy_from_slice(&proof.as_bytes()[..16]);
+        MfaToken::new(&bytes)
+    }
+
+    /// The challenge that a token proves; `None` for one that this vault never made.
+    #[must_use]
+    pub fn proven_challenge(&self, token: &MfaToken) -> Option<ChallengeId> {
+        let offered = token.bytes();
+        let (number, _) = offered.split_first_chunk::<16>()?;
+        let challenge = ChallengeId(u128::from_be_bytes(*number));
+        let expected = self.mfa_token(challenge).bytes();
+        bool::from(offered.ct_eq(&expected)).then_some(challenge)
+    }
+
     /// HMAC-SHA-256 over a label and parts, each with its length, so that no two lists agree.
     fn digest<Of>(&self, label: &[u8], parts: &[&[u8]]) -> Digest<Of> {
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.lookup.as_slice())
@@ -469,6 +512,22 @@ mod tests {
         }
         for (index, digest) in digests.iter().enumerate() {
             assert_eq!(digests.iter().position(|other| other == digest), Some(index));
+        }
+    }
+
+    #[test]
+    fn an_mfa_token_proves_its_challenge_and_a_forged_one_nothing() {
+        let entropy = SeededEntropy::new(7);
+        let (vault, other) = (Vault::create(&entropy), Vault::create(&entropy));
+        let token = vault.mfa_token(ChallengeId(7));
+        let read = MfaToken::parse(token.expose()).expect("well-formed");
+        assert_eq!(vault.proven_challenge(&read), Some(ChallengeId(7)));
+        assert_eq!(other.proven_challenge(&read), None);
+        let mut bytes = token.bytes();
+        for index in 0..bytes.len() {
+            bytes[index] ^= 1;
+            assert_eq!(vault.proven_challenge(&MfaToken::new(&bytes)), None, "byte {index}");
+            bytes[index] ^= 1;
         }
     }
 }

@@ -18,6 +18,9 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction};
 use tokio::sync::Notify;
 
 mod accounts;
+mod activity;
+mod clean_up;
+mod clients;
 mod codes;
 mod guests;
 mod keys;
@@ -26,15 +29,20 @@ mod ledger_writer;
 mod master_key;
 mod migration;
 mod outbox;
+mod owner;
+#[cfg(test)]
+mod plans;
+mod recovery;
 mod registration;
 mod rows;
 mod sessions;
 mod sign_in;
 mod sqlite;
+mod subscriptions;
 mod vault;
 
 pub use ledger_writer::LedgerWriter;
-pub use master_key::vault;
+pub use master_key::{Rotation, rotate_master_key, vault};
 
 use rows::{column, statement, stored};
 

@@ -79,8 +79,6 @@ pub enum Change {
     Tier(Tier),
     /// Requests an hour; the tier's where `None`.
     HourlyLimit(Option<u32>),
-    /// Whether a login asks for a second factor.
-    Mfa(bool),
     /// The key is put out of use and all sessions end.
     Suspend,
     /// The suspended key is good again.

@@ -5,9 +5,10 @@
 
 use crate::accounts::sign_in::SignedIn;
 use crate::accounts::{Accounts, Store};
-use crate::code::{Challenge, ChallengeId, Code, Purpose};
+use crate::client::{Client, ClientToken, KnownClient, Marks};
+use crate::code::{Attempt, Challenge, ChallengeId, Code, Purpose};
 use crate::entropy;
-use crate::identity::{AccountId, Contact, Email, Username};
+use crate::identity::{AccountId, Contact, Email, NOBODY, Username};
 use crate::key::{ApiKey, KeyId, KeyKind, NewKey};
 use crate::letter::{Content, Letter, OutboxLetter};
 use crate::password::{Password, PasswordHash, PasswordHasher};
@@ -74,7 +75,7 @@ pub struct PendingRegistration {
 }
 
 /// What a right code makes of a form.
-pub struct Confirmation {
+pub struct ConfirmedForm {
     /// The challenge that was met.
     pub challenge: ChallengeId,
     /// Whose it is.
@@ -83,6 +84,8 @@ pub struct Confirmation {
     pub key: NewKey,
     /// The session of whoever sent the code.
     pub session: Session,
+    /// What whoever sent the code is known by from now on.
+    pub client: KnownClient,
     /// The signup grant.
     pub credits: u64,
     /// When.
@@ -101,7 +104,8 @@ pub trait RegistrationStore: Send + Sync {
     /// - the name of a verified account, or of another address's form whose code is still live, is
     ///   taken, whatever the address;
     /// - where [`Postage::allows`](crate::letter::Postage::allows) no letter, nothing changes;
-    /// - an address with a verified account gets `letter_if_known`;
+    /// - an address with a verified account gets `letter_if_known`, and the challenge as one that
+    ///   nobody can meet;
     /// - else the form, its challenge and its letter take the place of an earlier form of the
     ///   address, and of an expired form with the name.
     fn register(
@@ -115,20 +119,11 @@ pub trait RegistrationStore: Send + Sync {
         email: &Email,
     ) -> impl Future<Output = std::result::Result<Option<PendingRegistration>, StoreError>> + Send;
 
-    /// Saves a letter, and the challenge in place of the form's earlier one, as one step. Changes
-    /// nothing where the form is gone or verified, or where the address got too many letters; a
-    /// decoy comes without a challenge and is always saved.
-    fn resend_code(
-        &self,
-        challenge: Option<Challenge>,
-        letter: OutboxLetter,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-
     /// Uses the challenge up and makes the form an account with key, session and grant, as one
     /// step; `false`, and nothing changed, where the challenge was used, replaced or has expired.
     fn confirm_registration(
         &self,
-        confirmation: Confirmation,
+        form: ConfirmedForm,
     ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
 }
 
@@ -145,7 +140,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let password_hash = self.hasher().hash(permit, &form.password).await;
         let id = self.store().next_account_id().await?;
         let (challenge, letter) = self.registration_code(id, &form.username, &form.email, now);
-        let known = Letter { to: form.email.clone(), content: Content::AccountExists };
+        let letter_if_known = self.letter(&form.email, Content::AccountExists, now);
         let registered = self
             .store()
             .register(NewRegistration {
@@ -156,7 +151,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
                 contact: form.contact,
                 challenge,
                 letter,
-                letter_if_known: known.seal(self.vault(), self.entropy(), now),
+                letter_if_known,
                 created_at: now,
             })
             .await?;
@@ -174,15 +169,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// [`Error::Store`].
     pub async fn resend_registration_code(&self, email: &Email, now: Timestamp) -> Result<()> {
         let pending = self.store().pending_registration(email).await?;
-        let (challenge, letter) = if let Some(form) = pending {
-            let (challenge, letter) =
-                self.registration_code(form.account, &form.username, email, now);
-            (Some(challenge), letter)
-        } else {
-            let decoy = Letter { to: email.clone(), content: Content::Decoy };
-            (None, decoy.seal(self.vault(), self.entropy(), now))
+        let (challenge, letter) = match pending {
+            Some(form) => self.registration_code(form.account, &form.username, email, now),
+            None => self.decoy_code(Purpose::Registration, email, now),
         };
-        Ok(self.store().resend_code(challenge, letter).await?)
+        Ok(self.store().send_code(challenge, letter).await?)
     }
 
     /// Makes an account of the form that the code was sent for: key, session, signup credits.
@@ -201,10 +192,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             self.met_challenge(email, Purpose::Registration, code, now).await?;
         let (api_key, key) = self.new_key(account);
         let (session_token, session) = self.new_session(account, now);
+        let (client_token, client) = self.new_client(email, None, now);
         let credits = SIGNUP_CREDITS;
-        let confirmation = Confirmation { challenge, account, key, session, credits, at: now };
-        if self.store().confirm_registration(confirmation).await? {
-            Ok(SignedIn { account, api_key, session_token })
+        let form = ConfirmedForm { challenge, account, key, session, client, credits, at: now };
+        if self.store().confirm_registration(form).await? {
+            Ok(SignedIn { account, api_key, session_token, client_token })
         } else {
             Err(Error::WrongCode)
         }
@@ -217,25 +209,41 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         email: &Email,
         now: Timestamp,
     ) -> (Challenge, OutboxLetter) {
-        let (code, challenge) = self.new_challenge(Purpose::Registration, account, email, now);
+        let (code, challenge) =
+            self.new_challenge(Purpose::Registration, Some(account), email, now);
         let content = Content::Registration { username: username.clone(), code };
-        let letter = Letter { to: email.clone(), content };
-        (challenge, letter.seal(self.vault(), self.entropy(), now))
+        (challenge, self.letter(email, content, now))
     }
 
     /// Draws a code and what it is compared with.
     pub(super) fn new_challenge(
         &self,
         purpose: Purpose,
-        account: AccountId,
+        account: Option<AccountId>,
         email: &Email,
         now: Timestamp,
     ) -> (Code, Challenge) {
         let id = ChallengeId(entropy::identifier(self.entropy()));
         let code = Code::generate(self.entropy());
-        let digest = self.vault().code_digest(purpose, account, id, &code);
+        let digest = self.vault().code_digest(purpose, account.unwrap_or(NOBODY), id, &code);
         let recipient = self.vault().email_digest(email);
         (code, Challenge { id, purpose, account, recipient, digest, created_at: now })
+    }
+
+    /// What stands in for a code where an address gets none: the same rows, never sent, never met.
+    pub(super) fn decoy_code(
+        &self,
+        purpose: Purpose,
+        email: &Email,
+        now: Timestamp,
+    ) -> (Challenge, OutboxLetter) {
+        let (_, challenge) = self.new_challenge(purpose, None, email, now);
+        (challenge, self.letter(email, Content::Decoy { purpose }, now))
+    }
+
+    /// Seals a letter for the outbox.
+    pub(super) fn letter(&self, to: &Email, content: Content, now: Timestamp) -> OutboxLetter {
+        Letter { to: to.clone(), content }.seal(self.vault(), self.entropy(), now)
     }
 
     /// Counts the try first and compares then, in constant time. Using the challenge up is left to
@@ -248,18 +256,25 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<(ChallengeId, AccountId)> {
         let recipient = self.vault().email_digest(email);
-        let attempt = self.store().attempt(recipient, purpose, now).await?;
+        let attempt = self.store().attempt(recipient, purpose, None, now).await?;
+        self.met(purpose, code, attempt).ok_or(Error::WrongCode)
+    }
+
+    /// Compares a code with the challenge of its try, if there is one.
+    pub(super) fn met(
+        &self,
+        purpose: Purpose,
+        code: &Code,
+        attempt: Option<Attempt>,
+    ) -> Option<(ChallengeId, AccountId)> {
         // Without a challenge the same work is done against a digest that nothing meets.
         let (challenge, account, expected) = attempt
-            .map_or((ChallengeId(0), AccountId(0), Digest::from_bytes([0; 32])), |attempt| {
+            .map_or((ChallengeId(0), None, Digest::from_bytes([0; 32])), |attempt| {
                 (attempt.challenge, attempt.account, attempt.digest)
             });
-        let offered = self.vault().code_digest(purpose, account, challenge, code);
-        if offered == expected && attempt.is_some() {
-            Ok((challenge, account))
-        } else {
-            Err(Error::WrongCode)
-        }
+        let offered = self.vault().code_digest(purpose, account.unwrap_or(NOBODY), challenge, code);
+        let equal = offered == expected;
+        account.filter(|_| equal).map(|account| (challenge, account))
     }
 
     /// Draws a key for an account and seals it.
@@ -281,5 +296,35 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let token = SessionToken::generate(self.entropy());
         let digest = self.vault().token_digest(&token);
         (token, Session { digest, account, created_at: now, last_used_at: now })
+    }
+
+    /// Draws a token for a client that proved to be the owner's, in place of the one that it
+    /// showed.
+    pub(super) fn new_client(
+        &self,
+        email: &Email,
+        client: Option<&Client>,
+        now: Timestamp,
+    ) -> (ClientToken, KnownClient) {
+        let recipient = self.vault().email_digest(email);
+        let token = ClientToken::generate(self.entropy());
+        let shown = client.map(|client| self.marks(&recipient, client));
+        let known = KnownClient {
+            recipient,
+            replaces: shown.and_then(|marks| marks.token),
+            token: Some(self.vault().client_mark(&recipient, &token)),
+            network: shown.map(|marks| marks.network),
+            at: now,
+        };
+        (token, known)
+    }
+
+    /// What a client may be known by at an address.
+    pub(crate) fn marks(&self, recipient: &Digest<Email>, client: &Client) -> Marks {
+        let token = client.token.as_ref();
+        Marks {
+            token: token.map(|token| self.vault().client_mark(recipient, token)),
+            network: self.vault().network_mark(recipient, client),
+        }
     }
 }

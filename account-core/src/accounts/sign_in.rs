@@ -1,11 +1,12 @@
 //! Login: a password, a second factor where the account asks for it, a session.
 
 use crate::accounts::{Accounts, Store};
-use crate::code::{Challenge, ChallengeId, Code, Purpose};
-use crate::identity::{AccountId, Client, Email};
+use crate::client::{Client, ClientToken, KnownClient, Marks};
+use crate::code::{Challenge, ChallengeId, Code, MfaToken, Purpose};
+use crate::identity::{AccountId, Email};
 use crate::key::{ApiKey, KeyId};
-use crate::letter::{Content, Letter, OutboxLetter};
-use crate::lockout::Verdict;
+use crate::letter::{Content, OutboxLetter};
+use crate::lockout::{Counter, Verdict};
 use crate::password::{Password, PasswordHash, PasswordHasher};
 use crate::session::{Session, SessionToken};
 use crate::vault::{Digest, Sealed, SealedKind};
@@ -19,6 +20,8 @@ pub struct SignedIn {
     pub api_key: ApiKey,
     /// The session that begins.
     pub session_token: SessionToken,
+    /// What the client is known by later: its wrong passwords are not counted among strangers'.
+    pub client_token: ClientToken,
 }
 
 /// Where a right password leads.
@@ -26,7 +29,10 @@ pub enum Login {
     /// In.
     SignedIn(SignedIn),
     /// To a code that is on its way by e-mail.
-    MfaRequired,
+    MfaRequired {
+        /// What [`complete_login`](Accounts::complete_login) takes beside the code.
+        mfa_token: MfaToken,
+    },
 }
 
 /// What the storage knows of the account behind an address.
@@ -59,6 +65,8 @@ pub struct SealedKey {
 pub struct ReservedTry {
     /// Whether the password may be looked at.
     pub verdict: Verdict,
+    /// Among whose tries it was counted.
+    pub counter: Counter,
     /// The account behind the address, verified or not.
     pub credentials: Option<Credentials>,
 }
@@ -67,6 +75,8 @@ pub struct ReservedTry {
 pub struct Conclusion {
     /// At whose address it was reserved.
     pub recipient: Digest<Email>,
+    /// Among whose tries it was counted.
+    pub counter: Counter,
     /// The account behind the address.
     pub account: Option<AccountId>,
     /// Who tried.
@@ -87,6 +97,8 @@ pub enum Outcome {
     SignedIn {
         /// The session.
         session: Session,
+        /// What the client is known by from now on.
+        known: KnownClient,
         /// The password's hash under today's parameters, where the old one is outdated.
         rehashed: Option<PasswordHash>,
     },
@@ -127,56 +139,75 @@ impl TryStatus {
     }
 }
 
-/// A try as the login history shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoginTry {
-    /// Its number.
-    pub id: i64,
-    /// Who tried.
-    pub client: Client,
-    /// What it came to.
-    pub status: TryStatus,
-    /// When.
-    pub at: Timestamp,
+/// How someone tried to sign in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoginMethod {
+    /// With a password, and a second factor where the account asks for it.
+    Password,
+    /// By the identity provider.
+    Idp,
+    /// By a hand-off to a desktop program.
+    Desktop,
+}
+
+impl LoginMethod {
+    /// All methods.
+    pub const ALL: [Self; 3] = [Self::Password, Self::Idp, Self::Desktop];
+
+    /// The name on the wire, as in `password`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Idp => "idp",
+            Self::Desktop => "desktop",
+        }
+    }
 }
 
 /// Where login tries are counted and written down.
 pub trait SignInStore: Send + Sync {
-    /// Applies [`Lockout::reserve`](crate::lockout::Lockout::reserve) to the address and looks the
-    /// account up, as one step. A try at a locked address goes into the login history.
+    /// Applies [`Lockout::reserve`](crate::lockout::Lockout::reserve) and looks the account up, as
+    /// one step. The try is counted with the client's token where the account knows it
+    /// ([`KNOWN_FOR`](crate::client::KNOWN_FOR)), else with its network where it knows that, else
+    /// with all strangers'. One that finds a lock goes into the login history.
     fn reserve_try(
         &self,
         email: &Email,
         recipient: Digest<Email>,
+        marks: Marks,
         client: &Client,
         now: Timestamp,
     ) -> impl Future<Output = std::result::Result<ReservedTry, StoreError>> + Send;
 
     /// Concludes a try as one step: the count at the address, the login history, and the session
-    /// or the challenge with its letter. Where the address got too many letters, challenge and
-    /// letter are dropped and the earlier code stands. With a second factor, the history gets its
+    /// with its known client, or the challenge with its letter. Where the address got too many
+    /// letters, challenge and letter are dropped and the earlier code stands. Answers the challenge
+    /// that stands, where a second factor is asked for and there is one. Then the history gets its
     /// row from [`complete_mfa`](Self::complete_mfa).
     fn conclude_try(
         &self,
         conclusion: Conclusion,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
+    ) -> impl Future<Output = std::result::Result<Option<ChallengeId>, StoreError>> + Send;
 
-    /// Uses the challenge up and begins the session, as one step; answers the account's active
-    /// key, or `None`, and nothing changed, where the challenge was used, replaced or has expired.
+    /// Uses the challenge up, begins the session and remembers the client, as one step; answers
+    /// the account's active key, or `None`, and nothing changed, where the challenge was used,
+    /// replaced or has expired.
     fn complete_mfa(
         &self,
         challenge: ChallengeId,
         session: Session,
+        known: KnownClient,
         client: &Client,
     ) -> impl Future<Output = std::result::Result<Option<SealedKey>, StoreError>> + Send;
 
-    /// Lists an account's tries, newest first.
-    fn login_history(
+    /// Writes a failed try into the login history; nobody's, where no account is known.
+    fn record_failure(
         &self,
-        account: AccountId,
-        limit: u32,
-        offset: u32,
-    ) -> impl Future<Output = std::result::Result<Vec<LoginTry>, StoreError>> + Send;
+        account: Option<AccountId>,
+        client: &Client,
+        now: Timestamp,
+    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
@@ -198,42 +229,62 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ) -> Result<Login> {
         let recipient = self.vault().email_digest(email);
         let permit = self.hasher().admit().await?;
-        let reserved = self.store().reserve_try(email, recipient, client, now).await?;
-        match reserved.verdict {
-            Verdict::Proceed => {}
-            Verdict::Locked { until } => return Err(Error::Locked { until }),
-            Verdict::Busy { retry_after } => return Err(Error::Busy { retry_after }),
-        }
+        let marks = self.marks(&recipient, client);
+        let reserved = self.store().reserve_try(email, recipient, marks, client, now).await?;
+        reserved.verdict.proceed()?;
         let hash = reserved.credentials.as_ref().and_then(|known| known.password_hash.as_ref());
         let verification = self.hasher().verify(permit, password, hash).await;
         let account = reserved.credentials.as_ref().map(|known| known.account);
         let credentials = reserved.credentials.filter(|_| verification.matches);
 
+        let rehashed = verification.rehashed;
         let (outcome, answer) =
-            self.login_outcome(email, credentials.as_ref(), verification.rehashed, now);
-        let conclusion =
-            Conclusion { recipient, account, client: client.clone(), outcome, at: now };
-        self.store().conclude_try(conclusion).await?;
-        answer
+            self.login_outcome(email, credentials.as_ref(), rehashed, client, now);
+        let conclusion = Conclusion {
+            recipient,
+            counter: reserved.counter,
+            account,
+            client: client.clone(),
+            outcome,
+            at: now,
+        };
+        let standing = self.store().conclude_try(conclusion).await?;
+        match (answer, standing) {
+            // The earlier code stands where this one's letter was one too many.
+            (Ok(Login::MfaRequired { .. }), Some(challenge)) => {
+                Ok(Login::MfaRequired { mfa_token: self.vault().mfa_token(challenge) })
+            }
+            (answer, _) => answer,
+        }
     }
 
-    /// Completes a login with the code of its second step.
+    /// Completes a login with the code of its second step. Whoever sends the token of the first
+    /// step along has tries of their own, so that a stranger who guesses burns none of them.
     ///
     /// # Errors
     ///
     /// [`Error::WrongCode`]; [`Error::Sealed`]; [`Error::Store`].
-    pub async fn verify_mfa(
+    pub async fn complete_login(
         &self,
         email: &Email,
         code: &Code,
+        token: Option<&MfaToken>,
         client: &Client,
         now: Timestamp,
     ) -> Result<SignedIn> {
-        let (challenge, account) = self.met_challenge(email, Purpose::Mfa, code, now).await?;
+        let recipient = self.vault().email_digest(email);
+        let proof = token.and_then(|token| self.vault().proven_challenge(token));
+        let attempt = self.store().attempt(recipient, Purpose::Mfa, proof, now).await?;
+        let Some((challenge, account)) = self.met(Purpose::Mfa, code, attempt) else {
+            let account = attempt.and_then(|attempt| attempt.account);
+            self.store().record_failure(account, client, now).await?;
+            return Err(Error::WrongCode);
+        };
         let (session_token, session) = self.new_session(account, now);
-        let key = self.store().complete_mfa(challenge, session, client).await?;
+        let (client_token, known) = self.new_client(email, Some(client), now);
+        let key = self.store().complete_mfa(challenge, session, known, client).await?;
         let api_key = self.open_key(account, &key.ok_or(Error::WrongCode)?)?;
-        Ok(SignedIn { account, api_key, session_token })
+        Ok(SignedIn { account, api_key, session_token, client_token })
     }
 
     /// Tells whether a session of this account is still valid, and counts as its use.
@@ -271,6 +322,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         email: &Email,
         credentials: Option<&Credentials>,
         rehashed: Option<PasswordHash>,
+        client: &Client,
         now: Timestamp,
     ) -> (Outcome, Result<Login>) {
         let Some(known) = credentials else {
@@ -288,14 +340,18 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             Err(error) => return (Outcome::Refused, Err(error)),
         };
         if known.mfa_enabled {
-            let (code, challenge) = self.new_challenge(Purpose::Mfa, known.account, email, now);
-            let letter = Letter { to: email.clone(), content: Content::Mfa { code } };
-            let letter = letter.seal(self.vault(), self.entropy(), now);
-            return (Outcome::MfaRequired { challenge, letter, rehashed }, Ok(Login::MfaRequired));
+            let account = Some(known.account);
+            let (code, challenge) = self.new_challenge(Purpose::Mfa, account, email, now);
+            let letter = self.letter(email, Content::Mfa { code }, now);
+            let mfa_token = self.vault().mfa_token(challenge.id);
+            let required = Login::MfaRequired { mfa_token };
+            return (Outcome::MfaRequired { challenge, letter, rehashed }, Ok(required));
         }
-        let (session_token, session) = self.new_session(known.account, now);
-        let signed_in = SignedIn { account: known.account, api_key, session_token };
-        (Outcome::SignedIn { session, rehashed }, Ok(Login::SignedIn(signed_in)))
+        let account = known.account;
+        let (session_token, session) = self.new_session(account, now);
+        let (client_token, known) = self.new_client(email, Some(client), now);
+        let signed_in = SignedIn { account, api_key, session_token, client_token };
+        (Outcome::SignedIn { session, known, rehashed }, Ok(Login::SignedIn(signed_in)))
     }
 
     /// Opens an account's sealed key.

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 
-use crate::accounts::operator::{Change, NewAccount};
-use crate::accounts::sign_in::TryStatus;
-use crate::accounts::{Accounts, Login, Registration, SignedIn, Store};
-use crate::code::{Code, Purpose};
+use crate::accounts::operator::NewAccount;
+use crate::accounts::{Accounts, Login, LoginMethod, Registration, SignedIn, Store, TryStatus};
+use crate::client::Client;
+use crate::code::{Code, MfaToken, Purpose};
 use crate::credits::{CallerId, Entry, LARGEST_BALANCE, Settlement, Usage};
 use crate::guest::Device;
-use crate::identity::{AccountId, Client, Contact, Email, Username};
+use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::{AccountCaller, ApiKey, Caller, KeyKind, Refusal};
 use crate::letter::{Content, Letter, Postage};
 use crate::password::Password;
@@ -76,18 +76,69 @@ macro_rules! store_contract {
             secrets_are_saved_once_and_replaced_together,
             stored_keys_open_for_no_other_account,
         );
+        $crate::store_contract!(@tests $open;
+            recovery::a_reset_needs_the_code_of_its_letter_and_gives_no_key_away,
+            recovery::a_reset_lifts_the_lock_and_ends_all_sessions,
+            recovery::a_reset_does_not_bypass_the_second_factor,
+            recovery::a_forgotten_password_is_answered_alike_for_every_address,
+            recovery::thirty_two_parallel_right_reset_codes_change_one_password_once,
+            recovery::a_day_of_wrong_reset_codes_compares_at_most_fifty,
+            recovery::a_reset_code_opens_nothing_else_and_no_other_account,
+            recovery::whoever_resets_logs_in_while_strangers_hold_the_lock,
+            recovery::a_suspended_account_stays_suspended_after_a_reset,
+            second_factor::it_goes_on_at_once_and_one_letter_says_so,
+            second_factor::it_goes_off_with_the_right_password_alone,
+            second_factor::a_stranger_burns_no_tries_of_who_has_the_token,
+            second_factor::a_token_has_five_tries_and_repeated_logins_give_no_more,
+            second_factor::an_older_or_forged_token_counts_among_strangers,
+            second_factor::wrong_codes_are_in_the_login_history,
+            owner::a_profile_changes_where_it_is_told_to_and_nowhere_else,
+            owner::a_name_is_taken_as_at_a_registration_but_ones_own_is_not,
+            owner::a_database_is_subscribed_to_once,
+            owner::a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold,
+            owner::a_deleted_address_and_name_are_free_again,
+            owner::a_deletion_wants_the_right_confirmation,
+            owner::wrong_confirmations_lock_themselves_and_no_login,
+            activity::a_usage_report_is_what_a_walk_over_all_calls_finds,
+            activity::pages_of_calls_join_without_gap_or_repetition,
+            activity::usage_is_shown_of_whole_utc_days,
+            activity::transactions_tell_where_the_balance_comes_from,
+            activity::pages_out_of_range_are_refused_by_name,
+            clean_up::a_clean_up_touches_nothing_alive,
+            clean_up::guests_go_seven_days_after_their_end_and_no_live_key_goes,
+            clean_up::what_is_over_goes_in_batches_and_once,
+            clean_up::usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while,
+            clients::strangers_cannot_lock_a_known_client_out,
+            clients::a_known_client_has_five_tries_of_its_own,
+            clients::a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in,
+            clients::a_network_is_known_from_an_earlier_sign_in,
+            clients::an_address_knows_sixteen_clients_at_most,
+        );
     };
     (@tests $open:expr; $($check:ident),+ $(,)?) => {
-        $(
-            #[tokio::test]
-            async fn $check() {
-                // What the store lives in, as a folder, goes when the check is done.
-                let (store, _home) = $open().await;
-                $crate::testing::contract::$check(store).await;
-            }
-        )+
+        $($crate::store_contract!(@test $open; $check, $check);)+
+    };
+    (@tests $open:expr; $($module:ident :: $check:ident),+ $(,)?) => {
+        $($crate::store_contract!(@test $open; $check, $module::$check);)+
+    };
+    (@test $open:expr; $name:ident, $($check:tt)+) => {
+        #[tokio::test]
+        async fn $name() {
+            // What the store lives in, as a folder, goes when the check is done.
+            let (store, _home) = $open().await;
+            $crate::testing::contract::$($check)+(store).await;
+        }
     };
 }
+
+pub mod activity;
+pub mod clean_up;
+pub mod clients;
+pub mod owner;
+pub mod recovery;
+pub mod second_factor;
+#[cfg(test)]
+mod twins;
 
 const PASSWORD: &str = "a password of hers";
 
@@ -150,6 +201,15 @@ impl<S: Store + Clone> House<S> {
         self.verify(address, &code).await.expect("the right code")
     }
 
+    /// An account whose logins ask for a second factor.
+    async fn account_with_mfa(&self, name: &str, address: &str) -> SignedIn {
+        let signed_in = self.account(name, address).await;
+        self.accounts.enable_mfa(signed_in.account, self.now()).await.expect("the store answers");
+        let letters = self.letters().await;
+        assert!(matches!(letters[..], [Letter { content: Content::MfaEnabled, .. }]));
+        signed_in
+    }
+
     /// An account that an operator made with so many credits.
     async fn funded(&self, name: &str, credits: u64) -> AccountId {
         let account = NewAccount {
@@ -165,16 +225,53 @@ impl<S: Store + Clone> House<S> {
     }
 
     async fn login(&self, address: &str, password: &str) -> Result<Login> {
+        self.login_from(&client(), address, password).await
+    }
+
+    async fn login_from(&self, client: &Client, address: &str, password: &str) -> Result<Login> {
         let (email, password) = (email(address), Password::attempt(password));
-        self.accounts.login(&email, &password, &client(), self.now()).await
+        self.accounts.login(&email, &password, client, self.now()).await
     }
 
     async fn login_code(&self, address: &str, password: &str) -> &'static str {
-        match self.login(address, password).await {
+        self.login_code_from(&client(), address, password).await
+    }
+
+    async fn login_code_from(
+        &self,
+        client: &Client,
+        address: &str,
+        password: &str,
+    ) -> &'static str {
+        match self.login_from(client, address, password).await {
             Ok(Login::SignedIn(_)) => "signed_in",
-            Ok(Login::MfaRequired) => "mfa_required",
+            Ok(Login::MfaRequired { .. }) => "mfa_required",
             Err(error) => error.code(),
         }
+    }
+
+    /// A login that ends in a session.
+    async fn signed_in(&self, client: &Client, address: &str, password: &str) -> SignedIn {
+        match self.login_from(client, address, password).await {
+            Ok(Login::SignedIn(signed_in)) => signed_in,
+            Ok(Login::MfaRequired { .. }) => panic!("a second factor is asked for"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn is_live(&self, signed_in: &SignedIn) -> bool {
+        let (token, account) = (&signed_in.session_token, signed_in.account);
+        self.accounts.session(token, account, self.now()).await.expect("the store answers")
+    }
+
+    async fn complete(
+        &self,
+        address: &str,
+        code: &Code,
+        token: Option<&MfaToken>,
+    ) -> Result<SignedIn> {
+        let address = email(address);
+        self.accounts.complete_login(&address, code, token, &client(), self.now()).await
     }
 
     fn recipient(&self, address: &str) -> Digest<Email> {
@@ -231,6 +328,11 @@ fn username(text: &str) -> Username {
 
 fn client() -> Client {
     Client::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), Some("contract"))
+}
+
+/// A client that the account has never seen.
+fn stranger() -> Client {
+    Client::new(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)), Some("stranger"))
 }
 
 fn code(text: &str) -> Code {
@@ -468,7 +570,7 @@ pub async fn a_day_of_wrong_codes_and_resends_compares_at_most_fifty<S: Store + 
         letters += house.letters().await.len();
         for _ in 0..6 {
             let store = house.accounts.store();
-            let attempt = store.attempt(recipient, Purpose::Registration, house.now()).await;
+            let attempt = store.attempt(recipient, Purpose::Registration, None, house.now()).await;
             compared += u32::from(attempt.expect("the store answers").is_some());
         }
         house.wait(60);
@@ -504,9 +606,7 @@ pub async fn taking_an_expired_username_over_refills_no_letter_budget<S: Store +
 /// Purposes and addresses make a matrix of which only the diagonal passes.
 pub async fn a_code_passes_for_its_own_purpose_and_address_alone<S: Store + Clone>(store: S) {
     let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    let on = Change::Mfa(true);
-    house.accounts.store().change_account(&email("ada@example.com"), on).await.expect("ok");
+    house.account_with_mfa("ada", "ada@example.com").await;
     house.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
     let bobs = house.code("bob@example.com").await;
     assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
@@ -520,12 +620,11 @@ pub async fn a_code_passes_for_its_own_purpose_and_address_alone<S: Store + Clon
     for (address, code) in
         [("ada@example.com", &bobs), ("bob@example.com", &bobs), ("bob@example.com", &adas)]
     {
-        let result = house.accounts.verify_mfa(&email(address), code, &client(), house.now()).await;
+        let result = house.complete(address, code, None).await;
         assert_eq!(fault(result), "wrong_code");
     }
     assert!(house.verify("bob@example.com", &bobs).await.is_ok());
-    let ada = email("ada@example.com");
-    assert!(house.accounts.verify_mfa(&ada, &adas, &client(), house.now()).await.is_ok());
+    assert!(house.complete("ada@example.com", &adas, None).await.is_ok());
 }
 
 /// Neither the answer nor the work tells whether an address has an account.
@@ -619,22 +718,25 @@ pub async fn every_try_is_in_the_login_history_locked_ones_too<S: Store + Clone>
         house.wait(1);
         house.login_code("ada@example.com", "wrong").await;
     }
-    let store = house.accounts.store();
-    let history = store.login_history(ada, 20, 0).await.expect("the store answers");
-    let statuses: Vec<TryStatus> = history.iter().map(|entry| entry.status).collect();
+    let history = house.accounts.login_history(ada, 20, 0).await.expect("the store answers");
+    let statuses: Vec<TryStatus> = history.entries.iter().map(|entry| entry.status).collect();
     use TryStatus::{Failed, Locked, Success};
     assert_eq!(statuses, [Locked, Failed, Failed, Failed, Failed, Failed, Success]);
-    assert_eq!((&history[0].client, history[0].at), (&client(), house.now()));
-    let page = store.login_history(ada, 2, 5).await.expect("the store answers");
-    assert_eq!(page, history[5..7]);
+    assert_eq!((history.total, history.successful, history.failed), (7, 1, 6));
+    let newest = &history.entries[0];
+    assert_eq!((newest.address, newest.at), (client().address, house.now()));
+    assert_eq!((newest.user_agent.as_str(), newest.method), ("contract", LoginMethod::Password));
+    let page = house.accounts.login_history(ada, 2, 5).await.expect("the store answers");
+    assert_eq!(page.entries, history.entries[5..7]);
+    for limit in [0, 101] {
+        assert_eq!(fault(house.accounts.login_history(ada, limit, 0).await), "range");
+    }
 }
 
 /// A right password leads to a code, the code to the key, and no further.
 pub async fn a_second_factor_is_asked_for_and_its_code_serves_once<S: Store + Clone>(store: S) {
     let house = House::new(store);
-    let signed_in = house.account("ada", "ada@example.com").await;
-    let ada = email("ada@example.com");
-    house.accounts.store().change_account(&ada, Change::Mfa(true)).await.expect("ok");
+    let signed_in = house.account_with_mfa("ada", "ada@example.com").await;
     assert_eq!(house.login_code("ada@example.com", "wrong").await, "wrong_credentials");
     assert!(house.letters().await.is_empty(), "no code without the right password");
     assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
@@ -642,12 +744,9 @@ pub async fn a_second_factor_is_asked_for_and_its_code_serves_once<S: Store + Cl
     assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
     assert!(house.letters().await.is_empty(), "the cooldown holds for these letters too");
 
-    let verify = |code: Code| {
-        let (house, ada) = (&house, &ada);
-        async move { house.accounts.verify_mfa(ada, &code, &client(), house.now()).await }
-    };
-    assert_eq!(fault(verify(another(&right)).await), "wrong_code");
-    let results = all((0..4).map(|_| verify(right.clone()))).await;
+    let wrong = another(&right);
+    assert_eq!(fault(house.complete("ada@example.com", &wrong, None).await), "wrong_code");
+    let results = all((0..4).map(|_| house.complete("ada@example.com", &right, None))).await;
     let successes: Vec<SignedIn> = results.into_iter().filter_map(Result::ok).collect();
     let [success] = &successes[..] else { panic!("{} successes", successes.len()) };
     assert_eq!(success.api_key.expose(), signed_in.api_key.expose());
@@ -1026,7 +1125,8 @@ pub async fn stored_keys_open_for_no_other_account<S: Store + Clone>(store: S) {
     for address in ["ada@example.com", "bob@example.com"] {
         let recipient = house.recipient(address);
         let email = email(address);
-        let reserved = store.reserve_try(&email, recipient, &client(), house.now()).await;
+        let marks = house.accounts.marks(&recipient, &client());
+        let reserved = store.reserve_try(&email, recipient, marks, &client(), house.now()).await;
         let known = reserved.expect("ok").credentials.expect("the account is there");
         stored.push((known.account, known.key.expect("a verified account has a key")));
     }

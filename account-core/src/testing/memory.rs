@@ -1,26 +1,37 @@
 //! A store in memory: the plainest reading of what the storage traits say.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::accounts::activity::{
+    ActivityStore, LoginHistory, LoginTry, Transaction, UsageFilter, UsageRequest, UsageTally,
+};
+use crate::accounts::clean_up::{CleanUpStore, Stale};
 use crate::accounts::operator::{AccountRow, Change, Creation, Granted};
+use crate::accounts::owner::{Deletion, OwnerStore, ProfileChanges, Updated};
+use crate::accounts::recovery::{RecoveryStore, Reset};
 use crate::accounts::registration::{
-    Confirmation, NewRegistration, PendingRegistration, Registered,
+    ConfirmedForm, NewRegistration, PendingRegistration, Registered,
 };
 use crate::accounts::sign_in::{
-    Conclusion, Credentials, LoginTry, Outcome, ReservedTry, SealedKey, TryStatus,
+    Conclusion, Credentials, LoginMethod, Outcome, ReservedTry, SealedKey, TryStatus,
 };
-use crate::accounts::{AccountStore, KeyStatus, Profile, RegistrationStore, SignInStore};
+use crate::accounts::{
+    AccountStore, KeyStatus, Profile, RegistrationStore, SignInStore, Subscription,
+    SubscriptionStore,
+};
+use crate::client::{Client, ClientMark, KNOWN_FOR, KnownClient, MOST_KNOWN, Marks};
 use crate::code::{Attempt, Challenge, ChallengeId, CodeStore, Purpose, TRIES};
 use crate::credits::{
     self, Audit, CallerId, Entry, Fault, FaultKind, LARGEST_BALANCE, Ledger, MinuteCount,
-    Settlement,
+    Settlement, TransactionKind,
 };
 use crate::guest::{GuestId, GuestStore, NewGuest};
-use crate::identity::{AccountId, Client, Contact, Email, Username};
+use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
 use crate::letter::{DueLetter, LetterId, OutboxLetter, OutboxStore, Postage};
-use crate::lockout::{Lockout, Verdict};
+use crate::lockout::{Counter, Lockout, Verdict};
 use crate::password::PasswordHash;
 use crate::session::{Session, SessionStore, SessionToken};
 use crate::tier::Tier;
@@ -52,25 +63,53 @@ impl MemoryStore {
         }
     }
 
+    /// How many storage calls were made, so that known and unknown addresses can be compared.
+    ///
+    /// # Panics
+    ///
+    /// Where another holder of the store panicked.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.state.lock().expect("no holder of the store panicked").calls
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no holder of the store panicked")
+        let mut state = self.state.lock().expect("no holder of the store panicked");
+        state.calls += 1;
+        state
     }
 }
 
 #[derive(Default)]
 struct State {
+    calls: u64,
     last_account: i64,
     accounts: BTreeMap<AccountId, Account>,
     keys: Vec<Key>,
     guests: BTreeMap<GuestId, NewGuest>,
     challenges: Vec<Tried>,
     letters: Vec<Waiting>,
-    lockouts: HashMap<Digest<Email>, Lockout>,
+    lockouts: HashMap<(Digest<Email>, Counter), Lockout>,
+    known: HashMap<(Digest<Email>, Digest<ClientMark>), Timestamp>,
+    last_try: i64,
     history: Vec<(Option<AccountId>, LoginTry)>,
     sessions: Vec<Session>,
-    ledger: Vec<Transaction>,
-    usage: Vec<Entry>,
+    subscriptions: Vec<(AccountId, Subscription)>,
+    last_subscription: i64,
+    last_guest: i64,
+    ledger: Vec<Booked>,
+    usage: Vec<Called>,
+    last_call: i64,
+    /// The first day of which no call was removed.
+    usage_since: i64,
     secrets: Vec<WrappedSecret>,
+}
+
+/// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
+struct Called {
+    id: i64,
+    caller: Option<CallerId>,
+    entry: Entry,
 }
 
 struct Account {
@@ -98,6 +137,7 @@ struct Key {
 struct Tried {
     challenge: Challenge,
     tries: u32,
+    token_tries: u32,
     used: bool,
 }
 
@@ -107,11 +147,11 @@ struct Waiting {
     failures: u32,
 }
 
-struct Transaction {
+struct Booked {
     account: AccountId,
     /// The day since 1970 and the endpoint, for usage.
     usage_of: Option<(i64, String)>,
-    credits: i64,
+    transaction: Transaction,
 }
 
 impl State {
@@ -140,17 +180,25 @@ impl State {
     /// Whether a form's latest code is still good, so that the form holds its name.
     fn holds_name(&self, account: AccountId, now: Timestamp) -> bool {
         self.challenges.iter().any(|tried| {
-            tried.challenge.account == account
+            tried.challenge.account == Some(account)
                 && !tried.used
                 && Challenge::is_live(tried.challenge.created_at, now)
         })
     }
 
     /// Whether the name is taken for this address; expired forms of others lose it.
-    fn name_taken(&mut self, username: &Username, email: &Email, now: Timestamp) -> bool {
+    fn name_taken(
+        &mut self,
+        username: &Username,
+        email: &Email,
+        but: Option<AccountId>,
+        now: Timestamp,
+    ) -> bool {
         let holder =
             self.accounts.iter().find(|(_, account)| account.username.key() == username.key());
-        let Some((id, account)) = holder else { return false };
+        let Some((id, account)) = holder.filter(|(id, _)| Some(**id) != but) else {
+            return false;
+        };
         if account.verified_at.is_some() {
             return true;
         }
@@ -168,8 +216,18 @@ impl State {
             })
             .map(|(id, _)| *id)
             .collect();
+        self.discard(&gone);
+    }
+
+    /// Removes accounts and what goes with them.
+    fn discard(&mut self, gone: &[AccountId]) {
         self.accounts.retain(|id, _| !gone.contains(id));
-        self.challenges.retain(|tried| !gone.contains(&tried.challenge.account));
+        self.challenges
+            .retain(|tried| tried.challenge.account.is_none_or(|account| !gone.contains(&account)));
+        self.keys.retain(|key| !gone.contains(&key.account));
+        self.sessions.retain(|session| !gone.contains(&session.account));
+        self.history.retain(|(whose, _)| whose.is_none_or(|account| !gone.contains(&account)));
+        self.subscriptions.retain(|(whose, _)| !gone.contains(whose));
     }
 
     fn send(&mut self, letter: OutboxLetter) {
@@ -179,10 +237,10 @@ impl State {
 
     fn replace_challenge(&mut self, challenge: Challenge) {
         self.challenges.retain(|tried| {
-            (tried.challenge.account, tried.challenge.purpose)
-                != (challenge.account, challenge.purpose)
+            (tried.challenge.recipient, tried.challenge.purpose)
+                != (challenge.recipient, challenge.purpose)
         });
-        self.challenges.push(Tried { challenge, tries: 0, used: false });
+        self.challenges.push(Tried { challenge, tries: 0, token_tries: 0, used: false });
     }
 
     /// Uses a challenge up; `None` where that is too late.
@@ -195,23 +253,40 @@ impl State {
         Some(tried.challenge)
     }
 
-    fn book(&mut self, account: AccountId, credits: u64) {
-        if let Some(row) = self.accounts.get_mut(&account).filter(|_| credits > 0) {
-            row.balance += credits;
-            let credits = credits as i64;
-            self.ledger.push(Transaction { account, usage_of: None, credits });
-        }
+    fn book(&mut self, account: AccountId, kind: TransactionKind, credits: i64, at: Timestamp) {
+        let Some(row) = self.accounts.get_mut(&account).filter(|_| credits != 0) else { return };
+        row.balance = row.balance.checked_add_signed(credits).expect("a balance is never below 0");
+        let transaction = Transaction {
+            id: self.ledger.len() as i64 + 1,
+            kind,
+            credits,
+            balance_after: row.balance,
+            description: kind.description().to_owned(),
+            created_at: at,
+        };
+        self.ledger.push(Booked { account, usage_of: None, transaction });
     }
 
-    fn book_usage(&mut self, account: AccountId, entry: &Entry) {
-        let usage_of = Some((day(entry.usage.at), entry.usage.endpoint.to_string()));
+    /// Books what a call cost; the balance has it already.
+    fn book_usage(&mut self, account: AccountId, entry: &Entry, balance_after: u64) {
+        let endpoint = entry.usage.endpoint.to_string();
+        let usage_of = Some((day(entry.usage.at), endpoint.clone()));
         let cost = i64::from(entry.cost);
         let row =
             self.ledger.iter_mut().find(|row| row.account == account && row.usage_of == usage_of);
         if let Some(row) = row {
-            row.credits -= cost;
+            row.transaction.credits -= cost;
+            row.transaction.balance_after = balance_after;
         } else {
-            self.ledger.push(Transaction { account, usage_of, credits: -cost });
+            let transaction = Transaction {
+                id: self.ledger.len() as i64 + 1,
+                kind: TransactionKind::Usage,
+                credits: -cost,
+                balance_after,
+                description: endpoint,
+                created_at: entry.usage.at,
+            };
+            self.ledger.push(Booked { account, usage_of, transaction });
         }
     }
 
@@ -222,17 +297,104 @@ impl State {
         status: TryStatus,
         at: Timestamp,
     ) {
-        let id = self.history.len() as i64 + 1;
-        self.history.push((account, LoginTry { id, client: client.clone(), status, at }));
+        self.last_try += 1;
+        let entry = LoginTry {
+            id: self.last_try,
+            address: client.address,
+            user_agent: client.user_agent.clone(),
+            status,
+            method: LoginMethod::Password,
+            at,
+        };
+        self.history.push((account, entry));
     }
 
-    fn begin_session(&mut self, session: Session, client: &Client) {
+    fn begin_session(&mut self, session: Session, known: &KnownClient, client: &Client) {
         let at = session.created_at;
         if let Some(account) = self.accounts.get_mut(&session.account) {
             account.last_login_at = Some(at);
         }
         self.sessions.push(session);
+        self.know(known);
         self.remember(Some(session.account), client, TryStatus::Success, at);
+    }
+
+    /// Remembers a client, in place of what it was known by before and of whom was seen longest
+    /// ago.
+    fn know(&mut self, client: &KnownClient) {
+        if let Some(replaced) = client.replaces {
+            self.known.remove(&(client.recipient, replaced));
+        }
+        for mark in client.marks() {
+            self.known.insert((client.recipient, mark), client.at);
+        }
+        let known = self.known.iter().filter(|((recipient, _), _)| *recipient == client.recipient);
+        let mut seen: Vec<_> = known.map(|((_, mark), at)| (*at, *mark)).collect();
+        seen.sort_by_key(|(at, mark)| (std::cmp::Reverse(*at), *mark.as_bytes()));
+        for (_, mark) in seen.into_iter().skip(MOST_KNOWN as usize) {
+            self.known.remove(&(client.recipient, mark));
+        }
+    }
+
+    /// Among whose tries a client's are counted.
+    fn counter(&self, recipient: Digest<Email>, marks: &Marks, now: Timestamp) -> Counter {
+        let is_known = |mark: &Digest<ClientMark>| {
+            self.known.get(&(recipient, *mark)).is_some_and(|seen_at| now - KNOWN_FOR < *seen_at)
+        };
+        let shown = marks.token.into_iter().chain([marks.network]).find(is_known);
+        shown.map_or(Counter::Strangers, Counter::Known)
+    }
+
+    fn reserve(
+        &mut self,
+        email: &Email,
+        recipient: Digest<Email>,
+        counter: Counter,
+        now: Timestamp,
+    ) -> ReservedTry {
+        let lockout =
+            self.lockouts.entry((recipient, counter)).or_insert_with(|| Lockout::new(now));
+        let verdict = lockout.reserve(now);
+        let credentials = self.by_email(email).map(|(id, account)| {
+            let key = self.current_key(id);
+            Credentials {
+                account: id,
+                password_hash: account.password_hash.clone(),
+                is_verified: account.verified_at.is_some(),
+                is_suspended: key.is_some_and(|key| key.status == KeyStatus::Suspended),
+                mfa_enabled: account.mfa_enabled,
+                key: key.map(Key::sealed),
+            }
+        });
+        ReservedTry { verdict, counter, credentials }
+    }
+
+    fn conclude(&mut self, recipient: Digest<Email>, counter: Counter, right: bool, at: Timestamp) {
+        let lockout = self.lockouts.entry((recipient, counter)).or_insert_with(|| Lockout::new(at));
+        if right {
+            lockout.succeed();
+        } else {
+            lockout.fail(at);
+        }
+    }
+
+    /// Puts the codes of half-done logins out of use.
+    fn end_half_done_logins(&mut self, account: AccountId) {
+        self.challenges.retain(|tried| {
+            (tried.challenge.account, tried.challenge.purpose) != (Some(account), Purpose::Mfa)
+        });
+    }
+
+    /// Makes at most so many calls nobody's; answers how many.
+    fn forget_callers(&mut self, which: impl Fn(CallerId) -> bool, limit: u32) -> u64 {
+        let calls = self.usage.iter_mut().filter(|call| call.caller.is_some_and(&which));
+        let mut forgotten = 0;
+        for call in calls.take(limit as usize) {
+            call.caller = None;
+            call.entry.usage.ip = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+            forgotten += 1;
+        }
+        forgotten
     }
 
     fn rehash(&mut self, account: Option<AccountId>, hash: Option<PasswordHash>) {
@@ -260,7 +422,7 @@ impl RegistrationStore for MemoryStore {
     async fn register(&self, form: NewRegistration) -> Stored<Registered> {
         let mut state = self.lock();
         let now = form.created_at;
-        if state.name_taken(&form.username, &form.email, now) {
+        if state.name_taken(&form.username, &form.email, None, now) {
             return Ok(Registered::UsernameTaken);
         }
         let recipient = form.challenge.recipient;
@@ -268,6 +430,7 @@ impl RegistrationStore for MemoryStore {
             return Ok(Registered::Quiet);
         }
         if state.verified(&form.email).is_some() {
+            state.replace_challenge(Challenge { account: None, ..form.challenge });
             state.send(form.letter_if_known);
             return Ok(Registered::Known);
         }
@@ -303,46 +466,45 @@ impl RegistrationStore for MemoryStore {
         }))
     }
 
-    async fn resend_code(&self, challenge: Option<Challenge>, letter: OutboxLetter) -> Stored<()> {
+    async fn confirm_registration(&self, form: ConfirmedForm) -> Stored<bool> {
         let mut state = self.lock();
-        let Some(challenge) = challenge else {
-            state.send(letter);
-            return Ok(());
-        };
+        let now = form.at;
+        if state.use_up(form.challenge, now).is_none() {
+            return Ok(false);
+        }
+        let id = form.account;
+        let Some(account) = state.accounts.get_mut(&id) else { return Ok(false) };
+        account.verified_at = Some(now);
+        state.book(id, TransactionKind::SignupGrant, form.credits as i64, now);
+        state.sessions.push(form.session);
+        state.know(&form.client);
+        let status = KeyStatus::Active;
+        state.keys.push(Key { account: id, key: form.key, status, created_at: now });
+        Ok(true)
+    }
+}
+
+impl CodeStore for MemoryStore {
+    async fn send_code(&self, challenge: Challenge, letter: OutboxLetter) -> Stored<()> {
+        let mut state = self.lock();
+        let verified = challenge.purpose != Purpose::Registration;
+        let account = challenge.account.map(|account| state.accounts.get(&account));
+        let fits = account.is_none_or(|account| {
+            account.is_some_and(|account| account.verified_at.is_some() == verified)
+        });
         let now = letter.created_at;
-        let waits = state
-            .accounts
-            .get(&challenge.account)
-            .is_some_and(|account| account.verified_at.is_none());
-        if waits && state.postage(&letter.recipient, challenge.purpose, now).allows(now) {
+        if fits && state.postage(&letter.recipient, challenge.purpose, now).allows(now) {
             state.replace_challenge(challenge);
             state.send(letter);
         }
         Ok(())
     }
 
-    async fn confirm_registration(&self, confirmation: Confirmation) -> Stored<bool> {
-        let mut state = self.lock();
-        let now = confirmation.at;
-        if state.use_up(confirmation.challenge, now).is_none() {
-            return Ok(false);
-        }
-        let id = confirmation.account;
-        let Some(account) = state.accounts.get_mut(&id) else { return Ok(false) };
-        account.verified_at = Some(now);
-        state.book(id, confirmation.credits);
-        state.sessions.push(confirmation.session);
-        let status = KeyStatus::Active;
-        state.keys.push(Key { account: id, key: confirmation.key, status, created_at: now });
-        Ok(true)
-    }
-}
-
-impl CodeStore for MemoryStore {
     async fn attempt(
         &self,
         recipient: Digest<Email>,
         purpose: Purpose,
+        proof: Option<ChallengeId>,
         now: Timestamp,
     ) -> Stored<Option<Attempt>> {
         let mut state = self.lock();
@@ -357,12 +519,34 @@ impl CodeStore for MemoryStore {
             tried.used = now >= challenge.created_at;
             return Ok(None);
         }
-        if tried.tries >= TRIES {
+        let proven = proof == Some(challenge.id);
+        let tries = if proven { &mut tried.token_tries } else { &mut tried.tries };
+        if *tries >= TRIES {
             return Ok(None);
         }
-        tried.tries += 1;
+        *tries += 1;
         let Challenge { id, account, digest, .. } = challenge;
         Ok(Some(Attempt { challenge: id, account, digest }))
+    }
+}
+
+impl RecoveryStore for MemoryStore {
+    async fn account_of(&self, email: &Email) -> Stored<Option<AccountId>> {
+        Ok(self.lock().verified(email))
+    }
+
+    async fn reset_password(&self, reset: Reset) -> Stored<bool> {
+        let mut state = self.lock();
+        if state.use_up(reset.challenge, reset.at).is_none() {
+            return Ok(false);
+        }
+        state.rehash(Some(reset.account), Some(reset.password_hash));
+        state.sessions.retain(|session| session.account != reset.account);
+        state.end_half_done_logins(reset.account);
+        state.lockouts.retain(|(recipient, _), _| *recipient != reset.known.recipient);
+        state.know(&reset.known);
+        state.send(reset.notice);
+        Ok(true)
     }
 }
 
@@ -371,46 +555,31 @@ impl SignInStore for MemoryStore {
         &self,
         email: &Email,
         recipient: Digest<Email>,
+        marks: Marks,
         client: &Client,
         now: Timestamp,
     ) -> Stored<ReservedTry> {
         let mut state = self.lock();
-        let verdict =
-            state.lockouts.entry(recipient).or_insert_with(|| Lockout::new(now)).reserve(now);
-        let credentials = state.by_email(email).map(|(id, account)| {
-            let key = state.current_key(id);
-            Credentials {
-                account: id,
-                password_hash: account.password_hash.clone(),
-                is_verified: account.verified_at.is_some(),
-                is_suspended: key.is_some_and(|key| key.status == KeyStatus::Suspended),
-                mfa_enabled: account.mfa_enabled,
-                key: key.map(Key::sealed),
-            }
-        });
-        if matches!(verdict, Verdict::Locked { .. }) {
-            let account = credentials.as_ref().map(|known| known.account);
+        let counter = state.counter(recipient, &marks, now);
+        let reserved = state.reserve(email, recipient, counter, now);
+        if matches!(reserved.verdict, Verdict::Locked { .. }) {
+            let account = reserved.credentials.as_ref().map(|known| known.account);
             state.remember(account, client, TryStatus::Locked, now);
         }
-        Ok(ReservedTry { verdict, credentials })
+        Ok(reserved)
     }
 
-    async fn conclude_try(&self, conclusion: Conclusion) -> Stored<()> {
+    async fn conclude_try(&self, conclusion: Conclusion) -> Stored<Option<ChallengeId>> {
         let mut state = self.lock();
-        let Conclusion { recipient, account, client, outcome, at } = conclusion;
-        let lockout = state.lockouts.entry(recipient).or_insert_with(|| Lockout::new(at));
-        if matches!(outcome, Outcome::Wrong) {
-            lockout.fail(at);
-        } else {
-            lockout.succeed();
-        }
+        let Conclusion { recipient, counter, account, client, outcome, at } = conclusion;
+        state.conclude(recipient, counter, !matches!(outcome, Outcome::Wrong), at);
         match outcome {
             Outcome::Wrong | Outcome::Refused => {
                 state.remember(account, &client, TryStatus::Failed, at);
             }
-            Outcome::SignedIn { session, rehashed } => {
+            Outcome::SignedIn { session, known, rehashed } => {
                 state.rehash(account, rehashed);
-                state.begin_session(session, &client);
+                state.begin_session(session, &known, &client);
             }
             Outcome::MfaRequired { challenge, letter, rehashed } => {
                 state.rehash(account, rehashed);
@@ -418,15 +587,22 @@ impl SignInStore for MemoryStore {
                     state.replace_challenge(challenge);
                     state.send(letter);
                 }
+                let mut standing = state.challenges.iter().filter(|tried| {
+                    let challenge = &tried.challenge;
+                    !tried.used
+                        && (challenge.recipient, challenge.purpose) == (recipient, Purpose::Mfa)
+                });
+                return Ok(standing.next().map(|tried| tried.challenge.id));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     async fn complete_mfa(
         &self,
         challenge: ChallengeId,
         session: Session,
+        known: KnownClient,
         client: &Client,
     ) -> Stored<Option<SealedKey>> {
         let mut state = self.lock();
@@ -435,8 +611,144 @@ impl SignInStore for MemoryStore {
         if active.is_none() || state.use_up(challenge, session.created_at).is_none() {
             return Ok(None);
         }
-        state.begin_session(session, client);
+        state.begin_session(session, &known, client);
         Ok(active)
+    }
+
+    async fn record_failure(
+        &self,
+        account: Option<AccountId>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Stored<()> {
+        self.lock().remember(account, client, TryStatus::Failed, now);
+        Ok(())
+    }
+}
+
+impl OwnerStore for MemoryStore {
+    async fn update_profile(
+        &self,
+        id: AccountId,
+        changes: ProfileChanges,
+        now: Timestamp,
+    ) -> Stored<Updated> {
+        let mut state = self.lock();
+        let account = state.accounts.get(&id).filter(|account| account.verified_at.is_some());
+        let Some(email) = account.map(|account| account.email.clone()) else {
+            return Ok(Updated::NotFound);
+        };
+        if let Some(username) = &changes.username {
+            if state.name_taken(username, &email, Some(id), now) {
+                return Ok(Updated::UsernameTaken);
+            }
+            state.discard_forms(username, &email);
+        }
+        let account = state.accounts.get_mut(&id).expect("it was found");
+        if let Some(username) = changes.username {
+            account.username = username;
+        }
+        let contact = &mut account.contact;
+        for (detail, change) in [
+            (&mut contact.phone, changes.phone),
+            (&mut contact.country, changes.country),
+            (&mut contact.country_code, changes.country_code),
+        ] {
+            if let Some(change) = change {
+                *detail = change;
+            }
+        }
+        Ok(Updated::Done)
+    }
+
+    async fn set_mfa(&self, id: AccountId, enabled: bool, notice: OutboxLetter) -> Stored<bool> {
+        let mut state = self.lock();
+        let account = state.accounts.get_mut(&id).filter(|account| account.verified_at.is_some());
+        let Some(account) = account.filter(|account| account.mfa_enabled != enabled) else {
+            return Ok(false);
+        };
+        account.mfa_enabled = enabled;
+        if !enabled {
+            state.end_half_done_logins(id);
+        }
+        state.send(notice);
+        Ok(true)
+    }
+
+    async fn reserve_confirmation(
+        &self,
+        email: &Email,
+        recipient: Digest<Email>,
+        now: Timestamp,
+    ) -> Stored<ReservedTry> {
+        Ok(self.lock().reserve(email, recipient, Counter::Confirmations, now))
+    }
+
+    async fn conclude_confirmation(
+        &self,
+        recipient: Digest<Email>,
+        right: bool,
+        now: Timestamp,
+    ) -> Stored<()> {
+        self.lock().conclude(recipient, Counter::Confirmations, right, now);
+        Ok(())
+    }
+
+    async fn delete_account(&self, deletion: Deletion) -> Stored<bool> {
+        let mut state = self.lock();
+        let Deletion { account: id, recipient, only_without_password, notice, at } = deletion;
+        let account = state.accounts.get(&id).filter(|account| account.verified_at.is_some());
+        let spared = |account: &&Account| only_without_password && account.password_hash.is_some();
+        let Some(account) = account.filter(|account| !spared(account)) else { return Ok(false) };
+        let left = account.balance as i64;
+        state.book(id, TransactionKind::Adjustment, -left, at);
+        state.forget_callers(|caller| caller == CallerId::Account(id), u32::MAX);
+        state.lockouts.retain(|(whose, _), _| *whose != recipient);
+        state.known.retain(|(whose, _), _| *whose != recipient);
+        state.challenges.retain(|tried| tried.challenge.recipient != recipient);
+        state.discard(&[id]);
+        state.send(notice);
+        Ok(true)
+    }
+}
+
+impl ActivityStore for MemoryStore {
+    async fn usage_tallies(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+    ) -> Stored<Vec<UsageTally>> {
+        let state = self.lock();
+        let mut tallies: BTreeMap<(i64, String), UsageTally> = BTreeMap::new();
+        for call in state.usage.iter().filter(|call| call.passes(account, filter)) {
+            let (day, endpoint) = (day(call.entry.usage.at), call.entry.usage.endpoint.to_string());
+            let tally = tallies.entry((day, endpoint.clone())).or_insert(UsageTally {
+                day,
+                endpoint,
+                requests: 0,
+                credits: 0,
+                response_time_ms: 0,
+            });
+            tally.requests += 1;
+            tally.credits += u64::from(call.entry.cost);
+            tally.response_time_ms += u64::from(call.entry.usage.response_time_ms);
+        }
+        Ok(tallies.into_values().collect())
+    }
+
+    async fn usage_requests(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+        offset: u64,
+        limit: u32,
+    ) -> Stored<Vec<UsageRequest>> {
+        let state = self.lock();
+        let mut calls: Vec<&Called> =
+            state.usage.iter().filter(|call| call.passes(account, filter)).collect();
+        calls.sort_by_key(|call| std::cmp::Reverse((call.entry.usage.at, call.id)));
+        let page = calls.into_iter().skip(offset as usize).take(limit as usize);
+        Ok(page.map(Called::request).collect())
     }
 
     async fn login_history(
@@ -444,12 +756,154 @@ impl SignInStore for MemoryStore {
         account: AccountId,
         limit: u32,
         offset: u32,
-    ) -> Stored<Vec<LoginTry>> {
+    ) -> Stored<LoginHistory> {
         let state = self.lock();
-        let tries = state.history.iter().rev().filter(|(whose, _)| *whose == Some(account));
-        let page = tries.skip(offset as usize).take(limit as usize);
-        Ok(page.map(|(_, entry)| entry.clone()).collect())
+        let tries = || state.history.iter().rev().filter(|(whose, _)| *whose == Some(account));
+        let total = tries().count() as u64;
+        let success = |(_, entry): &&(_, LoginTry)| entry.status == TryStatus::Success;
+        let successful = tries().filter(success).count() as u64;
+        let page = tries().skip(offset as usize).take(limit as usize);
+        let entries = page.map(|(_, entry)| entry.clone()).collect();
+        Ok(LoginHistory { entries, total, successful, failed: total - successful })
     }
+
+    async fn transactions(
+        &self,
+        account: AccountId,
+        offset: u64,
+        limit: u32,
+    ) -> Stored<(Vec<Transaction>, u64)> {
+        let state = self.lock();
+        let rows = || state.ledger.iter().rev().filter(|row| row.account == account);
+        let page = rows().skip(offset as usize).take(limit as usize);
+        Ok((page.map(|row| row.transaction.clone()).collect(), rows().count() as u64))
+    }
+}
+
+impl Called {
+    fn passes(&self, account: AccountId, filter: &UsageFilter) -> bool {
+        let usage = &self.entry.usage;
+        self.caller == Some(CallerId::Account(account))
+            && (filter.since..=filter.until).contains(&day(usage.at))
+            && usage.endpoint.starts_with(&filter.endpoint)
+            && filter.method.as_deref().is_none_or(|method| method == usage.method)
+    }
+
+    fn request(&self) -> UsageRequest {
+        let usage = &self.entry.usage;
+        UsageRequest {
+            id: self.id,
+            endpoint: usage.endpoint.to_string(),
+            method: usage.method.to_string(),
+            status: usage.status,
+            credits: self.entry.cost,
+            response_time_ms: usage.response_time_ms,
+            ip: usage.ip,
+            at: usage.at,
+        }
+    }
+}
+
+impl SubscriptionStore for MemoryStore {
+    async fn subscribe(
+        &self,
+        account: AccountId,
+        database_name: &str,
+        now: Timestamp,
+    ) -> Stored<Option<Subscription>> {
+        let mut state = self.lock();
+        let has = |(whose, subscription): &(AccountId, Subscription)| {
+            *whose == account && subscription.database_name == database_name
+        };
+        if state.subscriptions.iter().any(has) {
+            return Ok(None);
+        }
+        state.last_subscription += 1;
+        let subscription = Subscription {
+            id: state.last_subscription,
+            database_name: database_name.to_owned(),
+            is_active: true,
+            subscribed_at: now,
+        };
+        state.subscriptions.push((account, subscription.clone()));
+        Ok(Some(subscription))
+    }
+
+    async fn subscriptions(&self, account: AccountId) -> Stored<Vec<Subscription>> {
+        let state = self.lock();
+        let own = state.subscriptions.iter().filter(|(whose, _)| *whose == account);
+        Ok(own.map(|(_, subscription)| subscription.clone()).collect())
+    }
+}
+
+impl CleanUpStore for MemoryStore {
+    async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Stored<u64> {
+        let mut state = self.lock();
+        let State { sessions, challenges, known, lockouts, history, .. } = &mut *state;
+        Ok(match stale {
+            Stale::Challenges(made) => {
+                take(challenges, limit, |tried| tried.challenge.created_at <= made)
+            }
+            Stale::Sessions(used, begun) => take(sessions, limit, |session| {
+                session.last_used_at <= used || session.created_at <= begun
+            }),
+            Stale::Clients(seen) => {
+                let mut left = limit;
+                known.retain(|_, seen_at| !spend(&mut left, *seen_at <= seen));
+                u64::from(limit - left)
+            }
+            Stale::Lockouts(last_try) => {
+                let mut left = limit;
+                lockouts.retain(|_, lockout| {
+                    let quiet = lockout.last_try_at <= last_try;
+                    let open = lockout.locked_until.is_none_or(|until| until <= now);
+                    !spend(&mut left, quiet && open)
+                });
+                u64::from(limit - left)
+            }
+            Stale::Tries(made, by_nobody) => take(history, limit, |(whose, entry)| {
+                entry.at <= made || (whose.is_none() && entry.at <= by_nobody)
+            }),
+            Stale::Forms(filled_in) => {
+                let forms = state.accounts.iter().filter(|(id, account)| {
+                    account.verified_at.is_none()
+                        && account.created_at <= filled_in
+                        && !state.holds_name(**id, now)
+                });
+                let gone: Vec<AccountId> = forms.map(|(id, _)| *id).take(limit as usize).collect();
+                state.discard(&gone);
+                gone.len() as u64
+            }
+            Stale::Guests(expired) => {
+                let guests = state.guests.iter().filter(|(_, guest)| guest.expires_at <= expired);
+                let gone: Vec<GuestId> = guests.map(|(id, _)| *id).take(limit as usize).collect();
+                state.guests.retain(|id, _| !gone.contains(id));
+                let of_them = |caller| matches!(caller, CallerId::Guest(id) if gone.contains(&id));
+                state.forget_callers(of_them, u32::MAX);
+                gone.len() as u64
+            }
+            // A deletion leaves none here.
+            Stale::Departed => 0,
+            Stale::Usage(before) => {
+                state.usage_since = state.usage_since.max(before);
+                take(&mut state.usage, limit, |call| day(call.entry.usage.at) < before)
+            }
+        })
+    }
+}
+
+/// Removes at most so many; answers how many.
+fn take<T>(rows: &mut Vec<T>, limit: u32, goes: impl Fn(&T) -> bool) -> u64 {
+    let mut left = limit;
+    rows.retain(|row| !spend(&mut left, goes(row)));
+    u64::from(limit - left)
+}
+
+/// Whether a row goes, while there is something left of the limit.
+fn spend(left: &mut u32, goes: bool) -> bool {
+    let goes = goes && *left > 0;
+    *left -= u32::from(goes);
+    goes
 }
 
 impl Key {
@@ -533,7 +987,8 @@ impl KeyStore for MemoryStore {
 impl GuestStore for MemoryStore {
     async fn create_guest(&self, guest: NewGuest) -> Stored<GuestId> {
         let mut state = self.lock();
-        let id = GuestId(state.guests.len() as i64 + 1);
+        state.last_guest += 1;
+        let id = GuestId(state.last_guest);
         state.guests.insert(id, guest);
         Ok(id)
     }
@@ -545,7 +1000,7 @@ impl AccountStore for MemoryStore {
         if state.verified(&row.email).is_some() {
             return Ok(Creation::EmailTaken);
         }
-        if state.name_taken(&row.username, &row.email, row.created_at) {
+        if state.name_taken(&row.username, &row.email, None, row.created_at) {
             return Ok(Creation::UsernameTaken);
         }
         state.discard_forms(&row.username, &row.email);
@@ -566,7 +1021,12 @@ impl AccountStore for MemoryStore {
                 last_login_at: None,
             },
         );
-        state.book(row.id, row.credits);
+        let kind = if row.granted_by_admin {
+            TransactionKind::AdminGrant
+        } else {
+            TransactionKind::SignupGrant
+        };
+        state.book(row.id, kind, row.credits as i64, row.created_at);
         let (status, created_at) = (KeyStatus::Active, row.created_at);
         state.keys.push(Key { account: row.id, key: row.key, status, created_at });
         Ok(Creation::Done)
@@ -600,7 +1060,6 @@ impl AccountStore for MemoryStore {
         match change {
             Change::Tier(tier) => account.tier = tier,
             Change::HourlyLimit(limit) => account.hourly_limit = limit,
-            Change::Mfa(enabled) => account.mfa_enabled = enabled,
             Change::Suspend | Change::Activate => {
                 let status = if change == Change::Suspend {
                     state.sessions.retain(|session| session.account != id);
@@ -617,14 +1076,14 @@ impl AccountStore for MemoryStore {
         Ok(true)
     }
 
-    async fn grant(&self, email: &Email, credits: u64, _now: Timestamp) -> Stored<Granted> {
+    async fn grant(&self, email: &Email, credits: u64, now: Timestamp) -> Stored<Granted> {
         let mut state = self.lock();
         let Some(id) = state.verified(email) else { return Ok(Granted::NotFound) };
         let balance = state.accounts[&id].balance.saturating_add(credits);
         if balance > LARGEST_BALANCE {
             return Ok(Granted::TooMuch);
         }
-        state.book(id, credits);
+        state.book(id, TransactionKind::AdminGrant, credits as i64, now);
         Ok(Granted::Balance(balance))
     }
 }
@@ -645,12 +1104,14 @@ impl Ledger for MemoryStore {
                 *balance = left;
             }
         }
-        let paid = |settlement: &Settlement| matches!(settlement, Settlement::Charged { .. });
-        for (entry, _) in batch.into_iter().zip(&settled).filter(|(_, settled)| paid(settled)) {
+        for (entry, settlement) in batch.into_iter().zip(&settled) {
+            let Settlement::Charged { balance } = settlement else { continue };
             if let (CallerId::Account(account), true) = (entry.caller, entry.cost > 0) {
-                state.book_usage(account, &entry);
+                state.book_usage(account, &entry, *balance);
             }
-            state.usage.push(entry);
+            state.last_call += 1;
+            let (id, caller) = (state.last_call, Some(entry.caller));
+            state.usage.push(Called { id, caller, entry });
         }
         Ok(settled)
     }
@@ -658,9 +1119,10 @@ impl Ledger for MemoryStore {
     async fn calls_per_minute(&self, since: Timestamp) -> Stored<Vec<MinuteCount>> {
         let state = self.lock();
         let mut counts = BTreeMap::new();
-        for entry in state.usage.iter().filter(|entry| entry.usage.at >= since) {
-            let minute = entry.usage.at.timestamp_micros().div_euclid(MICROSECONDS_A_MINUTE);
-            *counts.entry((entry.caller, minute)).or_insert(0) += 1;
+        for call in state.usage.iter().filter(|call| call.entry.usage.at >= since) {
+            let Some(caller) = call.caller else { continue };
+            let minute = call.entry.usage.at.timestamp_micros().div_euclid(MICROSECONDS_A_MINUTE);
+            *counts.entry((caller, minute)).or_insert(0) += 1;
         }
         let counts = counts.into_iter();
         Ok(counts.map(|((caller, minute), calls)| MinuteCount { caller, minute, calls }).collect())
@@ -675,20 +1137,27 @@ impl Ledger for MemoryStore {
             }
         };
         let mut days: BTreeMap<(AccountId, i64), (i64, i64)> = BTreeMap::new();
+        let retained = |day: i64| day >= state.usage_since;
+        for row in state.ledger.iter().filter(|row| state.accounts.contains_key(&row.account)) {
+            if let Some((day, _)) = row.usage_of.as_ref().filter(|(day, _)| retained(*day)) {
+                days.entry((row.account, *day)).or_default().0 -= row.transaction.credits;
+            }
+        }
+        for call in state.usage.iter().filter(|call| retained(day(call.entry.usage.at))) {
+            if let Some(CallerId::Account(account)) = call.caller {
+                let day = day(call.entry.usage.at);
+                days.entry((account, day)).or_default().1 += i64::from(call.entry.cost);
+            }
+        }
+        let mut sums: BTreeMap<AccountId, i64> = BTreeMap::new();
         for row in &state.ledger {
-            if let Some((day, _)) = &row.usage_of {
-                days.entry((row.account, *day)).or_default().0 -= row.credits;
-            }
+            *sums.entry(row.account).or_default() += row.transaction.credits;
         }
-        for entry in &state.usage {
-            if let CallerId::Account(account) = entry.caller {
-                days.entry((account, day(entry.usage.at))).or_default().1 += i64::from(entry.cost);
-            }
-        }
-        for (id, account) in &state.accounts {
-            let rows = state.ledger.iter().filter(|row| row.account == *id);
-            let sum = rows.map(|row| row.credits).sum();
-            check(CallerId::Account(*id), FaultKind::Balance, sum, account.balance as i64);
+        for id in sums.keys().chain(state.accounts.keys()).collect::<BTreeSet<_>>() {
+            let sum = sums.get(id).copied().unwrap_or_default();
+            // Of an account that was deleted nothing may be left in the books.
+            let balance = state.accounts.get(id).map_or(0, |account| account.balance as i64);
+            check(CallerId::Account(*id), FaultKind::Balance, sum, balance);
         }
         for ((account, day), (booked, used)) in days {
             check(CallerId::Account(account), FaultKind::Usage { day }, booked, used);

@@ -45,6 +45,50 @@ struct MfaHtml<'a> {
     code: &'a str,
 }
 
+#[derive(Template)]
+#[template(path = "reset.txt")]
+struct ResetText<'a> {
+    code: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "reset.html")]
+struct ResetHtml<'a> {
+    code: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "password_changed.txt")]
+struct PasswordChangedText;
+
+#[derive(Template)]
+#[template(path = "password_changed.html")]
+struct PasswordChangedHtml;
+
+#[derive(Template)]
+#[template(path = "mfa_enabled.txt")]
+struct MfaEnabledText;
+
+#[derive(Template)]
+#[template(path = "mfa_enabled.html")]
+struct MfaEnabledHtml;
+
+#[derive(Template)]
+#[template(path = "mfa_disabled.txt")]
+struct MfaDisabledText;
+
+#[derive(Template)]
+#[template(path = "mfa_disabled.html")]
+struct MfaDisabledHtml;
+
+#[derive(Template)]
+#[template(path = "account_deleted.txt")]
+struct AccountDeletedText;
+
+#[derive(Template)]
+#[template(path = "account_deleted.html")]
+struct AccountDeletedHtml;
+
 /// A subject and the same letter twice.
 struct Words {
     subject: &'static str,
@@ -104,7 +148,29 @@ fn words(content: &Content) -> Result<Option<Words>, askama::Error> {
             let code = code.expose();
             ("Your login code", MfaText { code }.render()?, MfaHtml { code }.render()?)
         }
-        Content::Decoy => return Ok(None),
+        Content::Reset { code } => {
+            let code = code.expose();
+            (
+                "Your code for a new password",
+                ResetText { code }.render()?,
+                ResetHtml { code }.render()?,
+            )
+        }
+        Content::PasswordChanged => (
+            "Your password was changed",
+            PasswordChangedText.render()?,
+            PasswordChangedHtml.render()?,
+        ),
+        Content::MfaEnabled => {
+            ("The second login step is on", MfaEnabledText.render()?, MfaEnabledHtml.render()?)
+        }
+        Content::MfaDisabled => {
+            ("The second login step is off", MfaDisabledText.render()?, MfaDisabledHtml.render()?)
+        }
+        Content::AccountDeleted => {
+            ("Your account was deleted", AccountDeletedText.render()?, AccountDeletedHtml.render()?)
+        }
+        Content::Decoy { .. } => return Ok(None),
     };
     Ok(Some(Words { subject, text, html }))
 }
@@ -149,8 +215,19 @@ mod tests {
     #[test]
     fn every_letter_has_one_recipient_and_lines_that_any_server_takes() {
         let code = Code::parse("042137").expect("six digits");
-        for content in [Content::AccountExists, Content::Mfa { code }] {
+        for content in [
+            Content::AccountExists,
+            Content::Mfa { code: code.clone() },
+            Content::Reset { code },
+            Content::PasswordChanged,
+            Content::MfaEnabled,
+            Content::MfaDisabled,
+            Content::AccountDeleted,
+        ] {
+            let has_code = matches!(content, Content::Mfa { .. } | Content::Reset { .. });
             let letter = letter(content);
+            assert_eq!(letter.matches("042137").count(), if has_code { 2 } else { 0 });
+            assert!(letter.contains("If") && letter.contains("not"), "what if it was not you?");
             let (headers, _) = letter.split_once("\r\n\r\n").expect("headers and body");
             assert_eq!(headers.matches("\r\nTo: ").count(), 1, "{headers}");
             assert!(!headers.contains("Bcc:") && !headers.contains("\r\nCc:"));

@@ -137,8 +137,8 @@ where
 mod tests {
     use std::path::Path;
 
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
-    use account_core::{Accounts, Contact, Email, Password, Registration, Username};
+    use account_core::testing::{CheapHasher, FixedClock, Outbox, SeededEntropy};
+    use account_core::{Accounts, Client, Contact, Email, Login, Password, Registration, Username};
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -268,6 +268,58 @@ mod tests {
             for needle in needles {
                 let found = bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
                 assert!(!found, "{file} holds a secret");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_whole_life_leaves_no_code_token_key_or_password_in_the_database() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let office = Office::new(folder.path()).await;
+        let (accounts, now) = (&office.accounts, office.clock.now());
+        let outbox = Outbox::new(accounts.store().clone(), Arc::clone(&office.vault));
+        let email = Email::parse("ada@example.com").expect("an address");
+        let client = Client::new([192, 0, 2, 7].into(), Some("test"));
+        let code = || async {
+            outbox
+                .code(&email, now)
+                .await
+                .expect("the store answers")
+                .expect("a letter with a code")
+        };
+        office.register("ada").await;
+        let first = code().await;
+        let verified = accounts.verify_registration(&email, &first, now).await.expect("the code");
+        accounts.enable_mfa(verified.account, now).await.expect("the account is there");
+        accounts.forgot_password(&email, now).await.expect("the same answer");
+        let reset = code().await;
+        let password = Password::attempt("another one of hers");
+        let done = accounts.reset_password(&email, &reset, &password, &client, now).await;
+        done.expect("the code");
+        let login = accounts.login(&email, &password, &client, now).await.expect("the password");
+        let Login::MfaRequired { mfa_token } = login else { panic!("a second factor is on") };
+        let second = code().await;
+        let login = accounts.complete_login(&email, &second, Some(&mfa_token), &client, now).await;
+        let login = login.expect("the code");
+
+        let needles = [
+            first.expose(),
+            reset.expose(),
+            second.expose(),
+            "a password of hers",
+            password.expose(),
+            mfa_token.expose(),
+            verified.api_key.expose(),
+            verified.session_token.expose(),
+            verified.client_token.expose(),
+            login.session_token.expose(),
+            login.client_token.expose(),
+        ];
+        for file in files(folder.path()).iter().filter(|name| name.starts_with("test.sqlite")) {
+            let bytes = std::fs::read(folder.path().join(file)).expect("a file");
+            for needle in needles {
+                let found = bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
+                assert!(!found, "{file} holds {needle}");
             }
         }
     }

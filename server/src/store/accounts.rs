@@ -22,7 +22,7 @@ impl AccountStore for Store {
         if verified(&change, &row.email).await?.is_some() {
             return Ok(Creation::EmailTaken);
         }
-        if name_taken(&change, &row.username, &row.email, now).await? {
+        if name_taken(&change, &row.username, &row.email, None, now).await? {
             return Ok(Creation::UsernameTaken);
         }
         discard_forms(&change, &row.username, &row.email).await?;
@@ -107,9 +107,6 @@ async fn apply(
             "UPDATE account SET hourly_limit = $2 WHERE id = $1",
             [id, limit.map(i64::from).into()],
         ),
-        Change::Mfa(enabled) => {
-            statement("UPDATE account SET mfa_enabled = $2 WHERE id = $1", [id, enabled.into()])
-        }
         Change::Suspend => {
             let end = statement("DELETE FROM session WHERE account_id = $1", [account.0.into()]);
             stored(transaction.execute_raw(end).await)?;

@@ -2,25 +2,52 @@
 
 use account_core::code::{Attempt, Challenge, ChallengeId, CodeStore, Purpose, TRIES};
 use account_core::identity::Email;
+use account_core::letter::OutboxLetter;
 use account_core::vault::Digest;
 use account_core::{AccountId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
+use super::outbox::{insert_letter, may_send};
 use super::rows::{
     column, digest, digest_column, narrow, number, number_column, statement, stored, time,
     time_column,
 };
 
 impl CodeStore for Store {
+    async fn send_code(
+        &self,
+        challenge: Challenge,
+        letter: OutboxLetter,
+    ) -> Result<(), StoreError> {
+        let change = self.write().await?;
+        // An address without an account takes the same road, with a number that nobody has.
+        let account = challenge.account.map_or(0, |account| account.0);
+        let verified = challenge.purpose != Purpose::Registration;
+        let query = "SELECT id FROM account WHERE id = $1 AND (verified_at IS NOT NULL) = $2";
+        let query = statement(query, [account.into(), verified.into()]);
+        let fits = stored(change.query_one_raw(query).await)?.is_some();
+        let now = letter.created_at;
+        let allowed = may_send(&change, &letter.recipient, challenge.purpose, now).await?;
+        if !allowed || (challenge.account.is_some() && !fits) {
+            return Ok(());
+        }
+        replace_challenge(&change, &challenge).await?;
+        insert_letter(&change, letter).await?;
+        stored(change.commit().await)?;
+        self.letters.notify_one();
+        Ok(())
+    }
+
     async fn attempt(
         &self,
         recipient: Digest<Email>,
         purpose: Purpose,
+        proof: Option<ChallengeId>,
         now: Timestamp,
     ) -> Result<Option<Attempt>, StoreError> {
         let change = self.write().await?;
-        let query = "SELECT id, account_id, digest, created_at, tries FROM challenge \
+        let query = "SELECT id, account_id, digest, created_at, tries, token_tries FROM challenge \
                      WHERE recipient = $1 AND purpose = $2 AND NOT used";
         let values = [digest(&recipient), purpose.name().into()];
         let row = stored(change.query_one_raw(statement(query, values)).await)?;
@@ -35,34 +62,38 @@ impl CodeStore for Store {
             }
             return Ok(None);
         }
-        if narrow::<u32>(&row, "tries")? >= TRIES {
+        let (counter, count) = if proof == Some(ChallengeId(id)) {
+            ("token_tries", "UPDATE challenge SET token_tries = token_tries + 1 WHERE id = $1")
+        } else {
+            ("tries", "UPDATE challenge SET tries = tries + 1 WHERE id = $1")
+        };
+        if narrow::<u32>(&row, counter)? >= TRIES {
             return Ok(None);
         }
-        let count = "UPDATE challenge SET tries = tries + 1 WHERE id = $1";
         stored(change.execute_raw(statement(count, [number(id)])).await)?;
         stored(change.commit().await)?;
-        let account = AccountId(column(&row, "account_id")?);
+        let account: Option<i64> = column(&row, "account_id")?;
         Ok(Some(Attempt {
             challenge: ChallengeId(id),
-            account,
+            account: account.map(AccountId),
             digest: digest_column(&row, "digest")?,
         }))
     }
 }
 
-/// Saves a challenge in place of the account's earlier one of that purpose.
+/// Saves a challenge in place of the address's earlier one of that purpose.
 pub(super) async fn replace_challenge(
     change: &DatabaseTransaction,
     challenge: &Challenge,
 ) -> Result<(), StoreError> {
-    let discard = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
-    let values = [challenge.account.0.into(), challenge.purpose.name().into()];
+    let discard = "DELETE FROM challenge WHERE recipient = $1 AND purpose = $2";
+    let values = [digest(&challenge.recipient), challenge.purpose.name().into()];
     stored(change.execute_raw(statement(discard, values)).await)?;
-    let insert = "INSERT INTO challenge (id, account_id, purpose, recipient, digest, created_at, tries, used) \
-                  VALUES ($1, $2, $3, $4, $5, $6, 0, FALSE)";
+    let insert = "INSERT INTO challenge (id, account_id, purpose, recipient, digest, created_at, tries, token_tries, used) \
+                  VALUES ($1, $2, $3, $4, $5, $6, 0, 0, FALSE)";
     let values = [
         number(challenge.id.0),
-        challenge.account.0.into(),
+        challenge.account.map(|account| account.0).into(),
         challenge.purpose.name().into(),
         digest(&challenge.recipient),
         digest(&challenge.digest),

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use super::Store;
 use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
 
-const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
+pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 
 impl Ledger for Store {
@@ -39,6 +39,7 @@ impl Ledger for Store {
         debit(&change, &paid).await?;
         book_usage(&change, &paid).await?;
         write_down(&change, &paid).await?;
+        tally(&change, &paid).await?;
         stored(change.commit().await)?;
         Ok(settled)
     }
@@ -217,25 +218,66 @@ async fn write_down(
     Ok(())
 }
 
+/// Adds the calls of accounts to the day's tallies, which listings read in place of the calls.
+async fn tally(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(), StoreError> {
+    let mut tallies = BTreeMap::new();
+    for (entry, _) in paid {
+        let CallerId::Account(account) = entry.caller else { continue };
+        let usage = &entry.usage;
+        let day = usage.at.timestamp_micros().div_euclid(MICROSECONDS_A_DAY);
+        let key = (account.0, day, usage.endpoint.as_ref(), usage.method.as_ref());
+        let (requests, credits, time) = tallies.entry(key).or_insert((0u64, 0u64, 0u64));
+        *requests += 1;
+        *credits += u64::from(entry.cost);
+        *time += u64::from(usage.response_time_ms);
+    }
+    if tallies.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<Json> = tallies
+        .into_iter()
+        .map(|((account, day, endpoint, method), (requests, credits, time))| {
+            json!([account, day, endpoint, method, requests, credits, time])
+        })
+        .collect();
+    let add = "INSERT INTO usage_day (account_id, day, endpoint, method, requests, credits, response_time_ms) \
+               SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6 \
+               FROM json_each($1) WHERE true \
+               ON CONFLICT (account_id, day, endpoint, method) DO UPDATE SET \
+               requests = usage_day.requests + excluded.requests, \
+               credits = usage_day.credits + excluded.credits, \
+               response_time_ms = usage_day.response_time_ms + excluded.response_time_ms";
+    let rows = Json::from(rows).to_string();
+    stored(change.execute_raw(statement(add, [rows.into()])).await)?;
+    Ok(())
+}
+
+/// Of an account that was deleted nothing may be left in the books.
 async fn wrong_balances(connection: &impl ConnectionTrait) -> Result<Vec<Fault>, StoreError> {
-    let query = "SELECT account.id, credit_balance AS found, coalesce(booked.credits, 0) AS expected \
-                 FROM account LEFT JOIN \
-                 (SELECT account_id, sum(credits) AS credits FROM ledger GROUP BY account_id) AS booked \
-                 ON booked.account_id = account.id \
-                 WHERE credit_balance <> coalesce(booked.credits, 0) ORDER BY account.id";
+    let query = "WITH booked AS \
+                 (SELECT account_id, sum(credits) AS credits FROM ledger GROUP BY account_id) \
+                 SELECT account.id AS id, credit_balance AS found, coalesce(booked.credits, 0) AS expected \
+                 FROM account LEFT JOIN booked ON booked.account_id = account.id \
+                 WHERE credit_balance <> coalesce(booked.credits, 0) \
+                 UNION ALL SELECT account_id, 0, credits FROM booked \
+                 WHERE credits <> 0 AND NOT EXISTS (SELECT 1 FROM account WHERE id = booked.account_id) \
+                 ORDER BY id";
     let rows = stored(connection.query_all_raw(statement(query, [])).await)?;
     rows.iter().map(|row| fault(row, FaultKind::Balance)).collect()
 }
 
-/// Compares day by day. A day without any usage rows from the earliest that is retained on is as
-/// wrong as one with too few.
+/// Compares day by day from the first that is retained as a whole. Usage rows of a deleted account
+/// are nobody's, so its days are not compared.
 async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<Fault>, StoreError> {
-    let query = "SELECT account_id AS id, day, -sum(booked) AS expected, sum(used) AS found FROM \
+    let query = "WITH retained AS (SELECT value AS day FROM sequence WHERE name = 'usage_since') \
+                 SELECT account_id AS id, day, -sum(booked) AS expected, sum(used) AS found FROM \
                  (SELECT account_id, day, credits AS booked, 0 AS used FROM ledger \
-                  WHERE kind = 'usage' AND day >= (SELECT min(created_at) / $1 FROM usage) \
+                  WHERE kind = 'usage' AND day >= (SELECT day FROM retained) \
                   UNION ALL \
                   SELECT account_id, created_at / $1, 0, credits FROM usage \
-                  WHERE account_id IS NOT NULL AND credits > 0) AS books \
+                  WHERE account_id IS NOT NULL AND credits > 0 \
+                  AND created_at >= (SELECT day FROM retained) * $1) AS books \
+                 WHERE EXISTS (SELECT 1 FROM account WHERE id = account_id) \
                  GROUP BY account_id, day HAVING sum(booked) + sum(used) <> 0 ORDER BY id, day";
     let query = statement(query, [MICROSECONDS_A_DAY.into()]);
     let rows = stored(connection.query_all_raw(query).await)?;

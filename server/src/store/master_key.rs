@@ -1,21 +1,55 @@
-//! The master key's file: made on the first start, for its owner's eyes only.
+//! The master key's file: made on the first start, for its owner's eyes only, and changed while
+//! the service runs.
+//!
+//! A rotation wraps the same secrets under a new key: the key is written to a file beside the old
+//! one, then the database changes in one step, then the file takes the old one's place. Wherever
+//! that is cut short, one of the two files opens the database: before the database's step the old
+//! one, after it the new one, which the next start or rotation puts in its place. A service that
+//! runs meanwhile keeps its secrets, which are the same.
 
-use std::fmt::Write as _;
-use std::fs::OpenOptions;
+use std::fmt::{self, Write as _};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use account_core::vault::VaultStore;
+use account_core::vault::{VaultError, VaultStore, WrappedSecret};
 use account_core::{Entropy, MasterKey, Vault};
 use zeroize::Zeroizing;
 
 use super::{OpenError, Store};
 
+/// How far a rotation has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rotation {
+    /// The old key opens the database.
+    Opened,
+    /// The new key is in a file beside the old one.
+    KeyWritten,
+    /// So many secrets are wrapped under the new key, all in one step.
+    SecretsWrapped(usize),
+    /// The new key's file is in the old one's place.
+    KeyInPlace,
+}
+
+impl fmt::Display for Rotation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Opened => write!(f, "the old master key opens the database"),
+            Self::KeyWritten => write!(f, "the new master key is written beside the old one"),
+            Self::SecretsWrapped(count) => {
+                write!(f, "{count} secrets are wrapped under the new master key")
+            }
+            Self::KeyInPlace => write!(f, "the new master key is in the old one's place"),
+        }
+    }
+}
+
 /// Opens the secrets of a database with the master key in this file.
 ///
 /// On the first start both are made: the file, readable by its owner alone, and the secrets. The
 /// file is written first, so that a crash in between leaves a key without secrets, which the next
-/// start takes up, and never secrets without a key.
+/// start takes up, and never secrets without a key. A rotation that was cut short is finished.
 ///
 /// # Errors
 ///
@@ -34,8 +68,122 @@ pub async fn vault(store: &Store, file: &Path, entropy: &dyn Entropy) -> Result<
         store.save_secrets(rows).await?;
         secrets = store.secrets().await?;
     }
-    Vault::open(&master, &secrets)
-        .map_err(|cause| OpenError::Vault { path: file.display().to_string(), cause })
+    match Vault::open(&master, &secrets) {
+        // A rotation may be on its way, or was cut short: its end is waited for and looked at.
+        Err(VaultError::WrongMasterKey) => {
+            let _turn = turn(file).await?;
+            reopen(store, file).await
+        }
+        opened => opened.map_err(|cause| misfit(file, cause)),
+    }
+}
+
+/// Wraps all secrets of a database under a new master key and puts it into the old one's place,
+/// beside a running service. Rotations at the same time take turns.
+///
+/// # Errors
+///
+/// [`OpenError`] as [`vault`]; the old key or the new one opens the database in any case, and the
+/// next start finds out which.
+pub async fn rotate_master_key(
+    store: &Store,
+    file: &Path,
+    entropy: &dyn Entropy,
+    mut progress: impl FnMut(Rotation),
+) -> Result<(), OpenError> {
+    let _turn = turn(file).await?;
+    let vault = reopen(store, file).await?;
+    progress(Rotation::Opened);
+    let (master, rows) = prepare(&vault, file, entropy)?;
+    progress(Rotation::KeyWritten);
+    let count = rows.len();
+    store.replace_secrets(rows).await?;
+    progress(Rotation::SecretsWrapped(count));
+    // What was read back decides: no key is thrown away before another opens the database.
+    Vault::open(&master, &store.secrets().await?).map_err(|cause| misfit(file, cause))?;
+    put_in_place(file)?;
+    progress(Rotation::KeyInPlace);
+    Ok(())
+}
+
+/// Draws a new key, writes it beside the old one and wraps the secrets under it.
+fn prepare(
+    vault: &Vault,
+    file: &Path,
+    entropy: &dyn Entropy,
+) -> Result<(MasterKey, Vec<WrappedSecret>), OpenError> {
+    let next = next_to(file);
+    // What an earlier rotation left before its database's step opens nothing.
+    match std::fs::remove_file(&next) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            return Err(OpenError::file(&next, cause));
+        }
+        _ => {}
+    }
+    let master = create(&next, entropy)?;
+    let rows = vault.wrap(&master, entropy);
+    Ok((master, rows))
+}
+
+/// Opens the database with the key in its place, or else with one that a rotation left beside it.
+async fn reopen(store: &Store, file: &Path) -> Result<Vault, OpenError> {
+    let secrets = store.secrets().await?;
+    let missing = || OpenError::MasterKeyMissing(file.display().to_string());
+    let master = read(file)?.ok_or_else(missing)?;
+    match Vault::open(&master, &secrets) {
+        Err(VaultError::WrongMasterKey) => {}
+        opened => return opened.map_err(|cause| misfit(file, cause)),
+    }
+    let next = read(&next_to(file))?.map(|master| Vault::open(&master, &secrets));
+    match next {
+        Some(Ok(vault)) => {
+            put_in_place(file)?;
+            tracing::info!("a rotation of the master key was cut short and is finished now");
+            Ok(vault)
+        }
+        Some(Err(_)) | None => Err(misfit(file, VaultError::WrongMasterKey)),
+    }
+}
+
+fn misfit(file: &Path, cause: VaultError) -> OpenError {
+    OpenError::Vault { path: file.display().to_string(), cause }
+}
+
+/// Where a new key waits for the database's step.
+fn next_to(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".next");
+    PathBuf::from(name)
+}
+
+/// Puts the new key's file into the old one's place, durably.
+fn put_in_place(file: &Path) -> Result<(), OpenError> {
+    let moved = std::fs::rename(next_to(file), file).and_then(|()| sync_folder(file));
+    moved.map_err(|cause| OpenError::file(file, cause))
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes names in the file's folder durable, as far as the system can.
+fn sync_folder(file: &Path) -> std::io::Result<()> {
+    if cfg!(unix) { File::open(folder_of(file))?.sync_all() } else { Ok(()) }
+}
+
+/// Waits for its turn among the processes that rotate the key in this file; it lasts until the
+/// handle is dropped, or the process ends.
+async fn turn(file: &Path) -> Result<File, OpenError> {
+    const PAUSE: Duration = Duration::from_millis(50);
+    let folder = folder_of(file);
+    let handle = File::open(folder).map_err(|cause| OpenError::file(folder, cause))?;
+    loop {
+        match handle.try_lock() {
+            Ok(()) => return Ok(handle),
+            Err(TryLockError::WouldBlock) => tokio::time::sleep(PAUSE).await,
+            Err(TryLockError::Error(cause)) => return Err(OpenError::file(folder, cause)),
+        }
+    }
 }
 
 fn read(file: &Path) -> Result<Option<MasterKey>, OpenError> {
@@ -49,9 +197,8 @@ fn read(file: &Path) -> Result<Option<MasterKey>, OpenError> {
 }
 
 fn create(file: &Path, entropy: &dyn Entropy) -> Result<MasterKey, OpenError> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|cause| OpenError::file(folder, cause))?;
-    }
+    let folder = folder_of(file);
+    std::fs::create_dir_all(folder).map_err(|cause| OpenError::file(folder, cause))?;
     let master = MasterKey::generate(entropy);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -59,7 +206,8 @@ fn create(file: &Path, entropy: &dyn Entropy) -> Result<MasterKey, OpenError> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(file).and_then(|mut handle| {
         handle.write_all(encode(&master).as_bytes())?;
-        handle.sync_all()
+        handle.sync_all()?;
+        sync_folder(file)
     });
     written.map_err(|cause| OpenError::file(file, cause))?;
     Ok(master)
@@ -87,7 +235,12 @@ fn decode(text: &str) -> Option<MasterKey> {
 
 #[cfg(test)]
 mod tests {
-    use account_core::testing::SeededEntropy;
+    use std::sync::Arc;
+
+    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy, all};
+    use account_core::{
+        Accounts, ApiKey, Client, Email, Login, NewAccount, Password, Tier, Username,
+    };
 
     use super::*;
     use crate::store::{Migrate, open};
@@ -104,7 +257,7 @@ mod tests {
         let store = opened(folder.path()).await;
         let first = vault(&store, &file, &entropy).await.expect("made");
         let second = vault(&store, &file, &entropy).await.expect("opened");
-        let key = account_core::ApiKey::generate(account_core::KeyKind::User, &entropy);
+        let key = ApiKey::generate(account_core::KeyKind::User, &entropy);
         assert!(first.key_digest(&key) == second.key_digest(&key));
         #[cfg(unix)]
         {
@@ -138,5 +291,120 @@ mod tests {
         }
         std::fs::write(&file, kept).expect("written");
         assert!(vault(&store, &file, &entropy).await.is_ok());
+    }
+
+    /// A database with an account whose key only the right secrets find.
+    async fn house(folder: &Path) -> (Store, PathBuf, SeededEntropy, ApiKey) {
+        let (file, entropy) = (folder.join("master.key"), SeededEntropy::new(3));
+        let store = opened(folder).await;
+        let accounts = accounts(&store, &file, &entropy).await;
+        let account = NewAccount {
+            email: Email::parse("ada@example.com").expect("an address"),
+            username: Username::parse("ada").expect("a name"),
+            password: Some(Password::attempt("a password of hers")),
+            tier: Tier::Free,
+            credits: None,
+            hourly_limit: None,
+            is_admin: false,
+        };
+        let now = FixedClock::default().now();
+        let key = accounts.create_account(account, now).await.expect("a new one").api_key;
+        (store, file, entropy, key)
+    }
+
+    async fn accounts(
+        store: &Store,
+        file: &Path,
+        entropy: &SeededEntropy,
+    ) -> Accounts<Store, CheapHasher> {
+        let vault = vault(store, file, entropy).await.expect("the key opens the database");
+        // Each process draws randomness of its own.
+        let mut seed = [0; 8];
+        entropy.fill(&mut seed);
+        let later = Arc::new(SeededEntropy::new(u64::from_be_bytes(seed)));
+        Accounts::new(store.clone(), CheapHasher::default(), Arc::new(vault), later)
+    }
+
+    /// Whether the key is found, and handed back by a login.
+    async fn serves(accounts: &Accounts<Store, CheapHasher>, key: &ApiKey) -> bool {
+        let now = FixedClock::default().now();
+        let email = Email::parse("ada@example.com").expect("an address");
+        let password = Password::attempt("a password of hers");
+        let client = Client::new([127, 0, 0, 1].into(), None);
+        let login = accounts.login(&email, &password, &client, now).await;
+        let handed_back = matches!(
+            login, Ok(Login::SignedIn(signed_in)) if signed_in.api_key.expose() == key.expose()
+        );
+        handed_back && accounts.authenticate(key, now).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn a_rotated_master_key_replaces_the_old_one_while_the_service_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, file, entropy, key) = house(folder.path()).await;
+        let running = accounts(&store, &file, &entropy).await;
+        let old = std::fs::read(&file).expect("a file");
+        let mut steps = Vec::new();
+        let rotated = rotate_master_key(&store, &file, &entropy, |step| steps.push(step)).await;
+        rotated.expect("rotated");
+        use Rotation::{KeyInPlace, KeyWritten, Opened, SecretsWrapped};
+        assert_eq!(steps, [Opened, KeyWritten, SecretsWrapped(3), KeyInPlace]);
+        assert!(std::fs::read(&file).expect("a file") != old && !next_to(&file).exists());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        assert!(serves(&running, &key).await, "the service that ran meanwhile");
+        let restarted = accounts(&store, &file, &entropy).await;
+        assert!(serves(&restarted, &key).await, "the next start, without the old key");
+        std::fs::write(&file, old).expect("written");
+        let error = vault(&store, &file, &entropy).await.err().expect("the old key");
+        assert!(matches!(error, OpenError::Vault { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_rotation_that_is_cut_short_anywhere_loses_no_key() {
+        for cut in 0..4 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let (store, file, entropy, key) = house(folder.path()).await;
+            if cut > 0 {
+                let vault = reopen(&store, &file).await.expect("the old key");
+                let (_, rows) = prepare(&vault, &file, &entropy).expect("written");
+                if cut == 1 {
+                    // The file was made, but what it holds is lost.
+                    std::fs::write(next_to(&file), "").expect("written");
+                }
+                if cut > 2 {
+                    store.replace_secrets(rows).await.expect("replaced");
+                }
+            }
+            let restarted = accounts(&store, &file, &entropy).await;
+            assert!(serves(&restarted, &key).await, "cut {cut}");
+            let again = rotate_master_key(&store, &file, &entropy, |_| {}).await;
+            again.expect("a rotation after it");
+            let restarted = accounts(&store, &file, &entropy).await;
+            assert!(serves(&restarted, &key).await, "cut {cut}, rotated");
+            assert!(!next_to(&file).exists());
+        }
+    }
+
+    #[tokio::test]
+    async fn rotations_starts_and_logins_at_the_same_time_all_succeed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, file, entropy, key) = house(folder.path()).await;
+        let running = accounts(&store, &file, &entropy).await;
+        let rotations = (0..4).map(|_| rotate_master_key(&store, &file, &entropy, |_| {}));
+        let starts = (0..40).map(|_| vault(&store, &file, &entropy));
+        let logins = async {
+            for _ in 0..40 {
+                assert!(serves(&running, &key).await);
+            }
+        };
+        let (rotated, started, ()) = tokio::join!(all(rotations), all(starts), logins);
+        assert!(rotated.iter().all(Result::is_ok), "{rotated:?}");
+        assert!(started.iter().all(Result::is_ok));
+        assert!(serves(&accounts(&store, &file, &entropy).await, &key).await);
     }
 }

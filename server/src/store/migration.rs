@@ -16,6 +16,7 @@ mod m20261120_000001_secrets;
 mod m20261120_000002_accounts;
 mod m20261120_000003_sign_in;
 mod m20261120_000004_ledger;
+mod m20261120_000005_activity;
 
 struct Migrator;
 
@@ -27,6 +28,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000002_accounts::Migration),
             Box::new(m20261120_000003_sign_in::Migration),
             Box::new(m20261120_000004_ledger::Migration),
+            Box::new(m20261120_000005_activity::Migration),
         ]
     }
 }

@@ -2,16 +2,16 @@
 
 use account_core::accounts::RegistrationStore;
 use account_core::accounts::registration::{
-    Confirmation, NewRegistration, PendingRegistration, Registered,
+    ConfirmedForm, NewRegistration, PendingRegistration, Registered,
 };
 use account_core::code::{Challenge, Purpose, VALIDITY};
 use account_core::credits::TransactionKind;
 use account_core::identity::Email;
-use account_core::letter::OutboxLetter;
 use account_core::{AccountId, StoreError, Timestamp, Username};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
+use super::clients::know;
 use super::codes::{replace_challenge, use_up};
 use super::keys::insert_key;
 use super::ledger::book_grant;
@@ -29,7 +29,7 @@ impl RegistrationStore for Store {
     async fn register(&self, form: NewRegistration) -> Result<Registered, StoreError> {
         let now = form.created_at;
         let change = self.write().await?;
-        if name_taken(&change, &form.username, &form.email, now).await? {
+        if name_taken(&change, &form.username, &form.email, None, now).await? {
             return Ok(Registered::UsernameTaken);
         }
         let recipient = form.challenge.recipient;
@@ -37,6 +37,8 @@ impl RegistrationStore for Store {
             return Ok(Registered::Quiet);
         }
         if verified(&change, &form.email).await?.is_some() {
+            // Nobody's, so that trying a code costs the same as at an address that waits for one.
+            replace_challenge(&change, &Challenge { account: None, ..form.challenge }).await?;
             insert_letter(&change, form.letter_if_known).await?;
             stored(change.commit().await)?;
             self.letters.notify_one();
@@ -78,31 +80,8 @@ impl RegistrationStore for Store {
         Ok(Some(PendingRegistration { account, username }))
     }
 
-    async fn resend_code(
-        &self,
-        challenge: Option<Challenge>,
-        letter: OutboxLetter,
-    ) -> Result<(), StoreError> {
-        let change = self.write().await?;
-        if let Some(challenge) = challenge {
-            let query = "SELECT id FROM account WHERE id = $1 AND verified_at IS NULL";
-            let query = statement(query, [challenge.account.0.into()]);
-            let waits = stored(change.query_one_raw(query).await)?.is_some();
-            let now = letter.created_at;
-            let allowed = may_send(&change, &letter.recipient, challenge.purpose, now).await?;
-            if !(waits && allowed) {
-                return Ok(());
-            }
-            replace_challenge(&change, &challenge).await?;
-        }
-        insert_letter(&change, letter).await?;
-        stored(change.commit().await)?;
-        self.letters.notify_one();
-        Ok(())
-    }
-
-    async fn confirm_registration(&self, confirmation: Confirmation) -> Result<bool, StoreError> {
-        let Confirmation { challenge, account, key, session, credits, at } = confirmation;
+    async fn confirm_registration(&self, form: ConfirmedForm) -> Result<bool, StoreError> {
+        let ConfirmedForm { challenge, account, key, session, client, credits, at } = form;
         let change = self.write().await?;
         if !use_up(&change, challenge, at).await? {
             return Ok(false);
@@ -115,23 +94,33 @@ impl RegistrationStore for Store {
         book_grant(&change, account, TransactionKind::SignupGrant, credits, at).await?;
         insert_key(&change, account, key, at).await?;
         insert_session(&change, &session).await?;
+        know(&change, &client).await?;
         stored(change.commit().await)?;
         Ok(true)
     }
 }
 
-/// Whether the name is a verified account's, or that of another address's form whose code is live.
+/// Whether the name is a verified account's other than this one, or that of another address's form
+/// whose code is live.
 pub(super) async fn name_taken(
     change: &DatabaseTransaction,
     username: &Username,
     email: &Email,
+    but: Option<AccountId>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let query = "SELECT id FROM account WHERE username_key = $1 AND (verified_at IS NOT NULL \
+    let query = "SELECT id FROM account WHERE username_key = $1 AND id <> $5 \
+                 AND (verified_at IS NOT NULL \
                  OR (email <> $2 AND EXISTS (SELECT 1 FROM challenge \
                      WHERE account_id = account.id AND purpose = 'registration' \
                      AND NOT used AND created_at > $3 AND created_at <= $4)))";
-    let values = [username.key().into(), email.as_str().into(), time(now - VALIDITY), time(now)];
+    let values = [
+        username.key().into(),
+        email.as_str().into(),
+        time(now - VALIDITY),
+        time(now),
+        but.map_or(0, |account| account.0).into(),
+    ];
     Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
 }
 

@@ -8,6 +8,8 @@ use sea_orm::{DbBackend, DbErr, QueryResult, Statement, TryGetable, Value};
 
 /// A statement with its parameters, in order.
 pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
+    #[cfg(test)]
+    super::plans::SEEN.with_borrow_mut(|seen| seen.insert(sql.to_owned()));
     Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)
 }
 

@@ -1,24 +1,26 @@
 //! Login tries: counted before and concluded after the hash, and kept as a history.
 
-use account_core::accounts::SignInStore;
 use account_core::accounts::sign_in::{
-    Conclusion, Credentials, LoginTry, Outcome, ReservedTry, SealedKey, TryStatus,
+    Conclusion, Credentials, Outcome, ReservedTry, SealedKey, TryStatus,
 };
+use account_core::accounts::{LoginMethod, SignInStore};
+use account_core::client::{Client, KnownClient, Marks};
 use account_core::code::{ChallengeId, Purpose};
-use account_core::identity::{Client, Email};
+use account_core::identity::Email;
 use account_core::key::KeyId;
-use account_core::lockout::{Lockout, Verdict};
+use account_core::lockout::{Counter, Lockout, Verdict};
 use account_core::session::Session;
 use account_core::vault::{Digest, Sealed};
 use account_core::{AccountId, KeyStatus, PasswordHash, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::Store;
+use super::clients::{counter, know};
 use super::codes::{replace_challenge, use_up};
 use super::outbox::{insert_letter, may_send};
 use super::rows::{
-    address_column, column, digest, named, narrow, number_column, optional_time,
-    optional_time_column, statement, stored, time, time_column,
+    column, digest, narrow, number_column, optional_time, optional_time_column, statement, stored,
+    time, time_column,
 };
 use super::sessions::insert_session;
 
@@ -27,39 +29,36 @@ impl SignInStore for Store {
         &self,
         email: &Email,
         recipient: Digest<Email>,
+        marks: Marks,
         client: &Client,
         now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
         let change = self.write().await?;
-        let mut lockout = lockout(&change, &recipient, now).await?;
-        let verdict = lockout.reserve(now);
-        save_lockout(&change, &recipient, &lockout).await?;
-        let credentials = credentials(&change, email).await?;
-        if matches!(verdict, Verdict::Locked { .. }) {
-            let account = credentials.as_ref().map(|known| known.account);
+        let counter = counter(&change, &recipient, &marks, now).await?;
+        let reserved = reserve(&change, email, &recipient, counter, now).await?;
+        if matches!(reserved.verdict, Verdict::Locked { .. }) {
+            let account = reserved.credentials.as_ref().map(|known| known.account);
             remember(&change, account, client, TryStatus::Locked, now).await?;
         }
         stored(change.commit().await)?;
-        Ok(ReservedTry { verdict, credentials })
+        Ok(reserved)
     }
 
-    async fn conclude_try(&self, conclusion: Conclusion) -> Result<(), StoreError> {
-        let Conclusion { recipient, account, client, outcome, at } = conclusion;
+    async fn conclude_try(
+        &self,
+        conclusion: Conclusion,
+    ) -> Result<Option<ChallengeId>, StoreError> {
+        let Conclusion { recipient, counter, account, client, outcome, at } = conclusion;
         let change = self.write().await?;
-        let mut lockout = lockout(&change, &recipient, at).await?;
-        if matches!(outcome, Outcome::Wrong) {
-            lockout.fail(at);
-        } else {
-            lockout.succeed();
-        }
-        save_lockout(&change, &recipient, &lockout).await?;
+        conclude(&change, &recipient, counter, !matches!(outcome, Outcome::Wrong), at).await?;
+        let mut standing = None;
         match outcome {
             Outcome::Wrong | Outcome::Refused => {
                 remember(&change, account, &client, TryStatus::Failed, at).await?;
             }
-            Outcome::SignedIn { session, rehashed } => {
-                rehash(&change, session.account, rehashed).await?;
-                begin_session(&change, &session, &client).await?;
+            Outcome::SignedIn { session, known, rehashed } => {
+                rehash(&change, Some(session.account), rehashed).await?;
+                begin_session(&change, &session, &known, &client).await?;
             }
             Outcome::MfaRequired { challenge, letter, rehashed } => {
                 rehash(&change, challenge.account, rehashed).await?;
@@ -67,18 +66,20 @@ impl SignInStore for Store {
                     replace_challenge(&change, &challenge).await?;
                     insert_letter(&change, letter).await?;
                 }
+                standing = standing_challenge(&change, &recipient).await?;
             }
         }
         stored(change.commit().await)?;
         // At worst there was no letter, and the worker looks in vain.
         self.letters.notify_one();
-        Ok(())
+        Ok(standing)
     }
 
     async fn complete_mfa(
         &self,
         challenge: ChallengeId,
         session: Session,
+        known: KnownClient,
         client: &Client,
     ) -> Result<Option<SealedKey>, StoreError> {
         let change = self.write().await?;
@@ -90,42 +91,65 @@ impl SignInStore for Store {
         if !use_up(&change, challenge, session.created_at).await? {
             return Ok(None);
         }
-        begin_session(&change, &session, client).await?;
+        begin_session(&change, &session, &known, client).await?;
         stored(change.commit().await)?;
         sealed_key(&row).map(Some)
     }
 
-    async fn login_history(
+    async fn record_failure(
         &self,
-        account: AccountId,
-        limit: u32,
-        offset: u32,
-    ) -> Result<Vec<LoginTry>, StoreError> {
-        let query = "SELECT id, ip, user_agent, status, created_at FROM login_try \
-                     WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
-        let query = statement(query, [account.0.into(), limit.into(), offset.into()]);
-        let rows = stored(self.readers.query_all_raw(query).await)?;
-        let entry = |row| {
-            let user_agent = column(row, "user_agent")?;
-            Ok(LoginTry {
-                id: column(row, "id")?,
-                client: Client { address: address_column(row, "ip")?, user_agent },
-                status: named(row, "status", &TryStatus::ALL, TryStatus::name)?,
-                at: time_column(row, "created_at")?,
-            })
-        };
-        rows.iter().map(entry).collect()
+        account: Option<AccountId>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let change = self.write().await?;
+        remember(&change, account, client, TryStatus::Failed, now).await?;
+        stored(change.commit().await)
     }
+}
+
+/// Reserves a try and looks the account up.
+pub(super) async fn reserve(
+    change: &DatabaseTransaction,
+    email: &Email,
+    recipient: &Digest<Email>,
+    counter: Counter,
+    now: Timestamp,
+) -> Result<ReservedTry, StoreError> {
+    let mut lockout = lockout(change, recipient, counter, now).await?;
+    let verdict = lockout.reserve(now);
+    save_lockout(change, recipient, counter, &lockout).await?;
+    let credentials = credentials(change, email).await?;
+    Ok(ReservedTry { verdict, counter, credentials })
+}
+
+/// Concludes a reserved try.
+pub(super) async fn conclude(
+    change: &DatabaseTransaction,
+    recipient: &Digest<Email>,
+    counter: Counter,
+    right: bool,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut lockout = lockout(change, recipient, counter, now).await?;
+    if right {
+        lockout.succeed();
+    } else {
+        lockout.fail(now);
+    }
+    save_lockout(change, recipient, counter, &lockout).await
 }
 
 async fn lockout(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
+    counter: Counter,
     now: Timestamp,
 ) -> Result<Lockout, StoreError> {
-    let query =
-        "SELECT tries, failures, last_try_at, locked_until FROM lockout WHERE recipient = $1";
-    let row = stored(change.query_one_raw(statement(query, [digest(recipient)])).await)?;
+    let query = "SELECT tries, failures, last_try_at, locked_until FROM lockout \
+                 WHERE recipient = $1 AND counter = $2";
+    let values = [digest(recipient), counter.key().into()];
+    let row = stored(change.query_one_raw(statement(query, values)).await)?;
     let Some(row) = row else { return Ok(Lockout::new(now)) };
     Ok(Lockout {
         tries: narrow(&row, "tries")?,
@@ -138,14 +162,16 @@ async fn lockout(
 async fn save_lockout(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
+    counter: Counter,
     lockout: &Lockout,
 ) -> Result<(), StoreError> {
-    let save = "INSERT INTO lockout (recipient, tries, failures, last_try_at, locked_until) \
-                VALUES ($1, $2, $3, $4, $5) ON CONFLICT (recipient) DO UPDATE SET \
+    let save = "INSERT INTO lockout (recipient, counter, tries, failures, last_try_at, locked_until) \
+                VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (recipient, counter) DO UPDATE SET \
                 tries = excluded.tries, failures = excluded.failures, \
                 last_try_at = excluded.last_try_at, locked_until = excluded.locked_until";
     let values = [
         digest(recipient),
+        counter.key().into(),
         lockout.tries.into(),
         lockout.failures.into(),
         time(lockout.last_try_at),
@@ -153,6 +179,17 @@ async fn save_lockout(
     ];
     stored(change.execute_raw(statement(save, values)).await)?;
     Ok(())
+}
+
+/// The challenge that a second factor's code is compared with.
+async fn standing_challenge(
+    change: &DatabaseTransaction,
+    recipient: &Digest<Email>,
+) -> Result<Option<ChallengeId>, StoreError> {
+    let query = "SELECT id FROM challenge WHERE recipient = $1 AND purpose = $2 AND NOT used";
+    let values = [digest(recipient), Purpose::Mfa.name().into()];
+    let row = stored(change.query_one_raw(statement(query, values)).await)?;
+    row.map(|row| Ok(ChallengeId(number_column(&row, "id")?))).transpose()
 }
 
 async fn credentials(
@@ -184,10 +221,10 @@ fn sealed_key(row: &QueryResult) -> Result<SealedKey, StoreError> {
 
 async fn rehash(
     change: &DatabaseTransaction,
-    account: AccountId,
+    account: Option<AccountId>,
     hash: Option<PasswordHash>,
 ) -> Result<(), StoreError> {
-    if let Some(hash) = hash {
+    if let (Some(account), Some(hash)) = (account, hash) {
         let rehash = "UPDATE account SET password_hash = $2 WHERE id = $1";
         let values = [account.0.into(), hash.0.into()];
         stored(change.execute_raw(statement(rehash, values)).await)?;
@@ -198,6 +235,7 @@ async fn rehash(
 async fn begin_session(
     change: &DatabaseTransaction,
     session: &Session,
+    known: &KnownClient,
     client: &Client,
 ) -> Result<(), StoreError> {
     let at = session.created_at;
@@ -205,6 +243,7 @@ async fn begin_session(
     let values = [session.account.0.into(), time(at)];
     stored(change.execute_raw(statement(update, values)).await)?;
     insert_session(change, session).await?;
+    know(change, known).await?;
     remember(change, Some(session.account), client, TryStatus::Success, at).await
 }
 
@@ -215,13 +254,14 @@ async fn remember(
     status: TryStatus,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let insert = "INSERT INTO login_try (account_id, ip, user_agent, status, created_at) \
-                  VALUES ($1, $2, $3, $4, $5)";
+    let insert = "INSERT INTO login_try (account_id, ip, user_agent, status, method, created_at) \
+                  VALUES ($1, $2, $3, $4, $5, $6)";
     let values = [
         account.map(|account| account.0).into(),
         client.address.to_string().into(),
         client.user_agent.as_str().into(),
         status.name().into(),
+        LoginMethod::Password.name().into(),
         time(at),
     ];
     stored(change.execute_raw(statement(insert, values)).await)?;

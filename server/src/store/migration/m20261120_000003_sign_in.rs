@@ -28,12 +28,25 @@ impl MigrationTrait for Migration {
         };
         let mut due = index("letter_due", "letter", &["due_at"]);
         due.and_where(Expr::col("due_at").is_not_null());
+        let mut sent = index("letter_sent", "letter", &["created_at"]);
+        sent.and_where(Expr::col("due_at").is_null());
+        let mut one_challenge =
+            index("challenge_recipient", "challenge", &["recipient", "purpose"]);
+        one_challenge.unique();
+        let mut nobodys = index("login_try_nobody", "login_try", &["created_at"]);
+        nobodys.and_where(Expr::col("account_id").is_null());
         for index in [
-            index("challenge_recipient", "challenge", &["recipient", "purpose"]),
+            one_challenge,
+            index("challenge_made", "challenge", &["created_at"]),
             index("challenge_account", "challenge", &["account_id", "purpose"]),
             index("letter_recipient", "letter", &["recipient", "purpose", "created_at"]),
+            index("lockout_quiet", "lockout", &["last_try_at"]),
             index("login_try_account", "login_try", &["account_id", "id"]),
+            index("login_try_status", "login_try", &["account_id", "status"]),
+            index("login_try_made", "login_try", &["created_at"]),
+            nobodys,
             due,
+            sent,
         ] {
             manager.create_index(index).await?;
         }
@@ -48,16 +61,18 @@ impl MigrationTrait for Migration {
     }
 }
 
+/// A challenge at an address without an account is nobody's: it stands in for one.
 fn challenge() -> TableCreateStatement {
     Table::create()
         .table("challenge")
         .col(blob("id").primary_key())
-        .col(big_integer("account_id"))
+        .col(big_integer_null("account_id"))
         .col(string("purpose"))
         .col(blob("recipient"))
         .col(blob("digest"))
         .col(big_integer("created_at"))
         .col(integer("tries"))
+        .col(integer("token_tries"))
         .col(boolean("used"))
         .foreign_key(&mut of_account("challenge"))
         .to_owned()
@@ -79,14 +94,17 @@ fn letter() -> TableCreateStatement {
         .to_owned()
 }
 
+/// Tries are counted for all strangers together, and apart for each client that is known.
 fn lockout() -> TableCreateStatement {
     Table::create()
         .table("lockout")
-        .col(blob("recipient").primary_key())
+        .col(blob("recipient"))
+        .col(blob("counter"))
         .col(integer("tries"))
         .col(integer("failures"))
         .col(big_integer("last_try_at"))
         .col(big_integer_null("locked_until"))
+        .primary_key(Index::create().col("recipient").col("counter"))
         .to_owned()
 }
 
@@ -99,6 +117,7 @@ fn login_try() -> TableCreateStatement {
         .col(string("ip"))
         .col(string("user_agent"))
         .col(string("status"))
+        .col(string("method"))
         .col(big_integer("created_at"))
         .foreign_key(&mut of_account("login_try"))
         .to_owned()

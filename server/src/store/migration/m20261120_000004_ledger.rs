@@ -47,6 +47,7 @@ impl MigrationTrait for Migration {
     }
 }
 
+/// The books outlive their account, so they point to it without a foreign key.
 fn ledger() -> TableCreateStatement {
     Table::create()
         .table("ledger")
@@ -60,12 +61,6 @@ fn ledger() -> TableCreateStatement {
         .col(string_null("description"))
         .col(big_integer("created_at"))
         .col(big_integer("updated_at"))
-        .foreign_key(
-            ForeignKey::create()
-                .from("ledger", "account_id")
-                .to("account", "id")
-                .on_delete(ForeignKeyAction::Cascade),
-        )
         .to_owned()
 }
 

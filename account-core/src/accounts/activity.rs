@@ -1,0 +1,481 @@
+//! What an owner looks at: usage, logins, transactions. All of it in bounded pages.
+//!
+//! Usage is summed from daily tallies, never from the calls themselves, so that a busy account
+//! costs no more than a quiet one; the tallies also tell on which day a page begins.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use chrono::{DateTime, NaiveDate};
+
+use crate::accounts::sign_in::{LoginMethod, TryStatus};
+use crate::accounts::{Accounts, Store};
+use crate::credits::TransactionKind;
+use crate::identity::AccountId;
+use crate::password::PasswordHasher;
+use crate::{Error, Result, StoreError, Timestamp};
+
+/// The most days that usage is shown of.
+pub const MOST_DAYS: u32 = 366;
+/// The most calls on one page of usage.
+pub const MOST_REQUESTS: u32 = 500;
+/// The most logins or transactions on one page.
+pub const MOST_ENTRIES: u32 = 100;
+
+const SECONDS_A_DAY: i64 = 86_400;
+
+/// Which page of how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its number, from 1.
+    pub page: u32,
+    /// How many entries a page has.
+    pub page_size: u32,
+    /// How many entries there are.
+    pub total: u64,
+}
+
+impl Page {
+    /// How many pages there are; none without entries.
+    #[must_use]
+    pub fn total_pages(&self) -> u64 {
+        self.total.div_ceil(u64::from(self.page_size.max(1)))
+    }
+
+    /// How many entries come before it.
+    fn offset(page: u32, page_size: u32) -> u64 {
+        u64::from(page - 1) * u64::from(page_size)
+    }
+}
+
+/// Which usage to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageQuery {
+    /// How many UTC days, today among them; 1 to [`MOST_DAYS`].
+    pub days: u32,
+    /// Which page of the calls, from 1.
+    pub page: u32,
+    /// How many calls a page has; 1 to [`MOST_REQUESTS`].
+    pub page_size: u32,
+    /// A path, or what paths start with.
+    pub endpoint_filter: Option<String>,
+    /// A method, in any case.
+    pub method_filter: Option<String>,
+}
+
+/// Which calls a storage looks at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageFilter {
+    /// The first day, counted from 1970.
+    pub since: i64,
+    /// The last day, counted from 1970.
+    pub until: i64,
+    /// What the path starts with; everything starts with nothing.
+    pub endpoint: String,
+    /// The method, in upper case.
+    pub method: Option<String>,
+}
+
+/// The calls of one account, day and endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageTally {
+    /// The day since 1970.
+    pub day: i64,
+    /// The path.
+    pub endpoint: String,
+    /// How many calls.
+    pub requests: u64,
+    /// What they cost.
+    pub credits: u64,
+    /// How long they took together, in milliseconds.
+    pub response_time_ms: u64,
+}
+
+/// Usage of some days.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsageReport {
+    /// All of it.
+    pub summary: UsageSummary,
+    /// Day by day, ascending; days without calls are left out.
+    pub daily: Vec<DailyUsage>,
+    /// Endpoint by endpoint, the most called first.
+    pub endpoints: Vec<EndpointUsage>,
+    /// One page of the calls, newest first.
+    pub requests: Vec<UsageRequest>,
+    /// Which page.
+    pub page: Page,
+}
+
+/// All usage of some days. Averages of nothing are zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UsageSummary {
+    /// How many calls.
+    pub total_requests: u64,
+    /// What they cost.
+    pub total_credits_used: u64,
+    /// What one cost on average.
+    pub avg_credits_per_request: f64,
+    /// How long one took on average, in milliseconds.
+    pub avg_response_time_ms: f64,
+}
+
+/// Usage of one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DailyUsage {
+    /// The UTC day.
+    pub date: NaiveDate,
+    /// How many calls.
+    pub request_count: u64,
+    /// What they cost.
+    pub credits_used: u64,
+}
+
+/// Usage of one endpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndpointUsage {
+    /// The path.
+    pub endpoint: String,
+    /// How many calls.
+    pub request_count: u64,
+    /// What they cost.
+    pub credits_used: u64,
+    /// How long one took on average, in milliseconds.
+    pub avg_response_time_ms: f64,
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageRequest {
+    /// Its number.
+    pub id: i64,
+    /// The path.
+    pub endpoint: String,
+    /// The method.
+    pub method: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// What it cost.
+    pub credits: u32,
+    /// How long it took, in milliseconds.
+    pub response_time_ms: u32,
+    /// Where it came from.
+    pub ip: IpAddr,
+    /// When it was made.
+    pub at: Timestamp,
+}
+
+/// A try as the login history shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginTry {
+    /// Its number.
+    pub id: i64,
+    /// Where it came from.
+    pub address: IpAddr,
+    /// What the client called itself.
+    pub user_agent: String,
+    /// What it came to.
+    pub status: TryStatus,
+    /// How it was made.
+    pub method: LoginMethod,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Some of an account's logins, and how many there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginHistory {
+    /// Newest first.
+    pub entries: Vec<LoginTry>,
+    /// All tries.
+    pub total: u64,
+    /// Those that began a session.
+    pub successful: u64,
+    /// Those that did not, locked ones among them.
+    pub failed: u64,
+}
+
+/// A change of the balance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// Its number.
+    pub id: i64,
+    /// Why.
+    pub kind: TransactionKind,
+    /// What was added; negative where it was taken.
+    pub credits: i64,
+    /// The balance after it; of a day's usage, after its last call.
+    pub balance_after: u64,
+    /// Why, in words: the endpoint for usage.
+    pub description: String,
+    /// When; of a day's usage, its first call.
+    pub created_at: Timestamp,
+}
+
+/// One page of an account's transactions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transactions {
+    /// Newest first.
+    pub transactions: Vec<Transaction>,
+    /// Which page.
+    pub page: Page,
+}
+
+/// Where an account's doings are read.
+pub trait ActivityStore: Send + Sync {
+    /// Sums calls by day and endpoint.
+    fn usage_tallies(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+    ) -> impl Future<Output = std::result::Result<Vec<UsageTally>, StoreError>> + Send;
+
+    /// Lists calls, newest first.
+    fn usage_requests(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+        offset: u64,
+        limit: u32,
+    ) -> impl Future<Output = std::result::Result<Vec<UsageRequest>, StoreError>> + Send;
+
+    /// Lists login tries, newest first, and counts them.
+    fn login_history(
+        &self,
+        account: AccountId,
+        limit: u32,
+        offset: u32,
+    ) -> impl Future<Output = std::result::Result<LoginHistory, StoreError>> + Send;
+
+    /// Lists transactions, newest first, and counts them.
+    fn transactions(
+        &self,
+        account: AccountId,
+        offset: u64,
+        limit: u32,
+    ) -> impl Future<Output = std::result::Result<(Vec<Transaction>, u64), StoreError>> + Send;
+}
+
+impl<S: Store, H: PasswordHasher> Accounts<S, H> {
+    /// Shows an account's usage. The filters apply to all of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for `days`, `page` or `page_size` out of its range; [`Error::Store`].
+    pub async fn usage(
+        &self,
+        account: AccountId,
+        query: &UsageQuery,
+        now: Timestamp,
+    ) -> Result<UsageReport> {
+        let filter = query.filter(now)?;
+        let tallies = self.store().usage_tallies(account, &filter).await?;
+        let totals = Totals::of(&tallies);
+        let (page, page_size) = (query.page, query.page_size);
+        let requests = match totals.start_of(Page::offset(page, page_size)) {
+            Some((until, offset)) => {
+                let filter = UsageFilter { until, ..filter };
+                self.store().usage_requests(account, &filter, offset, page_size).await?
+            }
+            None => Vec::new(),
+        };
+        let page = Page { page, page_size, total: totals.all.requests };
+        Ok(totals.report(requests, page))
+    }
+
+    /// Shows who tried to log in to an account.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a `limit` out of 1 to [`MOST_ENTRIES`]; [`Error::Store`].
+    pub async fn login_history(
+        &self,
+        account: AccountId,
+        limit: u32,
+        offset: u32,
+    ) -> Result<LoginHistory> {
+        check_entries(limit)?;
+        Ok(self.store().login_history(account, limit, offset).await?)
+    }
+
+    /// Shows an account's transactions.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a `page` of zero and a `limit` out of 1 to [`MOST_ENTRIES`];
+    /// [`Error::Store`].
+    pub async fn transactions(
+        &self,
+        account: AccountId,
+        page: u32,
+        limit: u32,
+    ) -> Result<Transactions> {
+        check_page(page)?;
+        check_entries(limit)?;
+        let offset = Page::offset(page, limit);
+        let (transactions, total) = self.store().transactions(account, offset, limit).await?;
+        Ok(Transactions { transactions, page: Page { page, page_size: limit, total } })
+    }
+}
+
+impl UsageQuery {
+    fn filter(&self, now: Timestamp) -> Result<UsageFilter> {
+        if !(1..=MOST_DAYS).contains(&self.days) {
+            return Err(Error::invalid("days", "a number from 1 to 366", "range"));
+        }
+        check_page(self.page)?;
+        if !(1..=MOST_REQUESTS).contains(&self.page_size) {
+            return Err(Error::invalid("page_size", "a number from 1 to 500", "range"));
+        }
+        let until = now.timestamp().div_euclid(SECONDS_A_DAY);
+        let method = self.method_filter.as_deref().filter(|method| !method.is_empty());
+        Ok(UsageFilter {
+            since: until + 1 - i64::from(self.days),
+            until,
+            endpoint: self.endpoint_filter.clone().unwrap_or_default(),
+            method: method.map(str::to_ascii_uppercase),
+        })
+    }
+}
+
+fn check_page(page: u32) -> Result<()> {
+    if page == 0 { Err(Error::invalid("page", "a number from 1", "range")) } else { Ok(()) }
+}
+
+fn check_entries(limit: u32) -> Result<()> {
+    if (1..=MOST_ENTRIES).contains(&limit) {
+        Ok(())
+    } else {
+        Err(Error::invalid("limit", "a number from 1 to 100", "range"))
+    }
+}
+
+/// Tallies, summed in each way that is shown.
+#[derive(Default)]
+struct Totals<'a> {
+    all: Sum,
+    days: BTreeMap<i64, Sum>,
+    endpoints: BTreeMap<&'a str, Sum>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    requests: u64,
+    credits: u64,
+    response_time_ms: u64,
+}
+
+impl Sum {
+    fn add(&mut self, tally: &UsageTally) {
+        self.requests += tally.requests;
+        self.credits += tally.credits;
+        self.response_time_ms += tally.response_time_ms;
+    }
+
+    fn average(&self, of: u64) -> f64 {
+        if self.requests == 0 { 0.0 } else { of as f64 / self.requests as f64 }
+    }
+}
+
+impl<'a> Totals<'a> {
+    fn of(tallies: &'a [UsageTally]) -> Self {
+        let mut totals = Self::default();
+        for tally in tallies {
+            totals.all.add(tally);
+            totals.days.entry(tally.day).or_default().add(tally);
+            totals.endpoints.entry(&tally.endpoint).or_default().add(tally);
+        }
+        totals
+    }
+
+    /// The day on which the call after so many newer ones was made, and how many of that day are
+    /// newer: whole days are never read to be skipped.
+    fn start_of(&self, mut offset: u64) -> Option<(i64, u64)> {
+        for (day, sum) in self.days.iter().rev() {
+            if offset < sum.requests {
+                return Some((*day, offset));
+            }
+            offset -= sum.requests;
+        }
+        None
+    }
+
+    fn report(&self, requests: Vec<UsageRequest>, page: Page) -> UsageReport {
+        let summary = UsageSummary {
+            total_requests: self.all.requests,
+            total_credits_used: self.all.credits,
+            avg_credits_per_request: self.all.average(self.all.credits),
+            avg_response_time_ms: self.all.average(self.all.response_time_ms),
+        };
+        let daily = self.days.iter().map(|(day, sum)| DailyUsage {
+            date: date(*day),
+            request_count: sum.requests,
+            credits_used: sum.credits,
+        });
+        let endpoints = self.endpoints.iter().map(|(endpoint, sum)| EndpointUsage {
+            endpoint: (*endpoint).to_owned(),
+            request_count: sum.requests,
+            credits_used: sum.credits,
+            avg_response_time_ms: sum.average(sum.response_time_ms),
+        });
+        let mut endpoints: Vec<EndpointUsage> = endpoints.collect();
+        endpoints.sort_by_key(|usage| std::cmp::Reverse(usage.request_count));
+        UsageReport { summary, daily: daily.collect(), endpoints, requests, page }
+    }
+}
+
+fn date(day: i64) -> NaiveDate {
+    DateTime::from_timestamp(day.saturating_mul(SECONDS_A_DAY), 0)
+        .unwrap_or(DateTime::UNIX_EPOCH)
+        .date_naive()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(day: i64, endpoint: &str, requests: u64) -> UsageTally {
+        let response_time_ms = 10 * requests;
+        UsageTally {
+            day,
+            endpoint: endpoint.to_owned(),
+            requests,
+            credits: 2 * requests,
+            response_time_ms,
+        }
+    }
+
+    #[test]
+    fn a_page_begins_on_the_day_that_the_tallies_tell() {
+        let tallies = [tally(7, "/a", 3), tally(9, "/a", 2), tally(9, "/b", 4)];
+        let totals = Totals::of(&tallies);
+        for (offset, expected) in [
+            (0, Some((9, 0))),
+            (5, Some((9, 5))),
+            (6, Some((7, 0))),
+            (8, Some((7, 2))),
+            (9, None),
+            (u64::MAX, None),
+        ] {
+            assert_eq!(totals.start_of(offset), expected, "{offset}");
+        }
+    }
+
+    #[test]
+    fn the_most_called_endpoint_comes_first_and_averages_of_nothing_are_zero() {
+        let page = Page { page: 1, page_size: 50, total: 0 };
+        let tallies = [tally(0, "/a", 1), tally(1, "/b", 5)];
+        let report = Totals::of(&tallies).report(Vec::new(), page);
+        assert_eq!(report.endpoints[0].endpoint, "/b");
+        assert_eq!(report.daily[0].date, NaiveDate::default());
+        assert_eq!(report.summary.avg_credits_per_request, 2.0);
+        assert_eq!(report.summary.avg_response_time_ms, 10.0);
+        let nothing = Totals::of(&[]).report(Vec::new(), page).summary;
+        assert_eq!((nothing.avg_credits_per_request, nothing.avg_response_time_ms), (0.0, 0.0));
+    }
+
+    #[test]
+    fn the_last_page_may_be_short() {
+        let pages = |total| Page { page: 1, page_size: 50, total }.total_pages();
+        assert_eq!([0, 1, 50, 51].map(pages), [0, 1, 1, 2]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Cleaning up: what is over goes, in small batches, and nothing that is alive.
+
+use chrono::TimeDelta;
+
+use crate::accounts::{Accounts, Store};
+use crate::client;
+use crate::code;
+use crate::lockout;
+use crate::password::PasswordHasher;
+use crate::session;
+use crate::{Result, StoreError, Timestamp};
+
+/// How long an expired guest stays.
+pub const GUEST_KEPT: TimeDelta = TimeDelta::days(7);
+/// How long a form stays that nobody confirmed.
+pub const FORM_KEPT: TimeDelta = TimeDelta::days(7);
+/// How long a login try stays in the history.
+pub const TRY_KEPT: TimeDelta = TimeDelta::days(366);
+
+const SECONDS_A_DAY: i64 = 86_400;
+
+/// What may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stale {
+    /// Guests that expired before, and who and from where in their usage rows.
+    Guests(Timestamp),
+    /// Challenges made before.
+    Challenges(Timestamp),
+    /// Sessions last used before the first moment or begun before the second.
+    Sessions(Timestamp, Timestamp),
+    /// Unverified forms filled in before.
+    Forms(Timestamp),
+    /// Counts of tries, the last of them before, and no lock after.
+    Lockouts(Timestamp),
+    /// Clients that signed in last before.
+    Clients(Timestamp),
+    /// Login tries made before the first moment, and before the second where they are nobody's.
+    Tries(Timestamp, Timestamp),
+    /// Who and from where in the usage rows of accounts that were deleted.
+    Departed,
+    /// Usage rows and tallies of days before this one, counted from 1970. From the first batch on
+    /// the audit compares no day before.
+    Usage(i64),
+}
+
+/// How much went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Guests.
+    pub guests: u64,
+    /// Challenges.
+    pub challenges: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Unverified forms.
+    pub forms: u64,
+    /// Counts of wrong passwords.
+    pub lockouts: u64,
+    /// Known clients.
+    pub clients: u64,
+    /// Login tries.
+    pub tries: u64,
+    /// Usage rows of deleted accounts that were made nobody's.
+    pub departed: u64,
+    /// Usage rows.
+    pub usage: u64,
+    /// Whether some is left, so that another call makes sense at once.
+    pub more: bool,
+}
+
+/// Where things are cleaned up.
+pub trait CleanUpStore: Send + Sync {
+    /// Removes at most so many rows, as one step, and answers how many. What came to life in the
+    /// meantime stays.
+    fn remove(
+        &self,
+        stale: Stale,
+        now: Timestamp,
+        limit: u32,
+    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
+}
+
+impl<S: Store, H: PasswordHasher> Accounts<S, H> {
+    /// Removes what is over: of each kind at most `limit` rows, each kind in a short step of its
+    /// own. Calls at the same time, or again after a crash, do no harm.
+    ///
+    /// Usage rows are kept for so many whole UTC days before today, at least one; for ever where
+    /// `usage_retention_days` is absent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`](crate::Error::Store); what was removed until then is gone.
+    pub async fn clean_up(
+        &self,
+        now: Timestamp,
+        limit: u32,
+        usage_retention_days: Option<u32>,
+    ) -> Result<Cleaned> {
+        let mut cleaned = Cleaned::default();
+        let today = now.timestamp().div_euclid(SECONDS_A_DAY);
+        let sessions = Stale::Sessions(now - session::IDLE, now - session::LONGEST);
+        let usage = usage_retention_days.map(|days| Stale::Usage(today - i64::from(days.max(1))));
+        for (stale, count) in [
+            (Some(Stale::Guests(now - GUEST_KEPT)), &mut cleaned.guests),
+            (Some(Stale::Challenges(now - code::VALIDITY)), &mut cleaned.challenges),
+            (Some(sessions), &mut cleaned.sessions),
+            (Some(Stale::Forms(now - FORM_KEPT)), &mut cleaned.forms),
+            (Some(Stale::Lockouts(now - lockout::LOCK)), &mut cleaned.lockouts),
+            (Some(Stale::Clients(now - client::KNOWN_FOR)), &mut cleaned.clients),
+            (Some(Stale::Tries(now - TRY_KEPT, now - lockout::LOCK)), &mut cleaned.tries),
+            (Some(Stale::Departed), &mut cleaned.departed),
+            (usage, &mut cleaned.usage),
+        ] {
+            if let Some(stale) = stale {
+                *count = self.store().remove(stale, now, limit).await?;
+                cleaned.more |= *count >= u64::from(limit);
+            }
+        }
+        Ok(cleaned)
+    }
+}

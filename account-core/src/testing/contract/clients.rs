@@ -1,0 +1,124 @@
+//! Clients that are known, and strangers.
+
+use super::*;
+use crate::client::ClientToken;
+
+fn from(address: [u8; 4]) -> Client {
+    Client::new(IpAddr::from(address), Some("contract"))
+}
+
+fn with_token(client: Client, token: &ClientToken) -> Client {
+    client.with_token(Some(token.clone()))
+}
+
+/// An attacker tries all day long; who signed in before signs in all day long.
+pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account("ada", "ada@example.com").await;
+    let mut token = house.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
+    let before = house.hasher.hashes();
+    let mut logins = 0;
+    for minute in 0..24 * 60 {
+        let attack = house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+        assert!(["wrong_credentials", "locked"].contains(&attack), "{attack}");
+        if minute % 10 == 0 {
+            // A phone on the move: the token alone tells who it is.
+            let phone = with_token(from([10, (minute % 250) as u8, 3, 4]), &token);
+            token = house.signed_in(&phone, "ada@example.com", PASSWORD).await.client_token;
+            logins += 1;
+        }
+        house.wait(60);
+    }
+    // A lock begins with the fifth wrong password and lasts half an hour.
+    let compared = house.hasher.hashes() - before - logins;
+    assert!(compared <= 5 * 48, "{compared} wrong passwords were looked at");
+    assert_eq!(
+        house.login_code_from(&from([198, 51, 100, 1]), "ada@example.com", PASSWORD).await,
+        "locked"
+    );
+}
+
+/// Being known is worth five tries, not more.
+pub async fn a_known_client_has_five_tries_of_its_own<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account("ada", "ada@example.com").await;
+    let token = house.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
+    let known = with_token(client(), &token);
+    let before = house.hasher.hashes();
+    let tries = (0..200).map(|_| house.login_code_from(&known, "ada@example.com", "wrong"));
+    let wrong = all(tries).await.into_iter().filter(|answer| *answer == "wrong_credentials");
+    assert_eq!((wrong.count(), house.hasher.hashes() - before), (5, 5));
+    assert_eq!(house.login_code_from(&known, "ada@example.com", PASSWORD).await, "locked");
+    let elsewhere = house.login_code_from(&stranger(), "ada@example.com", PASSWORD).await;
+    assert_eq!(elsewhere, "signed_in", "its lock is not the strangers'");
+}
+
+/// A token opens no other address's counter, and ends with the sign-in that renews it.
+pub async fn a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in<
+    S: Store + Clone,
+>(
+    store: S,
+) {
+    let house = House::new(store);
+    house.account("ada", "ada@example.com").await;
+    house.account("bob", "bob@example.com").await;
+    let first = house.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
+    let elsewhere = with_token(from([10, 0, 2, 2]), &first.client_token);
+    let second = house.signed_in(&elsewhere, "ada@example.com", PASSWORD).await;
+    for address in ["ada@example.com", "bob@example.com"] {
+        for _ in 0..5 {
+            house.login_code_from(&stranger(), address, "wrong").await;
+        }
+    }
+    let away = |token| with_token(from([10, 0, 3, 3]), token);
+    let answer = |client, address| {
+        let house = &house;
+        async move { house.login_code_from(&client, address, PASSWORD).await }
+    };
+    assert_eq!(answer(away(&first.client_token), "ada@example.com").await, "locked");
+    assert_eq!(answer(away(&second.client_token), "bob@example.com").await, "locked");
+    assert_eq!(answer(away(&second.client_token), "ada@example.com").await, "signed_in");
+}
+
+/// A program that keeps no cookies is known by where it calls from, for ninety days.
+pub async fn a_network_is_known_from_an_earlier_sign_in<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account("ada", "ada@example.com").await;
+    house.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
+    let locked = || async {
+        for _ in 0..5 {
+            house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+        }
+    };
+    locked().await;
+    let neighbour = from([10, 0, 1, 200]);
+    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "signed_in");
+    let other = from([10, 0, 2, 1]);
+    assert_eq!(house.login_code_from(&other, "ada@example.com", PASSWORD).await, "locked");
+    house.clock.advance(TimeDelta::days(90));
+    locked().await;
+    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "locked");
+}
+
+/// So the guesses of whoever collects them are bounded.
+pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account("ada", "ada@example.com").await;
+    let mut tokens = Vec::new();
+    for number in 0..40 {
+        house.wait(1);
+        let visit = house.signed_in(&from([10, 0, number, 1]), "ada@example.com", PASSWORD).await;
+        tokens.push(visit.client_token);
+    }
+    for _ in 0..5 {
+        house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+    }
+    let mut known = 0;
+    for token in &tokens {
+        // A wrong password, so that no visit makes its client known again.
+        let visit = with_token(from([172, 16, 0, 1]), token);
+        let answer = house.login_code_from(&visit, "ada@example.com", "wrong").await;
+        known += u32::from(answer == "wrong_credentials");
+    }
+    assert_eq!(known, 8, "each visit has a token and a network");
+}

@@ -1,0 +1,125 @@
+//! The second factor.
+
+use super::*;
+
+impl<S: Store + Clone> House<S> {
+    /// Logs in as far as the second factor.
+    async fn half_login(&self, address: &str) -> MfaToken {
+        match self.login(address, PASSWORD).await {
+            Ok(Login::MfaRequired { mfa_token }) => mfa_token,
+            Ok(Login::SignedIn(_)) => panic!("no second factor is asked for"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn disable(&self, account: AccountId, password: &str) -> Result<()> {
+        let password = Password::attempt(password);
+        self.accounts.disable_mfa(account, &password, self.now()).await
+    }
+}
+
+/// Switching it on twice is once.
+pub async fn it_goes_on_at_once_and_one_letter_says_so<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let ada = house.account("ada", "ada@example.com").await;
+    for _ in 0..2 {
+        house.accounts.enable_mfa(ada.account, house.now()).await.expect("the account is there");
+    }
+    let letters = house.letters().await;
+    assert!(matches!(letters[..], [Letter { content: Content::MfaEnabled, .. }]));
+    assert!(house.accounts.profile(ada.account).await.expect("it is there").mfa_enabled);
+    assert!(house.is_live(&ada).await, "who is in stays in");
+    house.half_login("ada@example.com").await;
+    let nobody = house.accounts.enable_mfa(AccountId(99), house.now()).await;
+    assert_eq!(fault(nobody), "not_found");
+}
+
+/// A stolen key is not enough, and a half-done login dies with it.
+pub async fn it_goes_off_with_the_right_password_alone<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let ada = house.account_with_mfa("ada", "ada@example.com").await.account;
+    house.half_login("ada@example.com").await;
+    let half_done = house.code("ada@example.com").await;
+    assert_eq!(fault(house.disable(ada, "wrong").await), "wrong_confirmation");
+    assert!(house.accounts.profile(ada).await.expect("it is there").mfa_enabled);
+    house.disable(ada, PASSWORD).await.expect("the right password");
+    let letters = house.letters().await;
+    assert!(matches!(letters[..], [Letter { content: Content::MfaDisabled, .. }]));
+    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "signed_in");
+    let late = house.complete("ada@example.com", &half_done, None).await;
+    assert_eq!(fault(late), "wrong_code");
+}
+
+/// Guessing without the password uses up the guesser's tries alone.
+pub async fn a_stranger_burns_no_tries_of_who_has_the_token<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account_with_mfa("ada", "ada@example.com").await;
+    let token = house.half_login("ada@example.com").await;
+    let right = house.code("ada@example.com").await;
+    let wrong = another(&right);
+    let guesses = (0..50).map(|_| house.complete("ada@example.com", &wrong, None));
+    assert!(all(guesses).await.into_iter().all(|result| fault(result) == "wrong_code"));
+    let without = house.complete("ada@example.com", &right, None).await;
+    assert_eq!(fault(without), "wrong_code", "the strangers' tries are used up");
+    assert!(house.complete("ada@example.com", &right, Some(&token)).await.is_ok());
+}
+
+/// Who knows the password guesses five times a code, however often he logs in.
+pub async fn a_token_has_five_tries_and_repeated_logins_give_no_more<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account_with_mfa("ada", "ada@example.com").await;
+    house.half_login("ada@example.com").await;
+    let right = house.code("ada@example.com").await;
+    let wrong = another(&right);
+    for _ in 0..5 {
+        let token = house.half_login("ada@example.com").await;
+        let guess = house.complete("ada@example.com", &wrong, Some(&token)).await;
+        assert_eq!(fault(guess), "wrong_code");
+    }
+    let token = house.half_login("ada@example.com").await;
+    let sixth = house.complete("ada@example.com", &right, Some(&token)).await;
+    assert_eq!(fault(sixth), "wrong_code");
+    assert!(house.letters().await.is_empty(), "all within the cooldown of one letter");
+}
+
+/// A token is good for the challenge that it was made with.
+pub async fn an_older_or_forged_token_counts_among_strangers<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account_with_mfa("ada", "ada@example.com").await;
+    let older = house.half_login("ada@example.com").await;
+    house.code("ada@example.com").await;
+    house.wait(60);
+    house.half_login("ada@example.com").await;
+    let right = house.code("ada@example.com").await;
+    let forged = MfaToken::parse(&"A".repeat(43)).expect("well-formed");
+    let wrong = another(&right);
+    for token in [&older, &forged, &older, &forged, &older] {
+        let guess = house.complete("ada@example.com", &wrong, Some(token)).await;
+        assert_eq!(fault(guess), "wrong_code");
+    }
+    let sixth = house.complete("ada@example.com", &right, None).await;
+    assert_eq!(fault(sixth), "wrong_code", "they were the strangers' five");
+
+    house.wait(60);
+    let older = house.half_login("ada@example.com").await;
+    house.wait(60);
+    house.half_login("ada@example.com").await;
+    let right = house.code("ada@example.com").await;
+    let done = house.complete("ada@example.com", &right, Some(&older)).await;
+    assert!(done.is_ok(), "the first tab's token with the second tab's code");
+}
+
+/// The owner sees who knew the password but not the code.
+pub async fn wrong_codes_are_in_the_login_history<S: Store + Clone>(store: S) {
+    use TryStatus::{Failed, Success};
+    let house = House::new(store);
+    let ada = house.account_with_mfa("ada", "ada@example.com").await.account;
+    house.half_login("ada@example.com").await;
+    let right = house.code("ada@example.com").await;
+    let wrong = another(&right);
+    assert_eq!(fault(house.complete("ada@example.com", &wrong, None).await), "wrong_code");
+    assert!(house.complete("ada@example.com", &right, None).await.is_ok());
+    let history = house.accounts.login_history(ada, 10, 0).await.expect("the store answers");
+    let statuses: Vec<TryStatus> = history.entries.iter().map(|entry| entry.status).collect();
+    assert_eq!(statuses, [Success, Failed]);
+}

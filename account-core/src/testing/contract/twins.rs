@@ -1,0 +1,157 @@
+//! What nobody may tell apart, told by counting fakes: answers, hashes, storage calls, letters.
+//! And what takes too many calls for a database on disk.
+
+use super::*;
+use crate::letter::OutboxStore;
+use crate::testing::MemoryStore;
+
+/// What an address may be.
+#[derive(Clone, Copy, Debug)]
+enum Address {
+    Known,
+    Unknown,
+    Unverified,
+    Suspended,
+    WithoutPassword,
+    WithSecondFactor,
+}
+
+const ADDRESSES: [Address; 6] = [
+    Address::Known,
+    Address::Unknown,
+    Address::Unverified,
+    Address::Suspended,
+    Address::WithoutPassword,
+    Address::WithSecondFactor,
+];
+
+/// What a visitor does to it.
+#[derive(Clone, Copy, Debug)]
+enum Visit {
+    WrongLogin,
+    WrongLoginUntilLocked,
+    Forgot,
+    ForgotTwice,
+    Resend,
+    ResendTwice,
+    Register,
+    WrongReset,
+    WrongResetAfterForgot,
+    WrongRegistrationCode,
+    WrongRegistrationCodeAfterResend,
+    WrongRegistrationCodeAfterRegister,
+    WrongMfaCode,
+}
+
+const VISITS: [Visit; 13] = [
+    Visit::WrongLogin,
+    Visit::WrongLoginUntilLocked,
+    Visit::Forgot,
+    Visit::ForgotTwice,
+    Visit::Resend,
+    Visit::ResendTwice,
+    Visit::Register,
+    Visit::WrongReset,
+    Visit::WrongResetAfterForgot,
+    Visit::WrongRegistrationCode,
+    Visit::WrongRegistrationCodeAfterResend,
+    Visit::WrongRegistrationCodeAfterRegister,
+    Visit::WrongMfaCode,
+];
+
+const ADDRESS: &str = "ada@example.com";
+
+impl House<MemoryStore> {
+    /// A house with such an address, long ago.
+    async fn with(address: Address) -> Self {
+        let house = Self::new(MemoryStore::new());
+        match address {
+            Address::Unknown => {}
+            Address::Known => drop(house.account("ada", ADDRESS).await),
+            Address::WithSecondFactor => drop(house.account_with_mfa("ada", ADDRESS).await),
+            Address::WithoutPassword => drop(house.funded("ada", 0).await),
+            Address::Unverified => {
+                house.register("ada", ADDRESS, PASSWORD).await.expect("a free name");
+            }
+            Address::Suspended => {
+                house.account("ada", ADDRESS).await;
+                house.accounts.suspend(&email(ADDRESS)).await.expect("the account is there");
+            }
+        }
+        house.letters().await;
+        house.clock.advance(TimeDelta::days(2));
+        house.accounts.clean_up(house.now(), 100, None).await.expect("ok");
+        house
+    }
+
+    async fn visit(&self, visit: Visit) -> Vec<&'static str> {
+        let address = email(ADDRESS);
+        let (accounts, now, zeros) = (&self.accounts, self.now(), code("000000"));
+        let forgot = || async { fault(accounts.forgot_password(&address, now).await) };
+        let resend = || async { fault(accounts.resend_registration_code(&address, now).await) };
+        let register = || async { fault(self.register("newcomer", ADDRESS, PASSWORD).await) };
+        let verify = || async { fault(self.verify(ADDRESS, &zeros).await) };
+        let reset = || async {
+            let password = Password::attempt("another one of hers");
+            fault(accounts.reset_password(&address, &zeros, &password, &stranger(), now).await)
+        };
+        let login = || async { self.login_code_from(&stranger(), ADDRESS, "wrong").await };
+        match visit {
+            Visit::WrongLogin => vec![login().await],
+            Visit::WrongLoginUntilLocked => all((0..7).map(|_| login())).await,
+            Visit::Forgot => vec![forgot().await],
+            Visit::ForgotTwice => vec![forgot().await, forgot().await],
+            Visit::Resend => vec![resend().await],
+            Visit::ResendTwice => vec![resend().await, resend().await],
+            Visit::Register => vec![register().await],
+            Visit::WrongReset => vec![reset().await],
+            Visit::WrongResetAfterForgot => vec![forgot().await, reset().await],
+            Visit::WrongRegistrationCode => vec![verify().await],
+            Visit::WrongRegistrationCodeAfterResend => vec![resend().await, verify().await],
+            Visit::WrongRegistrationCodeAfterRegister => vec![register().await, verify().await],
+            Visit::WrongMfaCode => vec![fault(self.complete(ADDRESS, &zeros, None).await)],
+        }
+    }
+
+    /// Rows of the outbox, decoys among them.
+    async fn outbox_rows(&self) -> usize {
+        self.accounts.store().due_letters(self.now(), u32::MAX).await.expect("ok").len()
+    }
+}
+
+#[tokio::test]
+async fn every_address_costs_a_visitor_the_same_answers_hashes_storage_calls_and_letters() {
+    for visit in VISITS {
+        let mut seen = Vec::new();
+        for address in ADDRESSES {
+            let house = House::with(address).await;
+            let (hashes, calls) = (house.hasher.hashes(), house.accounts.store().calls());
+            let answers = house.visit(visit).await;
+            let hashes = house.hasher.hashes() - hashes;
+            let calls = house.accounts.store().calls() - calls;
+            seen.push((answers, hashes, calls, house.outbox_rows().await));
+        }
+        for (address, found) in ADDRESSES.iter().zip(&seen) {
+            assert_eq!(*found, seen[1], "{visit:?}: {address:?} is not like an unknown one");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_attacker_at_one_try_a_second_for_a_day_keeps_no_known_client_out() {
+    let house = House::new(MemoryStore::new());
+    house.account("ada", ADDRESS).await;
+    house.signed_in(&client(), ADDRESS, PASSWORD).await;
+    let before = house.hasher.hashes();
+    let mut logins = 0;
+    for second in 0..86_400 {
+        house.login_code_from(&stranger(), ADDRESS, "wrong").await;
+        if second % 600 == 0 {
+            house.signed_in(&client(), ADDRESS, PASSWORD).await;
+            logins += 1;
+        }
+        house.wait(1);
+    }
+    let compared = house.hasher.hashes() - before - logins;
+    assert!(compared <= 5 * 48, "{compared} wrong passwords were looked at");
+}

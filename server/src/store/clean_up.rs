@@ -1,0 +1,212 @@
+//! What is over goes, in small batches along an index.
+
+use account_core::accounts::clean_up::{CleanUpStore, Stale};
+use account_core::code::VALIDITY;
+use account_core::{AccountId, StoreError, Timestamp};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
+use serde_json::json;
+
+use super::Store;
+use super::ledger::MICROSECONDS_A_DAY;
+use super::rows::{column, statement, stored, time};
+
+pub(super) const CHALLENGES: &str = "DELETE FROM challenge WHERE id IN \
+    (SELECT id FROM challenge WHERE created_at <= $1 LIMIT $2)";
+pub(super) const SESSIONS: &str = "DELETE FROM session WHERE digest IN \
+    (SELECT digest FROM session WHERE last_used_at <= $1 OR created_at <= $2 LIMIT $3)";
+/// A form whose code was sent again lately may still be confirmed.
+pub(super) const FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN \
+    (SELECT id FROM account WHERE verified_at IS NULL AND created_at <= $1 AND NOT EXISTS \
+     (SELECT 1 FROM challenge WHERE account_id = account.id AND created_at > $2) LIMIT $3)";
+pub(super) const LOCKOUTS: &str = "DELETE FROM lockout WHERE (recipient, counter) IN \
+    (SELECT recipient, counter FROM lockout WHERE last_try_at <= $1 \
+     AND (locked_until IS NULL OR locked_until <= $2) LIMIT $3)";
+pub(super) const CLIENTS: &str = "DELETE FROM known_client WHERE (recipient, mark) IN \
+    (SELECT recipient, mark FROM known_client WHERE seen_at <= $1 LIMIT $2)";
+pub(super) const TRIES: &str = "DELETE FROM login_try WHERE id IN \
+    (SELECT id FROM login_try WHERE created_at <= $1 LIMIT $2)";
+pub(super) const NOBODYS_TRIES: &str = "DELETE FROM login_try WHERE id IN \
+    (SELECT id FROM login_try WHERE account_id IS NULL AND created_at <= $1 \
+     ORDER BY created_at LIMIT $2)";
+pub(super) const GUESTS: &str = "DELETE FROM guest WHERE id IN \
+    (SELECT id FROM guest WHERE expires_at <= $1 LIMIT $2) RETURNING id";
+pub(super) const OF_GUESTS: &str = "UPDATE usage SET guest_id = NULL, ip = '' \
+    WHERE guest_id IN (SELECT value FROM json_each($1))";
+pub(super) const OF_ACCOUNT: &str = "UPDATE usage SET account_id = NULL, ip = '' WHERE id IN \
+    (SELECT id FROM usage WHERE account_id = $1 LIMIT $2)";
+pub(super) const USAGE: &str = "DELETE FROM usage WHERE id IN \
+    (SELECT id FROM usage WHERE created_at < $1 LIMIT $2)";
+pub(super) const TALLIES: &str = "DELETE FROM usage_day WHERE (account_id, day, endpoint, method) IN \
+    (SELECT account_id, day, endpoint, method FROM usage_day WHERE day < $1 LIMIT $2)";
+
+impl CleanUpStore for Store {
+    async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let change = self.write().await?;
+        let most: Value = limit.into();
+        let removed = match stale {
+            Stale::Guests(expired) => remove_guests(&change, expired, limit).await?,
+            Stale::Challenges(made) => execute(&change, CHALLENGES, [time(made), most]).await?,
+            Stale::Sessions(used, begun) => {
+                execute(&change, SESSIONS, [time(used), time(begun), most]).await?
+            }
+            Stale::Forms(filled_in) => {
+                execute(&change, FORMS, [time(filled_in), time(now - VALIDITY), most]).await?
+            }
+            Stale::Lockouts(last_try) => {
+                execute(&change, LOCKOUTS, [time(last_try), time(now), most]).await?
+            }
+            Stale::Clients(seen) => execute(&change, CLIENTS, [time(seen), most]).await?,
+            Stale::Tries(made, by_nobody) => {
+                let tries = execute(&change, TRIES, [time(made), most.clone()]).await?;
+                tries.max(execute(&change, NOBODYS_TRIES, [time(by_nobody), most]).await?)
+            }
+            Stale::Departed => forget_departed(&change, limit).await?,
+            Stale::Usage(day) => remove_usage(&change, day, limit).await?,
+        };
+        stored(change.commit().await)?;
+        Ok(removed)
+    }
+}
+
+async fn execute<const N: usize>(
+    change: &DatabaseTransaction,
+    sql: &str,
+    values: [Value; N],
+) -> Result<u64, StoreError> {
+    Ok(stored(change.execute_raw(statement(sql, values)).await)?.rows_affected())
+}
+
+async fn remove_guests(
+    change: &DatabaseTransaction,
+    expired: Timestamp,
+    limit: u32,
+) -> Result<u64, StoreError> {
+    let delete = statement(GUESTS, [time(expired), limit.into()]);
+    let rows = stored(change.query_all_raw(delete).await)?;
+    let ids: Vec<i64> = rows.iter().map(|row| column(row, "id")).collect::<Result<_, _>>()?;
+    if !ids.is_empty() {
+        execute(change, OF_GUESTS, [json!(ids).to_string().into()]).await?;
+    }
+    Ok(ids.len() as u64)
+}
+
+/// Makes usage rows of deleted accounts nobody's.
+async fn forget_departed(change: &DatabaseTransaction, limit: u32) -> Result<u64, StoreError> {
+    let mut forgotten = 0;
+    while forgotten < u64::from(limit) {
+        let next = "SELECT account_id FROM departed ORDER BY account_id LIMIT 1";
+        let row = stored(change.query_one_raw(statement(next, [])).await)?;
+        let Some(row) = row else { break };
+        let left = limit - u32::try_from(forgotten).unwrap_or(limit);
+        forgotten += forget_caller(change, AccountId(column(&row, "account_id")?), left).await?;
+    }
+    Ok(forgotten)
+}
+
+/// Makes at most so many usage rows of a deleted account nobody's; none are left where fewer are
+/// found.
+pub(super) async fn forget_caller(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    limit: u32,
+) -> Result<u64, StoreError> {
+    let forgotten = execute(change, OF_ACCOUNT, [account.0.into(), limit.into()]).await?;
+    if forgotten < u64::from(limit) {
+        let done = "DELETE FROM departed WHERE account_id = $1";
+        execute(change, done, [account.0.into()]).await?;
+    }
+    Ok(forgotten)
+}
+
+/// Moves the mark of what is retained first: the audit compares no day that is half removed.
+async fn remove_usage(
+    change: &DatabaseTransaction,
+    day: i64,
+    limit: u32,
+) -> Result<u64, StoreError> {
+    let since = "UPDATE sequence SET value = $1 WHERE name = 'usage_since' AND value < $1";
+    execute(change, since, [day.into()]).await?;
+    let start = day.saturating_mul(MICROSECONDS_A_DAY);
+    let calls = execute(change, USAGE, [start.into(), limit.into()]).await?;
+    let tallies = execute(change, TALLIES, [day.into(), limit.into()]).await?;
+    Ok(calls.max(tallies))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+    use account_core::{
+        Accounts, CallerId, Confirmation, Email, Entry, Ledger, NewAccount, Tier, Usage, Username,
+        Vault,
+    };
+
+    use super::*;
+    use crate::store::{Migrate, open};
+
+    async fn count(store: &Store, query: &str) -> i64 {
+        let row = store.writer.query_one_raw(statement(query, [])).await.expect(query);
+        column(&row.expect("a row"), "count").expect("a number")
+    }
+
+    #[tokio::test]
+    async fn a_busy_account_is_gone_at_once_and_its_many_calls_are_nobodys_soon() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("test.sqlite").display().to_string();
+        let store = open(&path, Migrate::Run).await.expect("a new database");
+        let entropy = Arc::new(SeededEntropy::new(6));
+        let vault = Arc::new(Vault::create(&*entropy));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let now = FixedClock::default().now();
+        let email = Email::parse("ada@example.com").expect("an address");
+        let account = NewAccount {
+            email: email.clone(),
+            username: Username::parse("ada").expect("a name"),
+            password: None,
+            tier: Tier::Pro,
+            credits: Some(10_000),
+            hourly_limit: None,
+            is_admin: false,
+        };
+        let ada = accounts.create_account(account, now).await.expect("a new account").id;
+        let calls = (0..2_500).map(|request_id| {
+            let usage = Usage {
+                request_id,
+                endpoint: "/a".into(),
+                method: "POST".into(),
+                status: 200,
+                response_time_ms: 1,
+                ip: [192, 0, 2, 77].into(),
+                at: now,
+            };
+            Entry { caller: CallerId::Account(ada), cost: 2, usage }
+        });
+        store.settle(calls.collect()).await.expect("paid");
+
+        let confirmation = Confirmation::Email(email);
+        accounts.delete_account(ada, &confirmation, now).await.expect("its address");
+
+        let left = "SELECT count(*) AS count FROM usage WHERE account_id IS NOT NULL OR ip <> ''";
+        assert_eq!(count(&store, left).await, 1_500, "a thousand at once");
+        assert!(accounts.audit().await.expect("ok").holds(), "half way through");
+        let mut rounds = 0;
+        while accounts.clean_up(now, 600, None).await.expect("ok").more {
+            rounds += 1;
+            assert!(accounts.audit().await.expect("ok").holds(), "round {rounds}");
+        }
+        assert_eq!((rounds, count(&store, left).await), (2, 0));
+        assert_eq!(accounts.clean_up(now, 600, None).await.expect("ok").departed, 0);
+        for (query, expected) in [
+            ("SELECT count(*) AS count FROM usage", 2_500),
+            ("SELECT sum(credits) AS count FROM usage", 5_000),
+            ("SELECT sum(credits) AS count FROM ledger", 0),
+            ("SELECT count(*) AS count FROM departed", 0),
+            ("SELECT count(*) AS count FROM usage_day", 0),
+            ("SELECT count(*) AS count FROM account", 0),
+            ("SELECT count(*) AS count FROM api_key", 0),
+        ] {
+            assert_eq!(count(&store, query).await, expected, "{query}");
+        }
+    }
+}

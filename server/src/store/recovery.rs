@@ -1,0 +1,44 @@
+//! Forgotten passwords: found by address, replaced under guard.
+
+use account_core::accounts::RecoveryStore;
+use account_core::accounts::recovery::Reset;
+use account_core::code::Purpose;
+use account_core::identity::Email;
+use account_core::{AccountId, StoreError};
+use sea_orm::ConnectionTrait;
+
+use super::Store;
+use super::clients::know;
+use super::codes::use_up;
+use super::outbox::insert_letter;
+use super::registration::verified;
+use super::rows::{digest, statement, stored};
+
+impl RecoveryStore for Store {
+    async fn account_of(&self, email: &Email) -> Result<Option<AccountId>, StoreError> {
+        verified(&self.readers, email).await
+    }
+
+    async fn reset_password(&self, reset: Reset) -> Result<bool, StoreError> {
+        let change = self.write().await?;
+        if !use_up(&change, reset.challenge, reset.at).await? {
+            return Ok(false);
+        }
+        let (account, recipient) = (reset.account.0, digest(&reset.known.recipient));
+        let replace = "UPDATE account SET password_hash = $2 WHERE id = $1";
+        let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
+        for change_of_account in [
+            statement(replace, [account.into(), reset.password_hash.0.into()]),
+            statement("DELETE FROM session WHERE account_id = $1", [account.into()]),
+            statement(half_done, [account.into(), Purpose::Mfa.name().into()]),
+            statement("DELETE FROM lockout WHERE recipient = $1", [recipient]),
+        ] {
+            stored(change.execute_raw(change_of_account).await)?;
+        }
+        know(&change, &reset.known).await?;
+        insert_letter(&change, reset.notice).await?;
+        stored(change.commit().await)?;
+        self.letters.notify_one();
+        Ok(true)
+    }
+}
