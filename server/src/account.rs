@@ -1,16 +1,27 @@
 //! Accounts over HTTP: one file per resource.
 
+pub mod deletion;
 pub mod guest;
+pub mod history;
 pub mod key;
+pub mod password;
 pub mod profile;
 pub mod registration;
+pub mod second_factor;
+pub mod session;
 pub mod sign_in;
+pub mod subscription;
+pub mod usage;
 
-use account_core::Error;
+use account_core::{AccountCaller, Caller, Error, SignedIn};
 use poem::http::StatusCode;
 
-use crate::http::{Call, Refusal, Text, faults::Fault};
+use crate::http::{Answer, Call, Keyed, Refusal, Text, faults::Fault, written::rule_fault};
 
+/// The cookie that marks a client which has signed in before.
+pub(crate) const CLIENT_COOKIE: &str = "qs_client";
+/// How long the mark is kept: 90 days.
+const CLIENT_COOKIE_SECONDS: u32 = 90 * 24 * 3600;
 /// The example key of the document; it opens nothing.
 const EXAMPLE_KEY: &str = "fk_user_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 /// The example session token of the document.
@@ -66,6 +77,16 @@ fn refusal(call: &Call, error: Error) -> Refusal {
             "Invalid or expired code",
             "The code is wrong, used or expired. Ask for a new one.",
         ),
+        Error::WrongConfirmation => account(
+            StatusCode::FORBIDDEN,
+            "Wrong confirmation",
+            "The confirmation does not fit the account. Nothing was changed.",
+        ),
+        Error::AlreadySubscribed => account(
+            StatusCode::CONFLICT,
+            "Already subscribed",
+            "The account has this subscription already.",
+        ),
         Error::Unauthorised => Refusal::Key,
         Error::NotFound => Refusal::NotFound,
         Error::Busy { retry_after } => Refusal::Busy { retry_after },
@@ -78,22 +99,46 @@ fn refusal(call: &Call, error: Error) -> Refusal {
 
 /// A field's fault in the words of the rule that refused it.
 fn fault(error: &Error) -> Fault {
-    match error {
-        Error::Invalid { field, requirement, code } => {
-            Fault::at_field(field, format!("value_error.{code}"), requirement.to_string())
-        }
-        other => Fault::at_field("body", "value_error", other.to_string()),
+    let (kind, msg) = rule_fault(error);
+    Fault::at_field(error.field().unwrap_or("body"), kind, msg)
+}
+
+/// Answers the faults of a form.
+fn refuse_faults(call: &Call, faults: Vec<Fault>) -> poem::Error {
+    poem::Error::from_response(Refusal::Faults(faults).into_response(call.surface))
+}
+
+/// Refuses in words of its own.
+fn refuse_with(
+    call: &Call,
+    status: StatusCode,
+    message: &'static str,
+    detail: String,
+) -> poem::Error {
+    let refusal = Refusal::Account { status, message, detail };
+    poem::Error::from_response(refusal.into_response(call.surface))
+}
+
+/// The account that calls; a guest is refused.
+fn own_account(caller: &Keyed) -> poem::Result<&AccountCaller> {
+    match caller.caller() {
+        Caller::Account(account) => Ok(account),
+        Caller::Guest(_) => Err(refuse_with(
+            caller.call(),
+            StatusCode::FORBIDDEN,
+            "Registered account required",
+            "Guest keys cannot do this. Register with POST /user/register.".to_owned(),
+        )),
     }
 }
 
-/// Refuses a guest where only accounts may go.
-fn guests_may_not(call: &Call) -> poem::Error {
-    let refusal = Refusal::Account {
-        status: StatusCode::FORBIDDEN,
-        message: "Registered account required",
-        detail: "Guest keys cannot do this. Register with POST /user/register.".to_owned(),
-    };
-    poem::Error::from_response(refusal.into_response(call.surface))
+/// Marks the client of a sign-in, so that strangers cannot lock it out later.
+fn with_client_cookie<T>(answer: Answer<T>, call: &Call, signed_in: &SignedIn) -> Answer<T> {
+    let secure = if call.service.settings.is_https { "; Secure" } else { "" };
+    answer.with_cookie(format!(
+        "{CLIENT_COOKIE}={}; Path=/user; Max-Age={CLIENT_COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}",
+        signed_in.client_token.expose()
+    ))
 }
 
 /// An optional text, as the rules take it.

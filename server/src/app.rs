@@ -1,10 +1,16 @@
 //! The assembled service: configuration, stores and clock become one endpoint.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    os::unix::fs::DirBuilderExt,
+    sync::Arc,
+    time::Duration,
+};
 
 use account_core::Vault;
 use poem::{Endpoint, Response};
 use thiserror::Error;
+use tokio::sync::Semaphore;
 
 use crate::{
     callers::Callers,
@@ -22,6 +28,10 @@ use crate::{
 
 /// Logins that may wait for a core before more are told to come back.
 const LOGIN_QUEUE: usize = 256;
+/// Rows that one transaction of the clean-up takes away at most.
+const CLEANED_AT_ONCE: u32 = 1000;
+/// Bodies beyond the common limit that are read at once; each may hold megabytes.
+const LARGE_BODIES: usize = 8;
 /// How often quiet callers and addresses are forgotten.
 const SWEEP: Duration = Duration::from_secs(600);
 
@@ -70,9 +80,10 @@ pub struct Opened {
 ///
 /// Why they cannot be used.
 pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, StartError> {
-    std::fs::create_dir_all(&storage.data_dir).map_err(|source| StartError::DataDir {
-        path: storage.data_dir.display().to_string(),
-        source,
+    let mut folder = std::fs::DirBuilder::new();
+    // The database holds e-mail addresses: a folder made here is its owner's alone.
+    folder.recursive(true).mode(0o700).create(&storage.data_dir).map_err(|source| {
+        StartError::DataDir { path: storage.data_dir.display().to_string(), source }
     })?;
     let migrate = match migrate {
         MigrateChoice::Run => Migrate::Run,
@@ -117,6 +128,7 @@ impl App {
             callers: Callers::new(vault),
             addresses: AddressLimiter::new(config.address_limit),
             ledger: LedgerWriter::start(store),
+            large_bodies: Semaphore::new(LARGE_BODIES),
             long_work: LongWork::new(cores()),
             clock,
             settings: config.service.clone(),
@@ -164,6 +176,22 @@ async fn sweep(service: Arc<Service>) {
         interval.tick().await;
         service.addresses.sweep();
         service.limits.sweep(service.clock.now());
+        clean_up(&service).await;
+    }
+}
+
+/// Takes away what is over: expired guests, used codes, ended sessions, old usage rows.
+async fn clean_up(service: &Service) {
+    loop {
+        let usage_days = service.settings.usage_days.map(NonZeroU32::get);
+        match service.accounts.clean_up(service.clock.now(), CLEANED_AT_ONCE, usage_days).await {
+            Ok(cleaned) if cleaned.more => {}
+            Ok(_) => return,
+            Err(error) => {
+                tracing::error!(%error, "the clean-up failed; it is tried again later");
+                return;
+            }
+        }
     }
 }
 

@@ -6,9 +6,10 @@ mod demo;
 mod health;
 mod migrate;
 mod openapi;
+mod rotate_master_key;
 mod serve;
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, io::IsTerminal, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -44,6 +45,8 @@ enum Command {
     Audit(StorageArgs),
     /// Bring the database up to date, where the service is told not to.
     Migrate(StorageArgs),
+    /// Seal everything under a new master key, also beside a running service.
+    RotateMasterKey(StorageArgs),
     /// Ask a running service whether it can work; for containers without a shell.
     Health(health::HealthArgs),
 }
@@ -66,6 +69,7 @@ impl Cli {
             Command::Account(command) => block_on(account::run(command)),
             Command::Audit(args) => block_on(audit::run(&args)),
             Command::Migrate(args) => block_on(migrate::run(&args)),
+            Command::RotateMasterKey(args) => block_on(rotate_master_key::run(&args)),
             Command::Health(args) => block_on(health::run(&args)),
         };
         match outcome {
@@ -90,8 +94,10 @@ fn log(format: LogFormat) {
         .with_target("quant_server", LevelFilter::INFO)
         .with_default(LevelFilter::WARN);
     let registry = tracing_subscriber::registry().with(levels);
+    // Colours are for a terminal, not for a file.
+    let text = || fmt::layer().with_ansi(std::io::stderr().is_terminal());
     match format {
-        LogFormat::Text => registry.with(fmt::layer().with_writer(std::io::stderr)).init(),
+        LogFormat::Text => registry.with(text().with_writer(std::io::stderr)).init(),
         LogFormat::Json => registry.with(fmt::layer().json().with_writer(std::io::stderr)).init(),
     }
 }

@@ -54,11 +54,17 @@ pub struct ServeArgs {
     #[arg(long, env = "QS_TRUSTED_PROXIES", default_value = "")]
     pub trusted_proxies: String,
     /// Calls without a key, a minute and address.
-    #[arg(long, env = "QS_ADDRESS_LIMIT", default_value = "120")]
+    #[arg(long, env = "QS_ADDRESS_LIMIT", default_value = "120", allow_hyphen_values = true)]
     pub address_limit: String,
     /// Largest body of a computation, in bytes. Without a key it is never more than 262144.
-    #[arg(long, env = "QS_BODY_LIMIT", default_value = "16777216")]
+    #[arg(long, env = "QS_BODY_LIMIT", default_value = "16777216", allow_hyphen_values = true)]
     pub body_limit: String,
+    /// Databases that accounts may subscribe to, separated by commas.
+    #[arg(long, env = "QS_DATABASES", default_value = "")]
+    pub databases: String,
+    /// Days that usage rows are kept; all of them if left out.
+    #[arg(long, env = "QS_USAGE_DAYS")]
+    pub usage_days: Option<String>,
     /// Whether to bring the database up to date at the start, or to refuse an older one.
     #[arg(long, env = "QS_MIGRATE", default_value = "run")]
     pub migrate: MigrateChoice,
@@ -165,6 +171,30 @@ impl StorageArgs {
     }
 }
 
+impl Storage {
+    /// Whether the database is there; one that is no file is taken to be.
+    #[must_use]
+    pub fn has_database(&self) -> bool {
+        let path = self.database_url.strip_prefix("sqlite:").unwrap_or(&self.database_url);
+        let path = path.strip_prefix("//").unwrap_or(path);
+        path.contains("://") || Path::new(path).exists()
+    }
+
+    /// Refuses where there is no database, so that a mistyped folder is not filled.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, and what names another place.
+    pub fn require_database(&self) -> Result<(), String> {
+        if self.has_database() {
+            return Ok(());
+        }
+        Err("there is no database here: name its folder with --data-dir, or its address with \
+             --database-url"
+            .to_owned())
+    }
+}
+
 /// The address of a database file.
 #[must_use]
 pub fn sqlite_url(path: &Path) -> String {
@@ -185,15 +215,15 @@ impl ServeArgs {
         let body_limit = problems
             .parse("QS_BODY_LIMIT", &self.body_limit, "a whole number of bytes, 1 or more")
             .map(|limit: std::num::NonZeroUsize| limit.get());
-        let trusted_proxies = self
-            .trusted_proxies
-            .split(',')
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
+        let trusted_proxies = names(&self.trusted_proxies)
+            .iter()
             .map(|text| problems.parse("QS_TRUSTED_PROXIES", text, "a network, as 10.0.0.0/8"))
             .collect::<Option<Vec<IpNet>>>();
         let public_url =
             self.public_url.as_deref().map(|url| problems.base_url("QS_PUBLIC_URL", url));
+        let usage_days = self.usage_days.as_deref().and_then(|text| {
+            problems.parse("QS_USAGE_DAYS", text, "a whole number of days, 1 or more")
+        });
         let storage = self.storage.locate();
         let mail = match &self.smtp_url {
             Some(url) => MailRoute::Smtp(url.clone()),
@@ -206,7 +236,7 @@ impl ServeArgs {
                 Ok(Config {
                     bind,
                     storage,
-                    public_url,
+                    public_url: public_url.clone(),
                     mail,
                     mail_from: self.mail_from.clone(),
                     migrate: self.migrate,
@@ -215,12 +245,20 @@ impl ServeArgs {
                         tier_gate: self.tier_gate,
                         body_limit,
                         trusted_proxies,
+                        is_https: public_url.as_deref().is_some_and(|u| u.starts_with("https:")),
+                        databases: names(&self.databases),
+                        usage_days,
                     },
                 })
             }
             _ => Err(problems),
         }
     }
+}
+
+/// The names in a list separated by commas.
+fn names(list: &str) -> Vec<String> {
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 impl Problems {

@@ -70,7 +70,11 @@ fn generate() -> Value {
         serde_json::from_str(&service.spec()).expect("the generator writes JSON");
     complete_operations(&mut document);
     complete_components(&mut document);
-    collapse_wrappers(&mut document);
+    let mut defaults = Map::new();
+    collapse_wrappers(&mut document, &mut defaults);
+    for (schema, default) in defaults {
+        document["components"]["schemas"][schema]["default"] = default;
+    }
     document
 }
 
@@ -94,7 +98,9 @@ fn complete(operation: &mut Value) {
     let has_body = operation.get("requestBody").is_some();
     let is_visited = !is_keyed && operation["responses"].get("200").is_some() && has_body;
     let responses = operation["responses"].as_object_mut().expect("every operation has answers");
-    for (status, description) in refusals(metered, is_keyed, has_body, is_visited) {
+    let own = OWN_REFUSALS.iter().filter(|(operation, ..)| *operation == id);
+    let own = own.map(|&(_, status, description)| (status, description));
+    for (status, description) in own.chain(refusals(metered, is_keyed, has_body, is_visited)) {
         responses.entry(status).or_insert_with(|| refusal(description));
     }
     responses.sort_keys();
@@ -102,6 +108,42 @@ fn complete(operation: &mut Value) {
         add_headers(responses, metered.is_some());
     }
 }
+
+/// The refusals that belong to one operation.
+const OWN_REFUSALS: &[(&str, &str, &str)] = &[
+    ("register_account", "409", "Another account has the user name."),
+    ("verify_registration", "400", "The code is wrong, used or expired."),
+    ("log_in", "401", "The e-mail or the password is wrong."),
+    ("log_in", "403", "The e-mail is not verified, or the account is suspended."),
+    ("log_in", "423", LOCKED),
+    ("verify_second_factor", "400", "The code is wrong, used or expired."),
+    ("reset_password", "400", "The code is wrong, used or expired."),
+    ("regenerate_key", "403", GUEST),
+    ("get_profile", "403", GUEST),
+    ("update_profile", "403", GUEST),
+    ("update_profile", "409", "Another account has the user name."),
+    ("enable_second_factor", "403", GUEST),
+    ("disable_second_factor", "403", "The password is wrong, or the key is a guest's."),
+    ("disable_second_factor", "423", LOCKED),
+    ("log_out", "403", GUEST),
+    ("validate_session", "403", GUEST),
+    ("pulse_session", "403", GUEST),
+    ("get_usage", "403", GUEST),
+    ("get_usage", "422", "Everything that is wrong with the parameters, at once."),
+    ("list_login_history", "403", GUEST),
+    ("list_login_history", "422", "Everything that is wrong with the parameters, at once."),
+    ("list_transactions", "403", GUEST),
+    ("list_transactions", "422", "Everything that is wrong with the parameters, at once."),
+    ("subscribe_database", "403", GUEST),
+    ("subscribe_database", "404", "There is no such database."),
+    ("subscribe_database", "409", "The account has this subscription already."),
+    ("list_subscriptions", "403", GUEST),
+    ("delete_account", "403", "The confirmation is wrong, or the key is a guest's."),
+    ("delete_account", "423", LOCKED),
+    ("get_readiness", "503", "The store does not answer."),
+];
+const GUEST: &str = "The key is a guest's; this needs an account.";
+const LOCKED: &str = "Five wrong passwords: locked for 30 minutes.";
 
 /// The refusals that an operation shares with its kind.
 fn refusals(
@@ -183,6 +225,7 @@ fn complete_components(document: &mut Value) {
     schemas.insert("Fault".to_owned(), fault);
     schemas.insert("Error".to_owned(), error_schema());
     add_answer_examples(schemas);
+    describe_root_message(schemas);
     name_enum_values(schemas);
     schemas.sort_keys();
 }
@@ -246,6 +289,14 @@ fn add_answer_examples(schemas: &mut Map<String, Value>) {
     }
 }
 
+/// Registration says its message beside `data` as well, where its clients read it.
+fn describe_root_message(schemas: &mut Map<String, Value>) {
+    let answer = &mut schemas["RegisteredAnswer"];
+    answer["properties"]["message"] =
+        json!({ "type": "string", "description": "What happened, as in `data`." });
+    answer["example"]["message"] = answer["example"]["data"]["message"].clone();
+}
+
 /// Names enum values that are no identifiers, which generators would number.
 fn name_enum_values(schemas: &mut Map<String, Value>) {
     for schema in schemas.values_mut() {
@@ -269,18 +320,34 @@ fn identifier(text: &str) -> String {
 
 /// Replaces `allOf: [$ref, {…}]`, over which generators drop the endpoint, by the reference.
 ///
-/// OpenAPI 3.0 has no words beside a reference; a default moves into the description that the
-/// request's schema carries anyway.
-fn collapse_wrappers(value: &mut Value) {
-    if let Some(reference) =
-        value.get("allOf").and_then(|all| all.get(0)).filter(|base| base.get("$ref").is_some())
-    {
-        *value = reference.clone();
+/// OpenAPI 3.0 has no words beside a reference, so a default moves to the schema that is referred
+/// to: each of these enumerations has the same one wherever it has one.
+fn collapse_wrappers(value: &mut Value, defaults: &mut Map<String, Value>) {
+    if let Some(reference) = wrapped_reference(value) {
+        if let (Some(default), Some(name)) = (value.get("default"), schema_name(&reference)) {
+            let before = defaults.insert(name, default.clone());
+            assert!(before.is_none_or(|before| before == *default), "two defaults of {reference}");
+        }
+        *value = reference;
         return;
     }
     match value {
-        Value::Object(fields) => fields.values_mut().for_each(collapse_wrappers),
-        Value::Array(items) => items.iter_mut().for_each(collapse_wrappers),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| collapse_wrappers(field, defaults));
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| collapse_wrappers(item, defaults));
+        }
         _ => {}
     }
+}
+
+/// The reference inside a wrapper.
+fn wrapped_reference(value: &Value) -> Option<Value> {
+    value.get("allOf")?.get(0).filter(|base| base.get("$ref").is_some()).cloned()
+}
+
+/// The name of the schema that a reference leads to.
+fn schema_name(reference: &Value) -> Option<String> {
+    reference["$ref"].as_str()?.rsplit('/').next().map(str::to_owned)
 }

@@ -1,6 +1,6 @@
 //! Computations that may take over a millisecond, away from the threads that answer.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Semaphore;
 
@@ -11,14 +11,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As many long computations at once as there are cores.
 pub struct LongWork {
-    places: Semaphore,
+    places: Arc<Semaphore>,
 }
 
 impl LongWork {
     /// Room for `places` at once.
     #[must_use]
     pub fn new(places: usize) -> Self {
-        Self { places: Semaphore::new(places) }
+        Self { places: Arc::new(Semaphore::new(places)) }
     }
 
     /// Runs `work` once there is a place.
@@ -31,12 +31,14 @@ impl LongWork {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let busy = Refusal::Busy { retry_after: Duration::from_secs(1) };
-        let Ok(place) = tokio::time::timeout(PATIENCE, self.places.acquire()).await else {
-            return Err(busy);
-        };
-        let outcome = tokio::task::spawn_blocking(work).await;
-        drop(place);
-        outcome.map_err(|error| {
+        let place = self.places.clone().acquire_owned();
+        let Ok(Ok(place)) = tokio::time::timeout(PATIENCE, place).await else { return Err(busy) };
+        let outcome = tokio::task::spawn_blocking(move || {
+            // The place is taken until the work is done, also where nobody waits for it any more.
+            let _place = place;
+            work()
+        });
+        outcome.await.map_err(|error| {
             tracing::error!(%error, "a long computation failed");
             Refusal::Internal
         })

@@ -9,14 +9,15 @@ use poem::{
 };
 use utoipa_swagger_ui::{Config, serve};
 
+use crate::http::{Refusal, Surface};
+
 /// Nothing is loaded from, or sent to, another host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
                       img-src 'self' data:; font-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
-    Arc::new(Config::from("/openapi.json").persist_authorization(true).try_it_out_enabled(true))
-});
+static CONFIG: LazyLock<Arc<Config<'static>>> =
+    LazyLock::new(|| Arc::new(Config::from("/openapi.json").try_it_out_enabled(true)));
 
 /// Serves the reference and its files.
 pub fn endpoint() -> impl Endpoint<Output = Response> {
@@ -40,6 +41,6 @@ fn page(path: &str) -> Response {
             .header(header::CONTENT_SECURITY_POLICY, POLICY)
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
             .body(file.bytes.into_owned()),
-        _ => Response::builder().status(StatusCode::NOT_FOUND).finish(),
+        _ => Refusal::NotFound.into_response(Surface::Account),
     }
 }

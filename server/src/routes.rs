@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use poem::{
-    Endpoint, Request, Response, Result, Route,
+    Endpoint, EndpointExt, Request, Response, Result, Route,
     endpoint::BoxEndpoint,
     http::{HeaderValue, Method},
 };
@@ -12,7 +12,7 @@ use poem_openapi::{OpenApi, registry::MetaApi};
 use crate::{
     account, document,
     health::Health,
-    http::{Call, Refusal, Surface},
+    http::{Call, Refusal, Surface, query::Parameter},
     operations::{self, Operation},
     quantlib, reference,
 };
@@ -36,6 +36,13 @@ pub type Api = (
         account::sign_in::SignIn,
         account::guest::Guests,
         account::profile::Profiles,
+        account::password::Passwords,
+        account::second_factor::SecondFactor,
+        account::session::Sessions,
+        account::usage::Usages,
+        account::history::Histories,
+        account::subscription::Subscriptions,
+        account::deletion::Deletion,
     ),
     Health,
 );
@@ -61,6 +68,13 @@ pub fn api() -> Api {
             account::sign_in::SignIn,
             account::guest::Guests,
             account::profile::Profiles,
+            account::password::Passwords,
+            account::second_factor::SecondFactor,
+            account::session::Sessions,
+            account::usage::Usages,
+            account::history::Histories,
+            account::subscription::Subscriptions,
+            account::deletion::Deletion,
         ),
         Health,
     )
@@ -71,13 +85,16 @@ pub fn api() -> Api {
 pub fn routes() -> Route {
     let mut table = HashMap::new();
     api().add_routes(&mut table);
-    let ids = operation_ids(Api::meta());
+    let described = described(Api::meta());
     let mut route = Route::new();
     for (path, methods) in table {
-        let path = Arc::from(path);
-        route = route.at(&*Arc::clone(&path), Methods::new(&path, methods, &ids));
+        let methods = Methods::new(&path, methods, &described);
+        route = route.at(path, methods);
     }
-    route.at("/openapi.json", document::endpoint()).nest_no_strip("/docs", reference::endpoint())
+    route
+        .at("/openapi.json", Methods::page("/openapi.json", document::endpoint().boxed()))
+        .at("/docs", Methods::page("/docs", reference::endpoint().boxed()))
+        .at("/docs/*file", Methods::page("/docs/*file", reference::endpoint().boxed()))
 }
 
 /// Which route took a request.
@@ -87,17 +104,28 @@ pub struct Matched {
     pub path: Arc<str>,
     /// The line of the table of tiers and costs, where the operation is metered.
     pub operation: Option<&'static Operation>,
+    /// Whether it takes a body.
+    pub(crate) has_body: bool,
+    /// The parameters of its query string.
+    pub(crate) parameters: Arc<[Parameter]>,
 }
 
-/// The operation id of each method of each path.
-fn operation_ids(apis: Vec<MetaApi>) -> HashMap<(String, Method), &'static str> {
+/// What the document says of each method of each path.
+fn described(apis: Vec<MetaApi>) -> HashMap<(String, Method), Matched> {
     let paths = apis.into_iter().flat_map(|api| api.paths);
     let operations = paths.flat_map(|path| {
         // The document writes `{id}` where the routes write `:id`.
         let name = path.path.replace('{', ":").replace('}', "");
         path.operations.into_iter().map(move |operation| {
             let id = operation.operation_id.expect("every operation has an id");
-            ((name.clone(), operation.method), id)
+            let parameters = operation.params.into_iter().filter_map(Parameter::from_description);
+            let matched = Matched {
+                path: name.as_str().into(),
+                operation: operations::find(id),
+                has_body: operation.request.is_some(),
+                parameters: parameters.collect(),
+            };
+            ((name.clone(), operation.method), matched)
         })
     });
     operations.collect()
@@ -110,32 +138,45 @@ struct Methods {
 }
 
 impl Methods {
-    fn new(
-        path: &Arc<str>,
-        methods: HashMap<Method, BoxEndpoint<'static>>,
-        ids: &HashMap<(String, Method), &'static str>,
-    ) -> Self {
-        let mut names: Vec<_> = methods.keys().map(Method::to_string).collect();
-        names.sort_unstable();
-        let allow = names.join(", ").parse().expect("method names make a header");
-        let matched = |method: &Method| {
-            let operation =
-                ids.get(&(path.to_string(), method.clone())).and_then(|id| operations::find(id));
-            Matched { path: path.clone(), operation }
-        };
-        let methods = methods
-            .into_iter()
-            .map(|(method, endpoint)| (method.clone(), (matched(&method), endpoint)))
-            .collect();
-        Self { methods, allow }
+    /// A page that is read.
+    fn page(path: &str, endpoint: BoxEndpoint<'static>) -> Self {
+        let (operation, has_body, parameters) = (None, false, Arc::default());
+        let matched = Matched { path: path.into(), operation, has_body, parameters };
+        let methods = HashMap::from([(Method::GET, (matched, endpoint))]);
+        Self { allow: allowed(methods.keys()), methods }
     }
+
+    fn new(
+        path: &str,
+        methods: HashMap<Method, BoxEndpoint<'static>>,
+        described: &HashMap<(String, Method), Matched>,
+    ) -> Self {
+        let allow = allowed(methods.keys());
+        let methods = methods.into_iter().map(|(method, endpoint)| {
+            let matched = described[&(path.to_owned(), method.clone())].clone();
+            (method, (matched, endpoint))
+        });
+        Self { methods: methods.collect(), allow }
+    }
+}
+
+/// The header `Allow`; what can be read can be asked for its headers alone.
+fn allowed<'a>(methods: impl Iterator<Item = &'a Method>) -> HeaderValue {
+    let mut names: Vec<&str> = methods.map(Method::as_str).collect();
+    if names.contains(&"GET") {
+        names.push("HEAD");
+    }
+    names.sort_unstable();
+    names.join(", ").parse().expect("method names make a header")
 }
 
 impl Endpoint for Methods {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let Some((matched, endpoint)) = self.methods.get(request.method()) else {
+        // Whoever asks for the headers alone gets those of the page; its body is left out below.
+        let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let Some((matched, endpoint)) = self.methods.get(method) else {
             let refusal = Refusal::MethodNotAllowed { allow: self.allow.clone() };
             return Ok(refusal.into_response(Surface::Account));
         };

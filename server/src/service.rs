@@ -2,11 +2,13 @@
 
 use std::{
     net::{IpAddr, SocketAddr},
+    num::NonZeroU32,
     sync::Arc,
 };
 
 use ipnet::IpNet;
 use poem::Request;
+use tokio::sync::Semaphore;
 
 use crate::{
     callers::Callers,
@@ -37,6 +39,12 @@ pub struct ServiceSettings {
     pub tier_gate: TierGate,
     /// The largest body of a computation, in bytes.
     pub body_limit: usize,
+    /// Whether clients reach the service by HTTPS.
+    pub is_https: bool,
+    /// The databases that accounts may subscribe to.
+    pub databases: Vec<String>,
+    /// Days that usage rows are kept, where not all of them are.
+    pub usage_days: Option<NonZeroU32>,
     /// The proxies that may speak for another address.
     pub trusted_proxies: Vec<IpNet>,
 }
@@ -53,6 +61,8 @@ pub struct Service {
     pub addresses: AddressLimiter,
     /// Where credits are taken.
     pub ledger: LedgerWriter,
+    /// Room for the bodies that are read beyond the common limit.
+    pub large_bodies: Semaphore,
     /// Where long computations run.
     pub long_work: LongWork,
     /// The time.
@@ -66,7 +76,7 @@ impl Service {
     #[must_use]
     pub fn address_of(&self, request: &Request) -> IpAddr {
         let peer = request.remote_addr().as_socket_addr().map_or(address::NOWHERE, SocketAddr::ip);
-        address::client(peer, request.header("x-forwarded-for"), &self.settings.trusted_proxies)
+        address::client(peer, request.headers(), &self.settings.trusted_proxies)
     }
 
     /// A shared handle.

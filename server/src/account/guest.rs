@@ -4,8 +4,8 @@ use account_core::Device;
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, fault, refuse, text};
-use crate::http::{Answer, Body, Moment, Refusal, Tag, Text, Visitor, Written, written::moment};
+use super::{EXAMPLE_SECOND, fault, refuse, refuse_faults, text};
+use crate::http::{Answer, Body, Moment, Tag, Text, Visitor, Written, written::moment};
 
 /// The endpoints.
 pub struct Guests;
@@ -19,10 +19,7 @@ impl Guests {
     async fn create(&self, visitor: Visitor, body: Body<GuestForm>) -> Result<Answer<GuestKey>> {
         let call = visitor.call();
         let device = Device::parse(&body.device_id, text(&body.device_name), text(&body.platform))
-            .map_err(|errors| {
-                let faults = errors.iter().map(fault).collect();
-                poem::Error::from_response(Refusal::Faults(faults).into_response(call.surface))
-            })?;
+            .map_err(|errors| refuse_faults(call, errors.iter().map(fault).collect()))?;
         let issued = call.service.accounts.create_guest(device, call.address, call.at).await;
         let issued = issued.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(GuestKey {
@@ -42,10 +39,10 @@ pub struct GuestForm {
     #[oai(validator(min_length = 1, max_length = 255))]
     pub device_id: Text,
     /// What its owner calls the device.
-    #[oai(nullable)]
+    #[oai(nullable, validator(max_length = 255))]
     pub device_name: Option<Text>,
     /// The device's system, as in `linux`.
-    #[oai(nullable)]
+    #[oai(nullable, validator(max_length = 255))]
     pub platform: Option<Text>,
 }
 

@@ -4,7 +4,7 @@ use account_core::{Caller, GuestCaller, Profile, tier::GUEST_DAILY_LIMIT};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_KEY, EXAMPLE_SECOND, guests_may_not, refuse};
+use super::{EXAMPLE_KEY, EXAMPLE_SECOND, own_account, refuse};
 use crate::http::{Answer, Keyed, Moment, Tag, Written, written::moment};
 
 /// The endpoints.
@@ -36,7 +36,7 @@ impl Keys {
     #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
     async fn regenerate(&self, caller: Keyed) -> Result<Answer<NewKey>> {
         let call = caller.call();
-        let Caller::Account(account) = caller.caller() else { return Err(guests_may_not(call)) };
+        let account = own_account(&caller)?;
         let regenerated = call.service.accounts.regenerate(account, call.at).await;
         // Whatever came of it, what was remembered of the old key is no longer to be trusted.
         call.service.callers.forget(caller.key()).await;

@@ -1,11 +1,18 @@
 //! The account's profile.
 
-use account_core::{self as core, Caller, Standing};
+use account_core::{self as core, ProfileChanges, Standing, Username};
 use poem::Result;
-use poem_openapi::{Object, OpenApi, types::Example};
+use poem_openapi::{
+    Object, OpenApi,
+    types::{Example, MaybeUndefined},
+};
 
-use super::{EXAMPLE_SECOND, guests_may_not, refuse};
-use crate::http::{Answer, Keyed, Moment, Tag, Written, written::moment};
+use super::{EXAMPLE_SECOND, fault, own_account, refuse, refuse_faults};
+use crate::http::{
+    Answer, Body, Keyed, Moment, Tag, Text, Written,
+    faults::Fault,
+    written::{moment, written},
+};
 
 /// The window of the hourly limit.
 const WINDOW_SECONDS: u32 = 3600;
@@ -21,11 +28,65 @@ impl Profiles {
     #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
     async fn profile(&self, caller: Keyed) -> Result<Answer<Profile>> {
         let call = caller.call();
-        let Caller::Account(account) = caller.caller() else { return Err(guests_may_not(call)) };
+        let account = own_account(&caller)?;
         let profile = call.service.accounts.profile(account.id).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
         let standing = call.service.limits.standing(caller.caller(), call.at);
         Ok(Answer::new(Profile::new(profile, standing)))
+    }
+
+    /// Change the account's profile.
+    ///
+    /// Changes `username`, `phone`, `country` and `country_code`, those that are sent; null takes
+    /// one of the latter away. Anything else is ignored. Answers the whole profile. Not for guests.
+    #[oai(path = "/profile", method = "put", operation_id = "update_profile")]
+    async fn update(&self, caller: Keyed, body: Body<ProfileForm>) -> Result<Answer<Profile>> {
+        let call = caller.call();
+        let account = own_account(&caller)?;
+        let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        let profile = call.service.accounts.update_profile(account.id, changes, call.at).await;
+        let profile = profile.map_err(|error| refuse(call, error))?;
+        let standing = call.service.limits.standing(caller.caller(), call.at);
+        Ok(Answer::new(Profile::new(profile, standing)))
+    }
+}
+
+/// What to change of a profile.
+#[derive(Clone, Object)]
+#[oai(rename = "ProfileRequest", example)]
+pub struct ProfileForm {
+    /// The name of the account; not taken by another one.
+    pub username: Option<Written<Username>>,
+    /// A telephone number; null takes it away.
+    #[oai(nullable, validator(max_length = 100))]
+    pub phone: MaybeUndefined<Text>,
+    /// The name of a country; null takes it away.
+    #[oai(nullable, validator(max_length = 100))]
+    pub country: MaybeUndefined<Text>,
+    /// The country's code; null takes it away.
+    #[oai(nullable, validator(max_length = 100))]
+    pub country_code: MaybeUndefined<Text>,
+}
+
+impl ProfileForm {
+    /// Every field by its rule; all faults at once.
+    fn check(&self) -> Result<ProfileChanges, Vec<Fault>> {
+        let changes = ProfileChanges::parse(
+            self.username.as_ref().map(|name| name.as_str()),
+            change(&self.phone),
+            change(&self.country),
+            change(&self.country_code),
+        );
+        changes.map_err(|errors| errors.iter().map(fault).collect())
+    }
+}
+
+/// Not sent, taken away, or a new text.
+fn change(field: &MaybeUndefined<Text>) -> Option<Option<&str>> {
+    match field {
+        MaybeUndefined::Undefined => None,
+        MaybeUndefined::Null => Some(None),
+        MaybeUndefined::Value(text) => Some(Some(text.as_ref())),
     }
 }
 
@@ -138,6 +199,17 @@ impl Example for Profile {
                 reset_at: then,
                 window_seconds: WINDOW_SECONDS,
             },
+        }
+    }
+}
+
+impl Example for ProfileForm {
+    fn example() -> Self {
+        Self {
+            username: Some(written("ada.lovelace")),
+            phone: MaybeUndefined::Undefined,
+            country: MaybeUndefined::Undefined,
+            country_code: MaybeUndefined::Undefined,
         }
     }
 }

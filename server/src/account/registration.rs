@@ -5,13 +5,13 @@ use account_core::{Code, Contact, Email, Password, Username};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_KEY, EXAMPLE_SESSION, fault, refuse, text};
-use crate::http::{Answer, Body, Refusal, Tag, Text, Visitor, faults::Fault};
+use super::{EXAMPLE_KEY, EXAMPLE_SESSION, fault, refuse, refuse_faults, text};
+use crate::http::{Answer, Body, Tag, Text, Visitor, Written, faults::Fault, written::written};
 
 /// What every well-formed registration is answered, whoever has the e-mail.
 const SENT: &str = "A verification code has been sent. Check your e-mail.";
 /// What every request for a code is answered.
-const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
+pub(super) const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
 
 /// The endpoints.
 pub struct Registration;
@@ -29,14 +29,12 @@ impl Registration {
         &self,
         visitor: Visitor,
         form: Body<RegistrationForm>,
-    ) -> Result<Answer<Message>> {
+    ) -> Result<Answer<Registered>> {
         let call = visitor.call();
-        let form = form.0.check().map_err(|faults| {
-            poem::Error::from_response(Refusal::Faults(faults).into_response(call.surface))
-        })?;
+        let form = form.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let registered = call.service.accounts.register(form, call.at).await;
         registered.map_err(|error| refuse(call, error))?;
-        Ok(Answer::new(Message::new(SENT)).with_root_message(SENT))
+        Ok(Answer::new(Registered { message: SENT.to_owned() }).with_root_message(SENT))
     }
 
     /// Send the registration code again.
@@ -46,8 +44,7 @@ impl Registration {
     #[oai(path = "/resend-otp", method = "post", operation_id = "resend_registration_code")]
     async fn resend(&self, visitor: Visitor, body: Body<EmailForm>) -> Result<Answer<Message>> {
         let call = visitor.call();
-        let email = Email::parse(&body.email).map_err(|error| refuse(call, error))?;
-        let sent = call.service.accounts.resend_registration_code(&email, call.at).await;
+        let sent = call.service.accounts.resend_registration_code(&body.email, call.at).await;
         sent.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(NEUTRAL)))
     }
@@ -58,11 +55,8 @@ impl Registration {
     #[oai(path = "/verify-otp", method = "post", operation_id = "verify_registration")]
     async fn verify(&self, visitor: Visitor, body: Body<CodeForm>) -> Result<Answer<SignedIn>> {
         let call = visitor.call();
-        let (email, code) = body.0.check().map_err(|faults| {
-            poem::Error::from_response(Refusal::Faults(faults).into_response(call.surface))
-        })?;
         let accounts = &call.service.accounts;
-        let signed_in = accounts.verify_registration(&email, &code, call.at).await;
+        let signed_in = accounts.verify_registration(&body.email, &body.otp, call.at).await;
         let signed_in = signed_in.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(SignedIn::new(&signed_in, "E-mail verified. Keep your API key.")))
     }
@@ -73,40 +67,34 @@ impl Registration {
 #[oai(rename = "RegistrationRequest", example)]
 pub struct RegistrationForm {
     /// The name of the account; not taken by another one.
-    #[oai(validator(min_length = 1, max_length = 255))]
-    pub username: Text,
+    pub username: Written<Username>,
     /// The address that codes are sent to.
-    #[oai(validator(min_length = 1, max_length = 255))]
-    pub email: Text,
+    pub email: Written<Email>,
     /// 8 to 1,024 bytes, and none of the commonest.
-    pub password: Text,
+    pub password: Written<Password>,
     /// A telephone number.
-    #[oai(nullable)]
+    #[oai(nullable, validator(max_length = 100))]
     pub phone: Option<Text>,
     /// The name of a country.
-    #[oai(nullable)]
+    #[oai(nullable, validator(max_length = 100))]
     pub country: Option<Text>,
     /// The country's code, as in `GB` or `+44`.
-    #[oai(nullable)]
+    #[oai(nullable, validator(max_length = 100))]
     pub country_code: Option<Text>,
 }
 
 impl RegistrationForm {
-    /// Every field by its rule; all faults at once.
-    fn check(&self) -> Result<core::Registration, Vec<Fault>> {
-        let mut faults = Vec::new();
-        let username = Username::parse(&self.username).map_err(|e| faults.push(fault(&e)));
-        let email = Email::parse(&self.email).map_err(|e| faults.push(fault(&e)));
-        let password = Password::choose(&self.password).map_err(|e| faults.push(fault(&e)));
+    /// The form as the rules take it; what a schema cannot say is checked here.
+    fn check(self) -> Result<core::Registration, Vec<Fault>> {
         let contact =
             Contact::parse(text(&self.phone), text(&self.country), text(&self.country_code))
-                .map_err(|errors| faults.extend(errors.iter().map(fault)));
-        match (username, email, password, contact) {
-            (Ok(username), Ok(email), Ok(password), Ok(contact)) => {
-                Ok(core::Registration { username, email, password, contact })
-            }
-            _ => Err(faults),
-        }
+                .map_err(|errors| errors.iter().map(fault).collect::<Vec<_>>())?;
+        Ok(core::Registration {
+            username: self.username.0,
+            email: self.email.0,
+            password: self.password.0,
+            contact,
+        })
     }
 }
 
@@ -115,8 +103,7 @@ impl RegistrationForm {
 #[oai(rename = "EmailRequest", example)]
 pub struct EmailForm {
     /// The address that the code is sent to.
-    #[oai(validator(min_length = 1, max_length = 255))]
-    pub email: Text,
+    pub email: Written<Email>,
 }
 
 /// A code and the address that it was sent to.
@@ -124,23 +111,9 @@ pub struct EmailForm {
 #[oai(rename = "CodeRequest", example)]
 pub struct CodeForm {
     /// The address that the code was sent to.
-    #[oai(validator(min_length = 1, max_length = 255))]
-    pub email: Text,
+    pub email: Written<Email>,
     /// The six digits of the code.
-    pub otp: Text,
-}
-
-impl CodeForm {
-    /// Both fields by their rules; all faults at once.
-    pub(super) fn check(&self) -> Result<(Email, Code), Vec<Fault>> {
-        match (Email::parse(&self.email), Code::parse(&self.otp)) {
-            (Ok(email), Ok(code)) => Ok((email, code)),
-            (email, code) => {
-                let errors = email.err().into_iter().chain(code.err());
-                Err(errors.map(|error| fault(&error)).collect())
-            }
-        }
-    }
+    pub otp: Written<Code>,
 }
 
 /// A word to a person.
@@ -155,6 +128,14 @@ impl Message {
     pub(super) fn new(message: &str) -> Self {
         Self { message: message.to_owned() }
     }
+}
+
+/// A registration that waits for its code.
+#[derive(Clone, Object)]
+#[oai(rename = "Registered", example)]
+pub struct Registered {
+    /// What happened; said beside `data` as well.
+    pub message: String,
 }
 
 /// What a sign-in hands out.
@@ -182,9 +163,9 @@ impl SignedIn {
 impl Example for RegistrationForm {
     fn example() -> Self {
         Self {
-            username: "ada".into(),
-            email: "ada@example.com".into(),
-            password: "a long and private sentence".into(),
+            username: written("ada"),
+            email: written("ada@example.com"),
+            password: written("a long and private sentence"),
             phone: None,
             country: Some("United Kingdom".into()),
             country_code: Some("GB".into()),
@@ -194,19 +175,25 @@ impl Example for RegistrationForm {
 
 impl Example for EmailForm {
     fn example() -> Self {
-        Self { email: "ada@example.com".into() }
+        Self { email: written("ada@example.com") }
     }
 }
 
 impl Example for CodeForm {
     fn example() -> Self {
-        Self { email: "ada@example.com".into(), otp: "271828".into() }
+        Self { email: written("ada@example.com"), otp: written("271828") }
+    }
+}
+
+impl Example for Registered {
+    fn example() -> Self {
+        Self { message: SENT.to_owned() }
     }
 }
 
 impl Example for Message {
     fn example() -> Self {
-        Self::new(SENT)
+        Self::new(NEUTRAL)
     }
 }
 

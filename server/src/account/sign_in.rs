@@ -5,11 +5,8 @@ use account_core::{Email, Password};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{
-    EXAMPLE_KEY, EXAMPLE_SESSION, refuse,
-    registration::{CodeForm, SignedIn},
-};
-use crate::http::{Answer, Body, Refusal, Tag, Text, Visitor};
+use super::{EXAMPLE_KEY, EXAMPLE_SESSION, refuse, with_client_cookie};
+use crate::http::{Answer, Body, Tag, Text, Visitor, Written, written::written};
 
 /// The endpoints.
 pub struct SignIn;
@@ -24,29 +21,18 @@ impl SignIn {
     #[oai(path = "/login", method = "post", operation_id = "log_in")]
     async fn log_in(&self, visitor: Visitor, body: Body<LoginForm>) -> Result<Answer<LoggedIn>> {
         let call = visitor.call();
-        let email = Email::parse(&body.email).map_err(|error| refuse(call, error))?;
         let password = Password::attempt(&body.password);
         let accounts = &call.service.accounts;
-        let login = accounts.login(&email, &password, &visitor.client(), call.at).await;
-        Ok(Answer::new(match login.map_err(|error| refuse(call, error))? {
-            core::Login::SignedIn(signed_in) => LoggedIn::new(&signed_in),
-            core::Login::MfaRequired => LoggedIn::second_step(),
-        }))
-    }
-
-    /// Finish a sign-in with the code from the letter.
-    ///
-    /// The second step where the account asks for one. The code is valid for 10 minutes.
-    #[oai(path = "/verify-mfa", method = "post", operation_id = "verify_second_factor")]
-    async fn verify_mfa(&self, visitor: Visitor, body: Body<CodeForm>) -> Result<Answer<SignedIn>> {
-        let call = visitor.call();
-        let (email, code) = body.0.check().map_err(|faults| {
-            poem::Error::from_response(Refusal::Faults(faults).into_response(call.surface))
-        })?;
-        let accounts = &call.service.accounts;
-        let signed_in = accounts.verify_mfa(&email, &code, &visitor.client(), call.at).await;
-        let signed_in = signed_in.map_err(|error| refuse(call, error))?;
-        Ok(Answer::new(SignedIn::new(&signed_in, "Signed in.")))
+        let login = accounts.login(&body.email, &password, &visitor.client(), call.at).await;
+        match login.map_err(|error| refuse(call, error))? {
+            core::Login::SignedIn(signed_in) => {
+                let answer = Answer::new(LoggedIn::new(&signed_in));
+                Ok(with_client_cookie(answer, call, &signed_in))
+            }
+            core::Login::MfaRequired { mfa_token } => {
+                Ok(Answer::new(LoggedIn::second_step(&mfa_token)))
+            }
+        }
     }
 }
 
@@ -55,8 +41,7 @@ impl SignIn {
 #[oai(rename = "LoginRequest", example)]
 pub struct LoginForm {
     /// The account's e-mail address.
-    #[oai(validator(min_length = 1, max_length = 255))]
-    pub email: Text,
+    pub email: Written<Email>,
     /// The account's password.
     pub password: Text,
 }
@@ -71,6 +56,9 @@ pub struct LoggedIn {
     pub session_token: Option<String>,
     /// True where a code has been sent for the second step; absent otherwise.
     pub mfa_required: Option<bool>,
+    /// What `POST /user/verify-mfa` may be sent with the code, for tries of one's own; present
+    /// where a second step is needed.
+    pub mfa_token: Option<String>,
     /// What happened.
     pub message: String,
 }
@@ -81,15 +69,17 @@ impl LoggedIn {
             api_key: Some(signed_in.api_key.expose().to_owned()),
             session_token: Some(signed_in.session_token.expose().to_owned()),
             mfa_required: None,
+            mfa_token: None,
             message: "Signed in.".to_owned(),
         }
     }
 
-    fn second_step() -> Self {
+    fn second_step(mfa_token: &core::MfaToken) -> Self {
         Self {
             api_key: None,
             session_token: None,
             mfa_required: Some(true),
+            mfa_token: Some(mfa_token.expose().to_owned()),
             message: "A code has been sent. Finish with POST /user/verify-mfa.".to_owned(),
         }
     }
@@ -97,7 +87,7 @@ impl LoggedIn {
 
 impl Example for LoginForm {
     fn example() -> Self {
-        Self { email: "ada@example.com".into(), password: "a long and private sentence".into() }
+        Self { email: written("ada@example.com"), password: "a long and private sentence".into() }
     }
 }
 
@@ -107,6 +97,7 @@ impl Example for LoggedIn {
             api_key: Some(EXAMPLE_KEY.to_owned()),
             session_token: Some(EXAMPLE_SESSION.to_owned()),
             mfa_required: None,
+            mfa_token: None,
             message: "Signed in.".to_owned(),
         }
     }

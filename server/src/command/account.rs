@@ -104,7 +104,16 @@ impl std::str::FromStr for OwnLimit {
 
 pub(super) async fn run(command: AccountCommand) -> Result<(), Failure> {
     let clock = Clock::system();
-    let opened = app::open(&command.storage().locate(), MigrateChoice::Run).await?;
+    let storage = command.storage().locate();
+    // Only an account may be the first thing in a database; a mistyped folder is told.
+    let migrate = match command {
+        AccountCommand::Create(_) if !storage.has_database() => MigrateChoice::Run,
+        _ => {
+            storage.require_database()?;
+            MigrateChoice::Refuse
+        }
+    };
+    let opened = app::open(&storage, migrate).await?;
     let outcome = apply(&opened, command, &clock).await;
     opened.store.close().await;
     println!("{}", outcome?);

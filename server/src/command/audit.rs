@@ -9,7 +9,9 @@ use crate::{
 };
 
 pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
-    let opened = app::open(&args.locate(), MigrateChoice::Refuse).await?;
+    let storage = args.locate();
+    storage.require_database()?;
+    let opened = app::open(&storage, MigrateChoice::Refuse).await?;
     let audit = opened.accounts.audit().await;
     opened.store.close().await;
     let audit = audit?;

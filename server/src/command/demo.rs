@@ -1,5 +1,7 @@
 //! `quant-server demo`: everything at once, on data that go with it.
 
+use std::path::Path;
+
 use account_core::{Email, NewAccount, Tier, Username};
 use clap::{Args, Parser};
 use poem_openapi::types::{Example, ToJSON};
@@ -45,15 +47,19 @@ pub(super) async fn run(args: &DemoArgs) -> Result<(), Failure> {
         is_admin: false,
     };
     let created = app.service().accounts.create_account(account, app.service().clock.now()).await?;
-    print!("{}", welcome(&listener.local_addr()?.to_string(), created.api_key.expose()));
+    let address = listener.local_addr()?.to_string();
+    print!("{}", welcome(&address, created.api_key.expose(), folder.path()));
     serve::serve(app, listener).await
 }
 
-fn welcome(address: &str, key: &str) -> String {
+fn welcome(address: &str, key: &str, folder: &Path) -> String {
+    let folder = folder.display();
     let body = European::example().to_json().unwrap_or_default();
     format!(
         "quant-server demo: throw-away data, tier ENTERPRISE, {CREDITS} credits\n  \
-         reference   http://{address}/docs\n\
+         reference   http://{address}/docs\n  \
+         data        {folder}/ (gone when this ends)\n  \
+         letters     {folder}/mail/\n\
          API key: {key}\n\
          Price an option:\n  \
          curl -s http://{address}/quantlib/pricing/bs/price \\\n    \

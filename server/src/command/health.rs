@@ -22,7 +22,11 @@ pub(super) struct HealthArgs {
 }
 
 pub(super) async fn run(args: &HealthArgs) -> Result<(), Failure> {
-    let status = timeout(PATIENCE, probe(args.bind)).await.map_err(|_| "no answer in time")??;
+    let address = args.bind;
+    let status = timeout(PATIENCE, probe(address))
+        .await
+        .map_err(|_| format!("{address} does not answer in time"))?
+        .map_err(|error| format!("{address} does not answer: {error}"))?;
     println!("{status}");
     if status.contains(" 200 ") { Ok(()) } else { Err("the service is not ready".into()) }
 }

@@ -1,6 +1,6 @@
 //! `quant-server openapi`: the document, without a database or a network.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use clap::Args;
 
@@ -16,6 +16,9 @@ pub(super) struct OpenapiArgs {
 
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     let text = if args.operations { document::operations_table() } else { document::TEXT.clone() };
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // Whoever reads may have seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }

@@ -19,8 +19,6 @@ use crate::{
 
 /// How long running requests may take once the service is told to stop.
 const DRAIN: Duration = Duration::from_secs(30);
-/// How long a connection may be silent.
-const IDLE: Duration = Duration::from_secs(75);
 
 pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
     let config = args.check()?;
@@ -49,7 +47,6 @@ pub(super) async fn serve(app: App, listener: TcpListener) -> Result<(), Failure
     let stopped = stop_signal()?;
     println!("listening on http://{address}");
     Server::new_with_acceptor(PromptListener(listener))
-        .idle_timeout(IDLE)
         .run_with_graceful_shutdown(endpoint, stopped, Some(DRAIN))
         .await?;
     app.close().await;

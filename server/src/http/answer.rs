@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use poem::{IntoResponse, Response};
+use poem::{IntoResponse, Response, http::header};
 use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
@@ -15,12 +15,19 @@ use serde_json::{Map, Value};
 pub struct Answer<T> {
     data: T,
     root_message: Option<String>,
+    cookie: Option<String>,
 }
 
 impl<T> Answer<T> {
     /// A success that carries `data`.
     pub fn new(data: T) -> Self {
-        Self { data, root_message: None }
+        Self { data, root_message: None, cookie: None }
+    }
+
+    /// Sets a cookie, written as its header.
+    #[must_use]
+    pub fn with_cookie(self, cookie: String) -> Self {
+        Self { cookie: Some(cookie), ..self }
     }
 
     /// Says `message` beside `data` too, for clients that read it there.
@@ -60,9 +67,12 @@ impl<T: ToJSON> IntoResponse for Answer<T> {
             envelope.insert("message".to_owned(), Value::String(message));
         }
         envelope.insert("data".to_owned(), self.data.to_json().unwrap_or_default());
-        Response::builder()
-            .content_type("application/json")
-            .body(Value::Object(envelope).to_string())
+        let response = Response::builder().content_type("application/json");
+        let response = match self.cookie {
+            Some(cookie) => response.header(header::SET_COOKIE, cookie),
+            None => response,
+        };
+        response.body(Value::Object(envelope).to_string())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The body of a request, as JSON, typed.
 
-use std::ops::Deref;
+use std::{ops::Deref, time::Duration};
 
 use bytes::Bytes;
 use poem::{Request, RequestBody, Result, error::ReadBodyError, http::header};
@@ -18,6 +18,11 @@ use super::{
     refusal::Refusal,
 };
 
+/// A body up to this size is parsed in place; it takes well under a millisecond.
+const SMALL: usize = 64 * 1024;
+/// How long a body may take to arrive.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A typed body. Where it is faulty, the answer is a 422 that lists every fault.
 #[derive(Debug)]
 pub struct Body<T>(pub T);
@@ -30,7 +35,7 @@ impl<T> Deref for Body<T> {
     }
 }
 
-impl<'a, T: ParseFromJSON> ApiExtractor<'a> for Body<T> {
+impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
 
     type ParamType = ();
@@ -51,23 +56,43 @@ impl<'a, T: ParseFromJSON> ApiExtractor<'a> for Body<T> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let bytes = read(request, body).await?;
-        Ok(Self(parse(&bytes).map_err(|faults| Refusal::Faults(faults).into_error(request))?))
+        let call = Call::of(request);
+        let limit = call.body_limit();
+        let is_large = announced_length(request).is_none_or(|length| length > SMALL);
+        let refuse = |refusal: Refusal| refusal.into_error(request);
+        if !is_large {
+            let bytes = read(request, body, limit).await?;
+            return parse(&bytes).map(Self).map_err(|faults| refuse(Refusal::Faults(faults)));
+        }
+        // Few large bodies at once, and none of them parsed where others wait for an answer.
+        let place = call.service.large_bodies.acquire().await;
+        let bytes = read(request, body, limit).await?;
+        let parsed = call.service.long_work.run(move || parse(&bytes)).await.map_err(refuse)?;
+        drop(place);
+        parsed.map(Self).map_err(|faults| refuse(Refusal::Faults(faults)))
     }
 }
 
-/// Reads the body up to the caller's limit, and refuses what is not announced as JSON.
-async fn read(request: &Request, body: &mut RequestBody) -> Result<Bytes> {
-    let limit = Call::of(request).body_limit();
+/// How many bytes the request says that its body holds.
+pub(super) fn announced_length(request: &Request) -> Option<usize> {
+    if request.header(header::TRANSFER_ENCODING).is_some() {
+        return None;
+    }
+    request.header(header::CONTENT_LENGTH).map_or(Some(0), |text| text.parse().ok())
+}
+
+/// Reads the body up to `limit`, and refuses what is not announced as JSON.
+async fn read(request: &Request, body: &mut RequestBody, limit: usize) -> Result<Bytes> {
     let too_large = || Refusal::BodyTooLarge { limit }.into_error(request);
-    let announced = request.header(header::CONTENT_LENGTH).and_then(|text| text.parse().ok());
-    if announced.is_some_and(|length: usize| length > limit) {
+    if announced_length(request).is_some_and(|length| length > limit) {
         return Err(too_large());
     }
-    let bytes = match body.take()?.into_bytes_limit(limit).await {
-        Ok(bytes) => bytes,
-        Err(ReadBodyError::PayloadTooLarge) => return Err(too_large()),
-        Err(error) => return Err(error.into()),
+    let read = tokio::time::timeout(PATIENCE, body.take()?.into_bytes_limit(limit));
+    let bytes = match read.await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(ReadBodyError::PayloadTooLarge)) => return Err(too_large()),
+        Ok(Err(_)) => return Err(Refusal::BodyBroken.into_error(request)),
+        Err(_) => return Err(Refusal::BodyTooSlow.into_error(request)),
     };
     if bytes.is_empty() || is_json(request.content_type()) {
         Ok(bytes)
@@ -87,14 +112,15 @@ fn is_json(content_type: Option<&str>) -> bool {
 
 /// Parses straight into the type; only where that fails are the faults looked for.
 fn parse<T: ParseFromJSON>(bytes: &[u8]) -> Result<T, Vec<Fault>> {
-    let value = decode(bytes)?;
-    if !faults::holds_null(&value)
-        && let Ok(parsed) = T::parse_from_json(Some(value))
-    {
-        return Ok(parsed);
+    let mut value = decode(bytes)?;
+    if !faults::holds_null(&value) {
+        if let Ok(parsed) = T::parse_from_json(Some(value)) {
+            return Ok(parsed);
+        }
+        // Read a second time: keeping a copy would make every good request pay for the faulty.
+        value = decode(bytes)?;
     }
-    // Read a second time: keeping a copy would make every good request pay for the faulty ones.
-    match faults::walk::<T>(decode(bytes)?) {
+    match faults::walk::<T>(value) {
         Walked::Faulty(faults) => Err(faults),
         // What the walk lets pass and the type does not is told in the type's own words.
         Walked::Sound(value) => T::parse_from_json(Some(value)).map_err(|error| {

@@ -15,7 +15,7 @@ use poem::{
     http::{HeaderMap, HeaderName, Method},
 };
 
-use super::{Refusal, Surface};
+use super::{Refusal, Surface, query::Parameter};
 use crate::{operations::Operation, routes::Matched, service::Service};
 
 /// The largest body that anyone may send.
@@ -100,10 +100,24 @@ impl Call {
         self.matched.get().and_then(|matched| matched.operation)
     }
 
-    /// How many bytes the body may hold: only a key on a computation lifts the common limit.
+    /// Whether the route takes a body.
+    #[must_use]
+    pub(super) fn expects_body(&self) -> bool {
+        self.matched.get().is_some_and(|matched| matched.has_body)
+    }
+
+    /// The parameters that the route describes.
+    #[must_use]
+    pub(super) fn parameters(&self) -> &[Parameter] {
+        self.matched.get().map_or(&[], |matched| &matched.parameters)
+    }
+
+    /// How many bytes the body may hold: only an account on a computation may send more than
+    /// everyone; a guest key is too easily had.
     #[must_use]
     pub fn body_limit(&self) -> usize {
-        if self.caller.get().is_some() && self.surface == Surface::Computation {
+        let is_account = matches!(self.caller.get(), Some((Caller::Account(_), _)));
+        if is_account && self.surface == Surface::Computation {
             self.service.settings.body_limit
         } else {
             BODY_LIMIT_WITHOUT_KEY.min(self.service.settings.body_limit)

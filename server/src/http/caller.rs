@@ -31,6 +31,7 @@ pub struct Keyed {
     call: Arc<Call>,
     key: ApiKey,
     caller: Caller,
+    session: Option<SessionToken>,
 }
 
 /// A caller who may call this metered operation and can pay for it.
@@ -58,6 +59,12 @@ impl Keyed {
         &self.key
     }
 
+    /// The session that was sent with the key, valid.
+    #[must_use]
+    pub fn session(&self) -> Option<&SessionToken> {
+        self.session.as_ref()
+    }
+
     async fn identify(request: &Request) -> Result<Self, Refusal> {
         let call = Call::of(request).clone();
         let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(Refusal::Key)?;
@@ -68,25 +75,27 @@ impl Keyed {
             Unidentified::Unavailable => Refusal::Busy { retry_after: Duration::from_secs(1) },
         })?;
         admit(&call, &caller)?;
-        let keyed = Self { call, key, caller };
-        keyed.check_session(request).await?;
-        Ok(keyed)
+        let session = session(request, &call, &caller).await?;
+        Ok(Self { call, key, caller, session })
     }
+}
 
-    /// A session token is checked wherever it is sent.
-    async fn check_session(&self, request: &Request) -> Result<(), Refusal> {
-        let Some(text) = request.header("x-session-token") else { return Ok(()) };
-        let (Some(token), Caller::Account(account)) = (SessionToken::parse(text), &self.caller)
-        else {
-            return Err(Refusal::Session);
-        };
-        match self.call.service.accounts.session(&token, account.id, self.call.at).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Refusal::Session),
-            Err(error) => {
-                tracing::error!(request_id = %self.call.id, %error, "no session could be read");
-                Err(Refusal::Busy { retry_after: Duration::from_secs(1) })
-            }
+/// A session token is checked wherever it is sent.
+async fn session(
+    request: &Request,
+    call: &Call,
+    caller: &Caller,
+) -> Result<Option<SessionToken>, Refusal> {
+    let Some(text) = request.header("x-session-token") else { return Ok(None) };
+    let (Some(token), Caller::Account(account)) = (SessionToken::parse(text), caller) else {
+        return Err(Refusal::Session);
+    };
+    match call.service.accounts.session(&token, account.id, call.at).await {
+        Ok(true) => Ok(Some(token)),
+        Ok(false) => Err(Refusal::Session),
+        Err(error) => {
+            tracing::error!(request_id = %call.id, %error, "no session could be read");
+            Err(Refusal::Busy { retry_after: Duration::from_secs(1) })
         }
     }
 }
@@ -174,14 +183,15 @@ fn fault(error: &quant_core::Error) -> Fault {
 /// Answers a refusal; a small body is read off first, so that the connection can go on.
 async fn refuse(request: &Request, body: &mut RequestBody, refusal: Refusal) -> Error {
     let mut response = refusal.into_response(Call::of(request).surface);
-    if !drain(body).await {
-        response
-            .headers_mut()
-            .insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+    // Who waits for a go-ahead gets the refusal at once, and sends nothing.
+    if request.header(header::EXPECT).is_some() || !drain(body).await {
+        let close = header::HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
     }
     Error::from_response(response)
 }
 
+/// Reads off a body that nobody asked for; `false` where it is large or slow.
 async fn drain(body: &mut RequestBody) -> bool {
     let Ok(body) = body.take() else { return true };
     let read = tokio::time::timeout(Duration::from_secs(1), body.into_bytes_limit(DRAINED_BODY));
@@ -223,9 +233,15 @@ impl<'a> ApiExtractor<'a> for Keyed {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        match Self::identify(request).await {
-            Ok(keyed) => Ok(keyed),
-            Err(refusal) => Err(refuse(request, body, refusal).await),
+        let identified = Self::identify(request).await;
+        let keyed = match identified {
+            Ok(keyed) => keyed,
+            Err(refusal) => return Err(refuse(request, body, refusal).await),
+        };
+        if keyed.call.expects_body() || drain(body).await {
+            Ok(keyed)
+        } else {
+            Err(Refusal::BodyTooLarge { limit: DRAINED_BODY }.into_error(request))
         }
     }
 }

@@ -77,7 +77,10 @@ pub enum Walked {
     Sound(Value),
 }
 
-/// Walks `value` along the schema of `T`.
+/// Faults that one answer lists at most: a body of megabytes can hold millions.
+const MOST_FAULTS: usize = 1000;
+
+/// Walks `value` along the schema of `T`, up to the first thousand faults.
 #[must_use]
 pub fn walk<T: Type>(value: Value) -> Walked {
     let mut registry = Registry::new();
@@ -85,6 +88,15 @@ pub fn walk<T: Type>(value: Value) -> Walked {
     let mut walk = Walk { registry: &registry, path: vec![Step::name("body")], faults: Vec::new() };
     let value = walk.any(&T::schema_ref(), value);
     if walk.faults.is_empty() { Walked::Sound(value) } else { Walked::Faulty(walk.faults) }
+}
+
+/// What is wrong with a value at `path`, by a schema that refers to no other.
+#[must_use]
+pub(super) fn check_value(schema: &MetaSchema, path: &[Step], value: Value) -> Vec<Fault> {
+    let registry = Registry::new();
+    let mut walk = Walk { registry: &registry, path: path.to_vec(), faults: Vec::new() };
+    walk.any(&MetaSchemaRef::Inline(Box::new(schema.clone())), value);
+    walk.faults
 }
 
 /// Whether a null stands anywhere in `value`.
@@ -120,6 +132,9 @@ impl Walk<'_> {
     }
 
     fn any(&mut self, schema: &MetaSchemaRef, value: Value) -> Value {
+        if self.faults.len() >= MOST_FAULTS {
+            return value;
+        }
         let schema = resolve(self.registry, schema);
         if value.is_null() {
             if !schema.nullable {

@@ -58,6 +58,10 @@ pub enum Refusal {
         /// How many bytes the caller may send.
         limit: usize,
     },
+    /// The body came to no end.
+    BodyTooSlow,
+    /// The body broke off, or its framing is wrong.
+    BodyBroken,
     /// The body is announced as something else than JSON.
     MediaType,
     /// Everything that is wrong with the parameters and the body.
@@ -110,7 +114,7 @@ impl Refusal {
             Self::MethodNotAllowed { allow } => {
                 headers.insert(header::ALLOW, allow);
             }
-            Self::BodyTooLarge { .. } => {
+            Self::BodyTooLarge { .. } | Self::BodyTooSlow | Self::BodyBroken => {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             _ => {}
@@ -125,6 +129,8 @@ impl Refusal {
             Self::Tier(_) => StatusCode::FORBIDDEN,
             Self::Credits { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyBroken => StatusCode::BAD_REQUEST,
             Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Faults(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NotFound => StatusCode::NOT_FOUND,
@@ -191,6 +197,8 @@ impl Refusal {
             Self::BodyTooLarge { limit } => {
                 ("Request body too large", format!("The body may hold at most {limit} bytes."))
             }
+            Self::BodyTooSlow => ("Request timeout", "The body took too long to arrive.".into()),
+            Self::BodyBroken => ("Bad request", "The body could not be read to its end.".into()),
             Self::MediaType => (
                 "Unsupported media type",
                 "Send the body as JSON, with Content-Type: application/json.".into(),

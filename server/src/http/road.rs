@@ -3,10 +3,19 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
-use poem::{Endpoint, Error, IntoResponse, Request, Response, Result, http::StatusCode};
+use poem::{
+    Endpoint, Error, IntoResponse, Request, Response, Result,
+    http::{HeaderValue, StatusCode, header},
+};
 
-use super::{Call, Refusal, Surface};
+use super::{
+    Call, Refusal, Surface,
+    body::{PATIENCE, announced_length},
+};
 use crate::service::Service;
+
+/// A body up to this size is read before it is asked for.
+const SMALL: usize = 64 * 1024;
 
 /// Puts a [`Call`] on every request of the routes behind it, and makes every failure an answer.
 pub struct Road<E> {
@@ -27,6 +36,7 @@ impl<E: Endpoint> Endpoint for Road<E> {
     async fn call(&self, mut request: Request) -> Result<Response> {
         let call = Arc::new(Call::begin(self.service.clone(), &request));
         request.set_data(call.clone());
+        let is_left_unread = !take_small_body(&mut request).await;
         let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
         let mut response = match outcome {
             Ok(Ok(output)) => output.into_response(),
@@ -37,8 +47,33 @@ impl<E: Endpoint> Endpoint for Road<E> {
                 Refusal::Internal.into_response(call.surface)
             }
         };
+        if is_left_unread && response.status().is_client_error() {
+            // What is left of the body would be taken for the next request.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
         call.finish(&mut response);
         Ok(response)
+    }
+}
+
+/// Reads a small body before anyone asks for it, so that its connection can go on whoever
+/// refuses the request; `false` where the body is not small, or waits for a go-ahead.
+async fn take_small_body(request: &mut Request) -> bool {
+    let Some(length) = announced_length(request) else { return false };
+    if length == 0 {
+        return true;
+    }
+    if length > SMALL || request.header(header::EXPECT).is_some() {
+        return false;
+    }
+    let read = tokio::time::timeout(PATIENCE, request.take_body().into_bytes_limit(SMALL));
+    match read.await {
+        Ok(Ok(bytes)) => {
+            request.set_body(bytes);
+            true
+        }
+        _ => false,
     }
 }
 

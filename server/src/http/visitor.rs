@@ -1,17 +1,19 @@
 //! A caller without a key, limited by address.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
-use account_core::Client;
+use account_core::{Client, ClientToken};
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
 use super::{Call, Refusal};
+use crate::account::CLIENT_COOKIE;
 
 /// Someone without a key.
 pub struct Visitor {
     call: Arc<Call>,
     user_agent: Option<String>,
+    client_token: Option<ClientToken>,
 }
 
 impl Visitor {
@@ -25,6 +27,23 @@ impl Visitor {
     #[must_use]
     pub fn client(&self) -> Client {
         Client::new(self.call.address, self.user_agent.as_deref())
+            .with_token(self.client_token.clone())
+    }
+
+    fn of(request: &Request) -> Self {
+        let client_token = cookie(request, CLIENT_COOKIE).and_then(ClientToken::parse);
+        let user_agent = request.header("user-agent").map(str::to_owned);
+        Self { call: Call::of(request).clone(), user_agent, client_token }
+    }
+
+    /// Counts the visit against the limit of its address.
+    fn admit(&self) -> Result<(), Refusal> {
+        let addresses = &self.call.service.addresses;
+        addresses.admit(self.call.address).map_err(|retry_after| Refusal::RateLimit {
+            limit: addresses.per_minute(),
+            window: "minute and address",
+            retry_after,
+        })
     }
 }
 
@@ -39,13 +58,43 @@ impl<'a> ApiExtractor<'a> for Visitor {
         _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let call = Call::of(request).clone();
-        if let Err(retry_after) = call.service.addresses.admit(call.address) {
-            let limit = call.service.addresses.per_minute();
-            let refusal = Refusal::RateLimit { limit, window: "minute and address", retry_after };
-            return Err(refusal.into_error(request));
-        }
-        let user_agent = request.header("user-agent").map(str::to_owned);
-        Ok(Self { call, user_agent })
+        let visitor = Self::of(request);
+        visitor.admit().map_err(|refusal| refusal.into_error(request))?;
+        Ok(visitor)
     }
+}
+
+/// A visitor whom no limit holds back: who forgot a password must be able to ask.
+///
+/// What such a call can do is bounded by the letters that an address is sent.
+pub struct UnlimitedVisitor(Visitor);
+
+impl Deref for UnlimitedVisitor {
+    type Target = Visitor;
+
+    fn deref(&self) -> &Visitor {
+        &self.0
+    }
+}
+
+impl<'a> ApiExtractor<'a> for UnlimitedVisitor {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::PoemExtractor];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        Ok(Self(Visitor::of(request)))
+    }
+}
+
+/// The value of a cookie of the request.
+fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let cookies = request.header("cookie")?.split(';');
+    let mut pairs = cookies.filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
 }

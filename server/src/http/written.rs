@@ -1,8 +1,9 @@
-//! Values that travel as JSON strings of a certain form: dates, moments, tenors, plain text.
+//! Values that travel as JSON strings of a certain form: dates, moments, tenors, addresses, names,
+//! codes, passwords, plain text.
 
 use std::{borrow::Cow, ops::Deref};
 
-use account_core::Timestamp;
+use account_core::{Code, Email, Error, Password, Timestamp, Username};
 use chrono::SecondsFormat;
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef},
@@ -51,6 +52,10 @@ pub(super) fn check(format: &str, text: &str) -> Result<(), FormFault> {
         NaiveDate::FORMAT => NaiveDate::read(text).map(drop),
         Timestamp::FORMAT => Timestamp::read(text).map(drop),
         Tenor::FORMAT => Tenor::read(text).map(drop),
+        Email::FORMAT => Email::read(text).map(drop),
+        Username::FORMAT => Username::read(text).map(drop),
+        Code::FORMAT => Code::read(text).map(drop),
+        Password::FORMAT => Password::read(text).map(drop),
         _ => Ok(()),
     }
 }
@@ -108,6 +113,67 @@ impl Form for Tenor {
     }
 }
 
+impl Form for Email {
+    const FORMAT: Option<&'static str> = Some("email");
+
+    fn read(text: &str) -> Result<Self, FormFault> {
+        Self::parse(text).map_err(|_| {
+            ("value_error.email".to_owned(), "value is not a valid email address".to_owned())
+        })
+    }
+
+    fn write(&self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+impl Form for Username {
+    const FORMAT: Option<&'static str> = Some("username");
+
+    fn read(text: &str) -> Result<Self, FormFault> {
+        Self::parse(text).map_err(|error| rule_fault(&error))
+    }
+
+    fn write(&self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+impl Form for Code {
+    const FORMAT: Option<&'static str> = Some("otp");
+
+    fn read(text: &str) -> Result<Self, FormFault> {
+        Self::parse(text).map_err(|error| rule_fault(&error))
+    }
+
+    fn write(&self) -> String {
+        self.expose().to_owned()
+    }
+}
+
+/// A password to be chosen; one that is only compared travels as plain text.
+impl Form for Password {
+    const FORMAT: Option<&'static str> = Some("new-password");
+
+    fn read(text: &str) -> Result<Self, FormFault> {
+        Self::choose(text).map_err(|error| rule_fault(&error))
+    }
+
+    fn write(&self) -> String {
+        self.expose().to_owned()
+    }
+}
+
+/// What a rule of the accounts refuses, as a fault.
+pub(crate) fn rule_fault(error: &Error) -> FormFault {
+    match error {
+        Error::Invalid { requirement, code, .. } => {
+            (format!("value_error.{code}"), format!("ensure this value is {requirement}"))
+        }
+        other => ("value_error".to_owned(), other.to_string()),
+    }
+}
+
 impl Form for String {
     const FORMAT: Option<&'static str> = None;
 
@@ -141,14 +207,14 @@ impl From<&str> for Text {
     }
 }
 
+/// The value that `text` says, for examples.
+pub(crate) fn written<F: Form>(text: &str) -> Written<F> {
+    Written(F::read(text).unwrap_or_else(|(_, msg)| panic!("{text:?}: {msg}")))
+}
+
 /// The date of a year, month and day that there is, for examples.
 pub(crate) fn date(year: i32, month: u32, day: u32) -> Date {
     Written(NaiveDate::from_ymd_opt(year, month, day).expect("a day of the calendar"))
-}
-
-/// The tenor that `text` says, for examples.
-pub(crate) fn tenor(text: &str) -> Written<Tenor> {
-    Written(text.parse().expect("a tenor"))
 }
 
 /// A moment in seconds since 1970, for examples.

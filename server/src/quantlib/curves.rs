@@ -7,7 +7,7 @@ use quant_core::{Error, curves, time::tenor::Tenor};
 use super::{Computation, example_answer, instruments::frequency};
 use crate::http::{
     Answer, Body, Date, Metered, Tag, Written,
-    written::{date, tenor},
+    written::{date, written},
 };
 
 /// Above so many pillars a curve may take over a millisecond.
@@ -265,7 +265,7 @@ fn annual() -> u32 {
 impl Example for Build {
     fn example() -> Self {
         let quote =
-            |kind, life: &str, rate| Instrument { kind, tenor: tenor(life), rate, frequency: 1 };
+            |kind, life: &str, rate| Instrument { kind, tenor: written(life), rate, frequency: 1 };
         Self {
             reference_date: date(2024, 1, 15),
             tenors: None,

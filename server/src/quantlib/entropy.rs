@@ -138,8 +138,9 @@ fn e() -> f64 {
 impl Example for Transfer {
     fn example() -> Self {
         Self {
-            x_history: vec![0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6],
-            y_history: vec![0.5, 0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4],
+            // Y repeats X one step later.
+            x_history: vec![0.1, 0.9, 0.8, 0.2, 0.7, 0.3, 0.1, 0.9, 0.2, 0.6],
+            y_history: vec![0.5, 0.1, 0.9, 0.8, 0.2, 0.7, 0.3, 0.1, 0.9, 0.2],
             lag: 1,
             n_bins: 2,
         }

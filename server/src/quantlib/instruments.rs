@@ -11,6 +11,9 @@ use quant_core::{
 use super::{Computation, example_answer};
 use crate::http::{Answer, Body, Date, Metered, Tag, Written, written::date};
 
+/// Cash flows that one answer lists at most: a thousand years of monthly coupons.
+const MOST_FLOWS: u32 = 12_000;
+
 /// The endpoints.
 pub struct Instruments;
 
@@ -195,6 +198,7 @@ impl Computation for FixedBond {
     type Answer = BondCashflows;
 
     fn compute(&self) -> quant_core::Result<BondCashflows> {
+        self.check_length()?;
         let bond = fixed_bond::FixedBond {
             issue_date: self.issue_date.0,
             maturity_date: self.maturity_date.0,
@@ -206,7 +210,7 @@ impl Computation for FixedBond {
             calendar: self.calendar.into(),
             convention: self.convention.into(),
         };
-        let flows = bond.cash_flows(self.settlement_date.map(|day| day.0))?;
+        let flows = bond.cash_flows(self.settlement_date.map(|day| day.0)).map_err(in_request)?;
         let cashflows: Vec<_> = flows.cashflows.into_iter().map(BondCashflow::from).collect();
         Ok(BondCashflows {
             count: u32::try_from(cashflows.len()).expect("at most 12 flows in each of 9,999 years"),
@@ -216,8 +220,33 @@ impl Computation for FixedBond {
     }
 
     fn is_long(&self) -> bool {
-        // Thousands of years of monthly coupons are a legal request.
+        // A thousand years of monthly coupons is a legal request.
         true
+    }
+}
+
+impl FixedBond {
+    /// A hundred bytes can ask for a hundred thousand flows, which nobody's bond has.
+    fn check_length(&self) -> quant_core::Result<()> {
+        let years = self.maturity_date.years_since(*self.issue_date).unwrap_or_default();
+        if years.saturating_mul(self.frequency) < MOST_FLOWS {
+            return Ok(());
+        }
+        Err(Error::Date {
+            argument: "maturity_date",
+            value: *self.maturity_date,
+            requirement: "near enough to the issue for at most 12,000 cash flows",
+        })
+    }
+}
+
+/// A payment date that leads out of the calendar is the maturity's fault.
+fn in_request(error: Error) -> Error {
+    match error {
+        Error::Date { argument: "date", value, requirement } => {
+            Error::Date { argument: "maturity_date", value, requirement }
+        }
+        error => error,
     }
 }
 

@@ -99,7 +99,8 @@ impl Computation for Derivative {
         let (function, scheme) = (self.func_name.into(), self.method.into());
         Ok(DerivativeValue {
             function: self.func_name,
-            x: self.x,
+            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
+            x: self.x + 0.0,
             derivative: derivative::derivative(function, self.x, self.h, scheme)?,
             method: self.method,
         })

@@ -18,7 +18,8 @@ impl Portfolio {
     /// Find the minimum-variance portfolio.
     ///
     /// Minimises `w'Σw` over weights that sum to 1, within optional bounds per asset. A weight
-    /// at its bound is the bound, to the last bit; a singular covariance is welcome.
+    /// at its bound is the bound, to the last bit; a singular covariance is welcome. Up to 1,000
+    /// assets; with so many, write numbers with at most 13 characters, or the body exceeds 16 MiB.
     #[oai(path = "/min-variance", method = "post", operation_id = "find_min_variance_portfolio")]
     async fn min_variance(
         &self,

@@ -2,11 +2,16 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::pricing::{barrier, black_scholes, margrabe};
+use quant_core::{
+    Error,
+    pricing::{barrier, black_scholes, margrabe},
+};
 
 use super::{Computation, example_answer};
 use crate::http::{Answer, Body, Metered, Tag};
 
+/// The largest `n_steps` of a request.
+const MOST_STEPS: usize = 100_000;
 /// Above so many steps a tree may take over a millisecond.
 const LONG_FROM_STEPS: u32 = 500;
 
@@ -227,8 +232,11 @@ impl Computation for Barrier {
         let steps = self.n_steps as usize;
         let handling = self.barrier_handling.into();
         Ok(BarrierPrice {
-            price: option.price_on_tree(self.method.into(), steps, handling)?,
-            barrier: self.barrier,
+            price: option
+                .price_on_tree(self.method.into(), steps, handling)
+                .map_err(within_reach)?,
+            // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
+            barrier: self.barrier + 0.0,
             is_knock_in: self.is_knock_in,
             is_down: self.is_down,
         })
@@ -295,6 +303,19 @@ impl Computation for Exchange {
         };
         let prices = option.prices()?;
         Ok(ExchangePrice { margrabe_call: prices.call, margrabe_put: prices.put })
+    }
+}
+
+/// A step count that the service does not take helps nobody.
+fn within_reach(error: Error) -> Error {
+    match error {
+        Error::TooFew { argument: "n_steps", needed, .. } if needed > MOST_STEPS => {
+            Error::Conflict {
+                argument: "method",
+                problem: "CRR would need more than 100,000 steps here: LR and TIAN work",
+            }
+        }
+        error => error,
     }
 }
 

@@ -7,7 +7,7 @@ use quant_core::time::tenor::Tenor;
 use super::{Computation, example_answer};
 use crate::http::{
     Answer, Body, Date, Metered, Tag, Written,
-    written::{date, tenor},
+    written::{date, written},
 };
 
 /// The endpoints.
@@ -17,8 +17,8 @@ pub struct Time;
 impl Time {
     /// Add a tenor to a date.
     ///
-    /// Calendar arithmetic: the day is clipped to the month's end, and nothing is adjusted for
-    /// holidays.
+    /// Calendar arithmetic: years and months first, the day clipped to the month's end, then weeks
+    /// and days. Nothing is adjusted for holidays.
     #[oai(path = "/add-to-date", method = "post", operation_id = "add_tenor_to_date")]
     async fn add_to_date(
         &self,
@@ -45,7 +45,7 @@ pub struct TenorAddition {
 pub struct TenorSum {
     /// The date reached, `YYYY-MM-DD`.
     pub result_date: Date,
-    /// The tenor in upper case.
+    /// The tenor in upper case, each unit once, the larger first: `6m1y` is `1Y6M`.
     pub tenor: String,
     /// The date that was started from.
     pub start_date: Date,
@@ -65,7 +65,7 @@ impl Computation for TenorAddition {
 
 impl Example for TenorAddition {
     fn example() -> Self {
-        Self { start_date: date(2024, 1, 31), tenor: tenor("1M") }
+        Self { start_date: date(2024, 1, 31), tenor: written("1M") }
     }
 }
 

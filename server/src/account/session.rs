@@ -1,0 +1,64 @@
+//! Sessions: whether one is valid, and its end.
+
+use poem::{Error, Result};
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{own_account, refuse, registration::Message};
+use crate::http::{Answer, Keyed, Refusal, Tag};
+
+/// The endpoints.
+pub struct Sessions;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Sessions {
+    /// End the session.
+    ///
+    /// The session of `X-Session-Token` is over; the key goes on. Without the header there is
+    /// nothing to end, and the answer is the same. Not for guests.
+    #[oai(path = "/logout", method = "post", operation_id = "log_out")]
+    async fn log_out(&self, caller: Keyed) -> Result<Answer<Message>> {
+        let call = caller.call();
+        let account = own_account(&caller)?;
+        if let Some(token) = caller.session() {
+            let ended = call.service.accounts.logout(token, account.id).await;
+            ended.map_err(|error| refuse(call, error))?;
+        }
+        Ok(Answer::new(Message::new("Logged out.")))
+    }
+
+    /// Tell whether the session is valid.
+    ///
+    /// False without `X-Session-Token`; a token that is not valid is answered 401. Not for guests.
+    #[oai(path = "/validate-session", method = "post", operation_id = "validate_session")]
+    async fn validate(&self, caller: Keyed) -> Result<Answer<SessionState>> {
+        own_account(&caller)?;
+        Ok(Answer::new(SessionState { valid: caller.session().is_some() }))
+    }
+
+    /// Keep the session alive.
+    ///
+    /// 200 while the session of `X-Session-Token` is valid, 401 otherwise. Not for guests.
+    #[oai(path = "/session-pulse", method = "get", operation_id = "pulse_session")]
+    async fn pulse(&self, caller: Keyed) -> Result<Answer<SessionState>> {
+        own_account(&caller)?;
+        if caller.session().is_none() {
+            let surface = caller.call().surface;
+            return Err(Error::from_response(Refusal::Session.into_response(surface)));
+        }
+        Ok(Answer::new(SessionState { valid: true }))
+    }
+}
+
+/// Whether a session is valid.
+#[derive(Clone, Object)]
+#[oai(rename = "SessionState", example)]
+pub struct SessionState {
+    /// Whether the session of the token is valid.
+    pub valid: bool,
+}
+
+impl Example for SessionState {
+    fn example() -> Self {
+        Self { valid: true }
+    }
+}
