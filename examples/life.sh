@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A life over HTTP, against a service of its own: guest, registration, a metered call, and every
-# refusal on the way. Prints each step; stops at the first that is not as it should be.
+# A life over HTTP, against a service of its own: from guest to deletion, with a metered call and
+# every refusal on the way. Prints each step; stops at the first that is not as it should be.
 #
 #   cargo build --release && bash examples/life.sh
 set -euo pipefail
@@ -20,9 +20,12 @@ option='{"spot":42,"strike":40,"risk_free_rate":0.1,"volatility":0.2,"time_to_ma
 date='{"start_date":"2024-01-31","tenor":"1M"}'
 
 # call STEP STATUS METHOD PATH KEY [BODY]: leaves the answer in $body and its headers in a file.
+# Sends the session in $session, where there is one.
+session=
 call() {
   local step=$1 expected=$2 method=$3 path=$4 key=$5 data=${6:-} status
   local options=(-s -X "$method" -D "$folder/headers" -o "$folder/body" -w '%{http_code}')
+  [ -z "$session" ] || options+=(-H "X-Session-Token: $session")
   [ -z "$key" ] || options+=(-H "X-API-Key: $key")
   [ -z "$data" ] || options+=(-H 'Content-Type: application/json' -d "$data")
   status=$(curl "${options[@]}" "$url$path")
@@ -33,15 +36,16 @@ call() {
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" <<<"$body"; }
 header() { sed -n "s/^$1: \(.*\)\r$/\1/Ip" "$folder/headers"; }
 same() { [ "$2" = "$3" ] || { echo "$1: $2 is not $3" >&2; exit 1; }; }
-# The code in the letter to an address; letters leave by a worker, so wait for it.
+# The code in the newest letter; letters leave by a worker, so wait for one that was not read yet.
+letters=0
 code() {
-  local letter
+  local folder=$folder/data/mail
   for _ in $(seq 100); do
-    letter=$(grep -l "^To: .*$1" "$folder"/data/mail/*.eml 2>/dev/null | tail -n 1 || true)
-    [ -z "$letter" ] || break
+    [ "$(find "$folder" -name '*.eml' 2>/dev/null | wc -l)" -le "$letters" ] || break
     sleep 0.1
   done
-  grep -Eo '\b[0-9]{6}\b' "$letter" | head -n 1
+  letters=$(find "$folder" -name '*.eml' | wc -l)
+  otp=$(cat "$(find "$folder" -name '*.eml' | sort | tail -n 1)" | grep -Eo '^ *[0-9]{6}\b|\b[0-9]{6}$' | head -n 1 | tr -d ' ')
 }
 account() { "$server" account "$@" --data-dir "$folder/data"; }
 
@@ -55,7 +59,7 @@ echo "  Retry-After: $(header retry-after)"
 
 call "register" 200 POST /user/register "" \
   '{"username":"ada","email":"ada@example.com","password":"a long and private sentence"}'
-otp=$(code ada@example.com)
+code
 call "verify with the code from the letter" 200 POST /user/verify-otp "" \
   "{\"email\":\"ada@example.com\",\"otp\":\"$otp\"}"; key=$(field api_key)
 call "log in" 200 POST /user/login "" \
@@ -84,6 +88,41 @@ account suspend ada@example.com; sleep 1
 call "suspended" 401 GET /auth/validate "$new"
 account activate ada@example.com; sleep 1
 call "active again" 200 GET /auth/validate "$new"
+
+key=$new; session=
+login='{"email":"ada@example.com","password":"a long and private sentence"}'
+call "the second factor on" 200 POST /user/mfa/enable "$key" '{}'; sleep 0.5
+letters=$(find "$folder/data/mail" -name '*.eml' | wc -l)
+call "log in, first step" 200 POST /user/login "" "$login"; mfa=$(field mfa_token)
+code
+call "log in, second step" 200 POST /user/verify-mfa "" \
+  "{\"email\":\"ada@example.com\",\"otp\":\"$otp\",\"mfa_token\":\"$mfa\"}"
+same "the key after two steps" "$(field api_key)" "$key"
+call "the second factor off" 200 POST /user/mfa/disable "$key" \
+  '{"password":"a long and private sentence"}'
+for try in 1 2 3 4 5; do
+  call "wrong password $try" 401 POST /user/login "" \
+    '{"email":"ada@example.com","password":"wrong wrong wrong"}'
+done
+call "locked" 423 POST /user/login "" "$login"
+sleep 0.5; letters=$(find "$folder/data/mail" -name '*.eml' | wc -l)
+call "forgot the password" 200 POST /user/forgot-password "" '{"email":"ada@example.com"}'
+code
+call "choose another" 200 POST /user/reset-password "" \
+  "{\"email\":\"ada@example.com\",\"otp\":\"$otp\",\"new_password\":\"another private sentence\"}"
+call "log in with it" 200 POST /user/login "" \
+  '{"email":"ada@example.com","password":"another private sentence"}'; session=$(field session_token)
+call "the session lives" 200 GET /user/session-pulse "$key"
+call "change the profile" 200 PUT /user/profile "$key" '{"country":"United Kingdom"}'
+call "usage" 200 GET "/user/usage?days=1" "$key"
+call "transactions" 200 GET /user/transactions "$key"
+call "login history" 200 GET /user/login-history "$key"
+call "log out" 200 POST /user/logout "$key" '{}'
+call "the session is over" 401 GET /user/session-pulse "$key"; session=
+call "delete the account" 200 DELETE /user/account "$key" '{"password":"another private sentence"}'
+call "its key is refused" 401 GET /auth/validate "$key"
+call "and its password" 401 POST /user/login "" \
+  '{"email":"ada@example.com","password":"another private sentence"}'
 
 "$server" audit --data-dir "$folder/data"
 kill -TERM "$service"

@@ -248,15 +248,11 @@ async fn a_session_token_is_checked_wherever_it_is_sent() {
 #[tokio::test]
 async fn every_fault_of_a_form_is_told_at_once() {
     let app = App::start().await;
-    let form = r#"{"username": "", "email": "nobody", "password": "short", "phone": 7}"#;
+    let form = r#"{"username": "a b\n", "email": "nobody", "password": "password", "phone": 7}"#;
     let answer = app.post("/user/register", None, form).await;
     let places: Vec<&Value> = faults(&answer).iter().map(|fault| &fault["loc"][1]).collect();
-    assert_eq!(places, ["username", "phone"], "what the schema sees comes first");
-
-    let form = r#"{"username": "a b\n", "email": "nobody", "password": "password"}"#;
-    let answer = app.post("/user/register", None, form).await;
-    let places: Vec<&Value> = faults(&answer).iter().map(|fault| &fault["loc"][1]).collect();
-    assert_eq!(places, ["username", "email", "password"]);
+    assert_eq!(places, ["username", "email", "password", "phone"]);
+    assert_eq!(faults(&answer)[1]["msg"], "value is not a valid email address");
 }
 
 fn faults(answer: &Answer) -> &Vec<Value> {
@@ -275,6 +271,8 @@ async fn visitors_are_limited_by_address() {
     let refused = refused.expect("an answer");
     assert_eq!(refused.expect(429)["message"], "Rate limit exceeded");
     assert!(refused.header("retry-after").is_some());
+    let forgot = r#"{"email": "ada@example.com"}"#;
+    app.post("/user/forgot-password", None, forgot).await.expect(200);
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use account_core::Tier;
 use quant_server::{document, operations::METERED};
+use quant_tests::App;
 use serde_json::Value;
 
 /// A file of the repository.
@@ -67,6 +69,19 @@ fn every_operation_says_what_a_generator_and_a_reader_need() {
             let answer = &operation["responses"]["200"];
             assert!(!example_of(answer).is_null(), "{path} has no example of an answer");
         }
+    }
+}
+
+#[tokio::test]
+async fn every_documented_answer_is_what_the_documented_request_gets() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    for operation in METERED {
+        let path = path_of(operation.id);
+        let documented = &document::DOCUMENT["paths"][path]["post"];
+        let request = example_of(&documented["requestBody"]).to_string();
+        let answer = app.post(path, Some(&key), &request).await;
+        assert_eq!(answer.expect(200), example_of(&documented["responses"]["200"]), "{path}");
     }
 }
 

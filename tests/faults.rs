@@ -141,3 +141,20 @@ async fn of_two_equal_names_the_last_holds() {
     let answer = app.post("/quantlib/core/types/tenor/add-to-date", Some(&key), body).await;
     assert_eq!(answer.expect(200)["data"]["result_date"], "2024-02-29");
 }
+
+#[tokio::test]
+async fn a_body_of_a_million_faults_is_answered_with_a_thousand() {
+    let row = vec![r#""x""#; 100_000].join(",");
+    let body = format!(r#"{{"expected_returns": [0.1], "covariance_matrix": [[{row}]]}}"#);
+    assert_eq!(refused(PORTFOLIO, &body).await.len(), 1000);
+}
+
+#[tokio::test]
+async fn no_answer_holds_a_negative_zero() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    let body = r#"{"func_name": "x2", "x": -0.0}"#;
+    let path = "/quantlib/numerical/differentiation/derivative";
+    let answer = app.post(path, Some(&key), body).await;
+    assert!(!answer.expect(200).to_string().contains("-0.0"), "{answer:?}");
+}

@@ -65,6 +65,9 @@ pub fn config(folder: &TempDir) -> Config {
         service: ServiceSettings {
             tier_gate: TierGate::Tiers,
             body_limit: 16 * 1024 * 1024,
+            is_https: false,
+            databases: vec!["prices".to_owned()],
+            usage_days: None,
             trusted_proxies: Vec::new(),
         },
     }

@@ -260,6 +260,12 @@ async fn what_is_no_route_answers_json() {
     let wrong = app.get(PRICE, None).await;
     expected(&wrong, 405);
     assert_eq!(wrong.header("allow"), Some("POST"));
+    expected(&app.get("/docs/nowhere", None).await, 404);
+    let page = app.post("/openapi.json", None, "{}").await;
+    expected(&page, 405);
+    assert_eq!(page.header("allow"), Some("GET, HEAD"));
+    let head = Request::builder().method(Method::HEAD).uri_str("/health").finish();
+    app.send(head).await.expect(200);
     let key = app.account("ada", Tier::Pro, 100).await;
     let form = Request::builder()
         .method(Method::POST)
