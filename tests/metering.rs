@@ -166,6 +166,22 @@ async fn a_restart_forgets_no_call() {
 }
 
 #[tokio::test]
+async fn a_restart_counts_no_call_that_the_limit_refused() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    app.accounts().set_hourly_limit(&email("ada"), Some(5)).await.expect("an account");
+    for status in [200, 200, 200, 200, 200, 429, 429, 429] {
+        app.get("/auth/validate", Some(&key)).await.expect(status);
+    }
+
+    let app = app.restart().await;
+    app.accounts().set_hourly_limit(&email("ada"), Some(12)).await.expect("an account");
+
+    let answer = app.get("/auth/validate", Some(&key)).await;
+    assert_eq!(answer.header("x-ratelimit-remaining"), Some("6"));
+}
+
+#[tokio::test]
 async fn the_first_thing_wrong_answers() {
     // Everything is wrong with the last request; each request before it has one thing less right.
     let app = App::start().await;

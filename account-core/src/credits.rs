@@ -11,6 +11,9 @@ use crate::{StoreError, Timestamp};
 /// The largest balance: what a client that reads numbers as doubles still reads exactly.
 pub const LARGEST_BALANCE: u64 = (1 << 53) - 1;
 
+/// The status of a call that a limit refused.
+pub const REFUSED_BY_LIMIT: u16 = 429;
+
 /// Who is charged and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CallerId {
@@ -215,7 +218,8 @@ pub trait Ledger: Send + Sync {
         batch: Vec<Entry>,
     ) -> impl Future<Output = Result<Vec<Settlement>, StoreError>> + Send;
 
-    /// Counts the calls written down since a moment.
+    /// Counts the calls written down since a moment, but for those that a limit refused
+    /// ([`REFUSED_BY_LIMIT`]): a call that was not let through takes no place.
     fn calls_per_minute(
         &self,
         since: Timestamp,

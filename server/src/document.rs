@@ -62,7 +62,7 @@ fn each_operation(document: &Value, mut visit: impl FnMut(&str, &str, &Value)) {
 }
 
 fn generate() -> Value {
-    let service = OpenApiService::new(routes::api(), "quant-server", VERSION)
+    let service = OpenApiService::new(routes::Api::default(), "quant-server", VERSION)
         .description(DESCRIPTION)
         .license(LicenseObject::new("MIT").url("https://opensource.org/license/mit"))
         .server("/");

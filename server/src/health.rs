@@ -1,15 +1,14 @@
 //! Whether the service runs, and whether it can work.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use poem::{Request, RequestBody, Result};
-use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object, OpenApi, types::Example,
-};
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
 
-use crate::http::{Answer, Call, Refusal, Tag};
+use crate::http::{Answer, Refusal, Tag, UnlimitedVisitor};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Health;
 
 #[OpenApi(tag = "Tag::Service")]
@@ -26,13 +25,14 @@ impl Health {
     ///
     /// Answers 200 when the store answers, 503 when it does not. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
-    async fn ready(&self, prober: Prober) -> Result<Answer<State>> {
-        match prober.0.service.accounts.store().ping().await {
+    async fn ready(&self, prober: UnlimitedVisitor) -> Result<Answer<State>> {
+        let call = prober.call();
+        match call.service.accounts.store().ping().await {
             Ok(()) => Ok(Answer::new(State { status: "ready".to_owned() })),
             Err(error) => {
                 tracing::warn!(%error, "the store does not answer");
                 let refusal = Refusal::Busy { retry_after: Duration::from_secs(1) };
-                Err(poem::Error::from_response(refusal.into_response(prober.0.surface)))
+                Err(poem::Error::from_response(refusal.into_response(call.surface)))
             }
         }
     }
@@ -49,23 +49,5 @@ pub struct State {
 impl Example for State {
     fn example() -> Self {
         Self { status: "ok".to_owned() }
-    }
-}
-
-/// Whoever asks; neither key nor limit stands in the way of a probe.
-struct Prober(Arc<Call>);
-
-impl<'a> ApiExtractor<'a> for Prober {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::PoemExtractor];
-
-    type ParamType = ();
-    type ParamRawType = ();
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        _options: ExtractParamOptions<()>,
-    ) -> Result<Self> {
-        Ok(Self(Call::of(request).clone()))
     }
 }

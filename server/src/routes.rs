@@ -47,44 +47,11 @@ pub type Api = (
     Health,
 );
 
-/// The API's handlers.
-#[must_use]
-pub fn api() -> Api {
-    (
-        (
-            quantlib::economics::Economics,
-            quantlib::portfolio::Portfolio,
-            quantlib::pricing::Pricing,
-            quantlib::numerical::Numerical,
-            quantlib::regulatory::Regulatory,
-            quantlib::entropy::Entropy,
-            quantlib::instruments::Instruments,
-            quantlib::curves::Curves,
-            quantlib::time::Time,
-        ),
-        (
-            account::key::Keys,
-            account::registration::Registration,
-            account::sign_in::SignIn,
-            account::guest::Guests,
-            account::profile::Profiles,
-            account::password::Passwords,
-            account::second_factor::SecondFactor,
-            account::session::Sessions,
-            account::usage::Usages,
-            account::history::Histories,
-            account::subscription::Subscriptions,
-            account::deletion::Deletion,
-        ),
-        Health,
-    )
-}
-
 /// All routes: the API, and the pages about it.
 #[must_use]
 pub fn routes() -> Route {
     let mut table = HashMap::new();
-    api().add_routes(&mut table);
+    Api::default().add_routes(&mut table);
     let described = described(Api::meta());
     let mut route = Route::new();
     for (path, methods) in table {

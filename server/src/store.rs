@@ -69,7 +69,7 @@ pub enum Migrate {
 pub enum OpenError {
     /// The address names an engine that this program does not know.
     #[error(
-        "`{0}` is no database this program can open: give a path, or an address that starts with `sqlite:`"
+        "`{0}:` is no kind of database that this program opens: give a path, or an address that starts with `sqlite:`"
     )]
     UnknownEngine(String),
     /// The database was made by a newer program.

@@ -25,7 +25,7 @@ use crate::client::{Client, ClientMark, KNOWN_FOR, KnownClient, MOST_KNOWN, Mark
 use crate::code::{Attempt, Challenge, ChallengeId, CodeStore, Purpose, TRIES};
 use crate::credits::{
     self, Audit, CallerId, Entry, Fault, FaultKind, LARGEST_BALANCE, Ledger, MinuteCount,
-    Settlement, TransactionKind,
+    REFUSED_BY_LIMIT, Settlement, TransactionKind, Usage,
 };
 use crate::guest::{GuestId, GuestStore, NewGuest};
 use crate::identity::{AccountId, Contact, Email, Username};
@@ -1119,7 +1119,8 @@ impl Ledger for MemoryStore {
     async fn calls_per_minute(&self, since: Timestamp) -> Stored<Vec<MinuteCount>> {
         let state = self.lock();
         let mut counts = BTreeMap::new();
-        for call in state.usage.iter().filter(|call| call.entry.usage.at >= since) {
+        let counted = |usage: &Usage| usage.at >= since && usage.status != REFUSED_BY_LIMIT;
+        for call in state.usage.iter().filter(|call| counted(&call.entry.usage)) {
             let Some(caller) = call.caller else { continue };
             let minute = call.entry.usage.at.timestamp_micros().div_euclid(MICROSECONDS_A_MINUTE);
             *counts.entry((caller, minute)).or_insert(0) += 1;

@@ -8,6 +8,7 @@ use super::{own_account, refuse, refuse_faults, registration::Message};
 use crate::http::{Answer, Body, Keyed, Tag, Text, Written, faults::Fault};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Deletion;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

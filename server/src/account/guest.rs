@@ -8,6 +8,7 @@ use super::{EXAMPLE_SECOND, fault, refuse, refuse_faults, text};
 use crate::http::{Answer, Body, Moment, Tag, Text, Visitor, Written, written::moment};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Guests;
 
 #[OpenApi(prefix_path = "/guest", tag = "Tag::Guest")]

@@ -8,6 +8,7 @@ use super::{EXAMPLE_SECOND, own_account, refuse, usage::Pagination};
 use crate::http::{Answer, Keyed, Moment, Query, Tag, Written, written::moment};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Histories;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

@@ -8,6 +8,7 @@ use super::{EXAMPLE_KEY, EXAMPLE_SECOND, own_account, refuse};
 use crate::http::{Answer, Keyed, Moment, Tag, Written, written::moment};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Keys;
 
 #[OpenApi(tag = "Tag::Account")]

@@ -14,6 +14,7 @@ use crate::http::{Answer, Body, Tag, UnlimitedVisitor, Visitor, Written, written
 const RESET: &str = "The password is changed. All sessions have ended; log in with the new one.";
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Passwords;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

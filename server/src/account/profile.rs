@@ -18,6 +18,7 @@ use crate::http::{
 const WINDOW_SECONDS: u32 = 3600;
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Profiles;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

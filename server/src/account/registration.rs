@@ -14,6 +14,7 @@ const SENT: &str = "A verification code has been sent. Check your e-mail.";
 pub(super) const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Registration;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

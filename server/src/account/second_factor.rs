@@ -19,6 +19,7 @@ const ON: &str = "Sign-in now asks for a code, which is sent to your e-mail.";
 const OFF: &str = "Sign-in no longer asks for a code.";
 
 /// The endpoints.
+#[derive(Default)]
 pub struct SecondFactor;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

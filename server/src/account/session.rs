@@ -7,6 +7,7 @@ use super::{own_account, refuse, registration::Message};
 use crate::http::{Answer, Keyed, Refusal, Tag};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Sessions;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

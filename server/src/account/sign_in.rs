@@ -9,6 +9,7 @@ use super::{EXAMPLE_KEY, EXAMPLE_SESSION, refuse, with_client_cookie};
 use crate::http::{Answer, Body, Tag, Text, Visitor, Written, written::written};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct SignIn;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

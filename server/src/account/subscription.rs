@@ -8,6 +8,7 @@ use super::{EXAMPLE_SECOND, own_account, refuse, refuse_with};
 use crate::http::{Answer, Body, Keyed, Moment, Tag, Text, Written, written::moment};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Subscriptions;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

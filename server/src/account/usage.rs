@@ -11,6 +11,7 @@ use crate::http::{
 };
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Usages;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]

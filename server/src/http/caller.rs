@@ -180,15 +180,25 @@ fn fault(error: &quant_core::Error) -> Fault {
     Fault::new(&path, kind, error.to_string())
 }
 
-/// Answers a refusal; a small body is read off first, so that the connection can go on.
-async fn refuse(request: &Request, body: &mut RequestBody, refusal: Refusal) -> Error {
+/// Hands on who was let through, or answers the refusal.
+///
+/// A small body is read off first, so that the connection can go on; who waits for a go-ahead gets
+/// the refusal at once, and sends nothing.
+async fn or_refuse<T>(
+    request: &Request,
+    body: &mut RequestBody,
+    judged: Result<T, Refusal>,
+) -> Result<T> {
+    let refusal = match judged {
+        Ok(caller) => return Ok(caller),
+        Err(refusal) => refusal,
+    };
     let mut response = refusal.into_response(Call::of(request).surface);
-    // Who waits for a go-ahead gets the refusal at once, and sends nothing.
     if request.header(header::EXPECT).is_some() || !drain(body).await {
         let close = header::HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
     }
-    Error::from_response(response)
+    Err(Error::from_response(response))
 }
 
 /// Reads off a body that nobody asked for; `false` where it is large or slow.
@@ -233,11 +243,7 @@ impl<'a> ApiExtractor<'a> for Keyed {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let identified = Self::identify(request).await;
-        let keyed = match identified {
-            Ok(keyed) => keyed,
-            Err(refusal) => return Err(refuse(request, body, refusal).await),
-        };
+        let keyed = or_refuse(request, body, Self::identify(request).await).await?;
         if keyed.call.expects_body() || drain(body).await {
             Ok(keyed)
         } else {
@@ -265,9 +271,6 @@ impl<'a> ApiExtractor<'a> for Metered {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        match Self::admit(request).await {
-            Ok(metered) => Ok(metered),
-            Err(refusal) => Err(refuse(request, body, refusal).await),
-        }
+        or_refuse(request, body, Self::admit(request).await).await
     }
 }

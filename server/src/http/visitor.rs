@@ -64,9 +64,9 @@ impl<'a> ApiExtractor<'a> for Visitor {
     }
 }
 
-/// A visitor whom no limit holds back: who forgot a password must be able to ask.
+/// A visitor whom no limit holds back: a probe, or who forgot a password and must be able to ask.
 ///
-/// What such a call can do is bounded by the letters that an address is sent.
+/// What the latter can do is bounded by the letters that an address is sent.
 pub struct UnlimitedVisitor(Visitor);
 
 impl Deref for UnlimitedVisitor {

@@ -14,6 +14,7 @@ use crate::http::{
 const LONG_FROM_PILLARS: usize = 100;
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Curves;
 
 #[OpenApi(prefix_path = "/quantlib/curves", tag = "Tag::Curves")]

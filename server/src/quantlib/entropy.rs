@@ -11,6 +11,7 @@ use crate::http::{Answer, Body, Metered, Tag};
 const LONG_FROM_NUMBERS: usize = 10_000;
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Entropy;
 
 #[OpenApi(prefix_path = "/quantlib/physics/entropy", tag = "Tag::Entropy")]

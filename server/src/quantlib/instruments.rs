@@ -15,6 +15,7 @@ use crate::http::{Answer, Body, Date, Metered, Tag, Written, written::date};
 const MOST_FLOWS: u32 = 12_000;
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Instruments;
 
 #[OpenApi(prefix_path = "/quantlib/instruments", tag = "Tag::Instruments")]

@@ -8,6 +8,7 @@ use super::{Computation, example_answer};
 use crate::http::{Answer, Body, Metered, Tag};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Numerical;
 
 #[OpenApi(prefix_path = "/quantlib/numerical/differentiation", tag = "Tag::Numerical")]

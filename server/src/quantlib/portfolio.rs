@@ -11,6 +11,7 @@ use crate::http::{Answer, Body, Metered, Tag};
 const LONG_FROM_ASSETS: usize = 64;
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Portfolio;
 
 #[OpenApi(prefix_path = "/quantlib/portfolio/optimize", tag = "Tag::Portfolio")]

@@ -16,6 +16,7 @@ const MOST_STEPS: usize = 100_000;
 const LONG_FROM_STEPS: u32 = 500;
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Pricing;
 
 #[OpenApi(prefix_path = "/quantlib/pricing", tag = "Tag::Pricing")]

@@ -8,6 +8,7 @@ use super::{Computation, example_answer};
 use crate::http::{Answer, Body, Metered, Tag};
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Regulatory;
 
 #[OpenApi(prefix_path = "/quantlib/regulatory/basel", tag = "Tag::Regulatory")]

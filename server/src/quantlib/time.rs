@@ -11,6 +11,7 @@ use crate::http::{
 };
 
 /// The endpoints.
+#[derive(Default)]
 pub struct Time;
 
 #[OpenApi(prefix_path = "/quantlib/core/types/tenor", tag = "Tag::Time")]

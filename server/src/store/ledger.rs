@@ -47,6 +47,7 @@ impl Ledger for Store {
     async fn calls_per_minute(&self, since: Timestamp) -> Result<Vec<MinuteCount>, StoreError> {
         let query = "SELECT account_id, guest_id, created_at / $2 AS minute, count(*) AS calls \
                      FROM usage WHERE created_at >= $1 AND coalesce(account_id, guest_id) IS NOT NULL \
+                     AND status <> 429 \
                      GROUP BY account_id, guest_id, minute ORDER BY guest_id, account_id, minute";
         let values = [time(since), MICROSECONDS_A_MINUTE.into()];
         let rows = stored(self.readers.query_all_raw(statement(query, values)).await)?;

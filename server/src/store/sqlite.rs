@@ -63,7 +63,9 @@ async fn connection(path: &Path, connections: u32) -> Result<DatabaseConnection,
 
 /// The file that an address names.
 fn path(address: &str) -> Result<PathBuf, OpenError> {
-    let unknown = || OpenError::UnknownEngine(address.to_owned());
+    // The address of a server may hold a password: only its kind is told.
+    let kind = address.split(':').next().unwrap_or_default();
+    let unknown = || OpenError::UnknownEngine(kind.to_owned());
     let path = match address.strip_prefix("sqlite:") {
         Some(rest) => rest.strip_prefix("//").unwrap_or(rest),
         None if address.contains("://") => return Err(unknown()),
