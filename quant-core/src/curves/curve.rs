@@ -687,9 +687,13 @@ mod tests {
             prop_assume!(start < end);
             let period = curve.between(start, end).unwrap();
             let ratio = curve.at(end).unwrap().discount_factor / curve.at(start).unwrap().discount_factor;
-            prop_assert!((period.discount_factor / ratio - 1.0).abs() <= 1e-14, "{period:?} {ratio}");
-            prop_assert!((period.simple_rate - (1.0 / ratio - 1.0) / (end - start)).abs() <= 2e-14 / ratio.min(1.0) * (1.0 + 1.0 / (end - start)));
-            prop_assert!((period.continuous_rate + libm::log(ratio) / (end - start)).abs() <= 1e-14 * (1.0 + 1.0 / (end - start)));
+            // A spline over gaps of 0.2 beside 4 years swings: its terms are hundreds of times the
+            // rate that they add up to, and so is what rounding leaves.
+            let rounding = if SHAPES[which] == Interpolation::Cubic { 1e-12 } else { 1e-14 };
+            let per_year = 1.0 + 1.0 / (end - start);
+            prop_assert!((period.discount_factor / ratio - 1.0).abs() <= rounding, "{period:?} {ratio}");
+            prop_assert!((period.simple_rate - (1.0 / ratio - 1.0) / (end - start)).abs() <= 2.0 * rounding / ratio.min(1.0) * per_year);
+            prop_assert!((period.continuous_rate + libm::log(ratio) / (end - start)).abs() <= rounding * per_year);
         }
 
         #[test]
