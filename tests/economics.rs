@@ -2,18 +2,10 @@
 
 use quant_core::Error;
 use quant_core::economics::{ces::Ces, cobb_douglas::CobbDouglas};
+use quant_tests::golden::{self, Largest};
 
 /// Largest relative error accepted in a quantity or a utility.
 const TOLERANCE: f64 = 1e-14;
-
-fn rows<const N: usize>(text: &str) -> Vec<[f64; N]> {
-    let read = |line: &str| {
-        let fields: Vec<f64> =
-            line.split(',').map(|field| field.parse().expect("a number")).collect();
-        fields.try_into().expect("as many fields as the header names")
-    };
-    text.lines().skip(2).map(read).collect()
-}
 
 /// Error relative to the expected value, or to the spacing of subnormal numbers below those.
 fn error(found: f64, expected: f64) -> f64 {
@@ -23,8 +15,9 @@ fn error(found: f64, expected: f64) -> f64 {
 
 #[test]
 fn cobb_douglas_agrees_with_many_digits() {
-    let mut largest = 0.0_f64;
-    for [alpha, income, p1, p2, x1, x2, utility] in rows(include_str!("golden/cobb_douglas.csv")) {
+    let mut largest = Largest::default();
+    for row in golden::rows("cobb_douglas", 90) {
+        let [alpha, income, p1, p2, x1, x2, utility] = row.numbers();
         let consumer = CobbDouglas { alpha, income, prices: [p1, p2] };
         let found = consumer.optimum().expect("an optimum");
         for (value, expected) in [
@@ -33,20 +26,17 @@ fn cobb_douglas_agrees_with_many_digits() {
             (found.utility, utility),
             (found.expenditure, income),
         ] {
-            let error = error(value, expected);
-            assert!(error <= TOLERANCE, "{consumer:?}: {value:e}, expected {expected:e}");
-            largest = largest.max(error);
+            largest.see(&row, error(value, expected), TOLERANCE, &(&consumer, value, expected));
         }
     }
-    println!("Cobb–Douglas: largest relative error {largest:e}");
+    println!("Cobb–Douglas: largest relative error {largest}");
 }
 
 #[test]
 fn ces_agrees_with_many_digits() {
-    let mut largest = 0.0_f64;
-    for [rho, w1, w2, income, p1, p2, x1, x2, utility, elasticity] in
-        rows(include_str!("golden/ces.csv"))
-    {
+    let mut largest = Largest::default();
+    for row in golden::rows("ces", 600) {
+        let [rho, w1, w2, income, p1, p2, x1, x2, utility, elasticity] = row.numbers();
         let consumer = Ces { rho, weights: [w1, w2], income, prices: [p1, p2] };
         let found = consumer.optimum().expect("an optimum");
         for (value, expected) in [
@@ -55,12 +45,10 @@ fn ces_agrees_with_many_digits() {
             (found.utility, utility),
             (found.elasticity_of_substitution, elasticity),
         ] {
-            let error = error(value, expected);
-            assert!(error <= TOLERANCE, "{consumer:?}: {value:e}, expected {expected:e}");
-            largest = largest.max(error);
+            largest.see(&row, error(value, expected), TOLERANCE, &(&consumer, value, expected));
         }
     }
-    println!("CES: largest relative error {largest:e}");
+    println!("CES: largest relative error {largest}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use quant_core::portfolio::{
     efficient_frontier::EfficientFrontier, max_sharpe::MaxSharpe, min_variance::Portfolio,
     target_return::TargetReturn,
 };
+use quant_tests::golden::{self, Largest};
 
 /// Largest error accepted in a weight, in units of the largest weight.
 const TOLERANCE: f64 = 1e-13;
@@ -12,10 +13,6 @@ const TOLERANCE: f64 = 1e-13;
 const SHARPE_TOLERANCE: f64 = 1e-12;
 /// Largest relative error accepted in a volatility, in units of a weight's tolerance.
 const VOLATILITY_TOLERANCE: f64 = 1.0;
-
-fn numbers(text: &str) -> Vec<f64> {
-    text.split(' ').map(|number| number.parse().expect("a number")).collect()
-}
 
 fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
     let [returns, covariance, lower, upper, parameter] = fields else { panic!("five fields") };
@@ -62,39 +59,36 @@ fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
 #[test]
 fn portfolios_agree_with_exact_active_sets() {
     let kinds = [("frontier", TOLERANCE), ("target", TOLERANCE), ("sharpe", SHARPE_TOLERANCE)];
+    let all = golden::rows("frontier", 200);
     for (kind, tolerance) in kinds {
-        let (mut largest, mut largest_in_volatility, mut rows) = (0.0_f64, 0.0_f64, 0);
-        for line in include_str!("golden/frontier.csv").lines().skip(2) {
-            let fields: Vec<&str> = line.split(',').collect();
-            if fields[0] != kind {
-                continue;
-            }
-            let inputs: Vec<Vec<f64>> = fields[1..6].iter().map(|field| numbers(field)).collect();
+        let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
+        let mut rows = 0;
+        for row in all.iter().filter(|row| row.text("kind") == kind) {
+            let [_, inputs @ .., portfolios, volatilities] = row.texts::<8>();
+            let inputs = inputs.map(|text| row.list(text));
             let found = solve(kind, &inputs);
-            let expected: Vec<Vec<f64>> = fields[6].split('|').map(numbers).collect();
-            assert_eq!(found.len(), expected.len(), "{line}: {found:?}");
-            for ((found, expected), volatility) in
-                found.iter().zip(&expected).zip(numbers(fields[7]))
-            {
+            let expected: Vec<Vec<f64>> =
+                portfolios.split('|').map(|text| row.list(text)).collect();
+            assert_eq!(found.len(), expected.len(), "{row}: {found:?}");
+            let volatilities = row.list::<f64>(volatilities);
+            for ((found, expected), volatility) in found.iter().zip(&expected).zip(volatilities) {
                 let size = expected.iter().fold(0.0, |size: f64, weight| size.max(weight.abs()));
                 for (asset, (weight, expected)) in found.weights.iter().zip(expected).enumerate() {
                     let error = (weight - expected).abs() / size;
-                    assert!(error <= tolerance, "{line}: {found:?}");
-                    largest = largest.max(error);
+                    largest.see(row, error, tolerance, found);
                     // What is at a bound there is at the bound here, bit for bit.
                     if [inputs[2][asset], inputs[3][asset]].contains(expected) {
-                        assert_eq!(weight, expected, "{line}: {found:?}");
+                        assert_eq!(weight, expected, "{row}: {found:?}");
                     }
                 }
                 let error = (found.volatility / volatility - 1.0).abs();
-                assert!(error <= VOLATILITY_TOLERANCE * tolerance, "{line}: {found:?}");
-                largest_in_volatility = largest_in_volatility.max(error);
+                largest_in_volatility.see(row, error, VOLATILITY_TOLERANCE * tolerance, found);
             }
             rows += 1;
         }
         assert!(rows >= 40, "{rows} rows of {kind}");
         println!(
-            "{kind}: {rows} rows, largest error of a weight {largest:e}, of a volatility {largest_in_volatility:e}"
+            "{kind}: {rows} rows, largest error of a weight {largest}, of a volatility {largest_in_volatility}"
         );
     }
 }

@@ -12,6 +12,7 @@ use quant_core::{
         schedule::Frequency,
     },
 };
+use quant_tests::golden::{self, Largest};
 
 /// A few roundings of the product of face value, rate and year fraction; relative.
 const BOND_TOLERANCE: f64 = 8.0 * f64::EPSILON;
@@ -21,25 +22,6 @@ const ACCRUED_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
 /// A few roundings against 50 digits; relative to the larger of the figure and what it is made of.
 const BILL_TOLERANCE: f64 = 8.0 * f64::EPSILON;
-
-/// The rows of a golden file, taken apart at the commas.
-fn rows<const N: usize>(name: &str) -> Vec<[String; N]> {
-    let path = format!("{}/golden/{name}.csv", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).expect("a golden file");
-    let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let rows: Vec<[String; N]> =
-        text.lines().skip(2).map(|line| fields(line).try_into().expect("fields")).collect();
-    assert!(rows.len() >= 100, "{name} has {} rows", rows.len());
-    rows
-}
-
-fn date(text: &str) -> NaiveDate {
-    text.parse().expect("a date")
-}
-
-fn number(text: &str) -> f64 {
-    text.parse().expect("a number")
-}
 
 fn calendar(name: &str) -> Calendar {
     match name {
@@ -83,81 +65,66 @@ fn distance(found: f64, expected: f64, size: f64) -> f64 {
 
 #[test]
 fn bonds_pay_and_accrue_as_in_quantlib() {
-    let (mut largest, mut largest_accrued): (f64, f64) = (0.0, 0.0);
-    for row in rows("instruments_bonds") {
-        let [
-            issue,
-            maturity,
-            rate,
-            face,
-            count,
-            kind,
-            sticky,
-            name,
-            rule,
-            settlement,
-            accrued,
-            flows,
-        ] = &row;
+    let (mut largest, mut largest_accrued) = (Largest::default(), Largest::default());
+    for row in golden::rows("instruments_bonds", 100) {
         let bond = FixedBond {
-            issue_date: date(issue),
-            maturity_date: date(maturity),
-            coupon_rate: number(rate),
-            face_value: number(face),
-            frequency: Frequency::from_count(count.parse().expect("a count")).expect("a frequency"),
-            day_count: day_count(kind),
-            end_of_month: sticky == "true",
-            calendar: calendar(name),
-            convention: convention(rule),
+            issue_date: row.get("issue_date"),
+            maturity_date: row.get("maturity_date"),
+            coupon_rate: row.get("coupon_rate"),
+            face_value: row.get("face_value"),
+            frequency: Frequency::from_count(row.get("frequency")).expect("a frequency"),
+            day_count: day_count(row.text("day_count")),
+            end_of_month: row.get("end_of_month"),
+            calendar: calendar(row.text("calendar")),
+            convention: convention(row.text("convention")),
         };
         let found = bond.cash_flows(None).expect("cash flows").cashflows;
-        let expected: Vec<&str> = flows.split(' ').collect();
-        assert_eq!(found.len(), expected.len() / 3, "{row:?}");
+        let expected: Vec<&str> = row.text("cashflows").split(' ').collect();
+        assert_eq!(found.len(), expected.len() / 3, "{row}");
         for (flow, expected) in found.iter().zip(expected.chunks(3)) {
-            assert_eq!(flow.date.to_string(), expected[0], "{row:?}");
-            let [fraction, amount] = [number(expected[1]), number(expected[2])];
+            assert_eq!(flow.date.to_string(), expected[0], "{row}");
+            let [fraction, amount] = [row.parse::<f64>(expected[1]), row.parse(expected[2])];
             // QuantLib makes its amounts of (1 + cτ) − 1, which is absolute in the face value.
             let error = distance(flow.year_fraction, fraction, fraction.abs().max(1.0))
                 .max(distance(flow.amount, amount, amount.abs().max(bond.face_value)));
-            assert!(error <= BOND_TOLERANCE, "{row:?}: {flow:?}: {error:e}");
-            largest = largest.max(error);
+            largest.see(&row, error, BOND_TOLERANCE, flow);
         }
-        let settled = bond.cash_flows(Some(date(settlement))).expect("cash flows");
-        let later = found.into_iter().filter(|flow| flow.date > date(settlement));
-        assert_eq!(settled.cashflows, later.collect::<Vec<_>>(), "{row:?}");
+        let settlement: NaiveDate = row.get("settlement_date");
+        let settled = bond.cash_flows(Some(settlement)).expect("cash flows");
+        let later = found.into_iter().filter(|flow| flow.date > settlement);
+        assert_eq!(settled.cashflows, later.collect::<Vec<_>>(), "{row}");
+        let accrued = row.text("accrued_interest");
         if !accrued.is_empty() {
             let found = settled.accrued_interest.expect("interest at a settlement");
-            let error = distance(found, number(accrued), bond.face_value);
-            assert!(error <= ACCRUED_TOLERANCE, "{row:?}: {found}: {error:e}");
-            largest_accrued = largest_accrued.max(error);
+            let error = distance(found, row.parse(accrued), bond.face_value);
+            largest_accrued.see(&row, error, ACCRUED_TOLERANCE, &found);
         }
     }
-    println!("largest error of a payment: {largest:e}, of accrued interest: {largest_accrued:e}");
+    println!("largest error of a payment: {largest}, of accrued interest: {largest_accrued}");
 }
 
 #[test]
 fn bills_agree_with_fifty_digits() {
-    let (mut largest, mut largest_by_price): (f64, f64) = (0.0, 0.0);
-    for row in rows("instruments_bills") {
-        let [settlement, maturity, face, rate, days, price, bond, money, discount] = &row;
+    let (mut largest, mut largest_by_price) = (Largest::default(), Largest::default());
+    for row in golden::rows("instruments_bills", 100) {
+        let [settlement, maturity, face, rate, days, price, bond, money, discount] = row.texts();
         let [face_value, rate, price, bond, money, discount] =
-            [face, rate, price, bond, money, discount].map(|text| number(text));
+            [face, rate, price, bond, money, discount].map(|text| row.parse::<f64>(text));
         let bill = |quote| TreasuryBill {
-            settlement_date: date(settlement),
-            maturity_date: date(maturity),
+            settlement_date: row.parse(settlement),
+            maturity_date: row.parse(maturity),
             face_value,
             quote,
         };
         let found = bill(Quote::DiscountRate(rate)).value().expect("a valuation");
-        assert_eq!(found.days_to_maturity.to_string(), *days, "{row:?}");
+        assert_eq!(found.days_to_maturity.to_string(), days, "{row}");
         // Near the price zero the rounding of the face value less the discount grows.
         let size = face_value / price;
         let error = distance(found.price, price, face_value)
             .max(distance(found.discount_amount, discount, discount.abs().max(1e-300)))
             .max(distance(found.bond_equivalent_yield, bond, bond.abs().max(1e-300) * size))
             .max(distance(found.money_market_yield, money, money.abs().max(1e-300) * size));
-        assert!(error <= BILL_TOLERANCE, "{row:?}: {found:?}: {error:e}");
-        largest = largest.max(error);
+        largest.see(&row, error, BILL_TOLERANCE, &found);
         let found = bill(Quote::Price(price)).value().expect("a valuation");
         // A price has the rounding of its last digit, which the short day of a year makes large.
         let per_year = size * 366.0 / found.days_to_maturity as f64;
@@ -166,8 +133,7 @@ fn bills_agree_with_fifty_digits() {
             rate,
             per_year,
         ));
-        assert!(error <= BILL_TOLERANCE, "{row:?}: {found:?}: {error:e}");
-        largest_by_price = largest_by_price.max(error);
+        largest_by_price.see(&row, error, BILL_TOLERANCE, &found);
     }
-    println!("largest error by discount rate: {largest:e}, by price: {largest_by_price:e}");
+    println!("largest error by discount rate: {largest}, by price: {largest_by_price}");
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
+pub mod golden;
+
 use account_core::{
     Code, Email, NewAccount, Password, Tier, Timestamp, Username,
     testing::{FixedClock, Outbox},

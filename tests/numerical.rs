@@ -1,31 +1,23 @@
 //! `quant_core::numerical` against rows of mpmath.
 
 use quant_core::numerical::derivative::{Function, Scheme, derivative};
-
-const ROWS: &str = include_str!("golden/numerical.csv");
+use quant_tests::golden::{self, Largest};
 
 /// The rows are correctly rounded, and so is nearly every quotient: only one that lies within
 /// 2⁻⁵⁰ of the middle between two doubles may be the other of the two.
-const ULPS: u64 = 1;
+const ULPS: f64 = 1.0;
 
 #[test]
 fn every_quotient_is_the_double_nearest_to_its_definition() {
-    let mut largest = (0, "");
-    for row in ROWS.lines().skip(2) {
-        let fields: Vec<&str> = row.split(',').collect();
-        let [function, x, h, scheme, expected] = fields[..] else { panic!("{row}") };
-        let found = derivative(named(function), number(x), number(h), scheme_named(scheme));
-        let error = found.map_or(u64::MAX, |found| ulps_apart(found, number(expected)));
-        if error > largest.0 {
-            largest = (error, row);
-        }
+    let mut largest = Largest::default();
+    for row in golden::rows("numerical", 900) {
+        let [function, x, h, scheme, expected] = row.texts();
+        let (x, h) = (row.parse(x), row.parse(h));
+        let found = derivative(named(function), x, h, scheme_named(scheme));
+        let found = found.unwrap_or_else(|error| panic!("{row}: {error}"));
+        largest.see(&row, ulps_apart(found, row.parse(expected)) as f64, ULPS, &found);
     }
-    println!("largest error: {} units in the last place, {}", largest.0, largest.1);
-    assert!(largest.0 <= ULPS, "{largest:?}");
-}
-
-fn number(text: &str) -> f64 {
-    text.parse().expect("the golden file holds numbers")
+    println!("largest error in units in the last place: {largest}");
 }
 
 fn named(function: &str) -> Function {

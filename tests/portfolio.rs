@@ -1,6 +1,7 @@
 //! Least-variance weights against mpmath and quadprog: `tests/golden/generate/portfolio.py`.
 
 use quant_core::portfolio::min_variance::MinVariance;
+use quant_tests::golden::{self, Largest};
 
 /// Largest error accepted in a weight, in units of the largest weight.
 const TOLERANCE: f64 = 1e-13;
@@ -9,11 +10,10 @@ const VOLATILITY_TOLERANCE: f64 = 1e-13;
 
 #[test]
 fn weights_agree_with_exact_active_sets() {
-    let (mut largest, mut largest_in_volatility) = (0.0_f64, 0.0_f64);
-    for line in include_str!("golden/portfolio.csv").lines().skip(2) {
-        let fields: Vec<Vec<f64>> = line.split(',').map(numbers).collect();
+    let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
+    for row in golden::rows("portfolio", 280) {
         let [covariance, lower, upper, expected, variance] =
-            fields.try_into().expect("as many fields as the header names");
+            row.texts().map(|text| row.list::<f64>(text));
         let rows: Vec<Vec<f64>> = covariance.chunks(expected.len()).map(<[f64]>::to_vec).collect();
         let portfolio = MinVariance {
             expected_returns: &vec![0.0; expected.len()],
@@ -28,21 +28,16 @@ fn weights_agree_with_exact_active_sets() {
         let scale = expected.iter().fold(0.0_f64, |scale, weight| scale.max(weight.abs()));
         for (asset, (&weight, &expected)) in portfolio.weights.iter().zip(&expected).enumerate() {
             let error = (weight - expected).abs() / scale;
-            assert!(error <= TOLERANCE, "{line}: asset {asset} has {weight}");
-            largest = largest.max(error);
+            largest.see(&row, error, TOLERANCE, &(asset, weight));
             if expected == lower[asset] || expected == upper[asset] {
-                assert_eq!(weight, expected, "{line}: asset {asset} is at its bound");
+                assert_eq!(weight, expected, "{row}: asset {asset} is at its bound");
             }
         }
         let volatility = variance[0].sqrt();
         let error = (portfolio.volatility - volatility).abs() / volatility.max(f64::MIN_POSITIVE);
-        assert!(error <= VOLATILITY_TOLERANCE, "{line}: {} for {volatility}", portfolio.volatility);
-        assert_eq!(portfolio.sharpe_ratio.is_none(), portfolio.volatility == 0.0, "{line}");
-        largest_in_volatility = largest_in_volatility.max(error);
+        let found = (portfolio.volatility, volatility);
+        largest_in_volatility.see(&row, error, VOLATILITY_TOLERANCE, &found);
+        assert_eq!(portfolio.sharpe_ratio.is_none(), portfolio.volatility == 0.0, "{row}");
     }
-    println!("largest error in a weight {largest:e}, in a volatility {largest_in_volatility:e}");
-}
-
-fn numbers(field: &str) -> Vec<f64> {
-    field.split(' ').map(|number| number.parse().expect("a number")).collect()
+    println!("largest error in a weight {largest}, in a volatility {largest_in_volatility}");
 }

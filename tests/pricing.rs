@@ -4,6 +4,7 @@ use quant_core::pricing::barrier::{BarrierOption, Direction, Handling, Knock, Tr
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_core::pricing::margrabe::ExchangeOption;
 use quant_core::pricing::normal;
+use quant_tests::golden::{self, Largest, Row};
 
 /// Relative: a few roundings.
 const NORMAL_TOLERANCE: f64 = 2e-15;
@@ -20,41 +21,32 @@ const TREE_TOLERANCE: f64 = 1e-13;
 /// Of the spot: in QuantLib the probabilities of LR lose digits. It never sees the barrier, which is out of reach.
 const QUANTLIB_TREE_TOLERANCE: f64 = 1e-10;
 
-/// The rows of a golden file, taken apart at the commas.
-fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
-    text.lines().skip(2).map(|line| line.split(',').collect())
-}
-
-fn numbers<const N: usize>(fields: &[&str]) -> [f64; N] {
-    let numbers: Vec<f64> = fields.iter().map(|field| field.parse().expect("a number")).collect();
-    numbers.try_into().expect("as many numbers as the header names")
-}
-
-fn european(fields: &[&str]) -> EuropeanOption {
-    let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] =
-        numbers(&fields[1..7]);
+/// The option of the row.
+fn european(row: &Row) -> EuropeanOption {
     EuropeanOption {
-        option_type: if fields[0] == "call" { OptionType::Call } else { OptionType::Put },
-        spot,
-        strike,
-        risk_free_rate,
-        dividend_yield,
-        volatility,
-        time_to_maturity,
+        option_type: if row.text("option_type") == "call" {
+            OptionType::Call
+        } else {
+            OptionType::Put
+        },
+        spot: row.get("spot"),
+        strike: row.get("strike"),
+        risk_free_rate: row.get("risk_free_rate"),
+        dividend_yield: row.get("dividend_yield"),
+        volatility: row.get("volatility"),
+        time_to_maturity: row.get("time_to_maturity"),
     }
 }
 
-/// The option of a row from its type on, and its price.
-fn barrier(fields: &[&str]) -> (BarrierOption, f64) {
-    let [barrier, rebate, price] = numbers(&fields[9..12]);
-    let option = BarrierOption {
-        option: european(fields),
-        barrier,
-        direction: if fields[7] == "down" { Direction::Down } else { Direction::Up },
-        knock: if fields[8] == "in" { Knock::In } else { Knock::Out },
-        rebate,
-    };
-    (option, price)
+/// The option of the row, with its barrier.
+fn barrier(row: &Row) -> BarrierOption {
+    BarrierOption {
+        option: european(row),
+        barrier: row.get("barrier"),
+        direction: if row.text("direction") == "down" { Direction::Down } else { Direction::Up },
+        knock: if row.text("knock") == "in" { Knock::In } else { Knock::Out },
+        rebate: row.get("rebate"),
+    }
 }
 
 fn tree(name: &str) -> Tree {
@@ -67,54 +59,48 @@ fn tree(name: &str) -> Tree {
     }
 }
 
-/// The largest error seen, held against a tolerance as it grows.
-struct Largest(f64);
+/// The price of the row's option on the row's tree.
+fn price_on_tree(row: &Row, option: &BarrierOption) -> f64 {
+    let (tree, n_steps) = (tree(row.text("tree")), row.get("n_steps"));
+    option.price_on_tree(tree, n_steps, Handling::Plain).expect("a price")
+}
 
-impl Largest {
-    fn see(
-        &mut self,
-        found: f64,
-        expected: f64,
-        scale: f64,
-        tolerance: f64,
-        what: &dyn std::fmt::Debug,
-    ) {
-        let difference = (found - expected).abs();
-        let error = if difference == 0.0 { 0.0 } else { difference / scale };
-        assert!(error <= tolerance, "{what:?}: {found:e}, expected {expected:e}, error {error:e}");
-        self.0 = self.0.max(error);
-    }
+/// How far apart two prices are, as a part of `scale`.
+fn error(found: f64, expected: f64, scale: f64) -> f64 {
+    let difference = (found - expected).abs();
+    if difference == 0.0 { 0.0 } else { difference / scale }
 }
 
 #[test]
 fn the_normal_distribution_agrees_with_fifty_digits() {
-    let mut largest = Largest(0.0);
-    for row in rows(include_str!("golden/pricing_normal.csv")) {
-        let [x, cdf, pdf, mills_ratio] = numbers(&row);
+    let mut largest = Largest::default();
+    for row in golden::rows("pricing_normal", 100) {
+        let [x, cdf, pdf, mills_ratio] = row.numbers();
         for (found, expected) in
             [(normal::cdf(x), cdf), (normal::pdf(x), pdf), (normal::mills_ratio(x), mills_ratio)]
         {
-            largest.see(found, expected, expected, NORMAL_TOLERANCE, &x);
+            let error = error(found, expected, expected);
+            largest.see(&row, error, NORMAL_TOLERANCE, &found);
         }
     }
-    println!("normal distribution: largest relative error {:e}", largest.0);
+    println!("normal distribution: largest relative error {largest}");
 }
 
 #[test]
 fn european_options_agree_with_fifty_digits() {
-    let mut largest = Largest(0.0);
-    for row in rows(include_str!("golden/pricing_european.csv")) {
-        let (option, [price]) = (european(&row), numbers(&row[7..]));
-        let found = option.price().expect("a price");
-        largest.see(found, price, price, CLOSED_FORM_TOLERANCE, &option);
+    let mut largest = Largest::default();
+    for row in golden::rows("pricing_european", 250) {
+        let found = european(&row).price().expect("a price");
+        let price = row.get("price");
+        largest.see(&row, error(found, price, price), CLOSED_FORM_TOLERANCE, &found);
     }
-    println!("european options: largest relative error {:e}", largest.0);
+    println!("european options: largest relative error {largest}");
 }
 
 #[test]
 fn exchange_options_agree_with_fifty_digits() {
-    let mut largest = Largest(0.0);
-    for row in rows(include_str!("golden/pricing_margrabe.csv")) {
+    let mut largest = Largest::default();
+    for row in golden::rows("pricing_margrabe", 90) {
         let [
             spot1,
             spot2,
@@ -126,7 +112,7 @@ fn exchange_options_agree_with_fifty_digits() {
             time_to_maturity,
             call,
             put,
-        ] = numbers(&row);
+        ] = row.numbers();
         let option = ExchangeOption {
             spot1,
             spot2,
@@ -138,45 +124,44 @@ fn exchange_options_agree_with_fifty_digits() {
             time_to_maturity,
         };
         let found = option.prices().expect("prices");
-        largest.see(found.call, call, call, CLOSED_FORM_TOLERANCE, &option);
-        largest.see(found.put, put, put, CLOSED_FORM_TOLERANCE, &option);
+        largest.see(&row, error(found.call, call, call), CLOSED_FORM_TOLERANCE, &found);
+        largest.see(&row, error(found.put, put, put), CLOSED_FORM_TOLERANCE, &found);
     }
-    println!("exchange options: largest relative error {:e}", largest.0);
+    println!("exchange options: largest relative error {largest}");
 }
 
 #[test]
 fn continuously_watched_barriers_agree_with_quantlib() {
-    let mut largest = Largest(0.0);
-    for row in rows(include_str!("golden/pricing_barrier_continuous.csv")) {
-        let (option, price) = barrier(&row);
+    let mut largest = Largest::default();
+    for row in golden::rows("pricing_barrier_continuous", 20) {
+        let (option, price) = (barrier(&row), row.get::<f64>("price"));
         let found = option.price_watched_continuously().expect("a price");
-        largest.see(found, price, price + option.option.spot, CONTINUOUS_TOLERANCE, &option);
+        let error = error(found, price, price + option.option.spot);
+        largest.see(&row, error, CONTINUOUS_TOLERANCE, &found);
     }
-    println!("continuous barriers: largest error {:e} of the spot", largest.0);
+    println!("continuous barriers: largest error {largest} of the spot");
 }
 
 #[test]
 fn trees_agree_with_the_same_trees_in_fifty_digits() {
-    let mut largest = Largest(0.0);
-    for row in rows(include_str!("golden/pricing_barrier_tree.csv")) {
-        let (option, price) = barrier(&row[2..]);
-        let n_steps = row[1].parse().expect("a count");
-        let found = option.price_on_tree(tree(row[0]), n_steps, Handling::Plain).expect("a price");
-        let scale = price + 1e-3 * option.option.spot;
-        largest.see(found, price, scale, TREE_TOLERANCE, &(row[0], n_steps, &option));
+    let mut largest = Largest::default();
+    for row in golden::rows("pricing_barrier_tree", 100) {
+        let (option, price) = (barrier(&row), row.get::<f64>("price"));
+        let found = price_on_tree(&row, &option);
+        let error = error(found, price, price + 1e-3 * option.option.spot);
+        largest.see(&row, error, TREE_TOLERANCE, &found);
     }
-    println!("trees: largest error {:e} of price and a thousandth of the spot", largest.0);
+    println!("trees: largest error {largest} of price and a thousandth of the spot");
 }
 
 #[test]
 fn trees_agree_with_quantlib() {
-    let mut largest = Largest(0.0);
-    for row in rows(include_str!("golden/pricing_barrier_tree_quantlib.csv")) {
-        let (option, price) = barrier(&row[2..]);
-        let n_steps = row[1].parse().expect("a count");
-        let found = option.price_on_tree(tree(row[0]), n_steps, Handling::Plain).expect("a price");
-        let what = (row[0], n_steps, &option);
-        largest.see(found, price, option.option.spot, QUANTLIB_TREE_TOLERANCE, &what);
+    let mut largest = Largest::default();
+    for row in golden::rows("pricing_barrier_tree_quantlib", 90) {
+        let (option, price) = (barrier(&row), row.get::<f64>("price"));
+        let found = price_on_tree(&row, &option);
+        let error = error(found, price, option.option.spot);
+        largest.see(&row, error, QUANTLIB_TREE_TOLERANCE, &found);
     }
-    println!("trees against QuantLib: largest error {:e} of the spot", largest.0);
+    println!("trees against QuantLib: largest error {largest} of the spot");
 }

@@ -1,15 +1,13 @@
 //! Capital ratios against exact fractions: `tests/golden/generate/capital_ratios.py`.
 
 use quant_core::regulatory::capital_ratios::Capital;
+use quant_tests::golden;
 
 #[test]
 fn ratios_are_rounded_once_and_adequacy_is_that_of_the_decimals() {
     let mut misjudged_by_the_quotient = 0;
-    for line in include_str!("golden/capital_ratios.csv").lines().skip(2) {
-        let fields: Vec<f64> =
-            line.split(',').map(|field| field.parse().expect("a number")).collect();
-        let [capital, assets, exposure, ratio, leverage, cet1, tier1, total] =
-            fields.try_into().expect("as many fields as the header names");
+    for row in golden::rows("capital_ratios", 380) {
+        let [capital, assets, exposure, ratio, leverage, cet1, tier1, total] = row.numbers();
         let bank = Capital {
             cet1_capital: capital,
             tier1_capital: capital,
@@ -21,11 +19,11 @@ fn ratios_are_rounded_once_and_adequacy_is_that_of_the_decimals() {
         assert_eq!(
             [found.cet1_ratio, found.tier1_ratio, found.total_capital_ratio],
             [ratio; 3],
-            "{bank:?}"
+            "{row}"
         );
-        assert_eq!(found.leverage_ratio, Some(leverage), "{bank:?}");
+        assert_eq!(found.leverage_ratio, Some(leverage), "{row}");
         let adequate = [found.cet1_adequate, found.tier1_adequate, found.total_adequate];
-        assert_eq!(adequate, [cet1 == 1.0, tier1 == 1.0, total == 1.0], "{bank:?}");
+        assert_eq!(adequate, [cet1 == 1.0, tier1 == 1.0, total == 1.0], "{row}");
         misjudged_by_the_quotient += usize::from((ratio >= 0.045) != adequate[0]);
     }
     println!("rows whose quotient misjudges common equity: {misjudged_by_the_quotient}");

@@ -7,24 +7,10 @@ use quant_core::time::{
     schedule::{Frequency, Schedule},
     tenor::Tenor,
 };
+use quant_tests::golden::{self, Largest, Row};
 
 /// Half a unit in the last place of a quotient, and as much for QuantLib's own rounding.
 const YEAR_FRACTION_TOLERANCE: f64 = 4.0 * f64::EPSILON;
-
-/// The rows of a golden file, taken apart at the commas.
-fn rows<const N: usize>(name: &str) -> Vec<[String; N]> {
-    let path = format!("{}/golden/{name}.csv", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).expect("a golden file");
-    let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let rows: Vec<[String; N]> =
-        text.lines().skip(2).map(|line| fields(line).try_into().expect("fields")).collect();
-    assert!(rows.len() >= 100, "{name} has {} rows", rows.len());
-    rows
-}
-
-fn date(text: &str) -> NaiveDate {
-    text.parse().expect("a date")
-}
 
 fn calendar(name: &str) -> Calendar {
     match name {
@@ -61,70 +47,71 @@ fn day_count(name: &str) -> DayCount {
     }
 }
 
-fn frequency(count: &str) -> Frequency {
-    Frequency::from_count(count.parse().expect("a count")).expect("a frequency")
+fn frequency(row: &Row) -> Frequency {
+    Frequency::from_count(row.get("frequency")).expect("a frequency")
 }
 
 #[test]
 fn tenors_lead_to_the_dates_of_quantlib() {
-    for [start, tenor, result] in rows("time_tenors") {
-        let tenor: Tenor = tenor.parse().expect("a tenor");
-        assert_eq!(tenor.add_to(date(&start)), Ok(date(&result)), "{start} + {tenor}");
+    for row in golden::rows("time_tenors", 100) {
+        let (start, tenor): (NaiveDate, Tenor) = (row.get("start_date"), row.get("tenor"));
+        assert_eq!(tenor.add_to(start), Ok(row.get("result_date")), "{row}");
     }
 }
 
 #[test]
 fn every_day_of_the_years_is_open_or_closed_as_in_quantlib() {
-    for [name, year, holidays] in rows("time_calendars") {
-        let year: i32 = year.parse().expect("a year");
+    for row in golden::rows("time_calendars", 100) {
+        let (calendar, year) = (calendar(row.text("calendar")), row.get("year"));
         let first = NaiveDate::from_ymd_opt(year, 1, 1).expect("a year's first day");
         let closed: Vec<String> = first
             .iter_days()
             .take_while(|day| day.to_string().starts_with(&year.to_string()))
             .filter(|&day| Calendar::Weekends.is_business_day(day))
-            .filter(|&day| !calendar(&name).is_business_day(day))
+            .filter(|&day| !calendar.is_business_day(day))
             .map(|day| day.to_string()[5..].to_owned())
             .collect();
-        assert_eq!(closed.join(" "), holidays, "{name} {year}");
+        assert_eq!(closed.join(" "), row.text("holidays"), "{row}");
     }
 }
 
 #[test]
 fn dates_move_as_in_quantlib() {
-    for [name, rule, start, adjusted] in rows("time_adjustments") {
-        let moved = calendar(&name).adjust(date(&start), convention(&rule));
-        assert_eq!(moved, Ok(date(&adjusted)), "{name} {rule} {start}");
+    for row in golden::rows("time_adjustments", 100) {
+        let [name, rule, start, adjusted] = row.texts();
+        let moved = calendar(name).adjust(row.parse(start), convention(rule));
+        assert_eq!(moved, Ok(row.parse(adjusted)), "{row}");
     }
 }
 
 #[test]
 fn year_fractions_agree_with_quantlib() {
-    let mut largest: f64 = 0.0;
-    for row in rows("time_day_counts") {
-        let [kind, start, end, period_start, period_end, count, maturity, name, expected] = &row;
+    let mut largest = Largest::default();
+    for row in golden::rows("time_day_counts", 100) {
         let reference = Reference {
-            period_start: date(period_start),
-            period_end: date(period_end),
-            frequency: frequency(count),
-            maturity_date: date(maturity),
-            calendar: calendar(name),
+            period_start: row.get("period_start"),
+            period_end: row.get("period_end"),
+            frequency: frequency(&row),
+            maturity_date: row.get("maturity_date"),
+            calendar: calendar(row.text("calendar")),
         };
-        let found = day_count(kind).year_fraction(date(start), date(end), &reference);
-        let expected: f64 = expected.parse().expect("a number");
-        let error = (found.expect("a fraction") - expected).abs() / expected.abs().max(1.0);
-        assert!(error <= YEAR_FRACTION_TOLERANCE, "{row:?}: {error:e}");
-        largest = largest.max(error);
+        let (start, end) = (row.get("start"), row.get("end"));
+        let found = day_count(row.text("day_count")).year_fraction(start, end, &reference);
+        let (found, expected): (f64, f64) = (found.expect("a fraction"), row.get("year_fraction"));
+        let error = (found - expected).abs() / expected.abs().max(1.0);
+        largest.see(&row, error, YEAR_FRACTION_TOLERANCE, &found);
     }
-    println!("largest error of a year fraction: {largest:e}");
+    println!("largest error of a year fraction: {largest}");
 }
 
 #[test]
 fn schedules_have_the_dates_of_quantlib() {
-    for [issue, maturity, count, end_of_month, dates] in rows("time_schedules") {
-        let sticky = end_of_month == "true";
-        let schedule = Schedule::backward(date(&issue), date(&maturity), frequency(&count), sticky);
+    for row in golden::rows("time_schedules", 100) {
+        let (issue, maturity) = (row.get("issue_date"), row.get("maturity_date"));
+        let schedule =
+            Schedule::backward(issue, maturity, frequency(&row), row.get("end_of_month"));
         let ends = schedule.expect("a schedule").map(|period| format!(" {}", period.end));
-        let found: String = std::iter::once(issue.clone()).chain(ends).collect();
-        assert_eq!(found, dates, "{issue} {maturity} {count} {end_of_month}");
+        let found: String = std::iter::once(issue.to_string()).chain(ends).collect();
+        assert_eq!(found, row.text("dates"), "{row}");
     }
 }

@@ -14,13 +14,14 @@ Three things differ from plain FastAPI on purpose, since nothing is coerced here
 
 import json
 import math
+import re
 from datetime import date
 from enum import Enum
 from typing import Any, Callable, List, Optional
 
 from fastapi import FastAPI, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConstrainedFloat, ConstrainedInt, conlist, constr, errors
+from pydantic import BaseModel, ConstrainedFloat, ConstrainedInt, conlist, errors
 from pydantic.validators import number_size_validator
 
 
@@ -131,7 +132,27 @@ class IsoDate(date):
             raise errors.DateError() from None
 
 
-Tenor = constr(strict=True)
+class TenorError(errors.PydanticValueError):
+    code = "text"
+    msg_template = "tenor must be counts and units of D, W, M or Y"
+
+
+class Tenor(str):
+    """Counts, each below 2**32, and units of D, W, M or Y in any case, with a sign in front or not."""
+
+    @classmethod
+    def __get_validators__(cls):
+        yield cls.from_json
+
+    @classmethod
+    def from_json(cls, value: Any) -> str:
+        if not isinstance(value, str):
+            raise errors.StrError()
+        if not re.fullmatch(r"[+-]?([0-9]+[DWMYdwmy])+", value):
+            raise TenorError()
+        if any(int(count) >= 2**32 for count in re.findall(r"[0-9]+", value)):
+            raise TenorError()
+        return value
 
 
 class Body(BaseModel):
