@@ -104,11 +104,11 @@ impl App {
     ///
     /// Why it cannot start.
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
+        let opened = open(&config.storage, config.migrate).await?;
         let sender = match &config.mail {
             MailRoute::Smtp(url) => mail::Sender::smtp(url, &config.mail_from)?,
             MailRoute::Folder(path) => mail::Sender::folder(path, &config.mail_from)?,
         };
-        let opened = open(&config.storage, config.migrate).await?;
         let (store, vault) = (opened.store.clone(), opened.vault.clone());
         let app = Self::over(opened, config, clock.clone()).await?;
         let mail = mail::Worker::start(store, vault, sender, move || clock.now());
