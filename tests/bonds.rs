@@ -5,11 +5,11 @@ use quant_core::{
     time::{
         NaiveDate,
         calendar::{BusinessDayConvention, Calendar},
-        day_count::DayCount,
         schedule::Frequency,
     },
 };
 use quant_tests::golden::{self, Largest, Row};
+use quant_tests::names::day_count;
 
 /// A few roundings against 50 digits, in units of the dirty price and for a measure of itself.
 const PRICE_TOLERANCE: f64 = 8.0 * f64::EPSILON;
@@ -23,17 +23,6 @@ const YIELD_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 
 /// QuantLib sums plain powers, and its yields stop at a step of 1e-14.
 const QUANTLIB_TOLERANCE: f64 = 1e-12;
-
-fn day_count(name: &str) -> DayCount {
-    match name {
-        "30/360" => DayCount::Thirty360BondBasis,
-        "30E/360" => DayCount::ThirtyE360,
-        "ACT/360" => DayCount::Act360,
-        "ACT/365" => DayCount::Act365,
-        "ACT/ACT ICMA" => DayCount::ActActIcma,
-        other => panic!("day count {other}"),
-    }
-}
 
 fn bond(row: &Row) -> FixedBond {
     FixedBond {

@@ -5,14 +5,10 @@ use quant_core::{
         fixed_bond::FixedBond,
         treasury_bill::{Quote, TreasuryBill},
     },
-    time::{
-        NaiveDate,
-        calendar::{BusinessDayConvention, Calendar},
-        day_count::DayCount,
-        schedule::Frequency,
-    },
+    time::{NaiveDate, schedule::Frequency},
 };
 use quant_tests::golden::{self, Largest};
+use quant_tests::names::{calendar, convention, day_count};
 
 /// A few roundings of the product of face value, rate and year fraction; relative.
 const BOND_TOLERANCE: f64 = 8.0 * f64::EPSILON;
@@ -22,41 +18,6 @@ const ACCRUED_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
 /// A few roundings against 50 digits; relative to the larger of the figure and what it is made of.
 const BILL_TOLERANCE: f64 = 8.0 * f64::EPSILON;
-
-fn calendar(name: &str) -> Calendar {
-    match name {
-        "weekends" => Calendar::Weekends,
-        "target" => Calendar::Target,
-        "us" => Calendar::UnitedStates,
-        "uk" => Calendar::UnitedKingdom,
-        other => panic!("calendar {other}"),
-    }
-}
-
-fn convention(name: &str) -> BusinessDayConvention {
-    match name {
-        "unadjusted" => BusinessDayConvention::Unadjusted,
-        "following" => BusinessDayConvention::Following,
-        "modified_following" => BusinessDayConvention::ModifiedFollowing,
-        "preceding" => BusinessDayConvention::Preceding,
-        "modified_preceding" => BusinessDayConvention::ModifiedPreceding,
-        other => panic!("convention {other}"),
-    }
-}
-
-fn day_count(name: &str) -> DayCount {
-    match name {
-        "30/360" => DayCount::Thirty360BondBasis,
-        "30E/360" => DayCount::ThirtyE360,
-        "30E/360 ISDA" => DayCount::ThirtyE360Isda,
-        "ACT/360" => DayCount::Act360,
-        "ACT/365" => DayCount::Act365,
-        "ACT/ACT ICMA" => DayCount::ActActIcma,
-        "ACT/ACT ISDA" => DayCount::ActActIsda,
-        "BUS/252" => DayCount::Bus252,
-        other => panic!("day count {other}"),
-    }
-}
 
 /// How far apart two figures are, as a part of `size`.
 fn distance(found: f64, expected: f64, size: f64) -> f64 {

@@ -3,6 +3,7 @@
 #![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
 pub mod golden;
+pub mod names;
 
 use account_core::{
     Code, Email, NewAccount, Password, Tier, Timestamp, Username,

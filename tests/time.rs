@@ -2,50 +2,16 @@
 
 use quant_core::time::{
     NaiveDate,
-    calendar::{BusinessDayConvention, Calendar},
-    day_count::{DayCount, Reference},
+    calendar::Calendar,
+    day_count::Reference,
     schedule::{Frequency, Schedule},
     tenor::Tenor,
 };
 use quant_tests::golden::{self, Largest, Row};
+use quant_tests::names::{calendar, convention, day_count};
 
 /// Half a unit in the last place of a quotient, and as much for QuantLib's own rounding.
 const YEAR_FRACTION_TOLERANCE: f64 = 4.0 * f64::EPSILON;
-
-fn calendar(name: &str) -> Calendar {
-    match name {
-        "weekends" => Calendar::Weekends,
-        "target" => Calendar::Target,
-        "us" => Calendar::UnitedStates,
-        "uk" => Calendar::UnitedKingdom,
-        other => panic!("calendar {other}"),
-    }
-}
-
-fn convention(name: &str) -> BusinessDayConvention {
-    match name {
-        "unadjusted" => BusinessDayConvention::Unadjusted,
-        "following" => BusinessDayConvention::Following,
-        "modified_following" => BusinessDayConvention::ModifiedFollowing,
-        "preceding" => BusinessDayConvention::Preceding,
-        "modified_preceding" => BusinessDayConvention::ModifiedPreceding,
-        other => panic!("convention {other}"),
-    }
-}
-
-fn day_count(name: &str) -> DayCount {
-    match name {
-        "30/360" => DayCount::Thirty360BondBasis,
-        "30E/360" => DayCount::ThirtyE360,
-        "30E/360 ISDA" => DayCount::ThirtyE360Isda,
-        "ACT/360" => DayCount::Act360,
-        "ACT/365" => DayCount::Act365,
-        "ACT/ACT ICMA" => DayCount::ActActIcma,
-        "ACT/ACT ISDA" => DayCount::ActActIsda,
-        "BUS/252" => DayCount::Bus252,
-        other => panic!("day count {other}"),
-    }
-}
 
 fn frequency(row: &Row) -> Frequency {
     Frequency::from_count(row.get("frequency")).expect("a frequency")

@@ -122,7 +122,7 @@ impl App {
     /// [`StartError::Limits`] where the calls of the last hour cannot be read.
     pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
         let Opened { store, vault, accounts } = opened;
-        let service = Service {
+        let service = Arc::new(Service {
             limits: limits_before(&accounts, &clock).await?,
             accounts,
             callers: Callers::new(vault),
@@ -132,8 +132,7 @@ impl App {
             long_work: LongWork::new(cores()),
             clock,
             settings: config.service.clone(),
-        }
-        .shared();
+        });
         let sweeper = tokio::spawn(sweep(service.clone()));
         Ok(Self { service, mail: None, sweeper })
     }

@@ -3,7 +3,6 @@
 use std::{
     net::{IpAddr, SocketAddr},
     num::NonZeroU32,
-    sync::Arc,
 };
 
 use ipnet::IpNet;
@@ -77,11 +76,5 @@ impl Service {
     pub fn address_of(&self, request: &Request) -> IpAddr {
         let peer = request.remote_addr().as_socket_addr().map_or(address::NOWHERE, SocketAddr::ip);
         address::client(peer, request.headers(), &self.settings.trusted_proxies)
-    }
-
-    /// A shared handle.
-    #[must_use]
-    pub fn shared(self) -> Arc<Self> {
-        Arc::new(self)
     }
 }

@@ -18,8 +18,9 @@ use super::{
     refusal::Refusal,
 };
 
-/// A body up to this size is parsed in place; it takes well under a millisecond.
-const SMALL: usize = 64 * 1024;
+/// A body up to this size is read before it is asked for, and parsed in place: it takes well under
+/// a millisecond.
+pub(super) const SMALL: usize = 64 * 1024;
 /// How long a body may take to arrive.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 

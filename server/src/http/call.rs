@@ -19,7 +19,7 @@ use super::{Refusal, Surface, query::Parameter};
 use crate::{operations::Operation, routes::Matched, service::Service};
 
 /// The largest body that anyone may send.
-const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
+pub(super) const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
 
 /// One request on its way through the service.
 pub struct Call {

@@ -12,6 +12,7 @@ use poem_openapi::{
 
 use super::{
     Answer, Call, Refusal,
+    call::BODY_LIMIT_WITHOUT_KEY,
     faults::{Fault, Step},
 };
 use crate::{
@@ -22,9 +23,6 @@ use crate::{
 
 /// The name of the security scheme in the generated document.
 pub(super) const SCHEME: &str = "ApiKey";
-
-/// A refused body up to this size is read off, so that its connection can go on.
-const DRAINED_BODY: usize = 256 * 1024;
 
 /// A caller with a valid key, within its limit.
 pub struct Keyed {
@@ -204,7 +202,8 @@ async fn or_refuse<T>(
 /// Reads off a body that nobody asked for; `false` where it is large or slow.
 async fn drain(body: &mut RequestBody) -> bool {
     let Ok(body) = body.take() else { return true };
-    let read = tokio::time::timeout(Duration::from_secs(1), body.into_bytes_limit(DRAINED_BODY));
+    let read =
+        tokio::time::timeout(Duration::from_secs(1), body.into_bytes_limit(BODY_LIMIT_WITHOUT_KEY));
     matches!(read.await, Ok(Ok(_)))
 }
 
@@ -247,7 +246,7 @@ impl<'a> ApiExtractor<'a> for Keyed {
         if keyed.call.expects_body() || drain(body).await {
             Ok(keyed)
         } else {
-            Err(Refusal::BodyTooLarge { limit: DRAINED_BODY }.into_error(request))
+            Err(Refusal::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request))
         }
     }
 }

@@ -10,12 +10,9 @@ use poem::{
 
 use super::{
     Call, Refusal, Surface,
-    body::{PATIENCE, announced_length},
+    body::{PATIENCE, SMALL, announced_length},
 };
 use crate::service::Service;
-
-/// A body up to this size is read before it is asked for.
-const SMALL: usize = 64 * 1024;
 
 /// Puts a [`Call`] on every request of the routes behind it, and makes every failure an answer.
 pub struct Road<E> {
