@@ -8,7 +8,7 @@ use super::active_set::Problem;
 use super::critical_line::{Step, Walk, centred};
 use super::min_variance::{Checked, MinVariance, Portfolio, accepted, only_portfolio};
 use super::symmetric::dot;
-use crate::Result;
+use crate::{Result, check};
 
 /// Assets, their risks and returns, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,13 +106,14 @@ impl EfficientFrontier<'_> {
             corners.into_iter().map(describe).collect::<Result<_>>()?;
         // Corners of equal return differ by rounding, or by assets that are copies of others.
         corners.dedup_by(|next, last| next.expected_return <= last.expected_return);
-        Ok(Frontier { corners, ray: ray.map(|way| self.by_return(&way)) })
+        let ray = ray.map(|way| self.by_return(&way)).transpose()?;
+        Ok(Frontier { corners, ray })
     }
 
     /// A change of the weights divided by the return that it brings.
-    fn by_return(&self, way: &[f64]) -> Vec<f64> {
+    fn by_return(&self, way: &[f64]) -> Result<Vec<f64>> {
         let gained = dot(way, self.expected_returns);
-        way.iter().map(|change| change / gained + 0.0).collect()
+        way.iter().map(|change| check::result("expected_returns", change / gained)).collect()
     }
 }
 
@@ -143,6 +144,7 @@ fn corners(mut walk: Walk<'_, '_>) -> Result<Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     fn solve(
         returns: &[f64],
@@ -193,6 +195,19 @@ mod tests {
         assert_eq!(weights(&frontier), [[0.5, 0.5]]);
         let ray = frontier.ray.unwrap();
         assert!((ray[0] + 25.0).abs() < 1e-13 && (ray[1] - 25.0).abs() < 1e-13, "{ray:?}");
+    }
+
+    #[test]
+    fn returns_at_the_end_of_a_double_are_refused_rather_than_a_ray_of_nothing() {
+        let frontier = EfficientFrontier {
+            expected_returns: &[f64::MAX, 62.0],
+            covariance_matrix: &[vec![0.0; 2], vec![0.0; 2]],
+            risk_free_rate: 0.0,
+            min_weights: None,
+            max_weights: None,
+        };
+        let refused = Error::Overflow { argument: "expected_returns" };
+        assert_eq!(frontier.solve(), Err(refused));
     }
 
     #[test]

@@ -1,0 +1,89 @@
+//! Curves: from values, from quotes, from parameters, and every look-up on them.
+
+#![no_main]
+
+use libfuzzer_sys::{
+    arbitrary::{self, Arbitrary},
+    fuzz_target,
+};
+use quant_core::{
+    curves::{Curve, CurveType, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson},
+    time::schedule::Frequency,
+};
+use quant_fuzz::{Date, Number, check, numbers, one};
+
+const TYPES: [CurveType; 3] = [CurveType::Zero, CurveType::Discount, CurveType::Forward];
+const INTERPOLATIONS: [Interpolation; 4] = [
+    Interpolation::Linear,
+    Interpolation::LogLinear,
+    Interpolation::Cubic,
+    Interpolation::MonotoneConvex,
+];
+
+#[derive(Arbitrary, Debug)]
+struct Quote<'a> {
+    is_swap: bool,
+    tenor: &'a str,
+    months: u8,
+    rate: Number,
+    frequency: u8,
+}
+
+#[derive(Arbitrary, Debug)]
+struct Drawn<'a> {
+    reference_date: Date,
+    tenors: Vec<Number>,
+    values: Vec<Number>,
+    quotes: Vec<Quote<'a>>,
+    date: Date,
+    at: [Number; 2],
+    curve_type: u8,
+    interpolation: u8,
+    parameters: [Number; 6],
+}
+
+fn look_up(curve: &Curve, drawn: &Drawn<'_>) {
+    check(&Ok::<_, ()>(curve.pillars()));
+    let [start, end] = drawn.at.map(|number| number.0);
+    check(&curve.at(start));
+    check(&curve.between(start, end));
+    check(&curve.tenor(drawn.date.0));
+}
+
+fn instrument(quote: &Quote<'_>) -> Option<Instrument> {
+    let months = format!("{}M", u32::from(quote.months) + 1);
+    let tenor = quote.tenor.parse().or_else(|_| months.parse()).ok()?;
+    let kind = if quote.is_swap { InstrumentKind::Swap } else { InstrumentKind::Deposit };
+    let frequency = Frequency::from_count(u32::from(quote.frequency % 13))?;
+    Some(Instrument { kind, tenor, rate: quote.rate.0, frequency })
+}
+
+fuzz_target!(|drawn: Drawn<'_>| {
+    let interpolation = one(&INTERPOLATIONS, drawn.interpolation);
+    let (mut tenors, values) = (numbers(&drawn.tenors), numbers(&drawn.values));
+    tenors.sort_by(f64::total_cmp);
+    tenors.truncate(values.len());
+    let curve_type = one(&TYPES, drawn.curve_type);
+    let values = &values[..tenors.len()];
+    let reference_date = drawn.reference_date.0;
+    let curve = Curve::from_values(reference_date, &tenors, values, curve_type, interpolation);
+    curve.iter().for_each(|curve| look_up(curve, &drawn));
+    let instruments: Vec<Instrument> =
+        drawn.quotes.iter().take(12).filter_map(instrument).collect();
+    let curve = Curve::bootstrap(reference_date, &instruments, interpolation);
+    curve.iter().for_each(|curve| look_up(curve, &drawn));
+    let [level, slope, curvature, second_curvature, decay_time, second_decay_time] =
+        drawn.parameters.map(|number| number.0);
+    let model = NelsonSiegelSvensson {
+        level,
+        slope,
+        curvature,
+        second_curvature,
+        decay_time,
+        second_decay_time,
+    };
+    check(&model.at(drawn.at[0].0));
+    if tenors.len() <= 12 {
+        check(&NelsonSiegelSvensson::fit(&tenors, values));
+    }
+});

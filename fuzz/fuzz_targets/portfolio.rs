@@ -1,0 +1,98 @@
+//! Portfolios under bounds: any matrix, and covariances that are one.
+
+#![no_main]
+
+use libfuzzer_sys::{
+    arbitrary::{self, Arbitrary},
+    fuzz_target,
+};
+use quant_core::portfolio::{
+    efficient_frontier::EfficientFrontier, max_sharpe::MaxSharpe, min_variance::MinVariance,
+    target_return::TargetReturn,
+};
+use quant_fuzz::{Number, check, numbers};
+
+#[derive(Arbitrary, Debug)]
+struct Drawn {
+    expected_returns: Vec<Number>,
+    entries: Vec<Number>,
+    risk_free_rate: Number,
+    target_return: Number,
+    lower: Option<Vec<Number>>,
+    upper: Option<Vec<Number>>,
+    is_covariance: bool,
+    fits: bool,
+}
+
+/// Products of the drawn columns: positive semi-definite, and often singular.
+fn covariance(entries: &[f64], n: usize) -> Vec<Vec<f64>> {
+    let factor = |row: usize, column: usize| entries.get(row * 3 + column).copied().unwrap_or(0.0);
+    let product = |i, j| (0..3).map(|k| factor(i, k) * factor(j, k)).sum();
+    (0..n).map(|i| (0..n).map(|j| product(i, j)).collect()).collect()
+}
+
+fuzz_target!(|drawn: Drawn| {
+    let expected_returns: Vec<f64> = numbers(&drawn.expected_returns).into_iter().take(8).collect();
+    let n = expected_returns.len();
+    let entries = numbers(&drawn.entries);
+    let covariance_matrix = if drawn.is_covariance {
+        covariance(&entries, n)
+    } else {
+        entries.chunks(n.max(1)).take(9).map(<[f64]>::to_vec).collect()
+    };
+    let bounds = |drawn: &Option<Vec<Number>>, fits: bool| {
+        drawn.as_ref().map(|bounds| {
+            let mut bounds = numbers(bounds);
+            if fits {
+                bounds.resize(n, bounds.first().copied().unwrap_or(0.5));
+            }
+            bounds
+        })
+    };
+    let (lower, upper) = (bounds(&drawn.lower, drawn.fits), bounds(&drawn.upper, drawn.fits));
+    let (min_weights, max_weights) = (lower.as_deref(), upper.as_deref());
+    let (expected_returns, covariance_matrix) = (&expected_returns[..], &covariance_matrix[..]);
+    let risk_free_rate = drawn.risk_free_rate.0;
+    let target_return = drawn.target_return.0;
+    check(
+        &MinVariance {
+            expected_returns,
+            covariance_matrix,
+            risk_free_rate,
+            min_weights,
+            max_weights,
+        }
+        .solve(),
+    );
+    check(
+        &MaxSharpe {
+            expected_returns,
+            covariance_matrix,
+            risk_free_rate,
+            min_weights,
+            max_weights,
+        }
+        .solve(),
+    );
+    check(
+        &TargetReturn {
+            expected_returns,
+            covariance_matrix,
+            risk_free_rate,
+            min_weights,
+            max_weights,
+            target_return,
+        }
+        .solve(),
+    );
+    check(
+        &EfficientFrontier {
+            expected_returns,
+            covariance_matrix,
+            risk_free_rate,
+            min_weights,
+            max_weights,
+        }
+        .solve(),
+    );
+});

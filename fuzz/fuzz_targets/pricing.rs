@@ -1,0 +1,70 @@
+//! Options: closed forms and trees.
+
+#![no_main]
+
+use libfuzzer_sys::{
+    arbitrary::{self, Arbitrary},
+    fuzz_target,
+};
+use quant_core::pricing::{
+    barrier::{BarrierOption, Direction, Handling, Knock, Tree},
+    black_scholes::{EuropeanOption, OptionType},
+    margrabe::ExchangeOption,
+    normal,
+};
+use quant_fuzz::{Number, check, one};
+
+const TREES: [Tree; 4] = [Tree::Crr, Tree::Jr, Tree::Lr, Tree::Tian];
+
+#[derive(Arbitrary, Debug)]
+struct Drawn {
+    is_call: bool,
+    market: [Number; 8],
+    tree: u8,
+    n_steps: u16,
+    is_up: bool,
+    is_out: bool,
+    is_corrected: bool,
+}
+
+fuzz_target!(|drawn: Drawn| {
+    let [spot, strike, time_to_maturity, rate, dividend_yield, volatility, barrier, rebate] =
+        drawn.market.map(|number| number.0);
+    let option = EuropeanOption {
+        option_type: if drawn.is_call { OptionType::Call } else { OptionType::Put },
+        spot,
+        strike,
+        time_to_maturity,
+        risk_free_rate: rate,
+        dividend_yield,
+        volatility,
+    };
+    check(&option.price());
+    let barrier = BarrierOption {
+        option,
+        barrier,
+        direction: if drawn.is_up { Direction::Up } else { Direction::Down },
+        knock: if drawn.is_out { Knock::Out } else { Knock::In },
+        rebate,
+    };
+    check(&barrier.price_watched_continuously());
+    let handling = if drawn.is_corrected { Handling::Corrected } else { Handling::Plain };
+    // Beyond this a run takes long without taking another road.
+    let n_steps = usize::from(drawn.n_steps) % 600;
+    check(&barrier.price_on_tree(one(&TREES, drawn.tree), n_steps, handling));
+    let exchange = ExchangeOption {
+        spot1: spot,
+        spot2: strike,
+        dividend_yield1: rate,
+        dividend_yield2: dividend_yield,
+        volatility1: volatility,
+        volatility2: rebate,
+        correlation: barrier.barrier,
+        time_to_maturity,
+    };
+    check(&exchange.prices());
+    if spot.is_finite() {
+        let values = [normal::cdf(spot), normal::pdf(spot), normal::mills_ratio(spot)];
+        assert!(values.iter().all(|value| *value >= 0.0), "{values:?} at {spot}");
+    }
+});
