@@ -3,7 +3,8 @@
 //! The calls are gathered by topic: registration and its codes in [`registration`], login in
 //! [`sign_in`], forgotten passwords in [`recovery`], keys and guests in [`access`], what an owner
 //! changes in [`owner`] and looks at in [`activity`] and [`subscription`], what an operator does in
-//! [`operator`], and what goes by itself in [`clean_up`].
+//! [`operator`], what was answered to a gateway's caller in [`results`], and what goes by itself in
+//! [`clean_up`].
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub mod operator;
 pub mod owner;
 pub mod recovery;
 pub mod registration;
+pub mod results;
 pub mod sign_in;
 pub mod subscription;
 
@@ -36,6 +38,7 @@ pub use operator::{AccountStore, Created, KeyStatus, NewAccount, Profile};
 pub use owner::{Confirmation, OwnerStore, ProfileChanges};
 pub use recovery::RecoveryStore;
 pub use registration::{Registration, RegistrationStore};
+pub use results::{KeptResult, ResultId, ResultStore};
 pub use sign_in::{Login, LoginMethod, ReservedTry, SignInStore, SignedIn, TryStatus};
 pub use subscription::{Subscription, SubscriptionStore};
 
@@ -52,6 +55,7 @@ pub trait Store:
     + OwnerStore
     + RecoveryStore
     + RegistrationStore
+    + ResultStore
     + SessionStore
     + SignInStore
     + SubscriptionStore
@@ -72,6 +76,7 @@ impl<S> Store for S where
         + OwnerStore
         + RecoveryStore
         + RegistrationStore
+        + ResultStore
         + SessionStore
         + SignInStore
         + SubscriptionStore

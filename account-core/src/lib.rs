@@ -41,10 +41,10 @@ pub mod tier;
 pub mod vault;
 
 pub use accounts::{
-    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, KeyStatus, Login,
-    LoginHistory, LoginMethod, LoginTry, NewAccount, Page, Profile, ProfileChanges, Registration,
-    SignedIn, Store, Subscription, Transaction, Transactions, TryStatus, UsageQuery, UsageReport,
-    UsageRequest, UsageSummary,
+    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, KeptResult, KeyStatus,
+    Login, LoginHistory, LoginMethod, LoginTry, NewAccount, Page, Profile, ProfileChanges,
+    Registration, ResultId, SignedIn, Store, Subscription, Transaction, Transactions, TryStatus,
+    UsageQuery, UsageReport, UsageRequest, UsageSummary,
 };
 pub use client::{Client, ClientToken};
 pub use code::{Code, MfaToken};

@@ -34,6 +34,8 @@ mod owner;
 mod plans;
 mod recovery;
 mod registration;
+mod result_writer;
+mod results;
 mod rows;
 mod sessions;
 mod sign_in;
@@ -43,6 +45,7 @@ mod vault;
 
 pub use ledger_writer::LedgerWriter;
 pub use master_key::{Rotation, rotate_master_key, vault};
+pub use result_writer::ResultWriter;
 
 use rows::{column, statement, stored};
 

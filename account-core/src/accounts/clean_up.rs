@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use crate::accounts::{Accounts, Store};
+use crate::accounts::{Accounts, Store, results};
 use crate::client;
 use crate::code;
 use crate::lockout;
@@ -36,6 +36,8 @@ pub enum Stale {
     Clients(Timestamp),
     /// Login tries made before the first moment, and before the second where they are nobody's.
     Tries(Timestamp, Timestamp),
+    /// Results made before.
+    Results(Timestamp),
     /// Who and from where in the usage rows of accounts that were deleted.
     Departed,
     /// Usage rows and tallies of days before this one, counted from 1970. From the first batch on
@@ -60,6 +62,8 @@ pub struct Cleaned {
     pub clients: u64,
     /// Login tries.
     pub tries: u64,
+    /// Results.
+    pub results: u64,
     /// Usage rows of deleted accounts that were made nobody's.
     pub departed: u64,
     /// Usage rows.
@@ -108,6 +112,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             (Some(Stale::Lockouts(now - lockout::LOCK)), &mut cleaned.lockouts),
             (Some(Stale::Clients(now - client::KNOWN_FOR)), &mut cleaned.clients),
             (Some(Stale::Tries(now - TRY_KEPT, now - lockout::LOCK)), &mut cleaned.tries),
+            (Some(Stale::Results(now - results::KEPT)), &mut cleaned.results),
             (Some(Stale::Departed), &mut cleaned.departed),
             (usage, &mut cleaned.usage),
         ] {

@@ -77,6 +77,9 @@ macro_rules! store_contract {
             stored_keys_open_for_no_other_account,
         );
         $crate::store_contract!(@tests $open;
+            results::a_result_is_read_by_its_owner_alone,
+            results::a_result_is_kept_for_a_day,
+            results::results_go_with_their_account,
             recovery::a_reset_needs_the_code_of_its_letter_and_gives_no_key_away,
             recovery::a_reset_lifts_the_lock_and_ends_all_sessions,
             recovery::a_reset_does_not_bypass_the_second_factor,
@@ -136,6 +139,7 @@ pub mod clean_up;
 pub mod clients;
 pub mod owner;
 pub mod recovery;
+pub mod results;
 pub mod second_factor;
 #[cfg(test)]
 mod twins;

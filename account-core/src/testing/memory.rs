@@ -1,5 +1,7 @@
 //! A store in memory: the plainest reading of what the storage traits say.
 
+mod results;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,8 +20,8 @@ use crate::accounts::sign_in::{
     Conclusion, Credentials, LoginMethod, Outcome, ReservedTry, SealedKey, TryStatus,
 };
 use crate::accounts::{
-    AccountStore, KeyStatus, Profile, RegistrationStore, SignInStore, Subscription,
-    SubscriptionStore,
+    AccountStore, KeptResult, KeyStatus, Profile, RegistrationStore, ResultId, SignInStore,
+    Subscription, SubscriptionStore,
 };
 use crate::client::{Client, ClientMark, KNOWN_FOR, KnownClient, MOST_KNOWN, Marks};
 use crate::code::{Attempt, Challenge, ChallengeId, CodeStore, Purpose, TRIES};
@@ -103,6 +105,7 @@ struct State {
     /// The first day of which no call was removed.
     usage_since: i64,
     secrets: Vec<WrappedSecret>,
+    results: HashMap<ResultId, KeptResult>,
 }
 
 /// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
@@ -228,6 +231,7 @@ impl State {
         self.sessions.retain(|session| !gone.contains(&session.account));
         self.history.retain(|(whose, _)| whose.is_none_or(|account| !gone.contains(&account)));
         self.subscriptions.retain(|(whose, _)| !gone.contains(whose));
+        self.results.retain(|_, kept| !gone.contains(&kept.owner));
     }
 
     fn send(&mut self, letter: OutboxLetter) {
@@ -882,6 +886,7 @@ impl CleanUpStore for MemoryStore {
                 state.forget_callers(of_them, u32::MAX);
                 gone.len() as u64
             }
+            Stale::Results(made) => state.remove_results(made, limit),
             // A deletion leaves none here.
             Stale::Departed => 0,
             Stale::Usage(before) => {

@@ -1,0 +1,73 @@
+//! Results that are kept for a day.
+
+use super::*;
+use crate::accounts::results::{KEPT, KeptResult, ResultId};
+
+impl<S: Store + Clone> House<S> {
+    async fn keep(&self, owner: AccountId, ids: impl IntoIterator<Item = u128>) {
+        let kept = ids.into_iter().map(|id| KeptResult {
+            id: ResultId(id),
+            owner,
+            body: format!("{{\"number\":{id}}}"),
+            at: self.now(),
+        });
+        let kept = kept.collect();
+        self.accounts.store().keep_results(kept).await.expect("the store answers");
+    }
+
+    async fn kept(&self, owner: AccountId, id: u128) -> Option<String> {
+        let kept = self.accounts.kept_result(owner, ResultId(id), self.now()).await;
+        kept.expect("the store answers")
+    }
+}
+
+/// Whoever knows another's number reads nothing by it.
+pub async fn a_result_is_read_by_its_owner_alone<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let (ada, bob) = (house.funded("ada", 1).await, house.funded("bob", 1).await);
+    house.keep(ada, [1, u128::MAX]).await;
+    house.keep(bob, [2]).await;
+    assert_eq!(house.kept(ada, 1).await.as_deref(), Some("{\"number\":1}"));
+    assert!(house.kept(ada, u128::MAX).await.is_some());
+    assert!(house.kept(bob, 2).await.is_some());
+    assert_eq!(house.kept(bob, 1).await, None);
+    assert_eq!(house.kept(ada, 2).await, None);
+    assert_eq!(house.kept(ada, 3).await, None);
+}
+
+/// To the last moment, and gone in batches afterwards.
+pub async fn a_result_is_kept_for_a_day<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let ada = house.funded("ada", 1).await;
+    house.keep(ada, 0..25).await;
+    house.clock.advance(KEPT - TimeDelta::milliseconds(1));
+    assert!(house.kept(ada, 24).await.is_some());
+    house.keep(ada, [100]).await;
+    house.clock.advance(TimeDelta::milliseconds(1));
+    assert_eq!(house.kept(ada, 24).await, None, "the clean-up has not come by yet");
+    for expected in [10, 10, 5, 0] {
+        let cleaned = house.accounts.clean_up(house.now(), 10, None).await.expect("ok");
+        assert_eq!((cleaned.results, cleaned.more), (expected, expected == 10));
+    }
+    assert!(house.kept(ada, 100).await.is_some());
+}
+
+/// What was answered to an account goes with it, and does not come after it.
+pub async fn results_go_with_their_account<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let ada = house.account("ada", "ada@example.com").await.account;
+    let bob = house.funded("bob", 1).await;
+    house.keep(ada, [1]).await;
+    let password = crate::Confirmation::Password(Password::attempt(PASSWORD));
+    house.accounts.delete_account(ada, &password, house.now()).await.expect("the right password");
+    assert_eq!(house.kept(ada, 1).await, None);
+    let mixed = [(ada, 2), (bob, 3)].map(|(owner, id)| KeptResult {
+        id: ResultId(id),
+        owner,
+        body: "{}".to_owned(),
+        at: house.now(),
+    });
+    house.accounts.store().keep_results(mixed.into()).await.expect("no fault of bob's");
+    assert_eq!(house.kept(ada, 2).await, None);
+    assert!(house.kept(bob, 3).await.is_some());
+}
