@@ -5,6 +5,8 @@
 pub mod golden;
 pub mod names;
 
+use std::time::Duration;
+
 use account_core::{
     Code, Email, NewAccount, Password, Tier, Timestamp, Username,
     testing::{FixedClock, Outbox},
@@ -47,6 +49,8 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body, null where it is no JSON.
     pub body: Value,
+    /// The body as it came.
+    pub body_text: String,
 }
 
 /// The configuration of a service over the data in `folder`, with nothing set.
@@ -65,12 +69,15 @@ pub fn config(folder: &TempDir) -> Config {
         mail_from: "quant-server <no-reply@localhost>".to_owned(),
         migrate: MigrateChoice::Run,
         address_limit: 120.try_into().expect("not zero"),
+        connections: 64.try_into().expect("not zero"),
+        drain_delay: Duration::ZERO,
         service: ServiceSettings {
             tier_gate: TierGate::Tiers,
             body_limit: 16 * 1024 * 1024,
             is_https: false,
             databases: vec!["prices".to_owned()],
             usage_days: None,
+            metrics_token: None,
             trusted_proxies: Vec::new(),
         },
     }
@@ -113,6 +120,12 @@ impl App {
     #[must_use]
     pub fn accounts(&self) -> &quant_server::service::Accounts {
         &self.app.service().accounts
+    }
+
+    /// What the handlers share.
+    #[must_use]
+    pub fn service(&self) -> &quant_server::service::Service {
+        self.app.service()
     }
 
     /// Lets half a second pass for what is remembered of callers.
@@ -182,7 +195,8 @@ impl Answer {
         let (parts, body) = response.into_parts();
         let bytes = body.into_bytes().await.expect("a body in memory");
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        Self { status: parts.status, headers: parts.headers, body }
+        let body_text = String::from_utf8_lossy(&bytes).into_owned();
+        Self { status: parts.status, headers: parts.headers, body, body_text }
     }
 
     /// The text at a JSON pointer.

@@ -3,7 +3,7 @@
 use std::{
     num::{NonZeroU32, NonZeroUsize},
     os::unix::fs::DirBuilderExt,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -20,9 +20,10 @@ use crate::{
     limits::Limits,
     long_work::LongWork,
     mail,
+    metrics::Metrics,
     password::Argon2Pool,
     routes,
-    service::{Accounts, Service},
+    service::{Accounts, LARGE_BODIES, Service},
     store::{self, LedgerWriter, Migrate, OpenError, OsEntropy, Store},
 };
 
@@ -30,8 +31,6 @@ use crate::{
 const LOGIN_QUEUE: usize = 256;
 /// Rows that one transaction of the clean-up takes away at most.
 const CLEANED_AT_ONCE: u32 = 1000;
-/// Bodies beyond the common limit that are read at once; each may hold megabytes.
-const LARGE_BODIES: usize = 8;
 /// How often quiet callers and addresses are forgotten.
 const SWEEP: Duration = Duration::from_secs(600);
 
@@ -122,14 +121,17 @@ impl App {
     /// [`StartError::Limits`] where the calls of the last hour cannot be read.
     pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
         let Opened { store, vault, accounts } = opened;
+        let metrics = Metrics::new();
         let service = Arc::new(Service {
             limits: limits_before(&accounts, &clock).await?,
             accounts,
             callers: Callers::new(vault),
             addresses: AddressLimiter::new(config.address_limit),
-            ledger: LedgerWriter::start(store),
+            ledger: LedgerWriter::start(store, metrics.ledger_batches.clone()),
             large_bodies: Semaphore::new(LARGE_BODIES),
             long_work: LongWork::new(cores()),
+            metrics,
+            is_draining: AtomicBool::new(false),
             clock,
             settings: config.service.clone(),
         });

@@ -2,6 +2,7 @@
 
 mod account;
 mod audit;
+mod backup;
 mod demo;
 mod health;
 mod migrate;
@@ -13,7 +14,10 @@ use std::{error::Error, io::IsTerminal, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-use crate::config::{LogFormat, ServeArgs, StorageArgs};
+use crate::{
+    config::{LogFormat, ServeArgs, StorageArgs},
+    http::ACCESS,
+};
 
 /// Any failure that ends a command.
 type Failure = Box<dyn Error + Send + Sync>;
@@ -43,6 +47,8 @@ enum Command {
     Account(account::AccountCommand),
     /// Prove that every balance is the sum of its ledger.
     Audit(StorageArgs),
+    /// Copy the embedded database to a file, also beside a running service.
+    Backup(backup::BackupArgs),
     /// Bring the database up to date, where the service is told not to.
     Migrate(StorageArgs),
     /// Seal everything under a new master key, also beside a running service.
@@ -68,6 +74,7 @@ impl Cli {
             Command::Openapi(args) => openapi::run(&args),
             Command::Account(command) => block_on(account::run(command)),
             Command::Audit(args) => block_on(audit::run(&args)),
+            Command::Backup(args) => block_on(backup::run(&args)),
             Command::Migrate(args) => block_on(migrate::run(&args)),
             Command::RotateMasterKey(args) => block_on(rotate_master_key::run(&args)),
             Command::Health(args) => block_on(health::run(&args)),
@@ -92,6 +99,11 @@ fn log(format: LogFormat) {
 
     let levels = tracing_subscriber::filter::Targets::new()
         .with_target("quant_server", LevelFilter::INFO)
+        // A line for every request is for machines.
+        .with_target(
+            ACCESS,
+            if format == LogFormat::Json { LevelFilter::INFO } else { LevelFilter::OFF },
+        )
         .with_default(LevelFilter::WARN);
     let registry = tracing_subscriber::registry().with(levels);
     // Colours are for a terminal, not for a file.

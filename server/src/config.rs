@@ -3,14 +3,18 @@
 use std::{
     fmt,
     net::SocketAddr,
-    num::NonZeroU32,
+    num::{NonZeroU32, NonZeroUsize},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 
-use crate::service::{ServiceSettings, TierGate};
+use crate::service::{MetricsToken, ServiceSettings, TierGate};
+
+/// A shorter token could be guessed.
+const SHORTEST_TOKEN: usize = 16;
 
 /// Where the service keeps its data; the settings of every command that touches them.
 #[derive(Args, Clone, Debug)]
@@ -59,6 +63,17 @@ pub struct ServeArgs {
     /// Largest body of a computation, in bytes. Without a key it is never more than 262144.
     #[arg(long, env = "QS_BODY_LIMIT", default_value = "16777216", allow_hyphen_values = true)]
     pub body_limit: String,
+    /// Connections that may be open at once; more wait to be accepted.
+    #[arg(long, env = "QS_CONNECTIONS", default_value = "16384", allow_hyphen_values = true)]
+    pub connections: String,
+    /// Seconds between the signal to stop, from which on /ready answers 503, and the end of new
+    /// connections: time for a load balancer to notice.
+    #[arg(long, env = "QS_DRAIN_DELAY", default_value = "0", allow_hyphen_values = true)]
+    pub drain_delay: String,
+    /// Who sends it as a bearer token may read /metrics. Without one, only who asks directly from
+    /// the machine that the service runs on.
+    #[arg(long, env = "QS_METRICS_TOKEN", hide_env_values = true)]
+    pub metrics_token: Option<String>,
     /// Databases that accounts may subscribe to, separated by commas.
     #[arg(long, env = "QS_DATABASES", default_value = "")]
     pub databases: String,
@@ -68,7 +83,8 @@ pub struct ServeArgs {
     /// Whether to bring the database up to date at the start, or to refuse an older one.
     #[arg(long, env = "QS_MIGRATE", default_value = "run")]
     pub migrate: MigrateChoice,
-    /// How the log is written, on standard error.
+    /// How the log is written, on standard error: for people, or a JSON object a line with a line
+    /// for every request.
     #[arg(long, env = "QS_LOG", default_value = "text")]
     pub log: LogFormat,
 }
@@ -119,6 +135,10 @@ pub struct Config {
     pub migrate: MigrateChoice,
     /// Calls without a key, a minute and address.
     pub address_limit: NonZeroU32,
+    /// Connections that may be open at once.
+    pub connections: NonZeroUsize,
+    /// Between the signal to stop and the end of new connections.
+    pub drain_delay: Duration,
     /// What the handlers need.
     pub service: ServiceSettings,
 }
@@ -214,7 +234,20 @@ impl ServeArgs {
             problems.parse("QS_ADDRESS_LIMIT", &self.address_limit, "a whole number of 1 or more");
         let body_limit = problems
             .parse("QS_BODY_LIMIT", &self.body_limit, "a whole number of bytes, 1 or more")
-            .map(|limit: std::num::NonZeroUsize| limit.get());
+            .map(|limit: NonZeroUsize| limit.get());
+        let connections =
+            problems.parse("QS_CONNECTIONS", &self.connections, "a whole number of 1 or more");
+        let drain_delay = problems
+            .parse("QS_DRAIN_DELAY", &self.drain_delay, "a whole number of seconds")
+            .map(|seconds: u32| Duration::from_secs(seconds.into()));
+        let metrics_token = self.metrics_token.clone().map(|token| {
+            problems.require(
+                "QS_METRICS_TOKEN",
+                token.len() >= SHORTEST_TOKEN,
+                "at least 16 bytes long",
+            );
+            MetricsToken(token)
+        });
         let trusted_proxies = names(&self.trusted_proxies)
             .iter()
             .map(|text| problems.parse("QS_TRUSTED_PROXIES", text, "a network, as 10.0.0.0/8"))
@@ -229,28 +262,34 @@ impl ServeArgs {
             Some(url) => MailRoute::Smtp(url.clone()),
             None => MailRoute::Folder(storage.data_dir.join("mail")),
         };
-        match (bind, address_limit, body_limit, trusted_proxies) {
-            (Some(bind), Some(address_limit), Some(body_limit), Some(trusted_proxies))
-                if problems.0.is_empty() =>
-            {
-                Ok(Config {
-                    bind,
-                    storage,
-                    public_url: public_url.clone(),
-                    mail,
-                    mail_from: self.mail_from.clone(),
-                    migrate: self.migrate,
-                    address_limit,
-                    service: ServiceSettings {
-                        tier_gate: self.tier_gate,
-                        body_limit,
-                        trusted_proxies,
-                        is_https: public_url.as_deref().is_some_and(|u| u.starts_with("https:")),
-                        databases: names(&self.databases),
-                        usage_days,
-                    },
-                })
-            }
+        match (bind, address_limit, body_limit, trusted_proxies, connections, drain_delay) {
+            (
+                Some(bind),
+                Some(address_limit),
+                Some(body_limit),
+                Some(trusted_proxies),
+                Some(connections),
+                Some(drain_delay),
+            ) if problems.0.is_empty() => Ok(Config {
+                bind,
+                storage,
+                public_url: public_url.clone(),
+                mail,
+                mail_from: self.mail_from.clone(),
+                migrate: self.migrate,
+                address_limit,
+                connections,
+                drain_delay,
+                service: ServiceSettings {
+                    tier_gate: self.tier_gate,
+                    body_limit,
+                    trusted_proxies,
+                    is_https: public_url.as_deref().is_some_and(|u| u.starts_with("https:")),
+                    databases: names(&self.databases),
+                    usage_days,
+                    metrics_token,
+                },
+            }),
             _ => Err(problems),
         }
     }
@@ -268,6 +307,13 @@ impl Problems {
             self.0.push(format!("{name} is {text:?}, but must be {wanted}"));
         }
         parsed
+    }
+
+    /// For what must not be told back.
+    fn require(&mut self, name: &str, holds: bool, wanted: &str) {
+        if !holds {
+            self.0.push(format!("{name} must be {wanted}"));
+        }
     }
 
     fn base_url(&mut self, name: &str, url: &str) -> String {
@@ -304,10 +350,26 @@ mod tests {
 
     #[test]
     fn every_problem_is_told_at_once() {
-        let line = ["--bind", "here", "--address-limit", "0", "--trusted-proxies", "10.0.0.0/8,x"];
+        let line = [
+            ["--bind", "here"],
+            ["--address-limit", "0"],
+            ["--trusted-proxies", "10.0.0.0/8,x"],
+            ["--connections", "many"],
+            ["--drain-delay", "-1"],
+            ["--metrics-token", "short-secret"],
+        ];
+        let line = line.concat();
         let problems = check(&line).unwrap_err().to_string();
-        for name in ["QS_BIND", "QS_ADDRESS_LIMIT", "QS_TRUSTED_PROXIES"] {
+        for name in [
+            "QS_BIND",
+            "QS_ADDRESS_LIMIT",
+            "QS_TRUSTED_PROXIES",
+            "QS_CONNECTIONS",
+            "QS_DRAIN_DELAY",
+            "QS_METRICS_TOKEN",
+        ] {
             assert!(problems.contains(name), "{problems}");
         }
+        assert!(!problems.contains("short-secret"), "a secret is not told");
     }
 }

@@ -1,11 +1,17 @@
 //! Whether the service runs, and whether it can work.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use crate::http::{Answer, Refusal, Tag, UnlimitedVisitor};
+use crate::{
+    http::{Answer, Refusal, Tag, UnlimitedVisitor},
+    service::Service,
+};
+
+/// How long the store may take to answer a probe.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The endpoints.
 #[derive(Default)]
@@ -23,17 +29,40 @@ impl Health {
 
     /// Tell whether the service can work.
     ///
-    /// Answers 200 when the store answers, 503 when it does not. Needs no key.
+    /// Answers 200 when it takes work: the store answers, its schema is the one that this release
+    /// knows, the ledger's queue has room, and nobody has told the service to stop. Otherwise 503
+    /// with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
     async fn ready(&self, prober: UnlimitedVisitor) -> Result<Answer<State>> {
         let call = prober.call();
-        match call.service.accounts.store().ping().await {
-            Ok(()) => Ok(Answer::new(State { status: "ready".to_owned() })),
-            Err(error) => {
-                tracing::warn!(%error, "the store does not answer");
-                let refusal = Refusal::Busy { retry_after: Duration::from_secs(1) };
+        match obstacle(&call.service).await {
+            None => Ok(Answer::new(State { status: "ready".to_owned() })),
+            Some(reason) => {
+                let refusal = Refusal::NotReady { reason };
                 Err(poem::Error::from_response(refusal.into_response(call.surface)))
             }
+        }
+    }
+}
+
+/// What keeps the service from working, the lasting before the passing.
+async fn obstacle(service: &Service) -> Option<&'static str> {
+    if service.is_draining.load(Ordering::Relaxed) {
+        return Some("The service is stopping.");
+    }
+    if service.ledger.is_full() {
+        return Some("The ledger's queue is full.");
+    }
+    match tokio::time::timeout(PATIENCE, service.accounts.store().is_up_to_date()).await {
+        Ok(Ok(true)) => None,
+        Ok(Ok(false)) => Some("The database lacks a migration."),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the store does not answer");
+            Some("The store does not answer.")
+        }
+        Err(_) => {
+            tracing::warn!("the store does not answer in time");
+            Some("The store does not answer in time.")
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What every request meets: its call, its caller, its body, its answer.
 
+pub mod access;
 pub mod address;
 mod answer;
 mod body;
@@ -14,6 +15,7 @@ mod tag;
 mod visitor;
 pub(crate) mod written;
 
+pub use access::ACCESS;
 pub use answer::Answer;
 pub use body::Body;
 pub use call::{Call, Charge};

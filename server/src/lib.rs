@@ -5,10 +5,11 @@
 //! | [`routes`] | every route in one list |
 //! | [`operations`] | the one table of tiers and costs |
 //! | [`http`] | what every request meets: call, guard, body, faults, envelope |
-//! | [`quantlib`], [`account`], [`health`], [`mod@reference`] | the endpoints |
+//! | [`quantlib`], [`account`], [`health`], [`figures`], [`mod@reference`] | the endpoints |
 //! | [`document`] | the generated OpenAPI document |
 //! | [`service`], [`callers`], [`limits`], [`long_work`] | what the handlers share |
 //! | [`store`], [`mail`], [`password`] | storage, letters, password hashing |
+//! | [`metrics`] | what the service tells its operator about itself |
 //! | [`app`], [`config`], [`command`], [`listener`], [`clock`] | how it all starts |
 
 pub mod account;
@@ -18,12 +19,14 @@ pub mod clock;
 pub mod command;
 pub mod config;
 pub mod document;
+pub mod figures;
 pub mod health;
 pub mod http;
 pub mod limits;
 pub mod listener;
 pub mod long_work;
 pub mod mail;
+pub mod metrics;
 pub mod operations;
 pub mod password;
 pub mod quantlib;

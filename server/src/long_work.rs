@@ -1,6 +1,12 @@
 //! Computations that may take over a millisecond, away from the threads that answer.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::sync::Semaphore;
 
@@ -11,14 +17,26 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As many long computations at once as there are cores.
 pub struct LongWork {
+    size: usize,
     places: Arc<Semaphore>,
+    waiting: AtomicUsize,
 }
 
 impl LongWork {
     /// Room for `places` at once.
     #[must_use]
     pub fn new(places: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)) }
+        Self {
+            size: places,
+            places: Arc::new(Semaphore::new(places)),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many computations run, and how many wait.
+    #[must_use]
+    pub fn load(&self) -> (usize, usize) {
+        (self.size - self.places.available_permits(), self.waiting.load(Ordering::Relaxed))
     }
 
     /// Runs `work` once there is a place.
@@ -31,8 +49,11 @@ impl LongWork {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let busy = Refusal::Busy { retry_after: Duration::from_secs(1) };
-        let place = self.places.clone().acquire_owned();
-        let Ok(Ok(place)) = tokio::time::timeout(PATIENCE, place).await else { return Err(busy) };
+        let place = {
+            let _waiting = Waiting::one_more(&self.waiting);
+            tokio::time::timeout(PATIENCE, self.places.clone().acquire_owned()).await
+        };
+        let Ok(Ok(place)) = place else { return Err(busy) };
         let outcome = tokio::task::spawn_blocking(move || {
             // The place is taken until the work is done, also where nobody waits for it any more.
             let _place = place;
@@ -42,5 +63,21 @@ impl LongWork {
             tracing::error!(%error, "a long computation failed");
             Refusal::Internal
         })
+    }
+}
+
+/// Counts who waits, also where the wait is given up.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn one_more(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

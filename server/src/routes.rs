@@ -10,7 +10,7 @@ use poem::{
 use poem_openapi::{OpenApi, registry::MetaApi};
 
 use crate::{
-    account, document,
+    account, document, figures,
     health::Health,
     http::{Call, Refusal, Surface, query::Parameter},
     operations::{self, Operation},
@@ -60,6 +60,7 @@ pub fn routes() -> Route {
     }
     route
         .at("/openapi.json", Methods::page("/openapi.json", document::endpoint().boxed()))
+        .at("/metrics", Methods::page("/metrics", figures::endpoint().boxed()))
         .at("/docs", Methods::page("/docs", reference::endpoint().boxed()))
         .at("/docs/*file", Methods::page("/docs/*file", reference::endpoint().boxed()))
 }

@@ -1,8 +1,10 @@
 //! What the handlers share: accounts, limits, the ledger, the clock.
 
 use std::{
+    fmt,
     net::{IpAddr, SocketAddr},
     num::NonZeroU32,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use ipnet::IpNet;
@@ -15,6 +17,7 @@ use crate::{
     http::address::{self, AddressLimiter},
     limits::Limits,
     long_work::LongWork,
+    metrics::Metrics,
     password::Argon2Pool,
     store::{LedgerWriter, Store},
 };
@@ -44,8 +47,20 @@ pub struct ServiceSettings {
     pub databases: Vec<String>,
     /// Days that usage rows are kept, where not all of them are.
     pub usage_days: Option<NonZeroU32>,
+    /// Who shows this may read the figures; without one only who asks on the machine itself.
+    pub metrics_token: Option<MetricsToken>,
     /// The proxies that may speak for another address.
     pub trusted_proxies: Vec<IpNet>,
+}
+
+/// Opens the figures of the operator. Never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MetricsToken(pub String);
+
+impl fmt::Debug for MetricsToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MetricsToken(…)")
+    }
 }
 
 /// What the handlers share.
@@ -64,13 +79,31 @@ pub struct Service {
     pub large_bodies: Semaphore,
     /// Where long computations run.
     pub long_work: LongWork,
+    /// What the operator is told.
+    pub metrics: Metrics,
+    /// Whether the service was told to stop, and sends new callers elsewhere.
+    pub is_draining: AtomicBool,
     /// The time.
     pub clock: Clock,
     /// What was configured.
     pub settings: ServiceSettings,
 }
 
+/// Bodies beyond the common limit that are read at once; each may hold megabytes.
+pub const LARGE_BODIES: usize = 8;
+
 impl Service {
+    /// Lets probes see that new callers had better go elsewhere; who is here is served on.
+    pub fn drain(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// How many large bodies are being read.
+    #[must_use]
+    pub fn large_bodies_being_read(&self) -> usize {
+        LARGE_BODIES - self.large_bodies.available_permits()
+    }
+
     /// The address that a request comes from.
     #[must_use]
     pub fn address_of(&self, request: &Request) -> IpAddr {

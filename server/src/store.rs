@@ -19,9 +19,11 @@ use tokio::sync::Notify;
 
 mod accounts;
 mod activity;
+mod backup;
 mod clean_up;
 mod clients;
 mod codes;
+mod figures;
 mod guests;
 mod keys;
 mod ledger;
@@ -43,6 +45,8 @@ mod sqlite;
 mod subscriptions;
 mod vault;
 
+pub use backup::back_up;
+pub use figures::{OutboxLoad, Pool};
 pub use ledger_writer::LedgerWriter;
 pub use master_key::{Rotation, rotate_master_key, vault};
 pub use result_writer::ResultWriter;

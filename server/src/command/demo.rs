@@ -49,7 +49,7 @@ pub(super) async fn run(args: &DemoArgs) -> Result<(), Failure> {
     let created = app.service().accounts.create_account(account, app.service().clock.now()).await?;
     let address = listener.local_addr()?.to_string();
     print!("{}", welcome(&address, created.api_key.expose(), folder.path()));
-    serve::serve(app, listener).await
+    serve::serve(app, &config, listener).await
 }
 
 fn welcome(address: &str, key: &str, folder: &Path) -> String {

@@ -1,8 +1,7 @@
 //! `quant-server serve`.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, num::NonZeroUsize};
 
-use poem::Server;
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -14,11 +13,11 @@ use crate::{
     clock::Clock,
     config::{Config, MailRoute, ServeArgs},
     document::VERSION,
-    listener::PromptListener,
+    listener::{self, Limits},
 };
 
-/// How long running requests may take once the service is told to stop.
-const DRAIN: Duration = Duration::from_secs(30);
+/// File handles that are no client's: the database, mail, the log.
+const OTHER_HANDLES: u64 = 256;
 
 pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
     let config = args.check()?;
@@ -26,7 +25,7 @@ pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
     let app = App::start(&config, Clock::system()).await?;
     let address = listener.local_addr()?;
     print!("{}", banner(&config, address));
-    serve(app, listener).await
+    serve(app, &config, listener).await
 }
 
 /// Takes the address, with a word on what to do where another program has it.
@@ -40,17 +39,45 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     })
 }
 
-/// Serves until told to stop; then answers what runs, writes out the ledger and returns.
-pub(super) async fn serve(app: App, listener: TcpListener) -> Result<(), Failure> {
+/// Serves until told to stop. Then probes are told first, new connections end, what runs is
+/// answered, the ledger is written out.
+pub(super) async fn serve(app: App, config: &Config, listener: TcpListener) -> Result<(), Failure> {
     let address = listener.local_addr()?;
     let endpoint = app.endpoint();
-    let stopped = stop_signal()?;
+    let signal = stop_signal()?;
+    let service = app.service().clone();
+    let delay = config.drain_delay;
+    let stop = async move {
+        signal.await;
+        service.drain();
+        tokio::time::sleep(delay).await;
+    };
+    let open = app.service().metrics.connections.clone();
+    let limits = Limits { connections: file_handles(config.connections), open };
     println!("listening on http://{address}");
-    Server::new_with_acceptor(PromptListener(listener))
-        .run_with_graceful_shutdown(endpoint, stopped, Some(DRAIN))
-        .await?;
+    listener::serve(listener, endpoint, limits, stop).await?;
     app.close().await;
     Ok(())
+}
+
+/// Every connection takes a file handle: as many as the system allows are asked for, and no more
+/// connections are taken than there are handles, so that the database can always open its files.
+fn file_handles(connections: NonZeroUsize) -> NonZeroUsize {
+    let wanted = connections.get() as u64 + OTHER_HANDLES;
+    match rlimit::increase_nofile_limit(wanted) {
+        Ok(allowed) if allowed < wanted => {
+            let least = NonZeroUsize::MIN;
+            let left = usize::try_from(allowed.saturating_sub(OTHER_HANDLES)).unwrap_or(0);
+            let left = NonZeroUsize::new(left).unwrap_or(least);
+            tracing::warn!(allowed, connections = left, "the system allows few file handles");
+            left
+        }
+        Ok(_) => connections,
+        Err(error) => {
+            tracing::warn!(%error, "the limit of file handles cannot be raised");
+            connections
+        }
+    }
 }
 
 fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {

@@ -6,17 +6,17 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use account_core::{Caller, Entry, Settlement, Standing, Timestamp, Usage};
+use account_core::{Caller, CallerId, Entry, Settlement, Standing, Timestamp, Usage};
 use poem::{
     Request, Response,
     http::{HeaderMap, HeaderName, Method},
 };
 
-use super::{Refusal, Surface, query::Parameter};
-use crate::{operations::Operation, routes::Matched, service::Service};
+use super::{Refusal, Surface, access, query::Parameter};
+use crate::{metrics::Observed, operations::Operation, routes::Matched, service::Service};
 
 /// The largest body that anyone may send.
 pub(super) const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
@@ -25,8 +25,11 @@ pub(super) const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
 pub struct Call {
     /// The service that answers.
     pub service: Arc<Service>,
-    /// A time-ordered id, the same in the answer's header, the log and the usage row.
+    /// A time-ordered id, the same in the answer's header, the log and the usage row. It is ours
+    /// alone: one that a client sends could be another call's.
     pub id: uuid::Uuid,
+    /// What the client calls the request, where a log is kept that says so.
+    pub client_request_id: Option<String>,
     /// The caller's address.
     pub address: IpAddr,
     /// When the request came.
@@ -59,6 +62,7 @@ impl Call {
         let path = request.uri().path();
         Self {
             id: uuid::Uuid::now_v7(),
+            client_request_id: access::is_read().then(|| access::name_given(request)).flatten(),
             address,
             at: service.clock.now(),
             surface: Surface::of(path),
@@ -100,6 +104,36 @@ impl Call {
         self.matched.get().and_then(|matched| matched.operation)
     }
 
+    /// The path as the route table has it, where a route took the request.
+    #[must_use]
+    pub fn route(&self) -> Option<&str> {
+        self.matched.get().map(|matched| matched.path.as_ref())
+    }
+
+    /// Who calls, where a key told.
+    #[must_use]
+    pub fn caller_id(&self) -> Option<CallerId> {
+        self.caller.get().map(|(caller, _)| caller.id())
+    }
+
+    /// What was charged, where anything was settled.
+    #[must_use]
+    pub fn charge(&self) -> Option<Charge> {
+        self.charge.get().copied()
+    }
+
+    /// The request's method.
+    #[must_use]
+    pub fn method_name(&self) -> &str {
+        self.method.as_str()
+    }
+
+    /// How long ago the request came.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     /// Whether the route takes a body.
     #[must_use]
     pub(super) fn expects_body(&self) -> bool {
@@ -136,6 +170,7 @@ impl Call {
         match self.service.ledger.settle(self.entry(caller, cost, 200)).await {
             Ok(Settlement::Charged { balance }) => {
                 let _ = self.charge.set(Charge { cost, balance });
+                self.service.metrics.count_debit(cost);
                 Ok(())
             }
             Ok(Settlement::Insufficient { .. }) => {
@@ -144,7 +179,7 @@ impl Call {
             }
             Err(error) => {
                 tracing::error!(request_id = %self.id, %error, "the ledger did not settle");
-                Err(Refusal::Busy { retry_after: std::time::Duration::from_secs(1) })
+                Err(Refusal::Busy { retry_after: Duration::from_secs(1) })
             }
         }
     }
@@ -173,6 +208,7 @@ impl Call {
         let status = response.status().as_u16();
         let headers = response.headers_mut();
         insert(headers, "x-request-id", &self.id.to_string());
+        self.tell(status);
         let Some((caller, standing)) = self.caller.get() else { return };
         insert(headers, "x-ratelimit-limit", &standing.limit.to_string());
         insert(headers, "x-ratelimit-remaining", &standing.remaining.to_string());
@@ -183,6 +219,23 @@ impl Call {
         }
         if !self.is_recorded.load(Ordering::Relaxed) {
             self.service.ledger.record(self.entry(caller, 0, status));
+        }
+    }
+
+    /// Tells the operator: the figures, and the log.
+    fn tell(&self, status: u16) {
+        let metrics = &self.service.metrics;
+        let (route, method, elapsed) = (self.route(), &self.method, self.elapsed());
+        metrics.observe(&Observed { route, method, status, elapsed });
+        if status == account_core::credits::REFUSED_BY_LIMIT {
+            metrics.count_limit_refusal(match self.caller_id() {
+                Some(CallerId::Account(_)) => "account",
+                Some(CallerId::Guest(_)) => "guest",
+                None => "address",
+            });
+        }
+        if access::is_read() {
+            access::write(self, status);
         }
     }
 }

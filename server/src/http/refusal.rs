@@ -78,6 +78,11 @@ pub enum Refusal {
         /// When to try again.
         retry_after: Duration,
     },
+    /// The service had better not be sent new requests now.
+    NotReady {
+        /// Why, for the operator.
+        reason: &'static str,
+    },
     /// A rule of the account surface refuses.
     Account {
         /// The status that tells it.
@@ -111,6 +116,9 @@ impl Refusal {
             Self::RateLimit { retry_after, .. } | Self::Busy { retry_after } => {
                 headers.insert(header::RETRY_AFTER, seconds(retry_after).into());
             }
+            Self::NotReady { .. } => {
+                headers.insert(header::RETRY_AFTER, 1.into());
+            }
             Self::MethodNotAllowed { allow } => {
                 headers.insert(header::ALLOW, allow);
             }
@@ -135,7 +143,7 @@ impl Refusal {
             Self::Faults(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy { .. } | Self::NotReady { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Account { status, .. } => *status,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -215,6 +223,7 @@ impl Refusal {
                 "Service busy",
                 "The service cannot take this request now. Nothing was charged.".into(),
             ),
+            Self::NotReady { reason } => ("Not ready", (*reason).into()),
             Self::Account { message, detail, .. } => (message, detail.clone()),
             Self::Internal => {
                 ("Internal error", "Something went wrong on our side. Nothing was charged.".into())

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use account_core::{Entry, Ledger, Settlement, StoreError};
+use prometheus::Histogram;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -26,11 +27,11 @@ pub struct LedgerWriter {
 }
 
 impl LedgerWriter {
-    /// Starts the writer. It ends with [`close`](Self::close) or with its last handle.
+    /// Starts the writer, which tells `batches` how many calls it settles at once. It ends with [`close`](Self::close) or with its last handle.
     #[must_use]
-    pub fn start(store: Store) -> Self {
+    pub fn start(store: Store, batches: Histogram) -> Self {
         let (sender, receiver) = mpsc::channel(WAITING);
-        let task = tokio::spawn(write(store, receiver));
+        let task = tokio::spawn(write(store, receiver, batches));
         Self {
             queue: Arc::new(Mutex::new(Some(sender))),
             task: Arc::new(tokio::sync::Mutex::new(Some(task))),
@@ -49,6 +50,19 @@ impl LedgerWriter {
         let (answer, settled) = oneshot::channel();
         queue.ok_or_else(closed)?.send((entry, answer)).await.map_err(|_| closed())?;
         settled.await.map_err(|_| closed())?
+    }
+
+    /// How many calls wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity())
+    }
+
+    /// Whether a call would have to wait before the queue.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.waiting() >= WAITING
     }
 
     /// Writes a call down that nobody waits for, because it costs nothing.
@@ -77,10 +91,11 @@ impl LedgerWriter {
     }
 }
 
-async fn write(store: Store, mut queue: mpsc::Receiver<(Entry, Answer)>) {
+async fn write(store: Store, mut queue: mpsc::Receiver<(Entry, Answer)>, batches: Histogram) {
     let mut waiting = Vec::with_capacity(LARGEST_BATCH);
     while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
         let (entries, answers): (Vec<Entry>, Vec<Answer>) = waiting.drain(..).unzip();
+        batches.observe(entries.len() as f64);
         match store.settle(entries.clone()).await {
             Ok(settled) => {
                 for (answer, settlement) in answers.into_iter().zip(settled) {
@@ -156,6 +171,10 @@ mod tests {
         Entry { caller, cost: 1, usage }
     }
 
+    fn batches() -> Histogram {
+        crate::metrics::Metrics::new().ledger_batches
+    }
+
     fn charged(results: &[Result<Settlement, StoreError>]) -> usize {
         let charged = |result: &&_| matches!(result, Ok(Settlement::Charged { .. }));
         results.iter().filter(charged).count()
@@ -164,7 +183,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn many_callers_of_one_account_get_exactly_its_credits() {
         let (store, ada, now, _folder) = store_with_account(300).await;
-        let writer = LedgerWriter::start(store.clone());
+        let writer = LedgerWriter::start(store.clone(), batches());
         let calls = (0..1_200).map(|id| {
             let writer = writer.clone();
             tokio::spawn(async move { writer.settle(entry(ada, id, now)).await })
@@ -182,7 +201,7 @@ mod tests {
     #[tokio::test]
     async fn a_request_id_is_charged_once_and_harms_no_neighbour() {
         let (store, ada, now, _folder) = store_with_account(10).await;
-        let writer = LedgerWriter::start(store.clone());
+        let writer = LedgerWriter::start(store.clone(), batches());
         let calls = [1, 2, 2, 3].map(|id| writer.settle(entry(ada, id, now)));
         assert_eq!(charged(&all(calls).await), 3);
         assert!(store.audit().await.expect("ok").holds());
@@ -191,7 +210,7 @@ mod tests {
     #[tokio::test]
     async fn closing_settles_what_waits_and_refuses_what_comes_later() {
         let (store, ada, now, _folder) = store_with_account(100).await;
-        let writer = LedgerWriter::start(store);
+        let writer = LedgerWriter::start(store, batches());
         let waiting = (0..50).map(|id| writer.settle(entry(ada, id, now)));
         let (results, ()) = tokio::join!(all(waiting), writer.close());
         assert_eq!(charged(&results), 50);

@@ -6,11 +6,11 @@
 )]
 
 use account_core::StoreError;
-use sea_orm::{ConnectionTrait, DatabaseConnection};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend};
 use sea_orm_migration::prelude::*;
 
 use super::rows::{column, statement, stored};
-use super::{Migrate, OpenError};
+use super::{Migrate, OpenError, backup};
 
 mod m20261120_000001_secrets;
 mod m20261120_000002_accounts;
@@ -50,8 +50,22 @@ pub(super) async fn bring_up_to_date(
     match (missing, migrate) {
         (None, _) => Ok(()),
         (Some(missing), Migrate::Refuse) => Err(OpenError::OlderSchema(missing)),
-        (Some(_), Migrate::Run) => Ok(stored(Migrator::up(database, None).await)?),
+        (Some(missing), Migrate::Run) => {
+            let is_embedded = database.get_database_backend() == DbBackend::Sqlite;
+            if is_embedded && !applied.is_empty() {
+                backup::copy_before(database, &missing).await?;
+            }
+            Ok(stored(Migrator::up(database, None).await)?)
+        }
     }
+}
+
+/// The first step that the database lacks.
+pub(super) async fn missing(database: &DatabaseConnection) -> Result<Option<String>, StoreError> {
+    let applied = applied(database).await?;
+    let known = Migrator::migrations();
+    let mut names = known.iter().map(|step| step.name());
+    Ok(names.find(|name| !applied.iter().any(|applied| applied == name)).map(str::to_owned))
 }
 
 async fn applied(database: &DatabaseConnection) -> Result<Vec<String>, StoreError> {

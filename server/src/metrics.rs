@@ -1,0 +1,272 @@
+//! What the service tells its operator about itself, as Prometheus reads it.
+//!
+//! Labels come from closed sets: the route table, methods, classes of status, kinds of refusal. No
+//! caller, address or path as it was sent is ever a label.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use poem::http::Method;
+use prometheus::{
+    Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry, TextEncoder, core::Collector,
+};
+
+use crate::{document::VERSION, service::Service};
+
+/// The type of the text that Prometheus reads.
+pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;
+
+/// How long a reader waits for the figures that the store knows.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Upper ends of the classes of duration, in seconds: from a warm look-up to a long computation.
+const SECONDS: [f64; 14] =
+    [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+/// Upper ends of the classes of batch.
+const ENTRIES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+/// The route of a request that none took.
+const NO_ROUTE: &str = "none";
+
+/// Everything that is counted while the service runs.
+pub struct Metrics {
+    registry: Registry,
+    durations: HistogramVec,
+    /// Connections that are open.
+    pub connections: IntGauge,
+    debits: IntCounter,
+    credits: IntCounter,
+    limit_refusals: IntCounterVec,
+    /// How many entries the ledger writer settled at once.
+    pub ledger_batches: Histogram,
+    ledger_queue: IntGauge,
+    long_work: IntGaugeVec,
+    large_bodies: IntGauge,
+    outbox: IntGaugeVec,
+    pool: IntGaugeVec,
+    store_up: Gauge,
+    draining: IntGauge,
+}
+
+/// One answered request, as the figures know it.
+pub struct Observed<'a> {
+    /// The path as the route table has it, where a route took the request.
+    pub route: Option<&'a str>,
+    /// The method.
+    pub method: &'a Method,
+    /// The status of the answer.
+    pub status: u16,
+    /// How long the answer took.
+    pub elapsed: Duration,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Has counted nothing yet.
+    ///
+    /// # Panics
+    ///
+    /// Where two figures have one name, which a test would have seen.
+    #[must_use]
+    pub fn new() -> Self {
+        let registry = Registry::new();
+        let histogram = |name: &str, help: &str| HistogramOpts::new(name, help);
+        let durations = HistogramVec::new(
+            histogram("http_server_request_duration_seconds", "Time to answer a request.")
+                .buckets(SECONDS.to_vec()),
+            &["route", "method", "status"],
+        );
+        let batches = Histogram::with_opts(
+            histogram("quant_ledger_batch_entries", "Calls settled in one transaction.")
+                .buckets(ENTRIES.to_vec()),
+        );
+        let metrics = Self {
+            durations: kept(&registry, durations),
+            connections: kept(&registry, gauge("http_server_connections", "Open connections.")),
+            debits: kept(&registry, counter("quant_debits_total", "Metered calls that were paid.")),
+            credits: kept(&registry, counter("quant_credits_taken_total", "Credits taken.")),
+            limit_refusals: kept(
+                &registry,
+                IntCounterVec::new(
+                    Opts::new("quant_limit_refusals_total", "Calls that a limit refused."),
+                    &["limit"],
+                ),
+            ),
+            ledger_batches: kept(&registry, batches),
+            ledger_queue: kept(
+                &registry,
+                gauge("quant_ledger_queue_entries", "Calls that wait for the ledger writer."),
+            ),
+            long_work: kept(
+                &registry,
+                gauges("quant_long_computations", "Long computations by state.", "state"),
+            ),
+            large_bodies: kept(&registry, gauge("quant_large_bodies", "Large bodies being read.")),
+            outbox: kept(
+                &registry,
+                gauges("quant_mail_outbox_letters", "Letters not sent yet, by state.", "state"),
+            ),
+            pool: kept(
+                &registry,
+                IntGaugeVec::new(
+                    Opts::new("quant_store_connections", "Connections to the database."),
+                    &["pool", "state"],
+                ),
+            ),
+            store_up: kept(
+                &registry,
+                Gauge::with_opts(Opts::new("quant_store_up", "1 where the database answers.")),
+            ),
+            draining: kept(
+                &registry,
+                gauge("quant_draining", "1 once the service was told to stop."),
+            ),
+            registry,
+        };
+        let build = Opts::new("quant_build_info", "Always 1; the label tells the version.");
+        let build = build.const_label("version", VERSION);
+        kept(&metrics.registry, IntGauge::with_opts(build)).set(1);
+        #[cfg(target_os = "linux")]
+        register(&metrics.registry, prometheus::process_collector::ProcessCollector::for_self());
+        metrics
+    }
+
+    /// Counts an answered request.
+    pub fn observe(&self, observed: &Observed<'_>) {
+        let route = observed.route.unwrap_or(NO_ROUTE);
+        let labels = [route, method_name(observed.method), class(observed.status)];
+        self.durations.with_label_values(&labels).observe(observed.elapsed.as_secs_f64());
+    }
+
+    /// Counts a metered call that was paid.
+    pub fn count_debit(&self, cost: u32) {
+        self.debits.inc();
+        self.credits.inc_by(u64::from(cost));
+    }
+
+    /// Counts a call that a limit refused: an account's, a guest's or an address's.
+    pub fn count_limit_refusal(&self, whose: &'static str) {
+        self.limit_refusals.with_label_values(&[whose]).inc();
+    }
+
+    /// Everything as Prometheus reads it, with what stands at this moment.
+    ///
+    /// # Panics
+    ///
+    /// Where a figure cannot be written as text, which none of ours is.
+    pub async fn text(&self, service: &Service) -> Vec<u8> {
+        self.look_at(service).await;
+        let mut text = Vec::new();
+        TextEncoder::new()
+            .encode(&self.registry.gather(), &mut text)
+            .expect("figures have a name and a value");
+        text
+    }
+
+    async fn look_at(&self, service: &Service) {
+        let set =
+            |gauge: &IntGauge, value: usize| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+        set(&self.ledger_queue, service.ledger.waiting());
+        set(&self.large_bodies, service.large_bodies_being_read());
+        let (running, waiting) = service.long_work.load();
+        set(&self.long_work.with_label_values(&["running"]), running);
+        set(&self.long_work.with_label_values(&["waiting"]), waiting);
+        self.draining.set(i64::from(service.is_draining.load(Ordering::Relaxed)));
+        let store = service.accounts.store();
+        for pool in store.pools() {
+            self.pool.with_label_values(&[pool.name, "open"]).set(pool.open.into());
+            self.pool.with_label_values(&[pool.name, "idle"]).set(pool.idle.into());
+        }
+        let outbox = tokio::time::timeout(PATIENCE, store.outbox_load()).await;
+        self.store_up.set(if matches!(outbox, Ok(Ok(_))) { 1.0 } else { 0.0 });
+        // Where the store does not answer, the last figures stand, and the line above tells.
+        if let Ok(Ok(outbox)) = outbox {
+            self.outbox.with_label_values(&["waiting"]).set(outbox.waiting.into());
+            self.outbox.with_label_values(&["failed"]).set(outbox.failed.into());
+        }
+    }
+}
+
+fn gauge(name: &str, help: &str) -> prometheus::Result<IntGauge> {
+    IntGauge::new(name, help)
+}
+
+fn gauges(name: &str, help: &str, label: &str) -> prometheus::Result<IntGaugeVec> {
+    IntGaugeVec::new(Opts::new(name, help), &[label])
+}
+
+fn counter(name: &str, help: &str) -> prometheus::Result<IntCounter> {
+    IntCounter::new(name, help)
+}
+
+fn kept<C: Collector + Clone + 'static>(registry: &Registry, made: prometheus::Result<C>) -> C {
+    let collector = made.expect("the name and the labels are sound");
+    register(registry, collector.clone());
+    collector
+}
+
+fn register(registry: &Registry, collector: impl Collector + 'static) {
+    registry.register(Box::new(collector)).expect("each figure has a name of its own");
+}
+
+/// A client may make up methods; labels may not.
+fn method_name(method: &Method) -> &str {
+    match *method {
+        Method::GET | Method::POST | Method::PUT | Method::DELETE | Method::HEAD => method.as_str(),
+        _ => "other",
+    }
+}
+
+fn class(status: u16) -> &'static str {
+    match status / 100 {
+        1 => "1xx",
+        2 => "2xx",
+        3 => "3xx",
+        4 => "4xx",
+        _ => "5xx",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(metrics: &Metrics) -> String {
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&metrics.registry.gather(), &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_made_up_method_makes_no_label() {
+        let metrics = Metrics::new();
+        for name in ["BREW", "WHEN", "GET"] {
+            let method = Method::from_bytes(name.as_bytes()).unwrap();
+            let elapsed = Duration::from_micros(300);
+            metrics.observe(&Observed { route: None, method: &method, status: 404, elapsed });
+        }
+        let text = written(&metrics);
+        let count = |method: &str, count: u32| {
+            let line = format!(
+                "http_server_request_duration_seconds_count{{method=\"{method}\",route=\"none\",status=\"4xx\"}} {count}\n"
+            );
+            assert!(text.contains(&line), "{line}{text}");
+        };
+        count("other", 2);
+        count("GET", 1);
+        assert!(!text.contains("BREW"));
+    }
+
+    #[test]
+    fn a_debit_is_one_call_and_its_credits() {
+        let metrics = Metrics::new();
+        metrics.count_debit(5);
+        metrics.count_debit(0);
+        let text = written(&metrics);
+        assert!(text.contains("\nquant_debits_total 2\n"), "{text}");
+        assert!(text.contains("\nquant_credits_taken_total 5\n"), "{text}");
+    }
+}

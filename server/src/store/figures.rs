@@ -1,0 +1,72 @@
+//! What the store tells the operator about itself.
+
+use account_core::StoreError;
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend};
+
+use super::rows::{narrow, statement, stored};
+use super::{Store, migration};
+
+/// Letters that are not sent yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutboxLoad {
+    /// All of them.
+    pub waiting: u32,
+    /// Those whose delivery has failed at least once.
+    pub failed: u32,
+}
+
+/// Connections to the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// What they are for.
+    pub name: &'static str,
+    /// Open ones.
+    pub open: u32,
+    /// Those of them that wait for work.
+    pub idle: u32,
+}
+
+impl Store {
+    /// Counts the letters that wait.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where the database does not answer.
+    pub async fn outbox_load(&self) -> Result<OutboxLoad, StoreError> {
+        let query = "SELECT count(*) AS waiting, count(CASE WHEN failures > 0 THEN 1 END) AS failed \
+                     FROM letter WHERE due_at IS NOT NULL";
+        let row = stored(self.readers.query_one_raw(statement(query, [])).await)?;
+        row.map_or(Ok(OutboxLoad::default()), |row| {
+            Ok(OutboxLoad { waiting: narrow(&row, "waiting")?, failed: narrow(&row, "failed")? })
+        })
+    }
+
+    /// Whether the database answers, with every migration that this program knows.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where it does not answer.
+    pub async fn is_up_to_date(&self) -> Result<bool, StoreError> {
+        Ok(migration::missing(&self.readers).await?.is_none())
+    }
+
+    /// The connections there are.
+    #[must_use]
+    pub fn pools(&self) -> [Pool; 2] {
+        [pool("writer", &self.writer), pool("readers", &self.readers)]
+    }
+}
+
+fn pool(name: &'static str, connection: &DatabaseConnection) -> Pool {
+    let (open, idle) = match connection.get_database_backend() {
+        DbBackend::Postgres => {
+            let pool = connection.get_postgres_connection_pool();
+            (pool.size(), pool.num_idle())
+        }
+        _ => {
+            let pool = connection.get_sqlite_connection_pool();
+            (pool.size(), pool.num_idle())
+        }
+    };
+    Pool { name, open, idle: u32::try_from(idle).unwrap_or(u32::MAX) }
+}
