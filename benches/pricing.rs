@@ -6,7 +6,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use quant_benches::{down_and_out_call, european_call, numbers};
 use quant_core::pricing::{
     barrier::{Handling, Tree},
-    black_scholes::EuropeanOption,
+    binomial::{self, Exercise},
+    black_scholes::{EuropeanOption, OptionType},
     margrabe::ExchangeOption,
 };
 
@@ -47,6 +48,29 @@ fn barrier(c: &mut Criterion) {
     }
 }
 
+/// Early exercise: only the nodes between its boundary and the edge of what is likely are visited.
+fn american(c: &mut Criterion) {
+    let put = EuropeanOption { option_type: OptionType::Put, ..european_call() };
+    let trees = [("crr", Tree::Crr), ("jr", Tree::Jr), ("lr", Tree::Lr), ("tian", Tree::Tian)];
+    for (name, tree) in trees {
+        let mut group = c.benchmark_group(format!("american/{name}"));
+        group.sample_size(20);
+        for steps in [100, 1_000, 5_000] {
+            group.bench_with_input(BenchmarkId::from_parameter(steps), &steps, |b, &steps| {
+                b.iter(|| binomial::price(black_box(&put), Exercise::American, tree, steps));
+            });
+        }
+    }
+}
+
+/// The barrier watched on the trading days of a year.
+fn discrete(c: &mut Criterion) {
+    let option = down_and_out_call();
+    c.bench_function("barrier/discrete", |b| {
+        b.iter(|| black_box(&option).price_watched_discretely(black_box(252)));
+    });
+}
+
 /// The estimate of the continuously watched barrier, at the step count asked for.
 fn corrected(c: &mut Criterion) {
     let option = down_and_out_call();
@@ -70,5 +94,5 @@ fn margrabe(c: &mut Criterion) {
     c.bench_function("margrabe/prices", |b| b.iter(|| black_box(&option).prices()));
 }
 
-criterion_group!(benches, black_scholes, chain, barrier, corrected, margrabe);
+criterion_group!(benches, black_scholes, chain, barrier, american, discrete, corrected, margrabe);
 criterion_main!(benches);

@@ -3,6 +3,7 @@
 //! | module | what it prices | how |
 //! |---|---|---|
 //! | [`black_scholes`] | European calls and puts | closed form |
+//! | [`binomial`] | European and American calls and puts | binomial trees |
 //! | [`barrier`] | knock-in and knock-out options with a rebate | binomial trees, closed form |
 //! | [`margrabe`] | the right to exchange one asset for another | closed form |
 //! | [`normal`] | the normal distribution they rest on | |
@@ -10,9 +11,10 @@
 //! Rates and yields are continuously compounded and, like volatilities, annual decimals: 0.05 is
 //! 5 %. Times are in years. Money is in whatever unit the spot price uses.
 //!
-//! Not modelled: discrete dividends, term structures, smiles, early exercise.
+//! Not modelled: discrete dividends, term structures, smiles.
 
 pub mod barrier;
+pub mod binomial;
 pub mod black_scholes;
 pub mod margrabe;
 pub mod normal;

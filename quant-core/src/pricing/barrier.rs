@@ -5,6 +5,7 @@
 //! | CRR tree | paths counted by the reflection principle | n |
 //! | JR, LR, TIAN tree | backward induction over the nodes that matter | n^1.5 |
 //! | continuously watched barrier | [`BarrierOption::price_watched_continuously`] | 1 |
+//! | barrier watched on some dates | [`BarrierOption::price_watched_discretely`] | 1 |
 //!
 //! On a tree the barrier is watched at every step, today and expiry included, and touching it is
 //! hitting it. Whether a node touches is decided by its layer: a barrier that lies on a layer of
@@ -12,19 +13,24 @@
 //!
 //! Not modelled: double barriers, windows, rebates paid at expiry, early exercise.
 
+use super::binomial::lattice::{Climb, Lattice, Payoff};
+use super::binomial::{is_riskless, steps};
 use super::black_scholes::{EuropeanOption, OptionType, discount};
 use super::extended::Extended;
 use super::lognormal::positive_part;
-use crate::{Error, Result, check};
+use crate::{Result, check};
 use counting::Reflection;
+use edge::Edge;
 use induction::Induction;
-use lattice::{Climb, Edge, Lattice, Payoff};
+
+pub use super::binomial::{MOST_STEPS, Tree};
 
 mod continuous;
 mod corrected;
 mod counting;
+mod discrete;
+mod edge;
 mod induction;
-mod lattice;
 #[cfg(test)]
 mod reference;
 
@@ -46,20 +52,6 @@ pub enum Knock {
     In,
     /// The option ends, and the rebate is paid.
     Out,
-}
-
-/// How the tree's up and down moves are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Tree {
-    /// Cox, Ross and Rubinstein: `u = e^{σ√Δt}`, `d = 1/u`.
-    Crr,
-    /// Jarrow and Rudd: even odds.
-    Jr,
-    /// Leisen and Reimer: centred on the strike, by the second inversion of Peizer and Pratt.
-    Lr,
-    /// Tian: the first three moments of the price matched.
-    Tian,
 }
 
 /// Whether the tree's watching at its steps is taken as it is.
@@ -88,9 +80,6 @@ pub struct BarrierOption {
     pub rebate: f64,
 }
 
-/// The most steps of a tree.
-pub const MOST_STEPS: usize = 1_000_000;
-
 impl BarrierOption {
     /// Returns the option's present value on a binomial tree.
     ///
@@ -118,10 +107,10 @@ impl BarrierOption {
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] for a negative spot, strike, volatility, time, barrier or rebate, any
-    /// number that is not finite, or more steps than [`MOST_STEPS`]; [`Error::TooFew`] for no steps,
+    /// [`Error::Domain`](crate::Error::Domain) for a negative spot, strike, volatility, time, barrier or rebate, any
+    /// number that is not finite, or more steps than [`MOST_STEPS`]; [`Error::TooFew`](crate::Error::TooFew) for no steps,
     /// and where a CRR probability would lie outside [0, 1], with a number of steps that works;
-    /// [`Error::Overflow`] where a number leaves the range of a double.
+    /// [`Error::Overflow`](crate::Error::Overflow) where a number leaves the range of a double.
     ///
     /// # Examples
     ///
@@ -157,7 +146,7 @@ impl BarrierOption {
         if self.is_hit_today() {
             return check::result("spot", self.value_hit_today(tree, n)?);
         }
-        if self.is_riskless(tree) {
+        if is_riskless(&self.option, tree) {
             return check::result("spot", self.value_along_forward(n));
         }
         let lattice = Lattice::new(&self.option, tree, n)?;
@@ -186,23 +175,9 @@ impl BarrierOption {
     fn value_hit_today(&self, tree: Tree, n: usize) -> Result<f64> {
         match self.knock {
             Knock::Out => Ok(self.rebate),
-            Knock::In if self.is_riskless(tree) => Ok(self.riskless_option().value()),
+            Knock::In if is_riskless(&self.option, tree) => Ok(self.riskless_option().value()),
             Knock::In => Ok(Lattice::new(&self.option, tree, n)?.vanilla(&self.option)),
         }
-    }
-
-    /// Whether the price moves along its forward without risk, to the last bit.
-    ///
-    /// Beside a drift a CRR tree refuses any volatility that is too small for it.
-    fn is_riskless(&self, tree: Tree) -> bool {
-        let option = &self.option;
-        let deviation = option.volatility * option.time_to_maturity.sqrt();
-        let carry = option.risk_free_rate - option.dividend_yield;
-        let lost = LEAST_DEVIATION * (carry * option.time_to_maturity).abs();
-        option.spot == 0.0
-            || deviation < f64::MIN_POSITIVE.sqrt()
-            || (tree != Tree::Crr && deviation < lost)
-            || (tree == Tree::Lr && option.strike == 0.0)
     }
 
     /// The option without risk, worth what exercising its forward is.
@@ -213,7 +188,9 @@ impl BarrierOption {
     /// The value on a tree whose start the barrier does not touch.
     fn value_on(&self, lattice: &Lattice) -> f64 {
         match (lattice.tree, self.knock) {
-            (Tree::Crr, _) => self.value_at_layer(lattice, lattice.layer_at(self.depth())),
+            (Tree::Crr, _) => {
+                self.value_at_layer(lattice, edge::layer_at(self.depth(), lattice.up) as usize)
+            }
             (_, Knock::Out) => self.survivors(lattice) + self.rebates(lattice),
             // Rounding may leave less than nothing of two equal numbers.
             (_, Knock::In) => {
@@ -317,25 +294,13 @@ impl BarrierOption {
     }
 }
 
-/// The steps that the tree takes where `n_steps` are asked for.
-fn steps(tree: Tree, n_steps: usize) -> Result<usize> {
-    if n_steps == 0 {
-        return Err(Error::TooFew { argument: "n_steps", needed: 1, found: 0 });
-    }
-    let asked = n_steps as f64;
-    check::require(n_steps <= MOST_STEPS, "n_steps", asked, "at most 1,000,000")?;
-    Ok(if tree == Tree::Lr { n_steps | 1 } else { n_steps })
-}
-
-/// A total deviation below this part of the total drift is lost in its rounding.
-const LEAST_DEVIATION: f64 = 1e-13;
-
 /// How near to the barrier a price touches it, relative to the price.
 const TOUCH: f64 = 1e-12;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
     use proptest::prelude::*;
 
     const TREES: [Tree; 4] = [Tree::Crr, Tree::Jr, Tree::Lr, Tree::Tian];

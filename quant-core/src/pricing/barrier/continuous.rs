@@ -73,7 +73,7 @@ impl BarrierOption {
         check::result("spot", value)
     }
 
-    fn value_hit_at_once(&self) -> f64 {
+    pub(super) fn value_hit_at_once(&self) -> f64 {
         match self.knock {
             Knock::Out => self.rebate,
             Knock::In => self.option.value(),

@@ -11,9 +11,10 @@
 //!   (Richardson).
 
 use super::continuous::Passage;
+use super::edge::Edge;
 use super::induction::{Barrier, Induction};
-use super::lattice::{Climb, Edge, Lattice};
 use super::{BarrierOption, Direction, Knock, Tree};
+use crate::pricing::binomial::lattice::{Climb, Lattice};
 use crate::pricing::black_scholes::{OptionType, discount};
 use crate::pricing::lognormal::positive_part;
 

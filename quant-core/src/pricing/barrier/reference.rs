@@ -1,53 +1,13 @@
 //! The tree as it is defined, node by node: what the fast ways are held against.
 
 use super::{BarrierOption, Direction, Handling, Knock, Tree, steps};
+use crate::pricing::binomial::reference::moves;
 use crate::pricing::black_scholes::{EuropeanOption, OptionType};
 use proptest::prelude::*;
 
 /// Agreement of two ways that round differently, relative to the option without a barrier. Most of
 /// it is the rounding of the probabilities here, which grows with the steps.
 const TOLERANCE: f64 = 1e-12;
-
-/// The up move, the down move and the probability of the first, as the definitions give them.
-fn moves(option: &EuropeanOption, tree: Tree, n: usize) -> (f64, f64, f64) {
-    let (sigma, time) = (option.volatility, option.time_to_maturity);
-    let carry = option.risk_free_rate - option.dividend_yield;
-    let dt = time / n as f64;
-    let growth = libm::exp(carry * dt);
-    let root = sigma * dt.sqrt();
-    match tree {
-        Tree::Crr => {
-            let (u, d) = (libm::exp(root), libm::exp(-root));
-            (u, d, (growth - d) / (u - d))
-        }
-        Tree::Jr => {
-            let drift = (carry - 0.5 * sigma * sigma) * dt;
-            (libm::exp(drift + root), libm::exp(drift - root), 0.5)
-        }
-        Tree::Tian => {
-            let v = libm::exp(sigma * sigma * dt);
-            // V² + 2V − 3 is (V − 1)(V + 3).
-            let spread = (libm::expm1(sigma * sigma * dt) * (v + 3.0)).sqrt();
-            let u = 0.5 * growth * v * (v + 1.0 + spread);
-            let d = 0.5 * growth * v * (v + 1.0 - spread);
-            (u, d, (growth - d) / (u - d))
-        }
-        Tree::Lr => {
-            let s = sigma * time.sqrt();
-            let d1 = (libm::log(option.spot / option.strike) + carry * time) / s + 0.5 * s;
-            let n = n as f64;
-            let h = |z: f64| {
-                let ratio = z / (n + 1.0 / 3.0 + 0.1 / (n + 1.0));
-                // ¼ − ¼·e^{−y}, whose cancellation would be all that the comparison sees.
-                let inner = -0.25 * libm::expm1(-ratio * ratio * (n + 1.0 / 6.0));
-                0.5 + z.signum() * inner.sqrt()
-            };
-            let p = h(d1 - s);
-            let u = growth * h(d1) / p;
-            (u, (growth - p * u) / (1.0 - p), p)
-        }
-    }
-}
 
 /// The values of all nodes of each step, from the last to the first, in O(n²).
 fn by_nodes(barrier: &BarrierOption, tree: Tree, n_steps: usize) -> f64 {

@@ -1,32 +1,33 @@
-//! The moves of a binomial tree, in logarithms, and where on it the barrier and the strike lie.
+//! The moves of a binomial tree, in logarithms, and where on it the strike lies.
 
+use super::super::barrier::Direction;
 use super::super::black_scholes::{EuropeanOption, OptionType, discount};
 use super::super::extended::Extended;
-use super::{Direction, MOST_STEPS, TOUCH, Tree, counting};
+use super::{MOST_STEPS, Tree, paths};
 use crate::{Error, Result};
 
 /// A recombining tree. At step i, after j up moves, the price is `S·e^{i·down + j·(up − down)}`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lattice {
-    pub(super) tree: Tree,
-    pub(super) steps: usize,
+pub(in crate::pricing) struct Lattice {
+    pub(in crate::pricing) tree: Tree,
+    pub(in crate::pricing) steps: usize,
     /// The logarithm of the up move.
-    pub(super) up: f64,
+    pub(in crate::pricing) up: f64,
     /// The logarithm of the down move.
-    pub(super) down: f64,
+    pub(in crate::pricing) down: f64,
     /// The odds of a move where values are counted in money.
-    pub(super) cash: Odds,
+    pub(in crate::pricing) cash: Odds,
     /// The odds where values are counted in units of the underlying.
-    pub(super) shares: Odds,
+    pub(in crate::pricing) shares: Odds,
 }
 
 /// The probabilities of one step, and what the numeraire loses in it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Odds {
-    pub(super) up: f64,
-    pub(super) down: f64,
+pub(in crate::pricing) struct Odds {
+    pub(in crate::pricing) up: f64,
+    pub(in crate::pricing) down: f64,
     /// The logarithm of the factor by which the tree misses the forward in one step; only JR does.
-    pub(super) log_miss: f64,
+    pub(in crate::pricing) log_miss: f64,
 }
 
 impl Odds {
@@ -37,7 +38,11 @@ impl Odds {
 
 impl Lattice {
     /// The tree of exactly `steps` steps for an option with a positive spot, volatility and time.
-    pub(super) fn new(option: &EuropeanOption, tree: Tree, steps: usize) -> Result<Self> {
+    pub(in crate::pricing) fn new(
+        option: &EuropeanOption,
+        tree: Tree,
+        steps: usize,
+    ) -> Result<Self> {
         let lattice = match tree {
             Tree::Crr => Self::cox_ross_rubinstein(option, steps)?,
             Tree::Jr => Self::jarrow_rudd(option, steps),
@@ -128,19 +133,14 @@ impl Lattice {
     }
 
     /// The value of the option without a barrier.
-    pub(super) fn vanilla(&self, option: &EuropeanOption) -> f64 {
+    pub(in crate::pricing) fn vanilla(&self, option: &EuropeanOption) -> f64 {
         let odds = match option.option_type {
             OptionType::Call => self.shares,
             OptionType::Put => self.cash,
         };
         let climb = Climb::new(self, odds, Direction::Down);
         let payoff = Payoff::new(option, Direction::Down, &climb);
-        payoff.unit * counting::all_paths(&climb, &payoff)
-    }
-
-    /// The highest layer of a CRR tree at or beyond a depth, in moves from the start.
-    pub(super) fn layer_at(&self, depth: f64) -> usize {
-        layer_at(depth, self.up) as usize
+        payoff.unit * paths::all(&climb, &payoff)
     }
 }
 
@@ -246,19 +246,19 @@ impl PeizerPratt {
 
 /// A lattice turned so that the barrier lies below, with the claim counted in its numeraire.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Climb {
-    pub(super) steps: usize,
+pub(in crate::pricing) struct Climb {
+    pub(in crate::pricing) steps: usize,
     /// The logarithm of a move away from the barrier.
-    pub(super) up: f64,
+    pub(in crate::pricing) up: f64,
     /// The logarithm of a move towards it.
-    pub(super) down: f64,
+    pub(in crate::pricing) down: f64,
     /// The probability of a move away.
-    pub(super) odds: Odds,
+    pub(in crate::pricing) odds: Odds,
 }
 
 impl Climb {
     /// Turns the lattice, with the odds of one numeraire.
-    pub(super) fn new(lattice: &Lattice, odds: Odds, direction: Direction) -> Self {
+    pub(in crate::pricing) fn new(lattice: &Lattice, odds: Odds, direction: Direction) -> Self {
         let steps = lattice.steps;
         match direction {
             Direction::Down => Self { steps, up: lattice.up, down: lattice.down, odds },
@@ -270,83 +270,36 @@ impl Climb {
     }
 
     /// The logarithmic distance of two neighbouring nodes.
-    pub(super) fn spacing(&self) -> f64 {
+    pub(in crate::pricing) fn spacing(&self) -> f64 {
         self.up - self.down
     }
 
     /// The height of a node over the start, after `j` of `i` moves away from the barrier.
-    pub(super) fn height(&self, i: usize, j: usize) -> f64 {
+    pub(in crate::pricing) fn height(&self, i: usize, j: usize) -> f64 {
         i as f64 * self.down + j as f64 * self.spacing()
     }
 }
-
-/// The nodes at and beyond the barrier: those with at most `offset + rate·i` moves away from it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
-    pub(super) offset: f64,
-    pub(super) rate: f64,
-}
-
-impl Edge {
-    /// The edge of a barrier at a logarithmic `depth` below the start.
-    ///
-    /// On a CRR tree the layers are level: the edge is the highest layer at or beyond the barrier.
-    pub(super) fn at_depth(climb: &Climb, tree: Tree, depth: f64) -> Self {
-        if tree == Tree::Crr {
-            Self::at_layer(layer_at(depth, climb.up))
-        } else {
-            Self::between_layers(climb, depth)
-        }
-    }
-
-    /// The edge of a barrier at a logarithmic `depth` below the start, wherever the layers are.
-    pub(super) fn between_layers(climb: &Climb, depth: f64) -> Self {
-        let touch = (TOUCH / climb.spacing()).min(MOST_ROUNDING);
-        Self { offset: touch - depth / climb.spacing(), rate: -climb.down / climb.spacing() }
-    }
-
-    /// The edge at a level layer of a CRR tree, `layer` moves below the start.
-    pub(super) fn at_layer(layer: f64) -> Self {
-        Self { offset: -0.5 * layer, rate: 0.5 }
-    }
-
-    /// The number of nodes at step `i` that are at or beyond the barrier.
-    pub(super) fn nodes_beyond(&self, i: usize) -> usize {
-        let highest = (self.offset + self.rate * i as f64).floor();
-        ((highest + 1.0).max(0.0) as usize).min(i + 1)
-    }
-
-    /// How far below the edge node `j` of step `i` lies, in layers.
-    pub(super) fn depth_of_node(&self, i: usize, j: usize) -> f64 {
-        self.offset + self.rate * i as f64 - j as f64
-    }
-}
-
-/// The highest layer of a CRR tree at or beyond a depth, in moves from the start.
-fn layer_at(depth: f64, move_size: f64) -> f64 {
-    let touch = TOUCH.min(MOST_ROUNDING * move_size);
-    ((depth - touch) / move_size).ceil().max(1.0)
-}
-
-/// The most of a layer that counts as rounding.
-const MOST_ROUNDING: f64 = 0.01;
 
 /// What the option pays at expiry, in its numeraire: `1 − e^{−m}` where the moneyness m is positive.
 ///
 /// A call is counted in units of the underlying, `1 − K/S`, and a put in units of the strike,
 /// `1 − S/K`: both are between 0 and 1 however wide the tree is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Payoff {
+pub(in crate::pricing) struct Payoff {
     /// m at the start.
     intercept: f64,
     /// m's change with height, ±1.
     slope: f64,
     /// The present value of a unit of the numeraire.
-    pub(super) unit: f64,
+    pub(in crate::pricing) unit: f64,
 }
 
 impl Payoff {
-    pub(super) fn new(option: &EuropeanOption, direction: Direction, climb: &Climb) -> Self {
+    pub(in crate::pricing) fn new(
+        option: &EuropeanOption,
+        direction: Direction,
+        climb: &Climb,
+    ) -> Self {
         let time = option.time_to_maturity;
         let (sign, unit) = match option.option_type {
             OptionType::Call => (1.0, option.spot * discount(option.dividend_yield, time)),
@@ -357,14 +310,19 @@ impl Payoff {
         Self { intercept: sign * log_moneyness(option), slope: sign * turn, unit }
     }
 
+    /// m at a height over the start.
+    pub(in crate::pricing) fn moneyness(&self, height: f64) -> f64 {
+        self.intercept + self.slope * height
+    }
+
     /// The payment at a height over the start.
-    pub(super) fn at(&self, height: f64) -> f64 {
-        let moneyness = self.intercept + self.slope * height;
+    pub(in crate::pricing) fn at(&self, height: f64) -> f64 {
+        let moneyness = self.moneyness(height);
         if moneyness > 0.0 { -libm::expm1(-moneyness) } else { 0.0 }
     }
 
     /// The nodes of the last step at which it pays, as the first and one past the last.
-    pub(super) fn paying(&self, climb: &Climb) -> (usize, usize) {
+    pub(in crate::pricing) fn paying(&self, climb: &Climb) -> (usize, usize) {
         let strike = -self.intercept * self.slope;
         let lowest = climb.height(climb.steps, 0);
         // A node more on the strike's side costs nothing: the payment there is zero.

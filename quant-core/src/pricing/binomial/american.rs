@@ -1,0 +1,173 @@
+//! Early exercise: backward induction that leaves out the nodes at which the right is used.
+//!
+//! All is counted in the option's numeraire, units of the strike paid at expiry for a put and of the
+//! underlying held until then for a call, and the lattice is turned so that the nodes in the money are
+//! the lowest. With g the rate at which the numeraire grows in a step, and h that of the other leg,
+//! exercising at step i is worth `e^{g(n−i)}(1 − e^{−m})`, m being the moneyness.
+//!
+//! - g ≤ 0 and h ≥ g: waiting never costs anything, and the option is European.
+//! - g ≥ 0: the value is convex in the price and equals that of exercising at its lowest, so the nodes
+//!   at which the right is used are all those up to a boundary. More time to wait cannot make
+//!   waiting worse, so going back in time the boundary only falls. One node is tested, and the next
+//!   below where that is not exercised.
+//! - else the nodes of exercise may have a lower boundary as well, and every node is tested.
+
+use super::super::barrier::Direction;
+use super::super::black_scholes::{EuropeanOption, OptionType};
+use super::band::{Band, step_back};
+use super::intrinsic;
+use super::lattice::{Climb, Lattice, Payoff};
+
+/// The value of an option with early exercise.
+pub(super) fn value(option: &EuropeanOption, lattice: &Lattice) -> f64 {
+    let step = option.time_to_maturity / lattice.steps as f64;
+    let cash = option.risk_free_rate * step;
+    // JR's underlying misses its forward, as if it paid so much more dividend.
+    let shares = option.dividend_yield * step - lattice.shares.log_miss;
+    let (odds, direction, growth, other) = match option.option_type {
+        OptionType::Call => (lattice.shares, Direction::Up, shares, cash),
+        OptionType::Put => (lattice.cash, Direction::Down, cash, shares),
+    };
+    if growth <= 0.0 && other >= growth {
+        return lattice.vanilla(option);
+    }
+    let climb = Climb::new(lattice, odds, direction);
+    let payoff = Payoff::new(option, direction, &climb);
+    let induction = Induction { climb, payoff, growth, other };
+    let waiting = if growth >= 0.0 { induction.above_boundary() } else { induction.everywhere() };
+    // No rounding makes it less than what it is worth today.
+    waiting.map_or(0.0, |value| payoff.unit * value).max(intrinsic(option))
+}
+
+/// An option with early exercise on a lattice whose lowest nodes are in the money.
+struct Induction {
+    climb: Climb,
+    payoff: Payoff,
+    /// g, the numeraire's growth in a step.
+    growth: f64,
+    /// h, the growth of the other leg.
+    other: f64,
+}
+
+/// The values of a step: those of exercising up to the boundary, then those of a range of nodes.
+struct Row {
+    /// One past the last node at which the right is used.
+    exercised: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Induction {
+    /// The value of waiting at the start, where all nodes of exercise lie below a boundary; `None`
+    /// where it is worth more to exercise at once.
+    fn above_boundary(&self) -> Option<f64> {
+        let n = self.climb.steps;
+        let paying = self.payoff.paying(&self.climb).1;
+        let exercised = (0..paying)
+            .rev()
+            .find(|&j| self.payoff.at(self.climb.height(n, j)) > 0.0)
+            .map_or(0, |j| j + 1);
+        let band = Band::new(&self.climb, (0, paying.max(1)));
+        let mut values = vec![0.0; n + 2];
+        let mut row = Row { exercised, from: exercised, to: exercised };
+        for i in (0..n).rev() {
+            let exercised = self.exercised(i, &row, &values);
+            let (from, to) = band.row(i, exercised);
+            // What lies beyond the paying ends is worth nothing, unless it can come back to them.
+            let to = to.min(paying.max(exercised + self.lift())).max(from);
+            for (j, value) in (from..).zip(&mut values[from..=to]) {
+                if j < row.exercised {
+                    *value = self.exercise(i + 1, j);
+                } else if j < row.from {
+                    *value = 0.0;
+                } else {
+                    break;
+                }
+            }
+            let end = row.to.max(row.exercised).clamp(from, to + 1);
+            values[end..=to].fill(0.0);
+            step_back(&mut values[from..=to], self.climb.odds.up, self.climb.odds.down);
+            row = Row { exercised, from, to };
+        }
+        (row.exercised == 0).then(|| values[0])
+    }
+
+    /// One past the last node of step `i` at which the right is used, given the step after it.
+    fn exercised(&self, i: usize, after: &Row, values: &[f64]) -> usize {
+        let child = |j: usize| {
+            if j < after.exercised {
+                self.exercise(i + 1, j)
+            } else if (after.from..after.to).contains(&j) {
+                values[j]
+            } else {
+                0.0
+            }
+        };
+        let odds = self.climb.odds;
+        let highest = (after.exercised + self.lift()).min(i + 1);
+        (0..highest)
+            .rev()
+            .find(|&j| {
+                // Below the range nobody comes by, and the boundary may be anywhere.
+                let is_unlikely = j >= after.exercised && j + 1 < after.from;
+                let is_better = || {
+                    let waiting = odds.down * child(j) + odds.up * child(j + 1);
+                    self.exercise(i, j) >= waiting
+                };
+                is_unlikely
+                    || if j + 1 < after.exercised { self.pays_at_once(i, j) } else { is_better() }
+            })
+            .map_or(0, |j| j + 1)
+    }
+
+    /// By how many nodes the boundary may rise going back a step: none, unless even the move towards
+    /// it leads away from it.
+    fn lift(&self) -> usize {
+        (self.climb.down / self.climb.spacing()).ceil().max(0.0) as usize
+    }
+
+    /// Whether exercising now is worth no less than in the next step, whatever comes.
+    fn pays_at_once(&self, i: usize, j: usize) -> bool {
+        let price = libm::exp(-self.payoff.moneyness(self.climb.height(i, j)));
+        libm::expm1(-self.growth) <= price * libm::expm1(-self.other)
+    }
+
+    /// What exercising at a node is worth, less than nothing out of the money.
+    fn exercise(&self, i: usize, j: usize) -> f64 {
+        let moneyness = self.payoff.moneyness(self.climb.height(i, j));
+        self.numeraire(i) * -libm::expm1(-moneyness)
+    }
+
+    /// The units of the numeraire that one unit is worth at step `i`.
+    fn numeraire(&self, i: usize) -> f64 {
+        libm::exp(self.growth * (self.climb.steps - i) as f64)
+    }
+
+    /// The value at the start, where every node is tested.
+    fn everywhere(&self) -> Option<f64> {
+        let n = self.climb.steps;
+        let paying = self.payoff.paying(&self.climb).1;
+        let band = Band::new(&self.climb, (0, paying.max(1)));
+        let mut values = vec![0.0; n + 2];
+        let mut row = band.row(n, 0);
+        for (j, value) in (row.0..row.1).zip(&mut values[row.0..row.1]) {
+            *value = self.payoff.at(self.climb.height(n, j));
+        }
+        let rises: Vec<f64> =
+            (0..row.1 - row.0 + 1).map(|k| libm::exp(k as f64 * self.climb.spacing())).collect();
+        for i in (0..n).rev() {
+            let wanted = band.row(i, 0);
+            values[wanted.0..row.0.max(wanted.0)].fill(0.0);
+            values[row.1.max(wanted.0)..row.1.max(wanted.1 + 1)].fill(0.0);
+            step_back(&mut values[wanted.0..=wanted.1], self.climb.odds.up, self.climb.odds.down);
+            let unit = self.numeraire(i);
+            let lowest = self.payoff.moneyness(self.climb.height(i, wanted.0));
+            let lowest = unit * libm::exp(-lowest);
+            for (value, rise) in values[wanted.0..wanted.1].iter_mut().zip(&rises) {
+                *value = value.max(unit - lowest * rise);
+            }
+            row = wanted;
+        }
+        Some(values[0])
+    }
+}

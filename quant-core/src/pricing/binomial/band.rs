@@ -1,0 +1,40 @@
+//! The nodes that matter, and one step back over them.
+
+use super::lattice::Climb;
+
+/// Replaces each value but the last by the mean of it and the next.
+pub(in crate::pricing) fn step_back(values: &mut [f64], up: f64, down: f64) {
+    for j in 0..values.len() - 1 {
+        values[j] = down * values[j] + up * values[j + 1];
+    }
+}
+
+/// The nodes near the line from the start to an end.
+pub(in crate::pricing) struct Band {
+    slope: f64,
+    variance: f64,
+}
+
+impl Band {
+    /// Leads to the end in the range that most paths reach.
+    pub(in crate::pricing) fn new(climb: &Climb, ends: (usize, usize)) -> Self {
+        let n = climb.steps as f64;
+        let slope = climb.odds.up.clamp(ends.0 as f64 / n, (ends.1 - 1) as f64 / n);
+        Self { slope, variance: slope * (1.0 - slope) }
+    }
+
+    /// The nodes of step `i` above the `beyond` lowest, as the first and one past the last; the first
+    /// may equal the last.
+    pub(in crate::pricing) fn row(&self, i: usize, beyond: usize) -> (usize, usize) {
+        let steps = i as f64;
+        // Bernstein's bound on a binomial tail: with this width it is below e^{−w²/2}.
+        let width = WIDTH * (self.variance * steps).sqrt() + WIDTH * WIDTH / 3.0;
+        let first = (self.slope * steps - width).max(0.0) as usize;
+        let last = (self.slope * steps + width) as usize;
+        let from = first.max(beyond).min(i + 1);
+        (from, (last + 1).min(i + 1).max(from))
+    }
+}
+
+/// Half the width of the band, in standard deviations.
+const WIDTH: f64 = 8.5;

@@ -1,0 +1,113 @@
+//! European and American options on trees, and barriers watched on some dates, against mpmath,
+//! QuantLib and quadrature: `tests/golden/generate/binomial.py`.
+
+use quant_core::pricing::barrier::{BarrierOption, Direction, Knock};
+use quant_core::pricing::binomial::{Exercise, Tree, price};
+use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
+use quant_tests::golden::{self, Largest, Row};
+
+/// Of the spot, against the same tree in 50 digits.
+const TREE_TOLERANCE: f64 = 1e-14;
+
+/// Of the spot: in QuantLib the probabilities of LR lose digits.
+const QUANTLIB_TREE_TOLERANCE: f64 = 1e-10;
+
+/// Of the spot: what LR's tree of 2001 steps misses of its limit.
+const LIMIT_TOLERANCE: f64 = 2e-5;
+
+/// Of the spot and times the number of dates: the correction misses by the order of 1/dates.
+const DATES_TOLERANCE: f64 = 0.07;
+
+/// The option of the row.
+fn option(row: &Row) -> EuropeanOption {
+    EuropeanOption {
+        option_type: if row.text("option_type") == "call" {
+            OptionType::Call
+        } else {
+            OptionType::Put
+        },
+        spot: row.get("spot"),
+        strike: row.get("strike"),
+        risk_free_rate: row.get("risk_free_rate"),
+        dividend_yield: row.get("dividend_yield"),
+        volatility: row.get("volatility"),
+        time_to_maturity: row.get("time_to_maturity"),
+    }
+}
+
+/// Holds the rows of a file of trees against ours; the errors are parts of the spot.
+fn hold_trees(name: &str, at_least: usize, tolerance: f64) -> Largest {
+    let mut largest = Largest::default();
+    for row in golden::rows(name, at_least) {
+        let tree = match row.text("tree") {
+            "CRR" => Tree::Crr,
+            "JR" => Tree::Jr,
+            "LR" => Tree::Lr,
+            "TIAN" => Tree::Tian,
+            name => panic!("no tree is called {name}"),
+        };
+        let exercise = match row.text("exercise") {
+            "european" => Exercise::European,
+            "american" => Exercise::American,
+            name => panic!("no exercise is called {name}"),
+        };
+        let option = option(&row);
+        let found = price(&option, exercise, tree, row.get("n_steps")).expect("a price");
+        let error = (found - row.get::<f64>("price")).abs() / option.spot;
+        largest.see(&row, error, tolerance, &found);
+    }
+    largest
+}
+
+#[test]
+fn trees_agree_with_the_same_trees_in_fifty_digits() {
+    let largest = hold_trees("binomial_tree", 150, TREE_TOLERANCE);
+    println!("trees: largest error {largest} of the spot");
+}
+
+#[test]
+fn american_trees_agree_with_quantlib() {
+    let largest = hold_trees("binomial_quantlib", 70, QUANTLIB_TREE_TOLERANCE);
+    println!("trees against QuantLib: largest error {largest} of the spot");
+}
+
+#[test]
+fn trees_of_many_steps_lead_to_the_american_price() {
+    let mut largest = Largest::default();
+    for row in golden::rows("binomial_american", 40) {
+        let option = option(&row);
+        let found = price(&option, Exercise::American, Tree::Lr, 2001).expect("a price");
+        let error = (found - row.get::<f64>("price")).abs() / option.spot;
+        largest.see(&row, error, LIMIT_TOLERANCE, &found);
+    }
+    println!("LR of 2001 steps against QD+: largest error {largest} of the spot");
+}
+
+#[test]
+fn the_correction_for_dates_misses_by_the_order_of_one_over_their_number() {
+    let (mut largest, mut missed, mut changed) = (Largest::default(), 0.0, 0.0);
+    for row in golden::rows("barrier_discrete", 36) {
+        let option = BarrierOption {
+            option: option(&row),
+            barrier: row.get("barrier"),
+            direction: match row.text("direction") {
+                "down" => Direction::Down,
+                _ => Direction::Up,
+            },
+            knock: Knock::Out,
+            rebate: row.get("rebate"),
+        };
+        let (expected, dates) = (row.get::<f64>("price"), row.get::<usize>("observations"));
+        let found = option.price_watched_discretely(dates).expect("a price");
+        let always = option.price_watched_continuously().expect("a price");
+        let error = (found - expected).abs() / option.option.spot * dates as f64;
+        largest.see(&row, error, DATES_TOLERANCE, &found);
+        missed += (found - expected).abs();
+        changed += (always - expected).abs();
+    }
+    // What is left of the error of taking the barrier to be watched always.
+    assert!(missed < 0.1 * changed, "{missed} of {changed}");
+    println!(
+        "dates: largest error {largest} of the spot over the dates, {missed} of {changed} left"
+    );
+}
