@@ -1,4 +1,6 @@
 //! The service in-process: a store of its own, a clock that stands still, letters from the outbox.
+//!
+//! The store is on SQLite, or with `TEST_ENGINE=postgres` on PostgreSQL.
 
 #![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
@@ -21,8 +23,9 @@ use quant_server::{
     clock::Clock,
     config::{Config, MailRoute, MigrateChoice, Storage, sqlite_url},
     service::{ServiceSettings, TierGate},
-    store::Store,
+    store::{self, Migrate, Store},
 };
+use quant_test_services::Postgres;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -36,8 +39,40 @@ pub struct App {
     outbox: Outbox<Store>,
     /// The clock that the service reads.
     pub clock: FixedClock,
-    /// Keeps the data until the test is over.
+    home: Home,
+}
+
+/// Keeps the data until the test is over.
+struct Home {
     folder: TempDir,
+    database: Option<Postgres>,
+}
+
+impl Home {
+    async fn new() -> Self {
+        let folder = TempDir::new().expect("a folder for the test");
+        let database = match std::env::var("TEST_ENGINE").as_deref() {
+            Ok("postgres") => {
+                let prepare = async |address: String| {
+                    let store = store::open(&address, Migrate::Run).await.expect("a new database");
+                    store.close().await;
+                };
+                let database = Postgres::prepared(prepare).await;
+                Some(database.expect("TEST_ENGINE asks for PostgreSQL"))
+            }
+            Ok("sqlite") | Err(_) => None,
+            Ok(engine) => panic!("TEST_ENGINE is {engine:?}, but must be sqlite or postgres"),
+        };
+        Self { folder, database }
+    }
+
+    fn config(&self) -> Config {
+        let mut config = config(&self.folder);
+        if let Some(database) = &self.database {
+            config.storage.database_url = database.address();
+        }
+        config
+    }
 }
 
 /// What the service answered.
@@ -62,6 +97,7 @@ pub fn config(folder: &TempDir) -> Config {
         storage: Storage {
             data_dir: folder.path().to_owned(),
             database_url: sqlite_url(&path("quant.db")),
+            database_pool: 8,
             master_key_file: path("master.key"),
         },
         public_url: None,
@@ -91,21 +127,21 @@ impl App {
 
     /// A service with what `set` sets.
     pub async fn start_with(set: impl FnOnce(&mut Config)) -> Self {
-        let folder = TempDir::new().expect("a folder for the test");
-        let mut config = config(&folder);
+        let home = Home::new().await;
+        let mut config = home.config();
         set(&mut config);
         let clock = FixedClock::at(Timestamp::from_timestamp(START, 0).expect("a second"));
-        Self::over(folder, &config, clock).await
+        Self::over(home, &config, clock).await
     }
 
     /// The same service after a restart.
     pub async fn restart(self) -> Self {
-        let config = config(&self.folder);
+        let config = self.home.config();
         self.app.close().await;
-        Self::over(self.folder, &config, self.clock).await
+        Self::over(self.home, &config, self.clock).await
     }
 
-    async fn over(folder: TempDir, config: &Config, clock: FixedClock) -> Self {
+    async fn over(home: Home, config: &Config, clock: FixedClock) -> Self {
         let told = clock.clone();
         let server_clock = Clock::from_fn(move || told.now());
         let opened = app::open(&config.storage, config.migrate).await;
@@ -113,7 +149,7 @@ impl App {
         let outbox = Outbox::new(opened.store.clone(), opened.vault.clone());
         let app = app::App::over(opened, config, server_clock).await.expect("it starts");
         let endpoint = app.endpoint().boxed();
-        Self { app, endpoint, outbox, clock, folder }
+        Self { app, endpoint, outbox, clock, home }
     }
 
     /// The operator's rules, as the commands call them.

@@ -211,8 +211,8 @@ async fn yield_now() {
 mod tests {
     use super::*;
 
-    async fn open() -> (MemoryStore, ()) {
-        (MemoryStore::new(), ())
+    async fn open() -> Option<(MemoryStore, ())> {
+        Some((MemoryStore::new(), ()))
     }
 
     crate::store_contract!(open);

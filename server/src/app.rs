@@ -88,7 +88,7 @@ pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, S
         MigrateChoice::Run => Migrate::Run,
         MigrateChoice::Refuse => Migrate::Refuse,
     };
-    let store = store::open(&storage.database_url, migrate).await?;
+    let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await?;
     let vault = store::vault(&store, &storage.master_key_file, &OsEntropy).await?;
     let vault = Arc::new(vault);
     let hasher = Argon2Pool::new(cores(), LOGIN_QUEUE);

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 
 use crate::service::{MetricsToken, ServiceSettings, TierGate};
+use crate::store;
 
 /// A shorter token could be guessed.
 const SHORTEST_TOKEN: usize = 16;
@@ -22,9 +23,14 @@ pub struct StorageArgs {
     /// Folder of the embedded database, the master key and letters that go nowhere else.
     #[arg(long, env = "QS_DATA_DIR", default_value = "data")]
     pub data_dir: PathBuf,
-    /// The database, as in sqlite:///srv/quant.db; a file in the data folder if left out.
+    /// The database, as in sqlite:///srv/quant.db or postgres://user:password@host/quant; a file
+    /// in the data folder if left out.
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     pub database_url: Option<String>,
+    /// Connections to PostgreSQL that are held at most.
+    #[arg(long, env = "QS_DATABASE_POOL", default_value_t = store::POOL,
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub database_pool: u32,
     /// The key that seals what must not be read from the database; made on the first start.
     /// A file in the data folder if left out.
     #[arg(long, env = "QS_MASTER_KEY_FILE")]
@@ -114,6 +120,8 @@ pub struct Storage {
     pub data_dir: PathBuf,
     /// The database.
     pub database_url: String,
+    /// Connections to a database server, at most.
+    pub database_pool: u32,
     /// The master key.
     pub master_key_file: PathBuf,
 }
@@ -186,6 +194,7 @@ impl StorageArgs {
                 .database_url
                 .clone()
                 .unwrap_or_else(|| sqlite_url(&in_data("quant.db"))),
+            database_pool: self.database_pool,
             master_key_file: self.master_key_file.clone().unwrap_or_else(|| in_data("master.key")),
         }
     }

@@ -1,20 +1,21 @@
-//! Storage: every trait of `account-core` over SQLite.
+//! Storage: every trait of `account-core` over SQLite, or over PostgreSQL, which several instances
+//! of the service may share.
 //!
-//! One connection writes and a few read: SQLite has one writer at a time in any case, and a queue
-//! in front of it is four times faster than connections that fight for its lock. Every commit is
-//! durable (`synchronous = FULL`), and a second process beside the service, as an operator's
-//! command is, waits for its turn.
+//! On SQLite one connection writes and a few read: it has one writer at a time in any case, and a
+//! queue in front of it is four times faster than connections that fight for its lock. Every commit
+//! is durable (`synchronous = FULL`), and a second process beside the service, as an operator's
+//! command is, waits for its turn. On PostgreSQL all share a pool.
 //!
 //! Times are microseconds since 1970, numbers of 128 bits and digests are bytes, names of states
-//! and kinds are those of `account-core`. Statements number their parameters as `$1`, which both
-//! SQLite and PostgreSQL take; what is SQLite's alone is in `sqlite`, and the JSON arrays of the
-//! set-based statements in `ledger`.
+//! and kinds are those of `account-core`. Statements are written once for both engines; `engine`
+//! tells how, and holds what differs. What is one engine's alone is in `sqlite` and `postgres`, and
+//! the set-based statements of each in `ledger`.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use account_core::{Entropy, StoreError};
-use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, TransactionTrait};
 use tokio::sync::Notify;
 
 mod accounts;
@@ -23,6 +24,7 @@ mod backup;
 mod clean_up;
 mod clients;
 mod codes;
+mod engine;
 mod figures;
 mod guests;
 mod keys;
@@ -34,6 +36,7 @@ mod outbox;
 mod owner;
 #[cfg(test)]
 mod plans;
+mod postgres;
 mod recovery;
 mod registration;
 mod result_writer;
@@ -43,6 +46,8 @@ mod sessions;
 mod sign_in;
 mod sqlite;
 mod subscriptions;
+#[cfg(test)]
+mod testing;
 mod vault;
 
 pub use backup::back_up;
@@ -76,7 +81,7 @@ pub enum Migrate {
 pub enum OpenError {
     /// The address names an engine that this program does not know.
     #[error(
-        "`{0}:` is no kind of database that this program opens: give a path, or an address that starts with `sqlite:`"
+        "`{0}:` is no kind of database that this program opens: give a path, or an address that starts with `sqlite:` or `postgres:`"
     )]
     UnknownEngine(String),
     /// The database was made by a newer program.
@@ -124,15 +129,44 @@ impl OpenError {
     }
 }
 
-/// Opens a database by its address (`sqlite:PATH`, `sqlite://PATH`, or a path alone), makes it
-/// where there is none, and brings its schema up to date.
+/// Connections to PostgreSQL where nothing else is asked for: enough for the few milliseconds that
+/// each is held, and few enough for several instances.
+pub const POOL: u32 = 16;
+
+/// Opens a database by its address and brings its schema up to date: `sqlite:PATH`,
+/// `sqlite://PATH` or a path alone, which is made where there is none, or
+/// `postgres://USER:PASSWORD@HOST/DATABASE`.
 ///
 /// # Errors
 ///
 /// [`OpenError`], which says what to do.
 pub async fn open(address: &str, migrate: Migrate) -> Result<Store, OpenError> {
-    let (writer, readers) = sqlite::connect(address).await?;
-    migration::bring_up_to_date(&writer, migrate).await?;
+    open_pooled(address, POOL, migrate).await
+}
+
+/// Opens a database as [`open`] does, with at most so many connections to PostgreSQL.
+///
+/// # Errors
+///
+/// [`OpenError`], which says what to do.
+pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<Store, OpenError> {
+    let (writer, readers) = if postgres::is_address(address) {
+        let pool = postgres::connect(address, pool).await?;
+        // Instances that start at once take turns.
+        let alone = match migrate {
+            Migrate::Run => postgres::connect_to_migrate(address).await?,
+            Migrate::Refuse => pool.clone(),
+        };
+        migration::bring_up_to_date(&alone, migrate).await?;
+        if migrate == Migrate::Run {
+            alone.close().await.map_err(StoreError::new)?;
+        }
+        (pool.clone(), pool)
+    } else {
+        let (writer, readers) = sqlite::connect(address).await?;
+        migration::bring_up_to_date(&writer, migrate).await?;
+        (writer, readers)
+    };
     Ok(Store { writer, readers, letters: Arc::default() })
 }
 
@@ -160,9 +194,14 @@ impl Store {
         }
     }
 
-    /// Begins a transaction that has the writer's turn from its first statement.
+    /// Begins a transaction that writes. On SQLite it is alone from its first statement; on
+    /// PostgreSQL it is not, and `engine` tells what that asks of it.
     async fn write(&self) -> Result<DatabaseTransaction, StoreError> {
-        sqlite::begin_writing(&self.writer).await
+        if engine::is_postgres(&self.writer) {
+            stored(self.writer.begin().await)
+        } else {
+            sqlite::begin_writing(&self.writer).await
+        }
     }
 
     /// Counts the changes, by any process, that make what is remembered of a key wrong: a key
@@ -201,16 +240,21 @@ mod tests {
     use std::future::poll_fn;
     use std::task::Poll;
 
+    use super::testing::{on_each_engine, open_again, postgres, sqlite};
     use super::*;
 
-    /// An empty database and the folder that it lives in.
-    async fn empty() -> (Store, tempfile::TempDir) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("test.sqlite").display().to_string();
-        (open(&path, Migrate::Run).await.expect("a new database"), folder)
+    mod contract_on_sqlite {
+        account_core::store_contract!(super::sqlite);
     }
 
-    account_core::store_contract!(empty);
+    mod contract_on_postgres {
+        account_core::store_contract!(super::postgres);
+    }
+
+    on_each_engine!(
+        a_cancelled_call_leaves_the_writer_free_and_nothing_half_done,
+        another_process_changes_what_this_one_sees_and_moves_its_revision,
+    );
 
     /// Drops a call after so many steps, as a request is whose client went away.
     async fn abandon(call: impl Future, mut steps: u32) {
@@ -225,13 +269,14 @@ mod tests {
         .await;
     }
 
-    #[tokio::test]
-    async fn a_cancelled_call_leaves_the_writer_free_and_nothing_half_done() {
+    async fn a_cancelled_call_leaves_the_writer_free_and_nothing_half_done(
+        store: Store,
+        _address: String,
+    ) {
         use account_core::accounts::{AccountStore, RegistrationStore};
         use account_core::vault::VaultStore;
         use account_core::{AccountId, Ledger};
 
-        let (store, _folder) = empty().await;
         for steps in 0..40 {
             abandon(store.next_account_id(), steps).await;
             abandon(store.replace_secrets(Vec::new()), steps).await;
@@ -241,22 +286,21 @@ mod tests {
         assert!(store.audit().await.expect("the readers are free").holds());
     }
 
-    #[tokio::test]
-    async fn another_process_changes_what_this_one_sees_and_moves_its_revision() {
+    async fn another_process_changes_what_this_one_sees_and_moves_its_revision(
+        store: Store,
+        address: String,
+    ) {
         use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
         use account_core::{Accounts, ApiKey, Caller, Email, NewAccount, Tier, Username, Vault};
 
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("test.sqlite").display().to_string();
         let entropy = Arc::new(SeededEntropy::new(1));
         let vault = Arc::new(Vault::create(&*entropy));
         let now = FixedClock::default().now();
-        let process = || async {
-            let store = open(&path, Migrate::Run).await.expect("a database");
-            let (vault, entropy) = (Arc::clone(&vault), Arc::clone(&entropy));
-            Accounts::new(store, CheapHasher::default(), vault, entropy)
+        let process = |store| {
+            Accounts::new(store, CheapHasher::default(), Arc::clone(&vault), entropy.clone())
         };
-        let (service, command) = (process().await, process().await);
+        let service = process(store);
+        let command = process(open_again(&address).await);
         let email = Email::parse("ada@example.com").expect("an address");
         let account = NewAccount {
             email: email.clone(),

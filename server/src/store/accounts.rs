@@ -7,11 +7,13 @@ use account_core::identity::{Contact, Email};
 use account_core::{AccountId, KeyStatus, Profile, StoreError, Timestamp, Username};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
+use super::engine::lock_account;
 use super::keys::insert_key;
 use super::ledger::book_grant;
 use super::registration::{discard_forms, name_taken, verified};
 use super::rows::{
     column, narrow, optional_time_column, statement, stored, tier_and_limit, time, time_column,
+    unless_taken,
 };
 use super::{Store, revise};
 
@@ -39,7 +41,10 @@ impl AccountStore for Store {
             row.is_admin.into(),
             time(now),
         ];
-        stored(change.execute_raw(statement(insert, values)).await)?;
+        if !unless_taken(change.execute_raw(statement(insert, values)).await)? {
+            let email_taken = verified(&self.readers, &row.email).await?.is_some();
+            return Ok(if email_taken { Creation::EmailTaken } else { Creation::UsernameTaken });
+        }
         let kind = if row.granted_by_admin {
             TransactionKind::AdminGrant
         } else {
@@ -63,6 +68,7 @@ impl AccountStore for Store {
     async fn change_account(&self, email: &Email, change: Change) -> Result<bool, StoreError> {
         let transaction = self.write().await?;
         let Some(account) = verified(&transaction, email).await? else { return Ok(false) };
+        lock_account(&transaction, account).await?;
         apply(&transaction, account, change).await?;
         revise(&transaction).await?;
         stored(transaction.commit().await)?;
@@ -77,6 +83,7 @@ impl AccountStore for Store {
     ) -> Result<Granted, StoreError> {
         let change = self.write().await?;
         let Some(account) = verified(&change, email).await? else { return Ok(Granted::NotFound) };
+        lock_account(&change, account).await?;
         let query =
             statement("SELECT credit_balance FROM account WHERE id = $1", [account.0.into()]);
         let Some(row) = stored(change.query_one_raw(query).await)? else {

@@ -15,8 +15,9 @@ use super::rows::{
 
 /// The tallies of an account's days: `$1` account, `$2` and `$3` days, `$4` start of the path and
 /// `$5` its length, `$6` method.
-pub(super) const TALLIES: &str = "SELECT day, endpoint, sum(requests) AS requests, \
-    sum(credits) AS credits, sum(response_time_ms) AS response_time_ms FROM usage_day \
+pub(super) const TALLIES: &str = "SELECT day, endpoint, CAST(sum(requests) AS BIGINT) AS requests, \
+    CAST(sum(credits) AS BIGINT) AS credits, \
+    CAST(sum(response_time_ms) AS BIGINT) AS response_time_ms FROM usage_day \
     WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND substr(endpoint, 1, $5) = $4 \
     AND ($6 IS NULL OR method = $6) GROUP BY day, endpoint";
 
@@ -114,7 +115,7 @@ impl ActivityStore for Store {
 }
 
 fn filtered(account: AccountId, filter: &UsageFilter, since: i64, until: i64) -> Vec<Value> {
-    let length = i64::try_from(filter.endpoint.chars().count()).unwrap_or(i64::MAX);
+    let length = i32::try_from(filter.endpoint.chars().count()).unwrap_or(i32::MAX);
     vec![
         account.0.into(),
         since.into(),

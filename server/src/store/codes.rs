@@ -8,6 +8,7 @@ use account_core::{AccountId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
+use super::engine::{Turn, lock_account};
 use super::outbox::{insert_letter, may_send};
 use super::rows::{
     column, digest, digest_column, narrow, number, number_column, statement, stored, time,
@@ -20,9 +21,10 @@ impl CodeStore for Store {
         challenge: Challenge,
         letter: OutboxLetter,
     ) -> Result<(), StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&challenge.recipient)).await?;
         // An address without an account takes the same road, with a number that nobody has.
         let account = challenge.account.map_or(0, |account| account.0);
+        lock_account(&change, AccountId(account)).await?;
         let verified = challenge.purpose != Purpose::Registration;
         let query = "SELECT id FROM account WHERE id = $1 AND (verified_at IS NOT NULL) = $2";
         let query = statement(query, [account.into(), verified.into()]);
@@ -46,7 +48,7 @@ impl CodeStore for Store {
         proof: Option<ChallengeId>,
         now: Timestamp,
     ) -> Result<Option<Attempt>, StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
         let query = "SELECT id, account_id, digest, created_at, tries, token_tries FROM challenge \
                      WHERE recipient = $1 AND purpose = $2 AND NOT used";
         let values = [digest(&recipient), purpose.name().into()];

@@ -4,6 +4,7 @@ use account_core::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, 
 use account_core::{AccountId, GuestId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
+use super::engine::lock_account;
 use super::rows::{
     column, digest, narrow, number, number_column, statement, stored, tier_and_limit, time,
     time_column,
@@ -51,6 +52,7 @@ impl KeyStore for Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
+        lock_account(&change, account).await?;
         // The old ciphertext is wiped: nobody can hand the old key back.
         let revoke = "UPDATE api_key SET status = 'revoked', sealed = $3 \
                       WHERE account_id = $1 AND id = $2 AND status = 'active'";

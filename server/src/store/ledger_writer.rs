@@ -135,12 +135,17 @@ mod tests {
     };
 
     use super::*;
-    use crate::store::{Migrate, open};
+    use crate::store::testing::on_each_engine;
 
-    async fn store_with_account(credits: u64) -> (Store, CallerId, Timestamp, tempfile::TempDir) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("test.sqlite").display().to_string();
-        let store = open(&path, Migrate::Run).await.expect("a new database");
+    on_each_engine!(
+        many_callers_of_one_account_get_exactly_its_credits,
+        a_request_id_is_charged_once_and_harms_no_neighbour,
+        closing_settles_what_waits_and_refuses_what_comes_later,
+        the_audit_names_what_was_altered_behind_its_back,
+    );
+
+    /// An account with so many credits.
+    async fn account(store: &Store, credits: u64) -> (CallerId, Timestamp) {
         let entropy = Arc::new(SeededEntropy::new(5));
         let vault = Arc::new(Vault::create(&*entropy));
         let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
@@ -155,7 +160,7 @@ mod tests {
         };
         let now = FixedClock::default().now();
         let created = accounts.create_account(account, now).await.expect("a new account");
-        (store, CallerId::Account(created.id), now, folder)
+        (CallerId::Account(created.id), now)
     }
 
     fn entry(caller: CallerId, request_id: u128, at: Timestamp) -> Entry {
@@ -180,9 +185,8 @@ mod tests {
         results.iter().filter(charged).count()
     }
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn many_callers_of_one_account_get_exactly_its_credits() {
-        let (store, ada, now, _folder) = store_with_account(300).await;
+    async fn many_callers_of_one_account_get_exactly_its_credits(store: Store, _address: String) {
+        let (ada, now) = account(&store, 300).await;
         let writer = LedgerWriter::start(store.clone(), batches());
         let calls = (0..1_200).map(|id| {
             let writer = writer.clone();
@@ -198,18 +202,19 @@ mod tests {
         writer.close().await;
     }
 
-    #[tokio::test]
-    async fn a_request_id_is_charged_once_and_harms_no_neighbour() {
-        let (store, ada, now, _folder) = store_with_account(10).await;
+    async fn a_request_id_is_charged_once_and_harms_no_neighbour(store: Store, _address: String) {
+        let (ada, now) = account(&store, 10).await;
         let writer = LedgerWriter::start(store.clone(), batches());
         let calls = [1, 2, 2, 3].map(|id| writer.settle(entry(ada, id, now)));
         assert_eq!(charged(&all(calls).await), 3);
         assert!(store.audit().await.expect("ok").holds());
     }
 
-    #[tokio::test]
-    async fn closing_settles_what_waits_and_refuses_what_comes_later() {
-        let (store, ada, now, _folder) = store_with_account(100).await;
+    async fn closing_settles_what_waits_and_refuses_what_comes_later(
+        store: Store,
+        _address: String,
+    ) {
+        let (ada, now) = account(&store, 100).await;
         let writer = LedgerWriter::start(store, batches());
         let waiting = (0..50).map(|id| writer.settle(entry(ada, id, now)));
         let (results, ()) = tokio::join!(all(waiting), writer.close());
@@ -217,12 +222,11 @@ mod tests {
         assert!(writer.settle(entry(ada, 99, now)).await.is_err());
     }
 
-    #[tokio::test]
-    async fn the_audit_names_what_was_altered_behind_its_back() {
+    async fn the_audit_names_what_was_altered_behind_its_back(store: Store, _address: String) {
         use account_core::{Fault, FaultKind};
         use sea_orm::ConnectionTrait;
 
-        let (store, ada, now, _folder) = store_with_account(10).await;
+        let (ada, now) = account(&store, 10).await;
         store.settle(vec![entry(ada, 1, now), entry(ada, 2, now)]).await.expect("ok");
         store.writer.execute_unprepared("UPDATE account SET credit_balance = 9").await.expect("ok");
         let faults = store.audit().await.expect("ok").faults;

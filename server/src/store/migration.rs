@@ -80,64 +80,118 @@ async fn applied(database: &DatabaseConnection) -> Result<Vec<String>, StoreErro
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::store::sqlite;
+    use account_core::testing::all;
+    use quant_test_services::Postgres;
+    use tempfile::TempDir;
 
+    use super::*;
+    use crate::store::engine::by_engine;
+    use crate::store::testing::{address_in, open_again};
+    use crate::store::{POOL, postgres, sqlite};
+
+    /// Every table, column, index and constraint.
     async fn schema(database: &DatabaseConnection) -> Vec<String> {
-        let query = "SELECT coalesce(sql, name) AS sql FROM sqlite_master \
-                     WHERE tbl_name NOT IN ('seaql_migrations', 'sqlite_sequence') ORDER BY name";
-        let rows = database.query_all_raw(statement(query, [])).await.expect("the schema");
+        let of_sqlite = "SELECT coalesce(sql, name) AS sql FROM sqlite_master \
+                         WHERE tbl_name NOT IN ('seaql_migrations', 'sqlite_sequence') ORDER BY sql";
+        let of_postgres = "SELECT sql FROM (\
+            SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default) AS sql \
+            FROM information_schema.columns WHERE table_schema = 'public' \
+            AND table_name <> 'seaql_migrations' \
+            UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' \
+            AND tablename <> 'seaql_migrations' \
+            UNION ALL SELECT concat_ws(' ', conrelid::regclass, pg_get_constraintdef(oid)) \
+            FROM pg_constraint WHERE connamespace = 'public'::regnamespace \
+            AND conrelid <> to_regclass('seaql_migrations')) AS everything ORDER BY sql";
+        let query = statement(by_engine(database, of_sqlite, of_postgres), []);
+        let rows = database.query_all_raw(query).await.expect("the schema");
         rows.iter().map(|row| column(row, "sql").expect("text")).collect()
     }
 
-    async fn empty() -> (DatabaseConnection, tempfile::TempDir) {
+    macro_rules! on_each_engine {
+        ($($check:ident),+ $(,)?) => {
+            mod on_sqlite {
+                $(#[tokio::test]
+                async fn $check() {
+                    let (database, _folder) = super::on_sqlite_without_schema().await;
+                    super::$check(&database).await;
+                })+
+            }
+
+            mod on_postgres {
+                $(#[tokio::test]
+                async fn $check() {
+                    if let Some((database, _home)) = super::on_postgres_without_schema().await {
+                        super::$check(&database).await;
+                    }
+                })+
+            }
+        };
+    }
+
+    on_each_engine!(
+        up_down_and_up_again_ends_where_up_ended,
+        each_step_down_undoes_its_own_step_up,
+        a_newer_schema_is_refused_by_name,
+        an_older_schema_is_refused_where_migrations_are_forbidden,
+    );
+
+    async fn on_sqlite_without_schema() -> (DatabaseConnection, TempDir) {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("test.sqlite").display().to_string();
-        (sqlite::connect(&path).await.expect("a new database").0, folder)
+        (sqlite::connect(&address_in(&folder)).await.expect("a new database").0, folder)
     }
 
-    #[tokio::test]
-    async fn up_down_and_up_again_ends_where_up_ended() {
-        let (database, _folder) = empty().await;
-        bring_up_to_date(&database, Migrate::Run).await.expect("up");
-        let first = schema(&database).await;
+    async fn on_postgres_without_schema() -> Option<(DatabaseConnection, Postgres)> {
+        let home = Postgres::empty().await?;
+        Some((postgres::connect(&home.address(), POOL).await.expect("a new database"), home))
+    }
+
+    async fn up_down_and_up_again_ends_where_up_ended(database: &DatabaseConnection) {
+        bring_up_to_date(database, Migrate::Run).await.expect("up");
+        let first = schema(database).await;
         assert!(first.len() > 20, "{first:?}");
-        Migrator::down(&database, None).await.expect("down");
-        assert_eq!(schema(&database).await, Vec::<String>::new());
-        bring_up_to_date(&database, Migrate::Run).await.expect("up again");
-        assert_eq!(schema(&database).await, first);
+        Migrator::down(database, None).await.expect("down");
+        assert_eq!(schema(database).await, Vec::<String>::new());
+        bring_up_to_date(database, Migrate::Run).await.expect("up again");
+        assert_eq!(schema(database).await, first);
     }
 
-    #[tokio::test]
-    async fn each_step_down_undoes_its_own_step_up() {
-        let (database, _folder) = empty().await;
-        let mut seen = vec![schema(&database).await];
+    async fn each_step_down_undoes_its_own_step_up(database: &DatabaseConnection) {
+        let mut seen = vec![schema(database).await];
         for _ in Migrator::migrations() {
-            Migrator::up(&database, Some(1)).await.expect("up");
-            seen.push(schema(&database).await);
+            Migrator::up(database, Some(1)).await.expect("up");
+            seen.push(schema(database).await);
         }
         for expected in seen.iter().rev().skip(1) {
-            Migrator::down(&database, Some(1)).await.expect("down");
-            assert_eq!(schema(&database).await, *expected);
+            Migrator::down(database, Some(1)).await.expect("down");
+            assert_eq!(schema(database).await, *expected);
         }
     }
 
-    #[tokio::test]
-    async fn a_newer_schema_is_refused_by_name() {
-        let (database, _folder) = empty().await;
-        bring_up_to_date(&database, Migrate::Run).await.expect("up");
+    async fn a_newer_schema_is_refused_by_name(database: &DatabaseConnection) {
+        bring_up_to_date(database, Migrate::Run).await.expect("up");
         let newer = "INSERT INTO seaql_migrations VALUES ('m29990101_000001_later', 0)";
         database.execute_unprepared(newer).await.expect("a row");
-        let error = bring_up_to_date(&database, Migrate::Run).await.expect_err("a newer schema");
+        let error = bring_up_to_date(database, Migrate::Run).await.expect_err("a newer schema");
         assert!(error.to_string().contains("m29990101_000001_later"), "{error}");
     }
 
-    #[tokio::test]
-    async fn an_older_schema_is_refused_where_migrations_are_forbidden() {
-        let (database, _folder) = empty().await;
-        let error = bring_up_to_date(&database, Migrate::Refuse).await.expect_err("no schema");
+    async fn an_older_schema_is_refused_where_migrations_are_forbidden(
+        database: &DatabaseConnection,
+    ) {
+        let error = bring_up_to_date(database, Migrate::Refuse).await.expect_err("no schema");
         assert!(matches!(error, OpenError::OlderSchema(_)), "{error}");
-        bring_up_to_date(&database, Migrate::Run).await.expect("up");
-        bring_up_to_date(&database, Migrate::Refuse).await.expect("up to date");
+        bring_up_to_date(database, Migrate::Run).await.expect("up");
+        bring_up_to_date(database, Migrate::Refuse).await.expect("up to date");
+    }
+
+    #[tokio::test]
+    async fn four_instances_that_start_at_once_on_postgresql_make_one_schema() {
+        let Some(home) = Postgres::empty().await else { return };
+        let address = home.address();
+        let stores = all((0..4).map(|_| open_again(&address))).await;
+        assert_eq!(stores.len(), 4);
+        for store in stores {
+            assert_eq!(store.revision().await.expect("a whole schema"), 0);
+        }
     }
 }

@@ -12,9 +12,10 @@ use account_core::{AccountId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
 use super::clean_up::forget_caller;
+use super::engine::{Turn, lock_account};
 use super::outbox::insert_letter;
 use super::registration::name_taken;
-use super::rows::{column, digest, statement, stored, time};
+use super::rows::{column, digest, statement, stored, time, unless_taken};
 use super::sign_in::{conclude, reserve};
 use super::{Store, revise};
 
@@ -29,6 +30,7 @@ impl OwnerStore for Store {
         now: Timestamp,
     ) -> Result<Updated, StoreError> {
         let change = self.write().await?;
+        lock_account(&change, account).await?;
         let query = "SELECT email FROM account WHERE id = $1 AND verified_at IS NOT NULL";
         let query = statement(query, [account.0.into()]);
         let Some(row) = stored(change.query_one_raw(query).await)? else {
@@ -40,7 +42,9 @@ impl OwnerStore for Store {
             if name_taken(&change, username, &email, Some(account), now).await? {
                 return Ok(Updated::UsernameTaken);
             }
-            rename(&change, account, username).await?;
+            if !rename(&change, account, username).await? {
+                return Ok(Updated::UsernameTaken);
+            }
         }
         let update = "UPDATE account SET phone = CASE WHEN $2 THEN $3 ELSE phone END, \
                       country = CASE WHEN $4 THEN $5 ELSE country END, \
@@ -84,7 +88,7 @@ impl OwnerStore for Store {
         recipient: Digest<Email>,
         now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
         let reserved = reserve(&change, email, &recipient, Counter::Confirmations, now).await?;
         stored(change.commit().await)?;
         Ok(reserved)
@@ -96,13 +100,14 @@ impl OwnerStore for Store {
         right: bool,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
         conclude(&change, &recipient, Counter::Confirmations, right, now).await?;
         stored(change.commit().await)
     }
 
     async fn delete_account(&self, deletion: Deletion) -> Result<bool, StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&deletion.recipient)).await?;
+        lock_account(&change, deletion.account).await?;
         let account = deletion.account.0;
         let query = "SELECT id FROM account WHERE id = $1 AND verified_at IS NOT NULL \
                      AND NOT ($2 AND password_hash IS NOT NULL)";
@@ -134,18 +139,18 @@ impl OwnerStore for Store {
     }
 }
 
-/// Gives an account a name that is free, and takes it from forms whose code has expired.
+/// Gives an account a name that is free, and takes it from forms whose code has expired; `false`
+/// where another was faster.
 async fn rename(
     change: &DatabaseTransaction,
     account: AccountId,
     username: &Username,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let discard = "DELETE FROM account WHERE username_key = $1 AND verified_at IS NULL";
     stored(change.execute_raw(statement(discard, [username.key().into()])).await)?;
     let rename = "UPDATE account SET username = $2, username_key = $3 WHERE id = $1";
     let values = [account.0.into(), username.as_str().into(), username.key().into()];
-    stored(change.execute_raw(statement(rename, values)).await)?;
-    Ok(())
+    unless_taken(change.execute_raw(statement(rename, values)).await)
 }
 
 /// Books what is left of a balance as gone, so that the ledger of nobody sums to nothing.

@@ -10,6 +10,7 @@ use sea_orm::ConnectionTrait;
 use super::Store;
 use super::clients::know;
 use super::codes::use_up;
+use super::engine::Turn;
 use super::outbox::insert_letter;
 use super::registration::verified;
 use super::rows::{digest, statement, stored};
@@ -20,7 +21,7 @@ impl RecoveryStore for Store {
     }
 
     async fn reset_password(&self, reset: Reset) -> Result<bool, StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&reset.known.recipient)).await?;
         if !use_up(&change, reset.challenge, reset.at).await? {
             return Ok(false);
         }

@@ -13,10 +13,11 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction};
 use super::Store;
 use super::clients::know;
 use super::codes::{replace_challenge, use_up};
+use super::engine::Turn;
 use super::keys::insert_key;
 use super::ledger::book_grant;
 use super::outbox::{insert_letter, may_send};
-use super::rows::{column, malformed, statement, stored, time};
+use super::rows::{column, malformed, statement, stored, time, unless_taken};
 use super::sessions::insert_session;
 
 impl RegistrationStore for Store {
@@ -28,7 +29,7 @@ impl RegistrationStore for Store {
 
     async fn register(&self, form: NewRegistration) -> Result<Registered, StoreError> {
         let now = form.created_at;
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&form.challenge.recipient)).await?;
         if name_taken(&change, &form.username, &form.email, None, now).await? {
             return Ok(Registered::UsernameTaken);
         }
@@ -58,7 +59,9 @@ impl RegistrationStore for Store {
             form.contact.country_code.into(),
             time(now),
         ];
-        stored(change.execute_raw(statement(insert, values)).await)?;
+        if !unless_taken(change.execute_raw(statement(insert, values)).await)? {
+            return Ok(Registered::UsernameTaken);
+        }
         replace_challenge(&change, &form.challenge).await?;
         insert_letter(&change, form.letter).await?;
         stored(change.commit().await)?;
@@ -82,7 +85,7 @@ impl RegistrationStore for Store {
 
     async fn confirm_registration(&self, form: ConfirmedForm) -> Result<bool, StoreError> {
         let ConfirmedForm { challenge, account, key, session, client, credits, at } = form;
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&client.recipient)).await?;
         if !use_up(&change, challenge, at).await? {
             return Ok(false);
         }

@@ -4,9 +4,10 @@ use std::net::IpAddr;
 
 use account_core::vault::Digest;
 use account_core::{StoreError, Tier, Timestamp};
-use sea_orm::{DbBackend, DbErr, QueryResult, Statement, TryGetable, Value};
+use sea_orm::{DbBackend, DbErr, ExecResult, QueryResult, SqlErr, Statement, TryGetable, Value};
 
-/// A statement with its parameters, in order.
+/// A statement with its parameters, in order, for either engine: what a statement says of its own
+/// counts only where it is printed.
 pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
     #[cfg(test)]
     super::plans::SEEN.with_borrow_mut(|seen| seen.insert(sql.to_owned()));
@@ -16,6 +17,18 @@ pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> S
 /// What the database says, as the rules know it.
 pub(super) fn stored<T>(result: Result<T, DbErr>) -> Result<T, StoreError> {
     result.map_err(StoreError::new)
+}
+
+/// Whether a change went through; `false` where a value that must be one row's alone is another's
+/// already, after which the transaction can only be given up.
+pub(super) fn unless_taken(result: Result<ExecResult, DbErr>) -> Result<bool, StoreError> {
+    match result {
+        Ok(_) => Ok(true),
+        Err(error) => match error.sql_err() {
+            Some(SqlErr::UniqueConstraintViolation(_)) => Ok(false),
+            _ => Err(StoreError::new(error)),
+        },
+    }
 }
 
 /// A column by its name.
@@ -73,9 +86,11 @@ pub(super) fn optional_time_column(
     microseconds.map(read).transpose()
 }
 
-/// A number that is stored wider than it is.
+/// A whole number, in whatever width it is stored.
 pub(super) fn narrow<T: TryFrom<i64>>(row: &QueryResult, name: &str) -> Result<T, StoreError> {
-    T::try_from(column(row, name)?).map_err(|_| malformed(name))
+    // PostgreSQL reads a column of 32 bits as nothing else.
+    let value = row.try_get("", name).or_else(|_| row.try_get("", name).map(i32::into));
+    T::try_from(stored(value)?).map_err(|_| malformed(name))
 }
 
 /// Credits: never more than a signed number holds, as the rules see to.

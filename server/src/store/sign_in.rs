@@ -17,6 +17,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 use super::Store;
 use super::clients::{counter, know};
 use super::codes::{replace_challenge, use_up};
+use super::engine::Turn;
 use super::outbox::{insert_letter, may_send};
 use super::rows::{
     column, digest, narrow, number_column, optional_time, optional_time_column, statement, stored,
@@ -33,7 +34,7 @@ impl SignInStore for Store {
         client: &Client,
         now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
         let counter = counter(&change, &recipient, &marks, now).await?;
         let reserved = reserve(&change, email, &recipient, counter, now).await?;
         if matches!(reserved.verdict, Verdict::Locked { .. }) {
@@ -49,7 +50,7 @@ impl SignInStore for Store {
         conclusion: Conclusion,
     ) -> Result<Option<ChallengeId>, StoreError> {
         let Conclusion { recipient, counter, account, client, outcome, at } = conclusion;
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
         conclude(&change, &recipient, counter, !matches!(outcome, Outcome::Wrong), at).await?;
         let mut standing = None;
         match outcome {
@@ -82,7 +83,7 @@ impl SignInStore for Store {
         known: KnownClient,
         client: &Client,
     ) -> Result<Option<SealedKey>, StoreError> {
-        let change = self.write().await?;
+        let change = self.write_in_turn(Turn::Email(&known.recipient)).await?;
         let query = "SELECT id AS key_id, sealed, data_key FROM api_key \
                      WHERE account_id = $1 AND status = 'active'";
         let query = statement(query, [session.account.0.into()]);

@@ -1,0 +1,57 @@
+//! Empty stores of the tests' own, on each engine.
+
+use quant_test_services::Postgres;
+use tempfile::TempDir;
+
+use super::{Migrate, Store, open_pooled};
+
+/// Connections of a test: most do one thing at a time.
+const POOL: u32 = 8;
+
+/// Makes a test on each engine of functions that take an empty store and its address.
+macro_rules! on_each_engine {
+    ($($check:ident),+ $(,)?) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $check() {
+                let (store, home) = $crate::store::testing::sqlite().await.expect("always there");
+                super::$check(store, $crate::store::testing::address_in(&home)).await;
+            })+
+        }
+
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $check() {
+                if let Some((store, home)) = $crate::store::testing::postgres().await {
+                    super::$check(store, home.address()).await;
+                }
+            })+
+        }
+    };
+}
+
+pub(crate) use on_each_engine;
+
+/// An empty store in a folder, which goes with the handle.
+pub(crate) async fn sqlite() -> Option<(Store, TempDir)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    Some((open_again(&address_in(&folder)).await, folder))
+}
+
+/// An empty store in a database, which goes with the handle; `None` where there is no PostgreSQL.
+pub(crate) async fn postgres() -> Option<(Store, Postgres)> {
+    let database = Postgres::prepared(async |address: String| {
+        open_again(&address).await.close().await;
+    });
+    let database = database.await?;
+    Some((open_again(&database.address()).await, database))
+}
+
+/// Opens a store once more, as another process does.
+pub(crate) async fn open_again(address: &str) -> Store {
+    open_pooled(address, POOL, Migrate::Run).await.expect("a database")
+}
+
+pub(crate) fn address_in(folder: &TempDir) -> String {
+    folder.path().join("test.sqlite").display().to_string()
+}
