@@ -19,6 +19,22 @@ pub fn european_call() -> EuropeanOption {
     }
 }
 
+/// Calls and puts in turn of many strikes, rates, volatilities and times.
+#[must_use]
+pub fn european_options(count: usize) -> Vec<EuropeanOption> {
+    let types = [OptionType::Call, OptionType::Put].into_iter().cycle();
+    let option = |(draws, option_type): (&[f64], OptionType)| EuropeanOption {
+        option_type,
+        spot: 100.0,
+        strike: 60.0 + 100.0 * draws[0],
+        risk_free_rate: 0.05 * draws[1],
+        dividend_yield: 0.03 * draws[2],
+        volatility: 0.1 + 0.5 * draws[3],
+        time_to_maturity: 0.1 + 2.0 * draws[4],
+    };
+    numbers(3, 5 * count).chunks(5).zip(types).map(option).collect()
+}
+
 /// A down-and-out call with its barrier between the layers of most trees.
 #[must_use]
 pub fn down_and_out_call() -> BarrierOption {

@@ -3,9 +3,10 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use quant_benches::{down_and_out_call, european_call, numbers};
+use quant_benches::{down_and_out_call, european_call, european_options, numbers};
 use quant_core::pricing::{
     barrier::{Handling, Tree},
+    batch,
     binomial::{self, Exercise},
     black_scholes::{EuropeanOption, OptionType},
     margrabe::ExchangeOption,
@@ -29,6 +30,20 @@ fn chain(c: &mut Criterion) {
         group.throughput(Throughput::Elements(count as u64));
         group.bench_with_input(BenchmarkId::from_parameter(count), &chain, |b, chain| {
             b.iter(|| chain.iter().filter_map(|option| option.price().ok()).sum::<f64>());
+        });
+    }
+}
+
+/// A million options of all kinds at once, on one core.
+fn of_many(c: &mut Criterion) {
+    let mut group = c.benchmark_group("black_scholes/batch");
+    group.sample_size(20);
+    for count in [100, 1_000_000] {
+        let options = european_options(count);
+        let mut prices = vec![0.0; count];
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_with_input(BenchmarkId::from_parameter(count), &options, |b, options| {
+            b.iter(|| batch::prices(options, &mut prices));
         });
     }
 }
@@ -94,5 +109,15 @@ fn margrabe(c: &mut Criterion) {
     c.bench_function("margrabe/prices", |b| b.iter(|| black_box(&option).prices()));
 }
 
-criterion_group!(benches, black_scholes, chain, barrier, american, discrete, corrected, margrabe);
+criterion_group!(
+    benches,
+    black_scholes,
+    chain,
+    of_many,
+    barrier,
+    american,
+    discrete,
+    corrected,
+    margrabe
+);
 criterion_main!(benches);

@@ -3,6 +3,7 @@
 //! | module | what it prices | how |
 //! |---|---|---|
 //! | [`black_scholes`] | European calls and puts | closed form |
+//! | [`batch`] | many European options at once | the same, several at a time |
 //! | [`binomial`] | European and American calls and puts | binomial trees |
 //! | [`barrier`] | knock-in and knock-out options with a rebate | binomial trees, closed form |
 //! | [`margrabe`] | the right to exchange one asset for another | closed form |
@@ -14,6 +15,7 @@
 //! Not modelled: discrete dividends, term structures, smiles.
 
 pub mod barrier;
+pub mod batch;
 pub mod binomial;
 pub mod black_scholes;
 pub mod margrabe;
@@ -21,4 +23,5 @@ pub mod normal;
 
 mod exponential;
 mod extended;
+mod in_doubles;
 mod lognormal;

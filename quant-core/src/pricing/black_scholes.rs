@@ -4,6 +4,7 @@
 //! and volatility. Not modelled: discrete dividends, term structures, smiles, early exercise.
 
 use super::extended::Extended;
+use super::in_doubles::Swap;
 use super::lognormal::{Exchange, Leg};
 use crate::{Result, check};
 
@@ -80,8 +81,10 @@ impl EuropeanOption {
     /// Merton (1973), "Theory of Rational Option Pricing"; the example is Hull's. The normalised
     /// form without cancellation follows the idea of Jäckel (2015), "Let's Be Rational".
     pub fn price(&self) -> Result<f64> {
-        self.validate()?;
-        check::result("spot", self.value())
+        match self.swap().value() {
+            Some(value) => Ok(value),
+            None => self.price_beyond_doubles(),
+        }
     }
 
     /// Refuses arguments outside their documented ranges.
@@ -95,7 +98,34 @@ impl EuropeanOption {
     }
 
     /// The price of valid arguments.
+    #[inline]
     pub(super) fn value(&self) -> f64 {
+        self.swap().value().unwrap_or_else(|| self.value_beyond_doubles())
+    }
+
+    /// What is received and given with the logarithms of their discount factors, and σ√T.
+    #[inline(always)]
+    pub(super) fn swap(&self) -> Swap {
+        let time = self.time_to_maturity;
+        let (asset, cash) = (-self.dividend_yield * time, -self.risk_free_rate * time);
+        let (receive, receive_exponent, give, give_exponent) = match self.option_type {
+            OptionType::Call => (self.spot, asset, self.strike, cash),
+            OptionType::Put => (self.strike, cash, self.spot, asset),
+        };
+        let deviation = self.volatility * time.sqrt();
+        Swap { receive, receive_exponent, give, give_exponent, deviation }
+    }
+
+    /// The price, or why there is none, where doubles do not suffice.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn price_beyond_doubles(&self) -> Result<f64> {
+        self.validate()?;
+        check::result("spot", self.value_beyond_doubles())
+    }
+
+    /// The price of valid arguments, anywhere.
+    fn value_beyond_doubles(&self) -> f64 {
         let time = self.time_to_maturity;
         let receive = Leg::new(self.spot, self.dividend_yield, time);
         let give = Leg::new(self.strike, self.risk_free_rate, time);

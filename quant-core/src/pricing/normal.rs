@@ -119,10 +119,13 @@ pub(super) fn mills(z: f64) -> f64 {
 /// With P the polynomial of [`mills`] in w, a = y + 3 and b = y + 3 + width:
 /// `M(z) − M(z + width) = width / (a·b) · (P(w_a) − 6/b · P[w_a, w_b])`, where the divided difference
 /// `P[w_a, w_b]` is negative: both terms add up.
+#[inline(always)]
 pub(super) fn mills_difference(z: f64, width: f64) -> f64 {
     let near = z + (CENTRE + SHIFT);
     let far = near + width;
-    let (a, b) = (1.0 - 2.0 * SHIFT / near, 1.0 - 2.0 * SHIFT / far);
+    let inverse = 1.0 / (near * far);
+    let (inverse_near, inverse_far) = (inverse * far, inverse * near);
+    let (a, b) = (1.0 - 2.0 * SHIFT * inverse_near, 1.0 - 2.0 * SHIFT * inverse_far);
     let (a2, b2) = (a * a, b * b);
     let ([p0, p1, p2, p3], [s0, s1, s2, s3]) = quarters_with_slopes(a2 * a2, b2 * b2);
     let value = (p0 + a * p1) + a2 * (p2 + a * p3);
@@ -130,7 +133,7 @@ pub(super) fn mills_difference(z: f64, width: f64) -> f64 {
     let of_quarters = (s0 + b * s1) + b2 * (s2 + b * s3);
     let of_powers = p1 + (a + b) * p2 + (a2 + a * b + b2) * p3;
     let slope = (a + b) * (a2 + b2) * of_quarters + of_powers;
-    (value - 2.0 * SHIFT / far * slope) / near * (width / far)
+    (value - 2.0 * SHIFT * inverse_far * slope) * (width * inverse)
 }
 
 /// The four polynomials in `x = w⁴` of which that in w consists, `Σ w^k·P_k(w⁴)`.
@@ -145,12 +148,13 @@ fn quarters(x: f64) -> [f64; 4] {
 }
 
 /// The same at `a`, and their divided differences between `a` and `b`.
+#[inline(always)]
 fn quarters_with_slopes(a: f64, b: f64) -> ([f64; 4], [f64; 4]) {
-    let (mut value, mut slope) = ([0.0; 4], [0.0; 4]);
-    for row in COEFFICIENTS.iter().rev() {
-        for ((value, slope), coefficient) in value.iter_mut().zip(&mut slope).zip(row) {
-            *slope = *slope * b + *value;
-            *value = *value * a + coefficient;
+    let (mut value, mut slope) = (COEFFICIENTS[6], [0.0; 4]);
+    for row in [5, 4, 3, 2, 1, 0] {
+        for quarter in 0..4 {
+            slope[quarter] = slope[quarter] * b + value[quarter];
+            value[quarter] = value[quarter] * a + COEFFICIENTS[row][quarter];
         }
     }
     (value, slope)
