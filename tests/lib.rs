@@ -10,7 +10,7 @@ pub mod names;
 use std::time::Duration;
 
 use account_core::{
-    Code, Email, NewAccount, Password, Tier, Timestamp, Username,
+    Client, Code, Email, Login, NewAccount, Password, Tier, Timestamp, Username, oauth,
     testing::{FixedClock, Outbox},
 };
 use poem::{
@@ -31,6 +31,9 @@ use tempfile::TempDir;
 
 /// The moment at which every test begins: 2026-01-31T12:00:00Z.
 pub const START: i64 = 1_769_860_800;
+
+/// The address of the MCP endpoint's host in every test.
+pub const MCP_URL: &str = "https://mcp.example.com";
 
 /// A service of a test's own.
 pub struct App {
@@ -115,6 +118,9 @@ pub fn config(folder: &TempDir) -> Config {
             usage_days: None,
             metrics_token: None,
             trusted_proxies: Vec::new(),
+            mcp_url: MCP_URL.to_owned(),
+            allowed_origins: Vec::new(),
+            refresh_leeway: chrono::TimeDelta::zero(),
         },
     }
 }
@@ -182,6 +188,40 @@ impl App {
         };
         let created = self.accounts().create_account(account, self.clock.now()).await;
         created.expect("a new account").api_key.expose().to_owned()
+    }
+
+    /// An access token for the MCP endpoint, of an account that is there: client, sign-in, consent
+    /// and exchange by the rules alone.
+    pub async fn access_token(&self, name: &str) -> String {
+        let (accounts, now) = (self.accounts(), self.clock.now());
+        let redirect_uri = "http://127.0.0.1:4711/callback".to_owned();
+        let metadata = oauth::ClientMetadata {
+            redirect_uris: vec![redirect_uri.clone()],
+            ..Default::default()
+        };
+        let client = accounts.register_client(&metadata, now).await.expect("a good client");
+        let password = Password::attempt("correct horse battery staple");
+        let visitor = Client::new([127, 0, 0, 1].into(), None);
+        let login = accounts.login(&email(name), &password, &visitor, now).await;
+        let Login::SignedIn(signed_in) = login.expect("the right password") else {
+            panic!("{name} has a second factor");
+        };
+        let verifier = oauth::CodeVerifier::parse(&"v".repeat(43)).expect("a verifier");
+        let resource = self.app.service().settings.mcp_resource();
+        let authorization = oauth::Authorization {
+            client: client.id.clone(),
+            redirect_uri: client.redirect_uri(None).expect("it has one"),
+            challenge: verifier.challenge(),
+            resource: resource.clone(),
+        };
+        let session = &signed_in.session_token;
+        let code = accounts.issue_code(session, signed_in.account, authorization, now).await;
+        let code = code.expect("the store answers").expect("a live session");
+        let redirect_uri = Some(redirect_uri);
+        let exchange =
+            oauth::Exchange { code, client: client.id, redirect_uri, verifier, resource };
+        let tokens = accounts.exchange(exchange, now).await.expect("a fresh code");
+        tokens.access.expose().to_owned()
     }
 
     /// A guest's key.

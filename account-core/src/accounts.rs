@@ -2,9 +2,9 @@
 //!
 //! The calls are gathered by topic: registration and its codes in [`registration`], login in
 //! [`sign_in`], forgotten passwords in [`recovery`], keys and guests in [`access`], what an owner
-//! changes in [`owner`] and looks at in [`activity`] and [`subscription`], what an operator does in
-//! [`operator`], what was answered to a gateway's caller in [`results`], and what goes by itself in
-//! [`clean_up`].
+//! changes in [`owner`] and looks at in [`activity`] and [`subscription`], what clients are granted
+//! in [`oauth`], what a browser carries in [`browser`], what an operator does in [`operator`], what
+//! was answered to a gateway's caller in [`results`], and what goes by itself in [`clean_up`].
 
 use std::sync::Arc;
 
@@ -14,13 +14,16 @@ use crate::entropy::Entropy;
 use crate::guest::GuestStore;
 use crate::key::KeyStore;
 use crate::letter::OutboxStore;
+use crate::oauth::{ClientStore, GrantStore};
 use crate::password::PasswordHasher;
 use crate::session::SessionStore;
 use crate::vault::{Vault, VaultStore};
 
 pub mod access;
 pub mod activity;
+pub mod browser;
 pub mod clean_up;
+pub mod oauth;
 pub mod operator;
 pub mod owner;
 pub mod recovery;
@@ -47,7 +50,9 @@ pub trait Store:
     AccountStore
     + ActivityStore
     + CleanUpStore
+    + ClientStore
     + CodeStore
+    + GrantStore
     + GuestStore
     + KeyStore
     + Ledger
@@ -68,7 +73,9 @@ impl<S> Store for S where
     S: AccountStore
         + ActivityStore
         + CleanUpStore
+        + ClientStore
         + CodeStore
+        + GrantStore
         + GuestStore
         + KeyStore
         + Ledger

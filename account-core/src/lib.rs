@@ -12,6 +12,7 @@
 //! | [`key`], [`vault`] | API keys, their digests, and how they are kept |
 //! | [`identity`], [`client`], [`password`] | e-mail addresses, names, contact details, known clients, passwords |
 //! | [`code`], [`letter`] | one-time codes and the letters that carry them |
+//! | [`oauth`] | clients, consent, codes and tokens of the OAuth 2.1 server |
 //! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
 //! | [`limit`] | rolling hours and UTC days |
 //! | [`credits`] | debits, grants and the ledger that proves them |
@@ -33,6 +34,7 @@ pub mod key;
 pub mod letter;
 pub mod limit;
 pub mod lockout;
+pub mod oauth;
 pub mod password;
 pub mod session;
 #[cfg(feature = "testing")]
@@ -58,6 +60,7 @@ pub use guest::{Device, GuestId, GuestIssued};
 pub use identity::{AccountId, Contact, Email, Username};
 pub use key::{AccountCaller, ApiKey, Caller, GuestCaller, KeyDigest, KeyId, KeyKind, Refusal};
 pub use limit::{Admission, GuestDay, GuestLimits, RollingHour, Standing};
+pub use oauth::{AccessToken, Bearer};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use session::SessionToken;
 pub use tier::Tier;

@@ -107,6 +107,8 @@ pub enum SealedKind {
     ApiKey,
     /// A letter that waits to be sent.
     Letter,
+    /// What a form of a page brings back; sealed for a browser, stored nowhere.
+    Form,
 }
 
 impl SealedKind {
@@ -114,6 +116,7 @@ impl SealedKind {
         match self {
             Self::ApiKey => b"api_key",
             Self::Letter => b"letter",
+            Self::Form => b"form",
         }
     }
 }
@@ -304,8 +307,15 @@ impl Vault {
         bool::from(offered.ct_eq(&expected)).then_some(challenge)
     }
 
+    /// The number that stands for a browser in what is sealed for it alone.
+    pub(crate) fn browser_row(&self, browser: &str) -> u128 {
+        let digest: Digest<Vault> = self.digest(b"browser", &[browser.as_bytes()]);
+        let (row, _) = digest.as_bytes().split_first_chunk().expect("a digest has 32 bytes");
+        u128::from_be_bytes(*row)
+    }
+
     /// HMAC-SHA-256 over a label and parts, each with its length, so that no two lists agree.
-    fn digest<Of>(&self, label: &[u8], parts: &[&[u8]]) -> Digest<Of> {
+    pub(crate) fn digest<Of>(&self, label: &[u8], parts: &[&[u8]]) -> Digest<Of> {
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.lookup.as_slice())
             .expect("HMAC takes keys of any length");
         for part in std::iter::once(&label).chain(parts) {

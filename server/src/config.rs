@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::TimeDelta;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 
@@ -16,6 +17,9 @@ use crate::store;
 
 /// A shorter token could be guessed.
 const SHORTEST_TOKEN: usize = 16;
+
+/// Longest time, in seconds, for which a used refresh token may be answered again.
+const LONGEST_LEEWAY: u16 = 300;
 
 /// Where the service keeps its data; the settings of every command that touches them.
 #[derive(Args, Clone, Debug)]
@@ -49,6 +53,18 @@ pub struct ServeArgs {
     /// The address under which clients reach the service, as in `https://api.example.com`.
     #[arg(long, env = "QS_PUBLIC_URL")]
     pub public_url: Option<String>,
+    /// The address of the MCP endpoint's host, which signs clients in too: scheme, host and port
+    /// alone, as in `https://mcp.example.com`. The public URL if left out.
+    #[arg(long, env = "QS_MCP_URL")]
+    pub mcp_url: Option<String>,
+    /// Websites whose pages may call the MCP endpoint, separated by commas, as in
+    /// `https://app.example.com`. Programs that are no browser need not be named.
+    #[arg(long, env = "QS_ALLOWED_ORIGINS", default_value = "")]
+    pub allowed_origins: String,
+    /// Seconds for which a used refresh token gets the same answer again, for hosts that run
+    /// several processes. With 0, its second use ends the grant at once.
+    #[arg(long, env = "QS_REFRESH_LEEWAY", default_value = "0", allow_hyphen_values = true)]
+    pub refresh_leeway: String,
     /// Mail server, as in smtps://user:password@mail.example.com. Without one every letter is
     /// written to a file in the data folder.
     #[arg(long, env = "QS_SMTP_URL", hide_env_values = true)]
@@ -149,6 +165,17 @@ pub struct Config {
     pub drain_delay: Duration,
     /// What the handlers need.
     pub service: ServiceSettings,
+}
+
+impl Config {
+    /// Takes the address that is bound in place of the one to bind, whose port may be any: what no
+    /// setting names, clients reach there.
+    pub fn bound_to(&mut self, address: SocketAddr) {
+        if self.service.mcp_url == format!("http://{}", self.bind) {
+            self.service.mcp_url = format!("http://{address}");
+        }
+        self.bind = address;
+    }
 }
 
 /// Where letters go.
@@ -263,6 +290,22 @@ impl ServeArgs {
             .collect::<Option<Vec<IpNet>>>();
         let public_url =
             self.public_url.as_deref().map(|url| problems.base_url("QS_PUBLIC_URL", url));
+        let mcp_url = self.mcp_url.as_deref().map(|url| problems.origin("QS_MCP_URL", url));
+        let allowed_origins = names(&self.allowed_origins)
+            .iter()
+            .map(|text| problems.origin("QS_ALLOWED_ORIGINS", text))
+            .collect();
+        let refresh_leeway = problems
+            .parse("QS_REFRESH_LEEWAY", &self.refresh_leeway, "a number of seconds, 0 to 300")
+            .filter(|seconds: &u16| {
+                let fits = *seconds <= LONGEST_LEEWAY;
+                if !fits {
+                    problems.0.push(format!(
+                        "QS_REFRESH_LEEWAY is {seconds}, but must be at most {LONGEST_LEEWAY}"
+                    ));
+                }
+                fits
+            });
         let usage_days = self.usage_days.as_deref().and_then(|text| {
             problems.parse("QS_USAGE_DAYS", text, "a whole number of days, 1 or more")
         });
@@ -271,14 +314,15 @@ impl ServeArgs {
             Some(url) => MailRoute::Smtp(url.clone()),
             None => MailRoute::Folder(storage.data_dir.join("mail")),
         };
-        match (bind, address_limit, body_limit, trusted_proxies, connections, drain_delay) {
+        let times = refresh_leeway.zip(drain_delay);
+        match (bind, address_limit, body_limit, trusted_proxies, connections, times) {
             (
                 Some(bind),
                 Some(address_limit),
                 Some(body_limit),
                 Some(trusted_proxies),
                 Some(connections),
-                Some(drain_delay),
+                Some((refresh_leeway, drain_delay)),
             ) if problems.0.is_empty() => Ok(Config {
                 bind,
                 storage,
@@ -297,6 +341,11 @@ impl ServeArgs {
                     databases: names(&self.databases),
                     usage_days,
                     metrics_token,
+                    mcp_url: mcp_url
+                        .or(public_url.clone())
+                        .unwrap_or_else(|| format!("http://{bind}")),
+                    allowed_origins,
+                    refresh_leeway: TimeDelta::seconds(refresh_leeway.into()),
                 },
             }),
             _ => Err(problems),
@@ -325,9 +374,25 @@ impl Problems {
         }
     }
 
+    /// Scheme, host and port: clients look for the metadata at the root of the host.
+    fn origin(&mut self, name: &str, url: &str) -> String {
+        let url = self.base_url(name, url);
+        if url
+            .splitn(3, '/')
+            .nth(2)
+            .is_none_or(|host| host.is_empty() || host.contains(['/', '?', '#', '@', ' ']))
+        {
+            self.0.push(format!("{name} is {url:?}, but must be scheme, host and port alone"));
+        }
+        url
+    }
+
     fn base_url(&mut self, name: &str, url: &str) -> String {
         if !(url.starts_with("https://") || url.starts_with("http://")) {
             self.0.push(format!("{name} is {url:?}, but must start with https:// or http://"));
+        }
+        if !url.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'<>\\".contains(&byte)) {
+            self.0.push(format!("{name} is {url:?}, but must be written as a browser sends it"));
         }
         url.trim_end_matches('/').to_owned()
     }
@@ -366,6 +431,9 @@ mod tests {
             ["--connections", "many"],
             ["--drain-delay", "-1"],
             ["--metrics-token", "short-secret"],
+            ["--mcp-url", "https://example.com/base"],
+            ["--allowed-origins", "example.com"],
+            ["--refresh-leeway", "301"],
         ];
         let line = line.concat();
         let problems = check(&line).unwrap_err().to_string();
@@ -376,9 +444,22 @@ mod tests {
             "QS_CONNECTIONS",
             "QS_DRAIN_DELAY",
             "QS_METRICS_TOKEN",
+            "QS_MCP_URL",
+            "QS_ALLOWED_ORIGINS",
+            "QS_REFRESH_LEEWAY",
         ] {
             assert!(problems.contains(name), "{problems}");
         }
         assert!(!problems.contains("short-secret"), "a secret is not told");
+    }
+
+    #[test]
+    fn the_mcp_url_is_its_own_or_the_public_one_or_the_bound_address() {
+        let url = |line: &[&str]| check(line).unwrap().service.mcp_url;
+        assert_eq!(url(&[]), "http://127.0.0.1:8080");
+        let public = ["--public-url", "https://api.example.com/"];
+        assert_eq!(url(&public), "https://api.example.com");
+        let both = [&public[..], &["--mcp-url", "https://mcp.example.com/"]].concat();
+        assert_eq!(url(&both), "https://mcp.example.com");
     }
 }

@@ -7,6 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use chrono::TimeDelta;
 use ipnet::IpNet;
 use poem::Request;
 use tokio::sync::Semaphore;
@@ -51,6 +52,20 @@ pub struct ServiceSettings {
     pub metrics_token: Option<MetricsToken>,
     /// The proxies that may speak for another address.
     pub trusted_proxies: Vec<IpNet>,
+    /// The address of the MCP endpoint's host, without a slash at the end.
+    pub mcp_url: String,
+    /// Websites whose pages may call the MCP endpoint.
+    pub allowed_origins: Vec<String>,
+    /// For how long a used refresh token gets the same answer again.
+    pub refresh_leeway: TimeDelta,
+}
+
+impl ServiceSettings {
+    /// What access tokens are for: the MCP endpoint.
+    #[must_use]
+    pub fn mcp_resource(&self) -> String {
+        format!("{}/mcp", self.mcp_url)
+    }
 }
 
 /// Opens the figures of the operator. Never shown.

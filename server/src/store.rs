@@ -32,6 +32,8 @@ mod ledger;
 mod ledger_writer;
 mod master_key;
 mod migration;
+mod oauth_clients;
+mod oauth_grants;
 mod outbox;
 mod owner;
 #[cfg(test)]

@@ -68,6 +68,8 @@ pub struct Cleaned {
     pub departed: u64,
     /// Usage rows.
     pub usage: u64,
+    /// Codes, tokens, grants and clients of the OAuth server.
+    pub oauth: u64,
     /// Whether some is left, so that another call makes sense at once.
     pub more: bool,
 }
@@ -121,6 +123,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
                 cleaned.more |= *count >= u64::from(limit);
             }
         }
+        let (oauth, most) = self.reap_oauth(now, limit).await?;
+        cleaned.oauth = oauth;
+        cleaned.more |= most >= u64::from(limit);
         Ok(cleaned)
     }
 }

@@ -117,6 +117,23 @@ macro_rules! store_contract {
             clients::a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in,
             clients::a_network_is_known_from_an_earlier_sign_in,
             clients::an_address_knows_sixteen_clients_at_most,
+            oauth::a_consent_leads_to_tokens_that_open_its_resource_alone,
+            oauth::a_code_serves_once_within_a_minute_for_its_own_client_and_proof,
+            oauth::a_replayed_code_ends_the_grant_that_came_of_it,
+            oauth::of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it,
+            oauth::a_refresh_token_serves_once_and_presented_again_ends_the_grant,
+            oauth::a_refused_refresh_spends_nothing,
+            oauth::of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it,
+            oauth::within_the_leeway_sixty_four_refreshes_get_the_same_successor,
+            oauth::access_lasts_an_hour_and_refreshing_thirty_days_from_each_use,
+            oauth::a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along,
+            oauth::another_client_revokes_nothing,
+            oauth::a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes,
+            oauth::a_consent_of_an_ended_session_is_no_consent,
+            oauth::the_twenty_first_grant_ends_the_oldest,
+            oauth::an_owner_sees_and_ends_grants_and_nobody_elses,
+            oauth::dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay,
+            oauth::parallel_consents_never_leave_more_than_twenty_grants,
         );
     };
     (@tests $open:expr; $($check:ident),+ $(,)?) => {
@@ -139,6 +156,7 @@ macro_rules! store_contract {
 pub mod activity;
 pub mod clean_up;
 pub mod clients;
+pub mod oauth;
 pub mod owner;
 pub mod recovery;
 pub mod results;

@@ -40,6 +40,8 @@ use crate::tier::Tier;
 use crate::vault::{Digest, VaultStore, WrappedSecret};
 use crate::{StoreError, Timestamp};
 
+mod oauth;
+
 const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 const SECONDS_A_DAY: i64 = 86_400;
 
@@ -106,6 +108,7 @@ struct State {
     usage_since: i64,
     secrets: Vec<WrappedSecret>,
     results: HashMap<ResultId, KeptResult>,
+    oauth: oauth::Oauth,
 }
 
 /// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
@@ -232,6 +235,7 @@ impl State {
         self.history.retain(|(whose, _)| whose.is_none_or(|account| !gone.contains(&account)));
         self.subscriptions.retain(|(whose, _)| !gone.contains(whose));
         self.results.retain(|_, kept| !gone.contains(&kept.owner));
+        self.oauth.end_of(gone);
     }
 
     fn send(&mut self, letter: OutboxLetter) {
@@ -546,6 +550,7 @@ impl RecoveryStore for MemoryStore {
         }
         state.rehash(Some(reset.account), Some(reset.password_hash));
         state.sessions.retain(|session| session.account != reset.account);
+        state.oauth.end_of(&[reset.account]);
         state.end_half_done_logins(reset.account);
         state.lockouts.retain(|(recipient, _), _| *recipient != reset.known.recipient);
         state.know(&reset.known);
@@ -1068,6 +1073,7 @@ impl AccountStore for MemoryStore {
             Change::Suspend | Change::Activate => {
                 let status = if change == Change::Suspend {
                     state.sessions.retain(|session| session.account != id);
+                    state.oauth.end_of(&[id]);
                     KeyStatus::Suspended
                 } else {
                     KeyStatus::Active

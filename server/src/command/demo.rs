@@ -34,8 +34,10 @@ pub(super) async fn run(args: &DemoArgs) -> Result<(), Failure> {
     serve_args.storage.database_url = None;
     serve_args.storage.master_key_file = None;
     serve_args.smtp_url = None;
-    let config = serve_args.check()?;
+    serve_args.mcp_url = None;
+    let mut config = serve_args.check()?;
     let listener = serve::bind(config.bind).await?;
+    config.bound_to(listener.local_addr()?);
     let app = App::start(&config, Clock::system()).await?;
     let account = NewAccount {
         email: Email::parse("demo@example.com")?,

@@ -20,10 +20,11 @@ use crate::{
 const OTHER_HANDLES: u64 = 256;
 
 pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
-    let config = args.check()?;
+    let mut config = args.check()?;
     let listener = bind(config.bind).await?;
-    let app = App::start(&config, Clock::system()).await?;
     let address = listener.local_addr()?;
+    config.bound_to(address);
+    let app = App::start(&config, Clock::system()).await?;
     print!("{}", banner(&config, address));
     serve(app, &config, listener).await
 }

@@ -10,6 +10,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 use super::engine::lock_account;
 use super::keys::insert_key;
 use super::ledger::book_grant;
+use super::oauth_grants::end_grants;
 use super::registration::{discard_forms, name_taken, verified};
 use super::rows::{
     column, narrow, optional_time_column, statement, stored, tier_and_limit, time, time_column,
@@ -117,6 +118,7 @@ async fn apply(
         Change::Suspend => {
             let end = statement("DELETE FROM session WHERE account_id = $1", [account.0.into()]);
             stored(transaction.execute_raw(end).await)?;
+            end_grants(transaction, account).await?;
             statement(
                 "UPDATE api_key SET status = 'suspended' WHERE account_id = $1 AND status = 'active'",
                 [id],

@@ -17,6 +17,7 @@ mod m20261120_000002_accounts;
 mod m20261120_000003_sign_in;
 mod m20261120_000004_ledger;
 mod m20261120_000005_activity;
+mod m20261120_000050_oauth;
 mod m20261120_000060_results;
 
 struct Migrator;
@@ -30,6 +31,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000003_sign_in::Migration),
             Box::new(m20261120_000004_ledger::Migration),
             Box::new(m20261120_000005_activity::Migration),
+            Box::new(m20261120_000050_oauth::Migration),
             Box::new(m20261120_000060_results::Migration),
         ]
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use account_core::testing::contract::{
-    self, activity, clean_up, clients, owner, recovery, results, second_factor,
+    self, activity, clean_up, clients, oauth, owner, recovery, results, second_factor,
 };
 use sea_orm::ConnectionTrait;
 
@@ -63,6 +63,10 @@ async fn live_a_whole_life() {
         owner::a_database_is_subscribed_to_once,
         owner::a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold,
         results::a_result_is_kept_for_a_day,
+        oauth::a_refresh_token_serves_once_and_presented_again_ends_the_grant,
+        oauth::a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along,
+        oauth::an_owner_sees_and_ends_grants_and_nobody_elses,
+        oauth::dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay,
         recovery::a_reset_needs_the_code_of_its_letter_and_gives_no_key_away,
         second_factor::wrong_codes_are_in_the_login_history,
         second_factor::it_goes_off_with_the_right_password_alone,

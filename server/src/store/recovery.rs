@@ -11,6 +11,7 @@ use super::Store;
 use super::clients::know;
 use super::codes::use_up;
 use super::engine::Turn;
+use super::oauth_grants::end_grants;
 use super::outbox::insert_letter;
 use super::registration::verified;
 use super::rows::{digest, statement, stored};
@@ -36,6 +37,7 @@ impl RecoveryStore for Store {
         ] {
             stored(change.execute_raw(change_of_account).await)?;
         }
+        end_grants(&change, reset.account).await?;
         know(&change, &reset.known).await?;
         insert_letter(&change, reset.notice).await?;
         stored(change.commit().await)?;

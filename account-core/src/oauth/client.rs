@@ -1,0 +1,244 @@
+//! Clients: programs that register themselves (RFC 7591), and whose word nobody has checked.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::TimeDelta;
+
+use super::{Error, RedirectUri};
+use crate::entropy::{self, Entropy};
+use crate::{StoreError, Timestamp};
+
+/// How long a client stays that was never used.
+pub const UNUSED_KEPT: TimeDelta = TimeDelta::days(1);
+/// How long a client stays after its last use.
+pub const IDLE_KEPT: TimeDelta = TimeDelta::days(90);
+
+const MOST_REDIRECT_URIS: usize = 10;
+const LONGEST_ID: usize = 128;
+const NAME_CHARACTERS: usize = 80;
+
+/// What a client is called by itself: no secret, everybody may know it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClientId(String);
+
+impl ClientId {
+    /// Reads an id; `None` for what no client is called.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let valid = (1..=LONGEST_ID).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        valid.then(|| Self(text.to_owned()))
+    }
+
+    /// Draws a new id.
+    #[must_use]
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(entropy::identifier(entropy).to_be_bytes()))
+    }
+
+    /// The id as it travels.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a client says that it is called; to be shown as unverified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientName(String);
+
+impl ClientName {
+    /// Takes a name as one line of at most 80 characters, without what is invisible or turns the
+    /// direction of writing; a client without one is called so.
+    #[must_use]
+    pub fn clean(text: &str) -> Self {
+        let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let words: Vec<&str> = visible.split_whitespace().collect();
+        let line: String = words.join(" ").chars().filter(|c| !is_invisible(*c)).collect();
+        let name: String = line.trim().chars().take(NAME_CHARACTERS).collect();
+        Self(if name.is_empty() { "An application without a name".to_owned() } else { name })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Joiners, marks of direction and other characters that change how a line looks from outside it.
+const fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// What a client says of itself when it registers. What it says beyond that is ignored.
+#[derive(Clone, Debug, Default)]
+pub struct ClientMetadata {
+    /// Where answers may go.
+    pub redirect_uris: Vec<String>,
+    /// What it is called.
+    pub client_name: Option<String>,
+    /// How it wants to get tokens; a code where absent.
+    pub grant_types: Option<Vec<String>>,
+    /// What it wants to be answered; a code where absent.
+    pub response_types: Option<Vec<String>>,
+}
+
+/// A client as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// What it is called by itself.
+    pub id: ClientId,
+    /// What it says that it is called.
+    pub name: ClientName,
+    /// Where answers may go, one at least.
+    pub redirect_uris: Vec<RedirectUri>,
+    /// When it registered.
+    pub created_at: Timestamp,
+}
+
+impl Client {
+    /// Judges a registration.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRedirectUri`]; [`Error::InvalidClientMetadata`].
+    pub fn register(
+        metadata: &ClientMetadata,
+        entropy: &dyn Entropy,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let uris = &metadata.redirect_uris;
+        if uris.is_empty() || uris.len() > MOST_REDIRECT_URIS {
+            return Err(Error::InvalidRedirectUri("a client registers 1 to 10 redirect URIs"));
+        }
+        let redirect_uris = uris.iter().map(|uri| RedirectUri::parse(uri));
+        let redirect_uris = redirect_uris.collect::<Result<_, _>>()?;
+        let lacks = |types: &Option<Vec<String>>, wanted: &str| {
+            types.as_ref().is_some_and(|types| !types.iter().any(|each| each == wanted))
+        };
+        if lacks(&metadata.grant_types, "authorization_code") {
+            return Err(Error::InvalidClientMetadata("grant_types must hold authorization_code"));
+        }
+        if lacks(&metadata.response_types, "code") {
+            return Err(Error::InvalidClientMetadata("response_types must hold code"));
+        }
+        Ok(Self {
+            id: ClientId::generate(entropy),
+            name: ClientName::clean(metadata.client_name.as_deref().unwrap_or_default()),
+            redirect_uris,
+            created_at: now,
+        })
+    }
+
+    /// Where an answer goes that is asked for at `asked`; the one registered URI where nothing is
+    /// asked for. `None` where that is none of this client's.
+    #[must_use]
+    pub fn redirect_uri(&self, asked: Option<&str>) -> Option<RedirectUri> {
+        match (asked, &self.redirect_uris[..]) {
+            (None, [only]) => Some(only.clone()),
+            (None, _) => None,
+            (Some(asked), registered) => {
+                let asked = RedirectUri::parse(asked).ok()?;
+                registered.iter().any(|uri| uri.admits(&asked)).then_some(asked)
+            }
+        }
+    }
+}
+
+/// Where clients are looked up: those that registered, or, one day, those whose id is the address
+/// of a document about them.
+pub trait ClientStore: Send + Sync {
+    /// Saves a client.
+    fn register_client(
+        &self,
+        client: Client,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Finds a client.
+    fn client(
+        &self,
+        id: &ClientId,
+    ) -> impl Future<Output = Result<Option<Client>, StoreError>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SeededEntropy;
+
+    fn metadata(uris: &[&str]) -> ClientMetadata {
+        let redirect_uris = uris.iter().map(|&uri| uri.to_owned()).collect();
+        ClientMetadata { redirect_uris, ..ClientMetadata::default() }
+    }
+
+    fn register(metadata: &ClientMetadata) -> Result<Client, Error> {
+        Client::register(metadata, &SeededEntropy::new(1), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_client_registers_one_to_ten_redirect_uris() {
+        let uri = "https://example.com/cb";
+        for (count, good) in [(0, false), (1, true), (10, true), (11, false)] {
+            assert_eq!(register(&metadata(&vec![uri; count])).is_ok(), good, "{count}");
+        }
+        let refused = register(&metadata(&[uri, "javascript:alert(1)"])).unwrap_err();
+        assert_eq!(refused.code(), "invalid_redirect_uri");
+    }
+
+    #[test]
+    fn a_client_that_wants_no_code_is_refused() {
+        let list = |text: &str| Some(vec![text.to_owned()]);
+        let good = metadata(&["https://example.com/cb"]);
+        let implicit = ClientMetadata { response_types: list("token"), ..good.clone() };
+        let machine = ClientMetadata { grant_types: list("client_credentials"), ..good };
+        for metadata in [implicit, machine] {
+            assert_eq!(register(&metadata).unwrap_err().code(), "invalid_client_metadata");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_visible_line() {
+        for (given, shown) in [
+            ("Claude", "Claude"),
+            ("  two \r\n words\t", "two words"),
+            ("\u{202e}knab ruoY", "knab ruoY"),
+            ("zero\u{200b}width\u{feff}", "zerowidth"),
+            ("\u{7}\u{0}", "An application without a name"),
+            ("", "An application without a name"),
+            ("Größe 数", "Größe 数"),
+        ] {
+            assert_eq!(ClientName::clean(given).as_str(), shown);
+        }
+        assert_eq!(ClientName::clean(&"é".repeat(300)).as_str().chars().count(), 80);
+    }
+
+    #[test]
+    fn an_answer_goes_to_a_registered_uri_alone() {
+        let one = register(&metadata(&["http://localhost/cb"])).expect("good");
+        let to =
+            |client: &Client, asked| client.redirect_uri(asked).map(|uri| uri.as_str().to_owned());
+        assert_eq!(to(&one, None).as_deref(), Some("http://localhost/cb"));
+        assert_eq!(
+            to(&one, Some("http://localhost:7777/cb")).as_deref(),
+            Some("http://localhost:7777/cb")
+        );
+        assert_eq!(to(&one, Some("http://localhost:7777/other")), None);
+        let two =
+            register(&metadata(&["http://localhost/cb", "https://a.example/"])).expect("good");
+        assert_eq!(to(&two, None), None, "which one?");
+        assert_eq!(to(&two, Some("https://b.example/")), None);
+    }
+}

@@ -1,0 +1,431 @@
+//! Grants: what an owner allowed a client, the codes that begin them, the tokens that carry them.
+//!
+//! A grant that ends is gone with all its tokens. A refresh token is kept after its use until it
+//! would have expired: presented again, it ends the grant, since one of the two who have it stole
+//! it.
+
+use chrono::TimeDelta;
+
+use super::token::{AccessToken, AuthorizationCode, CODE_VALIDITY, RefreshToken};
+use super::{ClientId, ClientName, CodeChallenge, CodeVerifier, RedirectUri};
+use crate::identity::AccountId;
+use crate::key::AccountCaller;
+use crate::session::SessionToken;
+use crate::vault::Digest;
+use crate::{StoreError, Timestamp};
+
+/// Grants that an account has at most; the next one ends the oldest.
+pub const MOST_GRANTS: u32 = 20;
+/// A client that was used within this time is not marked again.
+pub const TOUCH: TimeDelta = TimeDelta::hours(1);
+
+/// The number of a grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GrantId(pub u128);
+
+/// What a client asks an owner for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorization {
+    /// Who asks.
+    pub client: ClientId,
+    /// Where the answer goes.
+    pub redirect_uri: RedirectUri,
+    /// What the exchange must meet.
+    pub challenge: CodeChallenge,
+    /// For which resource.
+    pub resource: String,
+}
+
+/// A code as it is stored.
+#[derive(Clone)]
+pub struct IssuedCode {
+    /// What it is found by.
+    pub digest: Digest<AuthorizationCode>,
+    /// Who allowed it.
+    pub account: AccountId,
+    /// What was asked for.
+    pub authorization: Authorization,
+    /// When it was allowed.
+    pub created_at: Timestamp,
+    /// The grant that came of it.
+    pub grant: Option<GrantId>,
+}
+
+/// What a client exchanges a code with.
+pub struct Exchange {
+    /// The code.
+    pub code: AuthorizationCode,
+    /// Who exchanges.
+    pub client: ClientId,
+    /// Where it says that the code went; nothing, as OAuth 2.1 has it, or the very URI.
+    pub redirect_uri: Option<String>,
+    /// What meets the challenge.
+    pub verifier: CodeVerifier,
+    /// For which resource tokens are wanted.
+    pub resource: String,
+}
+
+/// An exchange, as a store is asked to do it.
+pub struct Redemption {
+    /// The code.
+    pub code: Digest<AuthorizationCode>,
+    /// What it is exchanged with.
+    pub exchange: Exchange,
+    /// The grant that begins.
+    pub grant: GrantId,
+    /// Its tokens.
+    pub tokens: TokenDigests,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A pair of tokens as it is stored.
+#[derive(Clone, Copy)]
+pub struct TokenDigests {
+    /// What the access token is found by.
+    pub access: Digest<AccessToken>,
+    /// Until when it is good.
+    pub access_expires_at: Timestamp,
+    /// What the refresh token is found by.
+    pub refresh: Digest<RefreshToken>,
+    /// Until when it is good.
+    pub refresh_expires_at: Timestamp,
+}
+
+/// What a code is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeVerdict {
+    /// A grant.
+    Redeem,
+    /// The end of the grant that came of it: it is used a second time.
+    Replay(GrantId),
+    /// Nothing; the code stays as it is.
+    Refuse,
+}
+
+impl IssuedCode {
+    /// Judges an exchange. A used code is a replay whatever comes with it.
+    #[must_use]
+    pub fn judge(&self, redemption: &Redemption) -> CodeVerdict {
+        if let Some(grant) = self.grant {
+            return CodeVerdict::Replay(grant);
+        }
+        let (asked, exchange) = (&self.authorization, &redemption.exchange);
+        let is_live =
+            self.created_at <= redemption.at && redemption.at < self.created_at + CODE_VALIDITY;
+        let is_where_it_went =
+            exchange.redirect_uri.as_ref().is_none_or(|uri| uri == asked.redirect_uri.as_str());
+        let is_theirs = exchange.client == asked.client
+            && is_where_it_went
+            && exchange.resource == asked.resource
+            && exchange.verifier.meets(&asked.challenge);
+        if is_live && is_theirs { CodeVerdict::Redeem } else { CodeVerdict::Refuse }
+    }
+}
+
+/// What a client asks for with a refresh token.
+pub struct Refresh {
+    /// The token.
+    pub token: RefreshToken,
+    /// Who asks.
+    pub client: ClientId,
+    /// For which resource tokens are wanted.
+    pub resource: String,
+    /// For how long after its use a token gets the same answer again.
+    pub leeway: TimeDelta,
+}
+
+/// A refresh, as a store is asked to do it.
+pub struct Rotation {
+    /// What is asked for.
+    pub refresh: Refresh,
+    /// What the token is found by.
+    pub token: Digest<RefreshToken>,
+    /// The tokens that follow.
+    pub tokens: TokenDigests,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A refresh token as it is stored, with what its grant says.
+#[derive(Clone)]
+pub struct StoredRefresh {
+    /// Whose grant.
+    pub client: ClientId,
+    /// For which resource.
+    pub resource: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Until when it is good.
+    pub expires_at: Timestamp,
+    /// When it was used.
+    pub used_at: Option<Timestamp>,
+}
+
+/// What a refresh token is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefreshVerdict {
+    /// The next tokens.
+    Rotate,
+    /// The same tokens as at its use at that moment.
+    Again(Timestamp),
+    /// The end of its grant: it is used a second time.
+    Reuse,
+    /// Nothing; the token stays as it is.
+    Refuse,
+}
+
+impl StoredRefresh {
+    /// Judges a refresh.
+    #[must_use]
+    pub fn judge(&self, rotation: &Rotation) -> RefreshVerdict {
+        let (now, refresh) = (rotation.at, &rotation.refresh);
+        let is_live = self.created_at <= now && now < self.expires_at;
+        if !is_live || self.client != refresh.client || self.resource != refresh.resource {
+            return RefreshVerdict::Refuse;
+        }
+        match self.used_at {
+            None => RefreshVerdict::Rotate,
+            Some(used_at) if now < used_at + refresh.leeway => RefreshVerdict::Again(used_at),
+            Some(_) => RefreshVerdict::Reuse,
+        }
+    }
+}
+
+/// What a client is answered.
+pub struct Tokens {
+    /// To call with.
+    pub access: AccessToken,
+    /// To get the next with, once.
+    pub refresh: RefreshToken,
+    /// For how long the access token is good.
+    pub expires_in: TimeDelta,
+}
+
+/// Who calls with an access token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bearer {
+    /// The account.
+    pub caller: AccountCaller,
+    /// Until when the token is good.
+    pub expires_at: Timestamp,
+}
+
+/// An access token as it is stored, with the account behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredAccess {
+    /// Who calls.
+    pub bearer: Bearer,
+    /// For which resource.
+    pub resource: String,
+}
+
+/// A grant as its owner sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Its number.
+    pub id: GrantId,
+    /// Who was allowed.
+    pub client: ClientId,
+    /// What it says that it is called.
+    pub client_name: ClientName,
+    /// When.
+    pub created_at: Timestamp,
+    /// When it last got tokens.
+    pub last_used_at: Timestamp,
+}
+
+/// What of the OAuth server may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StaleOauth {
+    /// Codes made before.
+    Codes(Timestamp),
+    /// Tokens, and the grants without any, that expired before.
+    Expired(Timestamp),
+    /// Clients that registered before the first moment and were never used, or were used last
+    /// before the second.
+    Clients(Timestamp, Timestamp),
+}
+
+/// Where grants are kept. Suspension, a reset password and deletion end all of an account's, and
+/// its codes, within the step that does them.
+pub trait GrantStore: Send + Sync {
+    /// Saves a code and marks its client as used; `false`, and nothing saved, where this session
+    /// of the account has ended.
+    fn save_code(
+        &self,
+        code: IssuedCode,
+        session: &Digest<SessionToken>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Applies [`IssuedCode::judge`] as one step: begins a grant, and ends the oldest beyond
+    /// [`MOST_GRANTS`]; or ends the one that came of the code; or changes nothing. Answers whether
+    /// a grant began.
+    fn redeem_code(
+        &self,
+        redemption: Redemption,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Applies [`StoredRefresh::judge`] as one step, and answers it;
+    /// [`Refuse`](RefreshVerdict::Refuse) for an unknown token.
+    fn rotate(
+        &self,
+        rotation: Rotation,
+    ) -> impl Future<Output = Result<RefreshVerdict, StoreError>> + Send;
+
+    /// Finds who calls with an access token, expired or not. Suspended and unverified accounts
+    /// are not found.
+    fn account_by_token(
+        &self,
+        token: &Digest<AccessToken>,
+    ) -> impl Future<Output = Result<Option<StoredAccess>, StoreError>> + Send;
+
+    /// Ends an access token alone, or the grant of a refresh token; `false` where the token is
+    /// another client's, who is named. An unknown token is nobody's.
+    fn end_token(
+        &self,
+        access: &Digest<AccessToken>,
+        refresh: &Digest<RefreshToken>,
+        client: Option<&ClientId>,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// An account's grants that are not expired, the latest first.
+    fn grants(
+        &self,
+        account: AccountId,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Vec<Grant>, StoreError>> + Send;
+
+    /// Ends a grant of this account; `false` where it has none of that number.
+    fn end_grant(
+        &self,
+        account: AccountId,
+        grant: GrantId,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Removes at most so many rows, as one step, and answers how many.
+    fn reap(
+        &self,
+        stale: StaleOauth,
+        limit: u32,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SeededEntropy;
+
+    fn token_digests(at: Timestamp) -> TokenDigests {
+        TokenDigests {
+            access: Digest::from_bytes([1; 32]),
+            access_expires_at: at,
+            refresh: Digest::from_bytes([2; 32]),
+            refresh_expires_at: at,
+        }
+    }
+
+    fn client(text: &str) -> ClientId {
+        ClientId::parse(text).expect("an id")
+    }
+
+    fn verifier(sign: &str) -> CodeVerifier {
+        CodeVerifier::parse(&sign.repeat(43)).expect("a verifier")
+    }
+
+    fn redemption(at: Timestamp) -> Redemption {
+        let entropy = SeededEntropy::new(1);
+        Redemption {
+            code: Digest::from_bytes([0; 32]),
+            exchange: Exchange {
+                code: AuthorizationCode::generate(&entropy),
+                client: client("a"),
+                redirect_uri: Some("http://localhost:7/cb".to_owned()),
+                verifier: verifier("v"),
+                resource: "https://a.example/mcp".to_owned(),
+            },
+            grant: GrantId(1),
+            tokens: token_digests(at),
+            at,
+        }
+    }
+
+    #[test]
+    fn a_code_is_bound_to_client_uri_challenge_resource_and_a_minute() {
+        let made = Timestamp::UNIX_EPOCH;
+        let code = IssuedCode {
+            digest: Digest::from_bytes([0; 32]),
+            account: AccountId(1),
+            authorization: Authorization {
+                client: client("a"),
+                redirect_uri: RedirectUri::parse("http://localhost:7/cb").expect("a URI"),
+                challenge: verifier("v").challenge(),
+                resource: "https://a.example/mcp".to_owned(),
+            },
+            created_at: made,
+            grant: None,
+        };
+        let alter = |change: fn(&mut Redemption)| {
+            let mut altered = redemption(made);
+            change(&mut altered);
+            code.judge(&altered)
+        };
+        assert_eq!(alter(|_| {}), CodeVerdict::Redeem);
+        assert_eq!(alter(|r| r.exchange.redirect_uri = None), CodeVerdict::Redeem);
+        assert_eq!(alter(|r| r.at += TimeDelta::milliseconds(59_999)), CodeVerdict::Redeem);
+        for change in [
+            (|r: &mut Redemption| r.at += TimeDelta::seconds(60)) as fn(&mut Redemption),
+            |r| r.at -= TimeDelta::milliseconds(1),
+            |r| r.exchange.client = client("b"),
+            |r| r.exchange.redirect_uri = Some("http://localhost:8/cb".to_owned()),
+            |r| r.exchange.verifier = verifier("w"),
+            |r| r.exchange.resource = "https://b.example/mcp".to_owned(),
+        ] {
+            assert_eq!(alter(change), CodeVerdict::Refuse);
+        }
+        let used = IssuedCode { grant: Some(GrantId(7)), ..code };
+        let mut stolen = redemption(made + TimeDelta::hours(1));
+        stolen.exchange.verifier = verifier("w");
+        assert_eq!(used.judge(&stolen), CodeVerdict::Replay(GrantId(7)));
+    }
+
+    #[test]
+    fn a_refresh_token_serves_once_and_its_leeway_to_the_millisecond() {
+        let made = Timestamp::UNIX_EPOCH;
+        let at = |milliseconds| made + TimeDelta::milliseconds(milliseconds);
+        let rotation = |now, leeway, name: &str| Rotation {
+            refresh: Refresh {
+                token: RefreshToken::generate(&SeededEntropy::new(1)),
+                client: client(name),
+                resource: "r".to_owned(),
+                leeway: TimeDelta::seconds(leeway),
+            },
+            token: Digest::from_bytes([0; 32]),
+            tokens: token_digests(now),
+            at: now,
+        };
+        let stored = |used_at| StoredRefresh {
+            client: client("a"),
+            resource: "r".to_owned(),
+            created_at: made,
+            expires_at: at(100_000),
+            used_at,
+        };
+        for (used_at, now, leeway, expected) in [
+            (None, at(0), 0, RefreshVerdict::Rotate),
+            (None, at(99_999), 0, RefreshVerdict::Rotate),
+            (None, at(100_000), 0, RefreshVerdict::Refuse),
+            (None, at(-1), 0, RefreshVerdict::Refuse),
+            (Some(at(10)), at(10), 0, RefreshVerdict::Reuse),
+            (Some(at(10)), at(10), 5, RefreshVerdict::Again(at(10))),
+            (Some(at(10)), at(5_009), 5, RefreshVerdict::Again(at(10))),
+            (Some(at(10)), at(5_010), 5, RefreshVerdict::Reuse),
+            (Some(at(10)), at(100_000), 5, RefreshVerdict::Refuse),
+        ] {
+            let verdict = stored(used_at).judge(&rotation(now, leeway, "a"));
+            assert_eq!(verdict, expected, "{used_at:?} {now} {leeway}");
+        }
+        let another = stored(Some(at(10))).judge(&rotation(at(20), 0, "b"));
+        assert_eq!(another, RefreshVerdict::Refuse, "another client spends nothing");
+    }
+}

@@ -1,0 +1,487 @@
+//! Redirect URIs and resources: taken apart by RFC 3986, so narrowly that no browser reads one
+//! otherwise.
+//!
+//! Browsers forgive: they drop tabs, turn backslashes, decode hosts. What they would forgive is
+//! refused here, so the host that is checked is the host that is visited.
+
+use super::Error;
+
+const LONGEST: usize = 2_048;
+
+/// Schemes that run, read or open something else than a program which waits for an answer.
+const FORBIDDEN: [&str; 21] = [
+    "about",
+    "blob",
+    "chrome",
+    "content",
+    "data",
+    "file",
+    "filesystem",
+    "ftp",
+    "intent",
+    "jar",
+    "javascript",
+    "mailto",
+    "ms-its",
+    "res",
+    "sms",
+    "tel",
+    "vbscript",
+    "view-source",
+    "wss",
+    "ws",
+    "wyciwyg",
+];
+
+/// A URI to which an owner's answer may be sent.
+///
+/// # Examples
+///
+/// ```
+/// use account_core::oauth::RedirectUri;
+///
+/// let registered = RedirectUri::parse("http://127.0.0.1/callback")?;
+/// assert!(registered.admits(&RedirectUri::parse("http://127.0.0.1:51004/callback")?));
+/// assert!(RedirectUri::parse("javascript:alert(1)").is_err());
+/// # Ok::<(), account_core::oauth::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedirectUri(String);
+
+/// Where a redirect leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination<'a> {
+    /// To a website: its host, with the port where one is named.
+    Website(&'a str),
+    /// To a program on the browser's own computer: the loopback host, with the port where one is
+    /// named.
+    Loopback(&'a str),
+    /// To a program that opens links of this scheme.
+    Program(&'a str),
+}
+
+impl RedirectUri {
+    /// Reads a redirect URI: `https`, `http` on a loopback host, or a program's own scheme, with
+    /// neither fragment nor user name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRedirectUri`], which says why.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        match fault(text) {
+            None => Ok(Self(text.to_owned())),
+            Some(reason) => Err(Error::InvalidRedirectUri(reason)),
+        }
+    }
+
+    /// The URI as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether an answer may go to `asked` where this one is registered: they are equal, but for
+    /// the port of a loopback host, which a program takes as it comes.
+    #[must_use]
+    pub fn admits(&self, asked: &Self) -> bool {
+        self == asked
+            || match (self.loopback_without_port(), asked.loopback_without_port()) {
+                (Some(registered), Some(asked)) => registered == asked,
+                _ => false,
+            }
+    }
+
+    /// Where it leads.
+    #[must_use]
+    pub fn destination(&self) -> Destination<'_> {
+        let parts = self.parts();
+        match parts.authority {
+            Some(authority) if is(parts.scheme, "https") => Destination::Website(authority),
+            Some(authority) if is(parts.scheme, "http") => Destination::Loopback(authority),
+            _ => Destination::Program(parts.scheme),
+        }
+    }
+
+    /// The URI with more in its query.
+    #[must_use]
+    pub fn with_query(&self, query: &str) -> String {
+        let separator = match self.0.find('?') {
+            None => "?",
+            Some(_) if self.0.ends_with(['?', '&']) => "",
+            Some(_) => "&",
+        };
+        format!("{}{separator}{query}", self.0)
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        Parts::split(&self.0).expect("it was split when it was read")
+    }
+
+    fn loopback_without_port(&self) -> Option<(&str, &str)> {
+        let parts = self.parts();
+        let (host, _) = host_and_port(parts.authority.filter(|_| is(parts.scheme, "http"))?)?;
+        Some((host, parts.rest))
+    }
+}
+
+/// What is wrong with a redirect URI.
+fn fault(text: &str) -> Option<&'static str> {
+    if text.len() > LONGEST {
+        return Some("a redirect URI has at most 2048 characters");
+    }
+    if text.contains('#') {
+        return Some("a redirect URI has no fragment");
+    }
+    let Some(parts) = Parts::split(text) else {
+        return Some("a redirect URI is an absolute URI in ASCII, as in RFC 3986");
+    };
+    if parts.authority.is_some_and(|authority| authority.contains('@')) {
+        return Some("a redirect URI names no user");
+    }
+    let host = parts.authority.and_then(host_and_port);
+    if is(parts.scheme, "https") {
+        return host.is_none().then_some("an https redirect URI names a host");
+    }
+    if is(parts.scheme, "http") {
+        let is_loopback = host.is_some_and(|(host, _)| is_loopback(host));
+        return (!is_loopback)
+            .then_some("an http redirect URI leads to 127.0.0.1, [::1] or localhost");
+    }
+    if FORBIDDEN.iter().any(|forbidden| is(parts.scheme, forbidden)) || parts.scheme.len() < 2 {
+        return Some("the scheme of this redirect URI is not allowed");
+    }
+    let leads_nowhere = parts.rest.is_empty() && parts.authority.is_none_or(str::is_empty);
+    let is_broken =
+        parts.authority.is_some_and(|authority| !authority.is_empty() && host.is_none());
+    (leads_nowhere || is_broken).then_some("this redirect URI leads nowhere")
+}
+
+/// Whether both name one resource: the case of scheme and host, the scheme's own port, a slash at
+/// the end and the choice of `toolsets` make no difference.
+///
+/// # Examples
+///
+/// ```
+/// use account_core::oauth::is_same_resource;
+///
+/// let ours = "https://mcp.example.com/mcp";
+/// assert!(is_same_resource("HTTPS://MCP.example.com:443/mcp/?toolsets=all", ours));
+/// assert!(!is_same_resource("https://mcp.example.com/other", ours));
+/// ```
+#[must_use]
+pub fn is_same_resource(asked: &str, ours: &str) -> bool {
+    match (Resource::read(asked), Resource::read(ours)) {
+        (Some(asked), Some(ours)) => asked == ours,
+        _ => false,
+    }
+}
+
+#[derive(PartialEq)]
+struct Resource<'a> {
+    scheme: String,
+    host: String,
+    port: u16,
+    path: &'a str,
+}
+
+impl<'a> Resource<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let parts = Parts::split(text)?;
+        let scheme = parts.scheme.to_ascii_lowercase();
+        let own_port = match scheme.as_str() {
+            "https" => 443,
+            "http" => 80,
+            _ => return None,
+        };
+        let (host, port) = host_and_port(parts.authority?)?;
+        let (path, query) = parts.rest.split_once('?').unwrap_or((parts.rest, ""));
+        let chooses = |pair: &str| pair.is_empty() || pair.starts_with("toolsets=");
+        query.split('&').all(chooses).then(|| Self {
+            scheme,
+            host: host.to_ascii_lowercase(),
+            port: port.unwrap_or(own_port),
+            path: path.strip_suffix('/').unwrap_or(path),
+        })
+    }
+}
+
+/// A URI without a fragment.
+struct Parts<'a> {
+    scheme: &'a str,
+    /// What stands between `//` and the path.
+    authority: Option<&'a str>,
+    /// Path and query.
+    rest: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn split(text: &'a str) -> Option<Self> {
+        let (scheme, after) = text.split_once(':')?;
+        let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+        let (authority, rest) = match after.strip_prefix("//") {
+            Some(after) => {
+                let end = after.find(['/', '?']).unwrap_or(after.len());
+                (Some(&after[..end]), &after[end..])
+            }
+            None => (None, after),
+        };
+        (is_scheme && is_written_out(rest)).then_some(Self { scheme, authority, rest })
+    }
+}
+
+/// Whether every character may stand in a path or query, and every `%` begins an octet.
+fn is_written_out(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().all(|(index, byte)| match byte {
+        b'%' => {
+            bytes.get(index + 1..index + 3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+        }
+        b'-' | b'.' | b'_' | b'~' | b':' | b'/' | b'?' | b'@' | b'!' | b'$' | b'&' | b'\''
+        | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' => true,
+        byte => byte.is_ascii_alphanumeric(),
+    })
+}
+
+/// A host of letters, digits, hyphens, dots and underscores, or an address in brackets; with a
+/// port from 1 on, or none.
+fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(inner) => {
+            let end = inner.find(']')?;
+            inner[..end].parse::<std::net::Ipv6Addr>().ok()?;
+            (&authority[..end + 2], &inner[end + 1..])
+        }
+        None => {
+            let end = authority.find(':').unwrap_or(authority.len());
+            let host = &authority[..end];
+            let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
+            if host.is_empty() || !host.bytes().all(is_name) {
+                return None;
+            }
+            (host, &authority[end..])
+        }
+    };
+    if port.is_empty() {
+        return Some((host, None));
+    }
+    let digits = port.strip_prefix(':')?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let port = digits.parse().ok().filter(|port| is_number && *port > 0)?;
+    Some((host, Some(port)))
+}
+
+fn is_loopback(host: &str) -> bool {
+    matches!(host, "127.0.0.1" | "[::1]" | "localhost")
+}
+
+fn is(scheme: &str, name: &str) -> bool {
+    scheme.eq_ignore_ascii_case(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_real_programs_register_is_taken() {
+        for text in [
+            "https://claude.ai/api/mcp/auth_callback",
+            "https://vscode.dev/redirect?state=a%20b",
+            "https://example.com:8443/cb",
+            "https://[2001:db8::1]/cb",
+            "http://127.0.0.1/callback",
+            "http://127.0.0.1:33418/",
+            "http://localhost:1455/auth/callback",
+            "http://[::1]:8090/cb",
+            "http://localhost",
+            "cursor://anysphere.cursor-mcp/oauth/callback",
+            "com.example.app:/oauth2redirect",
+            "com.example.app:oauth",
+            "vscode://vscode.microsoft-authentication",
+        ] {
+            assert!(RedirectUri::parse(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_redirect_uris_are_refused() {
+        let long = format!("https://example.com/{}", "a".repeat(2_048));
+        for text in [
+            "",
+            "/callback",
+            "//example.com/cb",
+            "https:",
+            "https:example.com",
+            "https:/example.com",
+            "https://",
+            "https:///example.com",
+            "https://?x",
+            "https://:443/cb",
+            "https://example.com:0/",
+            "https://example.com:65536/",
+            "https://example.com:+1/",
+            "https://example.com:/",
+            "https://exa mple.com/",
+            "https://example.com/a b",
+            "https://example.com\\@evil.example/",
+            "https://example.com/\t",
+            "https://example.com/\r\nSet-Cookie: a=b",
+            "https://example.com/%",
+            "https://example.com/%0",
+            "https://example.com/%zz",
+            "https://ex%61mple.com/",
+            "https://exämple.com/",
+            "https://example.com/ü",
+            "https://user@example.com/",
+            "https://user:password@example.com/",
+            "https://@example.com/",
+            "https://example.com/#",
+            "https://example.com/cb#fragment",
+            "https://[::1/cb",
+            "https://[::1]x/",
+            "https://[zz]/",
+            "https://example.com;script-src/",
+            "https://example.com,b/",
+            "https://example.com/<script>",
+            "https://example.com/\"",
+            "http://example.com/cb",
+            "http://127.0.0.2/cb",
+            "http://127.1/cb",
+            "http://2130706433/cb",
+            "http://0x7f.0.0.1/cb",
+            "http://0.0.0.0/cb",
+            "http://localhost.evil.example/cb",
+            "http://localhost./cb",
+            "http://LOCALHOST@evil.example/",
+            "http://127.0.0.1.evil.example/",
+            "http://evil.example/127.0.0.1",
+            "http://[::]/cb",
+            "http://[::ffff:127.0.0.1]/cb",
+            "javascript:alert(1)",
+            "JavaScript:alert(1)",
+            " javascript:alert(1)",
+            "java\tscript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "blob:https://example.com/x",
+            "view-source:https://example.com",
+            "vbscript:x",
+            "about:blank",
+            "ftp://example.com/",
+            "ws://example.com/",
+            "intent://x#Intent;end",
+            "filesystem:https://example.com/x",
+            "mailto:eve@example.com",
+            "c:/windows",
+            "1app:/cb",
+            "app_x:/cb",
+            "app:",
+            "app://",
+            &long,
+        ] {
+            let refused = RedirectUri::parse(text).expect_err(text);
+            assert_eq!(refused.code(), "invalid_redirect_uri", "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_port_of_a_loopback_host_may_differ() {
+        let uri = |text: &str| RedirectUri::parse(text).expect(text);
+        let rows = [
+            ("http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", true),
+            ("http://127.0.0.1:80/cb", "http://127.0.0.1:5000/cb", true),
+            ("http://localhost:1/cb", "http://localhost/cb", true),
+            ("http://[::1]/cb?a=b", "http://[::1]:9/cb?a=b", true),
+            ("http://127.0.0.1/cb", "http://localhost/cb", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1/cb/", false),
+            ("http://127.0.0.1/cb", "http://127.0.0.1/cb?a=b", false),
+            ("http://127.0.0.1/cb", "https://127.0.0.1/cb", false),
+            ("https://localhost/cb", "https://localhost:8443/cb", false),
+            ("https://example.com/cb", "https://example.com:443/cb", false),
+            ("https://example.com/cb", "https://EXAMPLE.com/cb", false),
+            ("https://example.com/cb", "https://example.com/CB", false),
+            ("https://example.com/cb", "https://example.com/cb/../cb", false),
+            ("app://x:1/cb", "app://x:2/cb", false),
+        ];
+        for (registered, asked, expected) in rows {
+            assert_eq!(uri(registered).admits(&uri(asked)), expected, "{registered} {asked}");
+        }
+    }
+
+    #[test]
+    fn a_resource_is_compared_as_clients_write_it() {
+        let ours = "https://mcp.example.com/mcp";
+        for asked in [
+            ours,
+            "https://mcp.example.com/mcp/",
+            "HTTPS://MCP.EXAMPLE.COM/mcp",
+            "https://mcp.example.com:443/mcp",
+            "https://mcp.example.com/mcp?toolsets=pricing,curves",
+            "https://mcp.example.com/mcp/?toolsets=all",
+            "https://mcp.example.com/mcp?",
+        ] {
+            assert!(is_same_resource(asked, ours), "{asked}");
+        }
+        for asked in [
+            "",
+            "mcp",
+            "https://mcp.example.com",
+            "https://mcp.example.com/",
+            "https://mcp.example.com/MCP",
+            "https://mcp.example.com/mcp//",
+            "https://mcp.example.com/mcp?other=1",
+            "https://mcp.example.com/mcp#x",
+            "https://mcp.example.com:8443/mcp",
+            "http://mcp.example.com/mcp",
+            "https://mcp.example.com.evil.example/mcp",
+            "https://user@mcp.example.com/mcp",
+            "ftp://mcp.example.com/mcp",
+        ] {
+            assert!(!is_same_resource(asked, ours), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_added_to_what_is_there() {
+        for (uri, expected) in [
+            ("https://a.example/cb", "https://a.example/cb?code=1"),
+            ("https://a.example/cb?x=y", "https://a.example/cb?x=y&code=1"),
+            ("https://a.example/cb?", "https://a.example/cb?code=1"),
+            ("app:cb", "app:cb?code=1"),
+        ] {
+            assert_eq!(RedirectUri::parse(uri).expect(uri).with_query("code=1"), expected);
+        }
+    }
+
+    proptest! {
+        /// Whatever is taken stays one line of harmless ASCII and leads where it says.
+        #[test]
+        fn no_text_that_is_taken_can_break_out(text in "\\PC{0,40}|(https?|app|data)://?[\\x00-\\x7f]{0,40}") {
+            if let Ok(uri) = RedirectUri::parse(&text) {
+                let harmless = |b: u8| b.is_ascii_graphic() && !b"<>\"\\^`{|}#".contains(&b);
+                prop_assert!(uri.as_str().bytes().all(harmless), "{text:?}");
+                if let Destination::Website(host) | Destination::Loopback(host) = uri.destination() {
+                    prop_assert!(!host.contains(['@', ';', ',', '%', '/', '?', ' ']), "{text:?}");
+                }
+                prop_assert!(uri.admits(&uri));
+            }
+        }
+
+        #[test]
+        fn two_uris_match_only_if_they_are_equal_or_both_loopback(
+            a in "(https://[ab]\\.example|http://localhost|http://127\\.0\\.0\\.1|app:)(:[1-9])?/[cd]",
+            b in "(https://[ab]\\.example|http://localhost|http://127\\.0\\.0\\.1|app:)(:[1-9])?/[cd]",
+        ) {
+            if let (Ok(left), Ok(right)) = (RedirectUri::parse(&a), RedirectUri::parse(&b)) {
+                if left.admits(&right) && a != b {
+                    prop_assert!(matches!(left.destination(), Destination::Loopback(_)));
+                    prop_assert!(matches!(right.destination(), Destination::Loopback(_)));
+                }
+                prop_assert_eq!(left.admits(&right), right.admits(&left));
+            }
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Grants to clients: codes exchanged and tokens rotated under guard.
+//!
+//! A step that decides by what it reads is alone with the account, or, where a token is refreshed,
+//! with its grant: on an engine with several writers an update takes that row and changes nothing.
+
+use account_core::oauth::grant::{
+    Authorization, Bearer, CodeVerdict, Grant, GrantId, GrantStore, IssuedCode, MOST_GRANTS,
+    Redemption, RefreshVerdict, Rotation, StaleOauth, StoredAccess, StoredRefresh, TokenDigests,
+};
+use account_core::oauth::token::{AccessToken, RefreshToken};
+use account_core::oauth::{ClientId, ClientName, CodeChallenge, RedirectUri};
+use account_core::session::{IDLE, LONGEST, SessionToken};
+use account_core::vault::Digest;
+use account_core::{AccountCaller, AccountId, KeyId, StoreError, Timestamp};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
+
+use super::Store;
+use super::engine::{Turn, lock_account};
+use super::oauth_clients::touch_client;
+use super::rows::{
+    column, digest, malformed, narrow, number, number_column, optional_time_column, statement,
+    stored, tier_and_limit, time, time_column,
+};
+
+const ACCESS: &str = "access";
+const REFRESH: &str = "refresh";
+
+pub(super) const CODES: &str = "DELETE FROM oauth_code WHERE digest IN \
+    (SELECT digest FROM oauth_code WHERE created_at <= $1 LIMIT $2)";
+pub(super) const TOKENS: &str = "DELETE FROM oauth_token WHERE digest IN \
+    (SELECT digest FROM oauth_token WHERE expires_at <= $1 LIMIT $2)";
+pub(super) const GRANTS: &str = "DELETE FROM oauth_grant WHERE id IN \
+    (SELECT id FROM oauth_grant WHERE expires_at <= $1 LIMIT $2)";
+pub(super) const UNUSED: &str = "DELETE FROM oauth_client WHERE last_used_at IS NULL AND id IN \
+    (SELECT id FROM oauth_client WHERE last_used_at IS NULL AND created_at <= $1 LIMIT $2)";
+pub(super) const IDLE_CLIENTS: &str = "DELETE FROM oauth_client WHERE last_used_at <= $1 AND id IN \
+    (SELECT id FROM oauth_client WHERE last_used_at <= $1 LIMIT $2)";
+
+impl GrantStore for Store {
+    async fn save_code(
+        &self,
+        code: IssuedCode,
+        session: &Digest<SessionToken>,
+    ) -> Result<bool, StoreError> {
+        let change = self.write().await?;
+        let now = code.created_at;
+        lock_account(&change, code.account).await?;
+        let lives = "UPDATE session SET last_used_at = $3 WHERE digest = $1 AND account_id = $2 \
+                     AND last_used_at > $4 AND created_at > $5";
+        let values = [
+            digest(session),
+            code.account.0.into(),
+            time(now),
+            time(now - IDLE),
+            time(now - LONGEST),
+        ];
+        if execute(&change, lives, values).await? == 0 {
+            return Ok(false);
+        }
+        let insert = "INSERT INTO oauth_code (digest, account_id, client_id, redirect_uri, challenge, resource, created_at) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let asked = &code.authorization;
+        let values = [
+            digest(&code.digest),
+            code.account.0.into(),
+            asked.client.as_str().into(),
+            asked.redirect_uri.as_str().into(),
+            asked.challenge.as_str().into(),
+            asked.resource.as_str().into(),
+            time(now),
+        ];
+        execute(&change, insert, values).await?;
+        touch_client(&change, &asked.client, now).await?;
+        stored(change.commit().await)?;
+        Ok(true)
+    }
+
+    async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
+        let change = self.write().await?;
+        let whose = "SELECT account_id FROM oauth_code WHERE digest = $1";
+        let whose = statement(whose, [digest(&redemption.code)]);
+        let Some(row) = stored(change.query_one_raw(whose).await)? else { return Ok(false) };
+        lock_account(&change, AccountId(column(&row, "account_id")?)).await?;
+        let query =
+            statement("SELECT * FROM oauth_code WHERE digest = $1", [digest(&redemption.code)]);
+        let Some(row) = stored(change.query_one_raw(query).await)? else { return Ok(false) };
+        let code = issued(&row, redemption.code)?;
+        let begins = match code.judge(&redemption) {
+            CodeVerdict::Redeem => {
+                begin(&change, code.account, &redemption).await?;
+                true
+            }
+            CodeVerdict::Replay(grant) => {
+                end(&change, grant).await?;
+                false
+            }
+            CodeVerdict::Refuse => false,
+        };
+        stored(change.commit().await)?;
+        Ok(begins)
+    }
+
+    async fn rotate(&self, rotation: Rotation) -> Result<RefreshVerdict, StoreError> {
+        let change = self.write().await?;
+        let take = "UPDATE oauth_grant SET id = id \
+                    WHERE id = (SELECT grant_id FROM oauth_token WHERE digest = $1)";
+        if execute(&change, take, [digest(&rotation.token)]).await? == 0 {
+            return Ok(RefreshVerdict::Refuse);
+        }
+        let query = "SELECT grant_id, client_id, resource, oauth_token.created_at, \
+                     oauth_token.expires_at, used_at FROM oauth_token \
+                     JOIN oauth_grant ON oauth_grant.id = oauth_token.grant_id \
+                     WHERE digest = $1 AND kind = $2";
+        let query = statement(query, [digest(&rotation.token), REFRESH.into()]);
+        let Some(row) = stored(change.query_one_raw(query).await)? else {
+            return Ok(RefreshVerdict::Refuse);
+        };
+        let grant = GrantId(number_column(&row, "grant_id")?);
+        let verdict = refresh(&row)?.judge(&rotation);
+        match verdict {
+            RefreshVerdict::Rotate => succeed(&change, grant, &rotation).await?,
+            RefreshVerdict::Reuse => end(&change, grant).await?,
+            RefreshVerdict::Again(_) | RefreshVerdict::Refuse => {}
+        }
+        stored(change.commit().await)?;
+        Ok(verdict)
+    }
+
+    async fn account_by_token(
+        &self,
+        token: &Digest<AccessToken>,
+    ) -> Result<Option<StoredAccess>, StoreError> {
+        let query = "SELECT account.id, api_key.id AS key_id, tier, hourly_limit, credit_balance, \
+                     is_admin, resource, oauth_token.expires_at FROM oauth_token \
+                     JOIN oauth_grant ON oauth_grant.id = oauth_token.grant_id \
+                     JOIN account ON account.id = oauth_grant.account_id \
+                     JOIN api_key ON api_key.account_id = account.id AND status = 'active' \
+                     WHERE oauth_token.digest = $1 AND kind = $2 AND verified_at IS NOT NULL";
+        let query = statement(query, [digest(token), ACCESS.into()]);
+        let Some(row) = stored(self.readers.query_one_raw(query).await)? else { return Ok(None) };
+        let (tier, hourly_limit) = tier_and_limit(&row)?;
+        let caller = AccountCaller {
+            id: AccountId(column(&row, "id")?),
+            key_id: KeyId(number_column(&row, "key_id")?),
+            tier,
+            hourly_limit,
+            credit_balance: narrow(&row, "credit_balance")?,
+            is_admin: column(&row, "is_admin")?,
+        };
+        let bearer = Bearer { caller, expires_at: time_column(&row, "expires_at")? };
+        Ok(Some(StoredAccess { bearer, resource: column(&row, "resource")? }))
+    }
+
+    async fn end_token(
+        &self,
+        access: &Digest<AccessToken>,
+        refresh: &Digest<RefreshToken>,
+        client: Option<&ClientId>,
+    ) -> Result<bool, StoreError> {
+        let change = self.write().await?;
+        let query = "SELECT kind, grant_id, client_id FROM oauth_token \
+                     JOIN oauth_grant ON oauth_grant.id = oauth_token.grant_id \
+                     WHERE (digest = $1 AND kind = $2) OR (digest = $3 AND kind = $4)";
+        let values = [digest(access), ACCESS.into(), digest(refresh), REFRESH.into()];
+        let query = statement(query, values);
+        let Some(row) = stored(change.query_one_raw(query).await)? else { return Ok(true) };
+        let owner: String = column(&row, "client_id")?;
+        if client.is_some_and(|client| client.as_str() != owner) {
+            return Ok(false);
+        }
+        if column::<String>(&row, "kind")? == REFRESH {
+            end(&change, GrantId(number_column(&row, "grant_id")?)).await?;
+        } else {
+            let delete = "DELETE FROM oauth_token WHERE digest = $1";
+            execute(&change, delete, [digest(access)]).await?;
+        }
+        stored(change.commit().await)?;
+        Ok(true)
+    }
+
+    async fn grants(&self, account: AccountId, now: Timestamp) -> Result<Vec<Grant>, StoreError> {
+        let query = "SELECT oauth_grant.id, client_id, name, oauth_grant.created_at, \
+                     oauth_grant.last_used_at FROM oauth_grant \
+                     JOIN oauth_client ON oauth_client.id = client_id \
+                     WHERE account_id = $1 AND expires_at > $2 \
+                     ORDER BY oauth_grant.created_at DESC, oauth_grant.id DESC";
+        let query = statement(query, [account.0.into(), time(now)]);
+        let rows = stored(self.readers.query_all_raw(query).await)?;
+        let grants = rows.iter().map(|row| {
+            Ok(Grant {
+                id: GrantId(number_column(row, "id")?),
+                client: client_id(row)?,
+                client_name: ClientName::clean(&column::<String>(row, "name")?),
+                created_at: time_column(row, "created_at")?,
+                last_used_at: time_column(row, "last_used_at")?,
+            })
+        });
+        grants.collect()
+    }
+
+    async fn end_grant(&self, account: AccountId, grant: GrantId) -> Result<bool, StoreError> {
+        let delete = "DELETE FROM oauth_grant WHERE id = $1 AND account_id = $2";
+        let values = [number(grant.0), account.0.into()];
+        let ended = stored(self.writer.execute_raw(statement(delete, values)).await)?;
+        Ok(ended.rows_affected() > 0)
+    }
+
+    async fn reap(&self, stale: StaleOauth, limit: u32) -> Result<u64, StoreError> {
+        let change = self.write_in_turn(Turn::CleanUp).await?;
+        let most: Value = limit.into();
+        let removed = match stale {
+            StaleOauth::Codes(made) => execute(&change, CODES, [time(made), most]).await?,
+            StaleOauth::Expired(at) => {
+                let tokens = execute(&change, TOKENS, [time(at), most.clone()]).await?;
+                tokens.max(execute(&change, GRANTS, [time(at), most]).await?)
+            }
+            StaleOauth::Clients(unused, idle) => {
+                let never = execute(&change, UNUSED, [time(unused), most.clone()]).await?;
+                never.max(execute(&change, IDLE_CLIENTS, [time(idle), most]).await?)
+            }
+        };
+        stored(change.commit().await)?;
+        Ok(removed)
+    }
+}
+
+/// Ends all that an account allowed, the codes first: an exchange that is under way is waited for,
+/// and its grant ends with the others.
+pub(super) async fn end_grants(
+    change: &DatabaseTransaction,
+    account: AccountId,
+) -> Result<(), StoreError> {
+    for end in [
+        "DELETE FROM oauth_code WHERE account_id = $1",
+        "DELETE FROM oauth_grant WHERE account_id = $1",
+    ] {
+        execute(change, end, [account.0.into()]).await?;
+    }
+    Ok(())
+}
+
+async fn begin(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    redemption: &Redemption,
+) -> Result<(), StoreError> {
+    let (id, now) = (number(redemption.grant.0), time(redemption.at));
+    let used = "UPDATE oauth_code SET grant_id = $2 WHERE digest = $1";
+    execute(change, used, [digest(&redemption.code), id.clone()]).await?;
+    let insert = "INSERT INTO oauth_grant (id, account_id, client_id, resource, created_at, last_used_at, expires_at) \
+                  VALUES ($1, $2, $3, $4, $5, $5, $6)";
+    let exchange = &redemption.exchange;
+    let values = [
+        id,
+        account.0.into(),
+        exchange.client.as_str().into(),
+        exchange.resource.as_str().into(),
+        now,
+        time(redemption.tokens.refresh_expires_at),
+    ];
+    execute(change, insert, values).await?;
+    save_tokens(change, redemption.grant, &redemption.tokens, redemption.at).await?;
+    let surplus = "DELETE FROM oauth_grant WHERE account_id = $1 AND id NOT IN \
+                   (SELECT id FROM oauth_grant WHERE account_id = $1 \
+                    ORDER BY created_at DESC, id DESC LIMIT $2)";
+    execute(change, surplus, [account.0.into(), MOST_GRANTS.into()]).await?;
+    touch_client(change, &exchange.client, redemption.at).await
+}
+
+/// Marks the token as used and saves those that follow.
+async fn succeed(
+    change: &DatabaseTransaction,
+    grant: GrantId,
+    rotation: &Rotation,
+) -> Result<(), StoreError> {
+    let now = time(rotation.at);
+    let used = "UPDATE oauth_token SET used_at = $2 WHERE digest = $1";
+    execute(change, used, [digest(&rotation.token), now.clone()]).await?;
+    let lives = "UPDATE oauth_grant SET last_used_at = $2, expires_at = $3 WHERE id = $1";
+    let values = [number(grant.0), now, time(rotation.tokens.refresh_expires_at)];
+    execute(change, lives, values).await?;
+    save_tokens(change, grant, &rotation.tokens, rotation.at).await?;
+    touch_client(change, &rotation.refresh.client, rotation.at).await
+}
+
+async fn save_tokens(
+    change: &DatabaseTransaction,
+    grant: GrantId,
+    tokens: &TokenDigests,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let insert = "INSERT INTO oauth_token (digest, grant_id, kind, created_at, expires_at) \
+                  VALUES ($1, $2, $3, $4, $5), ($6, $2, $7, $4, $8)";
+    let values = [
+        digest(&tokens.access),
+        number(grant.0),
+        ACCESS.into(),
+        time(now),
+        time(tokens.access_expires_at),
+        digest(&tokens.refresh),
+        REFRESH.into(),
+        time(tokens.refresh_expires_at),
+    ];
+    execute(change, insert, values).await?;
+    Ok(())
+}
+
+async fn end(change: &DatabaseTransaction, grant: GrantId) -> Result<(), StoreError> {
+    execute(change, "DELETE FROM oauth_grant WHERE id = $1", [number(grant.0)]).await?;
+    Ok(())
+}
+
+async fn execute<const N: usize>(
+    change: &DatabaseTransaction,
+    sql: &str,
+    values: [Value; N],
+) -> Result<u64, StoreError> {
+    Ok(stored(change.execute_raw(statement(sql, values)).await)?.rows_affected())
+}
+
+fn client_id(row: &QueryResult) -> Result<ClientId, StoreError> {
+    ClientId::parse(&column::<String>(row, "client_id")?).ok_or_else(|| malformed("client_id"))
+}
+
+fn issued(
+    row: &QueryResult,
+    code: Digest<account_core::oauth::AuthorizationCode>,
+) -> Result<IssuedCode, StoreError> {
+    let grant: Option<Vec<u8>> = column(row, "grant_id")?;
+    let read = |text: &str| column::<String>(row, text);
+    Ok(IssuedCode {
+        digest: code,
+        account: AccountId(column(row, "account_id")?),
+        authorization: Authorization {
+            client: client_id(row)?,
+            redirect_uri: RedirectUri::parse(&read("redirect_uri")?).map_err(StoreError::new)?,
+            challenge: CodeChallenge::parse(&read("challenge")?).map_err(StoreError::new)?,
+            resource: read("resource")?,
+        },
+        created_at: time_column(row, "created_at")?,
+        grant: grant.map(|_| number_column(row, "grant_id").map(GrantId)).transpose()?,
+    })
+}
+
+fn refresh(row: &QueryResult) -> Result<StoredRefresh, StoreError> {
+    Ok(StoredRefresh {
+        client: client_id(row)?,
+        resource: column(row, "resource")?,
+        created_at: time_column(row, "created_at")?,
+        expires_at: time_column(row, "expires_at")?,
+        used_at: optional_time_column(row, "used_at")?,
+    })
+}
