@@ -143,6 +143,9 @@ impl DayCount {
             }
             Self::Act360 => days() / 360.0,
             Self::Act365 => days() / 365.0,
+            Self::ActActIcma if start == reference.period_start && end == reference.period_end => {
+                1.0 / f64::from(reference.frequency.count())
+            }
             Self::ActActIcma => {
                 let regular = days_between(reference.period_start, reference.period_end);
                 days() / (i64::from(reference.frequency.count()) * regular) as f64

@@ -36,8 +36,8 @@ impl Edge {
 
     /// The number of nodes at step `i` that are at or beyond the barrier.
     pub(super) fn nodes_beyond(&self, i: usize) -> usize {
-        let highest = (self.offset + self.rate * i as f64).floor();
-        ((highest + 1.0).max(0.0) as usize).min(i + 1)
+        let highest = self.offset + self.rate * i as f64;
+        if highest < 0.0 { 0 } else { (highest as usize).min(i) + 1 }
     }
 
     /// How far below the edge node `j` of step `i` lies, in layers.

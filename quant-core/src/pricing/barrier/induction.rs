@@ -51,15 +51,21 @@ impl Induction<'_> {
             let wanted = band.row(i, beyond);
             if wanted.0 < next_beyond {
                 let absorbed = absorbed(i + 1);
-                values[wanted.0..next_beyond].fill(absorbed);
+                for j in wanted.0..next_beyond {
+                    values[j] = absorbed;
+                }
                 if self.barrier == Barrier::BetweenNodes && row.0 == next_beyond {
                     let depth = self.edge.depth_of_node(i + 1, next_beyond - 1);
                     values[next_beyond - 1] = beyond_edge(absorbed, &values[row.0..row.1], depth);
                 }
             }
             // Nodes outside the band that row i + 1 left out.
-            values[wanted.0.max(next_beyond)..row.0.max(wanted.0)].fill(0.0);
-            values[row.1.max(wanted.0)..row.1.max(wanted.1 + 1)].fill(0.0);
+            for j in wanted.0.max(next_beyond)..row.0 {
+                values[j] = 0.0;
+            }
+            for j in row.1.max(wanted.0)..=wanted.1 {
+                values[j] = 0.0;
+            }
             step_back(&mut values[wanted.0..=wanted.1], self.climb.odds.up, self.climb.odds.down);
             row = wanted;
         }

@@ -27,8 +27,10 @@ impl Band {
     /// may equal the last.
     pub(in crate::pricing) fn row(&self, i: usize, beyond: usize) -> (usize, usize) {
         let steps = i as f64;
-        // Bernstein's bound on a binomial tail: with this width it is below e^{−w²/2}.
-        let width = WIDTH * (self.variance * steps).sqrt() + WIDTH * WIDTH / 3.0;
+        // Bernstein's and Hoeffding's bounds on a binomial tail: with either width it is below
+        // e^{−w²/2}.
+        let bernstein = WIDTH * (self.variance * steps).sqrt() + WIDTH * WIDTH / 3.0;
+        let width = bernstein.min(WIDTH * (0.25 * steps).sqrt());
         let first = (self.slope * steps - width).max(0.0) as usize;
         let last = (self.slope * steps + width) as usize;
         let from = first.max(beyond).min(i + 1);
