@@ -1,6 +1,7 @@
 //! Runnable examples; each prints its figures, and those with a chart draw it as an SVG file under
 //! `target`. This library is the chart.
 //!
+//! - `growth`: how the time of a computation grows with its size.
 //! - `price_option`: a first price with `quant-core`.
 //! - `barrier_convergence`: barrier options on trees, plain and corrected, against the closed form.
 //! - `efficient_frontier`: the frontier of five assets by its corners, and the best portfolio on it.
