@@ -122,12 +122,13 @@ impl App {
     pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
         let Opened { store, vault, accounts } = opened;
         let metrics = Metrics::new();
+        prepare_months(&store, &clock).await;
         let service = Arc::new(Service {
             limits: limits_before(&accounts, &clock).await?,
             accounts,
             callers: Callers::new(vault),
             addresses: AddressLimiter::new(config.address_limit),
-            ledger: LedgerWriter::start(store, metrics.ledger_batches.clone()),
+            ledger: LedgerWriter::start(store, &metrics.ledger_batches),
             large_bodies: Semaphore::new(LARGE_BODIES),
             long_work: LongWork::new(cores()),
             metrics,
@@ -171,12 +172,20 @@ async fn limits_before(accounts: &Accounts, clock: &Clock) -> Result<Limits, Sta
     Ok(Limits::seeded(&accounts.store().calls_per_minute(since).await?))
 }
 
+/// Calls find a table without it, so that a failure is no reason not to serve.
+async fn prepare_months(store: &Store, clock: &Clock) {
+    if let Err(error) = store.prepare_months(clock.now()).await {
+        tracing::error!(%error, "the tables of the next months could not be made");
+    }
+}
+
 async fn sweep(service: Arc<Service>) {
     let mut interval = tokio::time::interval(SWEEP);
     loop {
         interval.tick().await;
         service.addresses.sweep();
         service.limits.sweep(service.clock.now());
+        prepare_months(service.accounts.store(), &service.clock).await;
         clean_up(&service).await;
     }
 }

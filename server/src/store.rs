@@ -32,6 +32,7 @@ mod ledger;
 mod ledger_writer;
 mod master_key;
 mod migration;
+mod months;
 mod oauth_clients;
 mod oauth_grants;
 mod outbox;

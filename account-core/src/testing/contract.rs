@@ -112,6 +112,7 @@ macro_rules! store_contract {
             clean_up::guests_go_seven_days_after_their_end_and_no_live_key_goes,
             clean_up::what_is_over_goes_in_batches_and_once,
             clean_up::usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while,
+            ledger::every_batch_is_settled_as_decide_says,
             clients::strangers_cannot_lock_a_known_client_out,
             clients::a_known_client_has_five_tries_of_its_own,
             clients::a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in,
@@ -156,6 +157,7 @@ macro_rules! store_contract {
 pub mod activity;
 pub mod clean_up;
 pub mod clients;
+pub mod ledger;
 pub mod oauth;
 pub mod owner;
 pub mod recovery;

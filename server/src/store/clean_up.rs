@@ -9,6 +9,7 @@ use serde_json::json;
 use super::Store;
 use super::engine::{Turn, elements};
 use super::ledger::MICROSECONDS_A_DAY;
+use super::months::drop_before;
 use super::rows::{column, statement, stored, time};
 
 pub(super) const CHALLENGES: &str = "DELETE FROM challenge WHERE id IN \
@@ -130,6 +131,7 @@ async fn remove_usage(
 ) -> Result<u64, StoreError> {
     let since = "UPDATE sequence SET value = $1 WHERE name = 'usage_since' AND value < $1";
     execute(change, since, [day.into()]).await?;
+    drop_before(change, day).await?;
     let start = day.saturating_mul(MICROSECONDS_A_DAY);
     let calls = execute(change, USAGE, [start.into(), limit.into()]).await?;
     let tallies = execute(change, TALLIES, [day.into(), limit.into()]).await?;

@@ -14,8 +14,11 @@ use super::Store;
 use super::engine::is_postgres;
 use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
 
+mod desk;
 mod postgres;
 mod sqlite;
+
+pub(super) use desk::Desk;
 
 pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
@@ -25,7 +28,7 @@ impl Ledger for Store {
         if batch.is_empty() {
             Ok(Vec::new())
         } else if is_postgres(&self.writer) {
-            postgres::settle(&self.writer, batch).await
+            postgres::settle(self.writer.get_postgres_connection_pool(), &batch).await
         } else {
             sqlite::settle(self.write().await?, &batch).await
         }

@@ -1,16 +1,18 @@
-//! The ledger writer: settles whatever waits in one transaction, and waits for nothing itself.
+//! The ledger writers: each settles whatever waits for it at once, and waits for nothing itself.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use account_core::{Entry, Ledger, Settlement, StoreError};
+use account_core::{CallerId, Entry, Settlement, StoreError};
 use prometheus::Histogram;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::Store;
+use super::ledger::Desk;
 
-/// How many calls may wait; more wait before the queue.
+/// How many calls may wait, for all writers together; more are refused at once.
 const WAITING: usize = 8_192;
 /// How many are settled at once, so that a transaction stays short.
 const LARGEST_BATCH: usize = 512;
@@ -18,23 +20,37 @@ const LARGEST_BATCH: usize = 512;
 type Answer = oneshot::Sender<Result<Settlement, StoreError>>;
 type Queue = mpsc::Sender<(Entry, Answer)>;
 
-/// A handle to the one task that debits. While it commits a batch, the next one gathers; an idle
-/// writer settles a single call at once.
+/// A handle to the tasks that debit: one on SQLite, a few on PostgreSQL, where a caller always
+/// comes to the same one. While one commits a batch, its next one gathers; an idle writer settles a
+/// single call at once.
 #[derive(Clone)]
 pub struct LedgerWriter {
-    queue: Arc<Mutex<Option<Queue>>>,
-    task: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
+    /// None once it is closed.
+    queues: Arc<Mutex<Vec<Queue>>>,
+    tasks: Arc<tokio::sync::Mutex<Vec<JoinHandle<()>>>>,
+    lost: Arc<AtomicU64>,
 }
 
 impl LedgerWriter {
-    /// Starts the writer, which tells `batches` how many calls it settles at once. It ends with [`close`](Self::close) or with its last handle.
+    /// Starts the writers, which tell `batches` how many calls they settle at once. They end with
+    /// [`close`](Self::close) or with the last handle.
     #[must_use]
-    pub fn start(store: Store, batches: Histogram) -> Self {
-        let (sender, receiver) = mpsc::channel(WAITING);
-        let task = tokio::spawn(write(store, receiver, batches));
+    pub fn start(store: Store, batches: &Histogram) -> Self {
+        let desks = Desk::of(store);
+        let room = WAITING / desks.len();
+        let lost = Arc::new(AtomicU64::new(0));
+        let (queues, tasks) = desks
+            .into_iter()
+            .map(|desk| {
+                let (sender, receiver) = mpsc::channel(room);
+                let task = write(desk, receiver, batches.clone(), lost.clone());
+                (sender, tokio::spawn(task))
+            })
+            .unzip();
         Self {
-            queue: Arc::new(Mutex::new(Some(sender))),
-            task: Arc::new(tokio::sync::Mutex::new(Some(task))),
+            queues: Arc::new(Mutex::new(queues)),
+            tasks: Arc::new(tokio::sync::Mutex::new(tasks)),
+            lost,
         }
     }
 
@@ -42,86 +58,86 @@ impl LedgerWriter {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where the store fails or the writer was closed; then nothing was charged.
+    /// [`StoreError`] where too many calls wait already or the writers were closed, and then
+    /// nothing was charged; or where the store fails. A store that was lost while it wrote and does
+    /// not come back in time leaves open whether the call was charged.
     pub async fn settle(&self, entry: Entry) -> Result<Settlement, StoreError> {
         let closed = || StoreError::new("the ledger is closed");
-        // A panic of another holder leaves the option as it was.
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let queue = self.queue(entry.caller).ok_or_else(closed)?;
         let (answer, settled) = oneshot::channel();
-        queue.ok_or_else(closed)?.send((entry, answer)).await.map_err(|_| closed())?;
+        queue.try_send((entry, answer)).map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::new("too many calls wait for the ledger"),
+            TrySendError::Closed(_) => closed(),
+        })?;
         settled.await.map_err(|_| closed())?
     }
 
     /// How many calls wait.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.as_ref().map_or(0, |queue| queue.max_capacity() - queue.capacity())
+        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum()
     }
 
-    /// Whether a call would have to wait before the queue.
+    /// Whether no writer takes another call.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.waiting() >= WAITING
     }
 
-    /// Writes a call down that nobody waits for, because it costs nothing.
-    ///
-    /// It is in the queue when this returns, or its sender is, so that closing loses none.
+    /// Writes a call down that nobody waits for, because it costs nothing. Where too many calls
+    /// wait it is not written down, and the log counts it.
     pub fn record(&self, entry: Entry) {
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(queue) = queue else {
+        let Some(queue) = self.queue(entry.caller) else {
             tracing::error!("a call came after the ledger was closed and was not written down");
             return;
         };
         let (nobody, _) = oneshot::channel();
-        if let Err(TrySendError::Full(waiting)) = queue.try_send((entry, nobody)) {
-            tokio::spawn(async move { queue.send(waiting).await });
+        if queue.try_send((entry, nobody)).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Settles what waits and ends the writer. Later calls are refused.
+    /// The queue of the writer that a caller always comes to.
+    fn queue(&self, caller: CallerId) -> Option<Queue> {
+        // A panic of another holder leaves the queues as they were.
+        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let (CallerId::Account(account_core::AccountId(number))
+        | CallerId::Guest(account_core::GuestId(number))) = caller;
+        let writer = number.cast_unsigned().checked_rem(queues.len() as u64)?;
+        queues.get(usize::try_from(writer).expect("a few writers")).cloned()
+    }
+
+    /// Settles what waits and ends the writers. Later calls are refused.
     pub async fn close(&self) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(task) = self.task.lock().await.take()
-            && task.await.is_err()
-        {
-            tracing::error!("the ledger writer panicked");
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        for task in self.tasks.lock().await.drain(..) {
+            if task.await.is_err() {
+                tracing::error!("a ledger writer panicked");
+            }
         }
     }
 }
 
-async fn write(store: Store, mut queue: mpsc::Receiver<(Entry, Answer)>, batches: Histogram) {
+async fn write(
+    mut desk: Desk,
+    mut queue: mpsc::Receiver<(Entry, Answer)>,
+    batches: Histogram,
+    lost: Arc<AtomicU64>,
+) {
     let mut waiting = Vec::with_capacity(LARGEST_BATCH);
     while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
         let (entries, answers): (Vec<Entry>, Vec<Answer>) = waiting.drain(..).unzip();
         batches.observe(entries.len() as f64);
-        match store.settle(entries.clone()).await {
-            Ok(settled) => {
-                for (answer, settlement) in answers.into_iter().zip(settled) {
-                    // Whoever asked may be gone; what was settled stays.
-                    let _ = answer.send(Ok(settlement));
-                }
-            }
-            Err(error) => settle_singly(&store, entries, answers, error).await,
+        let settled = desk.settle(entries).await;
+        for (answer, settlement) in answers.into_iter().zip(settled) {
+            // Whoever asked may be gone; what was settled stays.
+            let _ = answer.send(settlement);
         }
-    }
-}
-
-/// Lets no entry fail for another's fault. A batch that failed left nothing behind, and a request
-/// id that is stored already is refused, so nothing is charged twice.
-async fn settle_singly(
-    store: &Store,
-    entries: Vec<Entry>,
-    answers: Vec<Answer>,
-    error: StoreError,
-) {
-    tracing::warn!(%error, entries = entries.len(), "a batch failed; its entries are tried singly");
-    for (entry, answer) in entries.into_iter().zip(answers) {
-        let settled = store.settle(vec![entry]).await;
-        let settled = settled.map(|settled| settled.into_iter().next());
-        let none = || StoreError::new("an entry without a settlement");
-        let _ = answer.send(settled.and_then(|settlement| settlement.ok_or_else(none)));
+        let calls = lost.swap(0, Ordering::Relaxed);
+        if calls > 0 {
+            tracing::error!(calls, "the ledger's queue was full: free calls are not written down");
+        }
     }
 }
 
@@ -131,13 +147,16 @@ mod tests {
 
     use account_core::testing::{CheapHasher, FixedClock, SeededEntropy, all};
     use account_core::{
-        Accounts, CallerId, Email, NewAccount, Tier, Timestamp, Usage, Username, Vault,
+        AccountId, Accounts, Email, Ledger, NewAccount, Tier, Timestamp, Usage, Username, Vault,
     };
+
+    use account_core::accounts::AccountStore;
 
     use super::*;
     use crate::store::testing::on_each_engine;
 
     on_each_engine!(
+        a_full_queue_refuses_at_once_and_charges_nobody,
         many_callers_of_one_account_get_exactly_its_credits,
         a_request_id_is_charged_once_and_harms_no_neighbour,
         closing_settles_what_waits_and_refuses_what_comes_later,
@@ -187,7 +206,7 @@ mod tests {
 
     async fn many_callers_of_one_account_get_exactly_its_credits(store: Store, _address: String) {
         let (ada, now) = account(&store, 300).await;
-        let writer = LedgerWriter::start(store.clone(), batches());
+        let writer = LedgerWriter::start(store.clone(), &batches());
         let calls = (0..1_200).map(|id| {
             let writer = writer.clone();
             tokio::spawn(async move { writer.settle(entry(ada, id, now)).await })
@@ -204,9 +223,22 @@ mod tests {
 
     async fn a_request_id_is_charged_once_and_harms_no_neighbour(store: Store, _address: String) {
         let (ada, now) = account(&store, 10).await;
-        let writer = LedgerWriter::start(store.clone(), batches());
+        let writer = LedgerWriter::start(store.clone(), &batches());
         let calls = [1, 2, 2, 3].map(|id| writer.settle(entry(ada, id, now)));
         assert_eq!(charged(&all(calls).await), 3);
+        assert!(store.audit().await.expect("ok").holds());
+    }
+
+    async fn a_full_queue_refuses_at_once_and_charges_nobody(store: Store, _address: String) {
+        let (ada, now) = account(&store, 100_000).await;
+        let writer = LedgerWriter::start(store.clone(), &batches());
+        let calls = (0..3 * WAITING as u128).map(|id| writer.settle(entry(ada, id, now)));
+        let results = all(calls).await;
+        let charged = charged(&results);
+        assert!(charged < results.len(), "the queue has an end");
+        writer.close().await;
+        let left = store.profile(AccountId(1)).await.expect("ok").expect("ada").credit_balance;
+        assert_eq!(left, 100_000 - charged as u64);
         assert!(store.audit().await.expect("ok").holds());
     }
 
@@ -215,7 +247,7 @@ mod tests {
         _address: String,
     ) {
         let (ada, now) = account(&store, 100).await;
-        let writer = LedgerWriter::start(store, batches());
+        let writer = LedgerWriter::start(store, &batches());
         let waiting = (0..50).map(|id| writer.settle(entry(ada, id, now)));
         let (results, ()) = tokio::join!(all(waiting), writer.close());
         assert_eq!(charged(&results), 50);

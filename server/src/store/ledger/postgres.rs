@@ -6,15 +6,25 @@
 //! cannot pay for everything take a second road: under lock, [`credits::decide`] says which of
 //! their calls are paid, and the same statement charges these.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use account_core::credits;
 use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
-use sea_orm::DatabaseConnection;
-use sea_orm::sqlx::postgres::{PgConnection, PgRow};
-use sea_orm::sqlx::{self, Connection, Row};
+use sea_orm::sqlx::error::DatabaseError;
+use sea_orm::sqlx::pool::PoolConnection;
+use sea_orm::sqlx::postgres::{PgConnection, PgPool, PgRow};
+use sea_orm::sqlx::{self, Connection, Postgres, Row};
 
 use super::MICROSECONDS_A_DAY;
+use super::desk::Settled;
+
+/// How long a batch waits for a server that was lost while it wrote.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two tries to reach it.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How often a batch is tried again that the server refused as a whole.
+const TRIES: u32 = 2;
 
 /// Charges whom it can. `$1` to `$4`: accounts and guests with what they ask for. `$5` to `$10`: rows of
 /// the ledger, `later` being what is paid after the row's last call. `$11` to `$20`: the calls.
@@ -85,13 +95,168 @@ SELECT id AS account_id, NULL::bigint AS guest_id, credit_balance AS balance FRO
 UNION ALL SELECT NULL, id, credit_balance FROM guest_held";
 
 /// Settles a batch.
-pub(super) async fn settle(
-    pool: &DatabaseConnection,
-    batch: Vec<Entry>,
-) -> Result<Vec<Settlement>, StoreError> {
-    let connection = pool.get_postgres_connection_pool().acquire().await;
-    let mut connection = connection.map_err(StoreError::new)?;
-    settle_on(&mut connection, &batch).await.map_err(StoreError::new)
+pub(super) async fn settle(pool: &PgPool, batch: &[Entry]) -> Result<Vec<Settlement>, StoreError> {
+    let mut connection = pool.acquire().await.map_err(StoreError::new)?;
+    settle_on(&mut connection, batch).await.map_err(StoreError::new)
+}
+
+/// A writer's own connection, and what it does where that is lost.
+pub(in super::super) struct Desk {
+    pool: PgPool,
+    connection: Option<PoolConnection<Postgres>>,
+}
+
+/// Why a batch was not settled.
+struct Failure {
+    error: sqlx::Error,
+    /// Whether it may have been written all the same: the connection was lost, and with it the
+    /// answer.
+    is_open: bool,
+}
+
+impl Failure {
+    /// A failure before anything was sent.
+    const fn unsent(error: sqlx::Error) -> Self {
+        Self { error, is_open: false }
+    }
+
+    /// The server's refusals end the transaction, save where it goes down; anything else may hide
+    /// an answer.
+    fn sent(error: sqlx::Error) -> Self {
+        let is_open = match &error {
+            sqlx::Error::Database(refusal) => refusal.code().is_none_or(|code| {
+                ["08", "57P", "58", "XX"].iter().any(|class| code.starts_with(class))
+            }),
+            _ => true,
+        };
+        Self { error, is_open }
+    }
+
+    /// Whether one call of a batch is at fault, as for a request id that is there already.
+    fn is_of_one_call(&self) -> bool {
+        let code = self.error.as_database_error().and_then(DatabaseError::code);
+        code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+    }
+}
+
+impl Desk {
+    pub(super) const fn new(pool: PgPool) -> Self {
+        Self { pool, connection: None }
+    }
+
+    /// Settles a batch. Where the connection is lost meanwhile, the request ids tell what was
+    /// written; nothing is sent again blindly.
+    pub(super) async fn settle(&mut self, batch: &[Entry]) -> Settled {
+        let mut failure = match self.at_once(batch).await {
+            Ok(settled) => return settled.into_iter().map(Ok).collect(),
+            Err(failure) => failure,
+        };
+        let give_up = Instant::now() + PATIENCE;
+        let mut may_be_written = false;
+        let mut tries = 0;
+        loop {
+            may_be_written |= failure.is_open;
+            tries += 1;
+            tracing::warn!(error = %failure.error, entries = batch.len(), may_be_written, "a batch failed");
+            if batch.len() > 1 && failure.is_of_one_call() {
+                return self.singly(batch, may_be_written).await;
+            }
+            let is_over = if may_be_written { Instant::now() >= give_up } else { tries > TRIES };
+            if is_over {
+                let error = || Err(StoreError::new(failure.error.to_string()));
+                return batch.iter().map(|_| error()).collect();
+            }
+            if may_be_written {
+                tokio::time::sleep(PAUSE).await;
+            }
+            failure = match self.anew(batch, may_be_written).await {
+                Ok(settled) => return settled,
+                Err(failure) => failure,
+            };
+        }
+    }
+
+    /// Lets no call fail for another's fault.
+    async fn singly(&mut self, batch: &[Entry], may_be_written: bool) -> Settled {
+        let mut settled = Vec::with_capacity(batch.len());
+        for entry in batch {
+            match self.anew(std::slice::from_ref(entry), may_be_written).await {
+                Ok(one) => settled.extend(one),
+                Err(failure) => settled.push(Err(StoreError::new(failure.error))),
+            }
+        }
+        settled
+    }
+
+    async fn at_once(&mut self, batch: &[Entry]) -> Result<Vec<Settlement>, Failure> {
+        let mut connection = self.connect().await?;
+        let settled = settle_on(&mut connection, batch).await.map_err(Failure::sent)?;
+        self.connection = Some(connection);
+        Ok(settled)
+    }
+
+    /// Settles a batch that has failed before: what is written already is charged, where it may be
+    /// this batch's doing, or a request id of someone else's.
+    async fn anew(&mut self, batch: &[Entry], may_be_written: bool) -> Result<Settled, Failure> {
+        let mut connection = self.connect().await?;
+        let settled = settle_anew(&mut connection, batch, may_be_written).await;
+        let settled = settled.map_err(Failure::sent)?;
+        self.connection = Some(connection);
+        Ok(settled)
+    }
+
+    /// The writer's connection, or another one that answers. One that fails is not put back.
+    async fn connect(&mut self) -> Result<PoolConnection<Postgres>, Failure> {
+        if let Some(connection) = self.connection.take() {
+            return Ok(connection);
+        }
+        self.pool.acquire().await.map_err(Failure::unsent)
+    }
+}
+
+/// Locks the callers, so that no earlier try of this batch is still at work, and then looks which of
+/// its calls are written.
+async fn settle_anew(
+    connection: &mut PgConnection,
+    batch: &[Entry],
+    may_be_written: bool,
+) -> Result<Settled, sqlx::Error> {
+    let mut change = connection.begin().await?;
+    let everything: Vec<&Entry> = batch.iter().collect();
+    let mut balances = lock(&mut change, &everything).await?;
+    let written = written(&mut change, batch).await?;
+    let is_written = |entry: &Entry| written.contains(&entry.usage.request_id);
+    let open: Vec<&Entry> = everything.iter().copied().filter(|entry| !is_written(entry)).collect();
+    let asked = open.iter().map(|entry| (entry.caller, entry.cost));
+    let decided = credits::decide(&mut balances, asked);
+    charge_paid(&mut change, &open, &decided).await?;
+    change.commit().await?;
+    let mut decided = decided.into_iter();
+    let in_order = batch.iter().map(|entry| {
+        if !is_written(entry) {
+            Ok(decided.next().expect("one for each open entry"))
+        } else if may_be_written {
+            Ok(Settlement::Charged { balance: balances.get(&entry.caller).copied().unwrap_or(0) })
+        } else {
+            Err(StoreError::new("the request id is another call's"))
+        }
+    });
+    Ok(in_order.collect())
+}
+
+/// Which request ids of a batch have a usage row.
+async fn written(
+    connection: &mut PgConnection,
+    batch: &[Entry],
+) -> Result<HashSet<u128>, sqlx::Error> {
+    let ids: Vec<Vec<u8>> =
+        batch.iter().map(|entry| entry.usage.request_id.to_be_bytes().to_vec()).collect();
+    let times: Vec<i64> = batch.iter().map(|entry| entry.usage.at.timestamp_micros()).collect();
+    let query = sqlx::query_scalar(
+        "SELECT request_id FROM usage WHERE request_id = ANY ($1) AND created_at = ANY ($2)",
+    );
+    let found: Vec<Vec<u8>> = query.bind(ids).bind(times).fetch_all(connection).await?;
+    Ok(found.into_iter().filter_map(|id| id.try_into().ok()).map(u128::from_be_bytes).collect())
 }
 
 async fn settle_on(
@@ -117,8 +282,9 @@ async fn settle_on(
     }
     let mut decided = decide_under_lock(connection, &fall_short).await?.into_iter();
     let in_order = everything.iter().map(|entry| {
-        let from = if held.get(&entry.caller) == Some(&None) { &mut decided } else { &mut charged };
-        from.next().expect("one for each entry")
+        let falls_short = held.get(&entry.caller) == Some(&None);
+        let settled = if falls_short { decided.next() } else { charged.next() };
+        settled.expect("one for each entry")
     });
     Ok(in_order.collect())
 }
@@ -129,28 +295,41 @@ async fn decide_under_lock(
     entries: &[&Entry],
 ) -> Result<Vec<Settlement>, sqlx::Error> {
     let mut change = connection.begin().await?;
+    let mut balances = lock(&mut change, entries).await?;
+    let asked = entries.iter().map(|entry| (entry.caller, entry.cost));
+    let settled = credits::decide(&mut balances, asked);
+    charge_paid(&mut change, entries, &settled).await?;
+    change.commit().await?;
+    Ok(settled)
+}
+
+/// What the callers have, which nobody changes until the transaction ends.
+async fn lock(
+    connection: &mut PgConnection,
+    entries: &[&Entry],
+) -> Result<HashMap<CallerId, u64>, sqlx::Error> {
     let (accounts, guests) = callers(entries.iter().map(|entry| (entry.caller, 0)));
     let query = sqlx::query(BALANCES)
         .bind(accounts.into_keys().collect::<Vec<_>>())
         .bind(guests.into_keys().collect::<Vec<_>>());
-    let rows = query.fetch_all(&mut *change).await?;
-    let mut balances = HashMap::new();
-    for (caller, balance) in rows.iter().map(held).collect::<Result<Vec<_>, _>>()? {
-        balances.insert(caller, balance.unwrap_or(0));
-    }
-    let asked = entries.iter().map(|entry| (entry.caller, entry.cost));
-    let settled = credits::decide(&mut balances, asked);
-    let paid: Vec<&Entry> = entries
-        .iter()
-        .zip(&settled)
-        .filter(|(_, settlement)| matches!(settlement, Settlement::Charged { .. }))
-        .map(|(entry, _)| *entry)
-        .collect();
+    let rows = query.fetch_all(connection).await?;
+    let balance = |row| held(row).map(|(caller, balance)| (caller, balance.unwrap_or(0)));
+    rows.iter().map(balance).collect()
+}
+
+/// Charges those of the entries that were decided to be paid.
+async fn charge_paid(
+    connection: &mut PgConnection,
+    entries: &[&Entry],
+    settled: &[Settlement],
+) -> Result<(), sqlx::Error> {
+    let is_paid = |settlement: &Settlement| matches!(settlement, Settlement::Charged { .. });
+    let paid = entries.iter().zip(settled).filter(|(_, settlement)| is_paid(settlement));
+    let paid: Vec<&Entry> = paid.map(|(entry, _)| *entry).collect();
     if !paid.is_empty() {
-        charge(&mut change, &paid).await?;
+        charge(connection, &paid).await?;
     }
-    change.commit().await?;
-    Ok(settled)
+    Ok(())
 }
 
 /// Charges every caller that can pay for all of its entries; answers what each has left, and
@@ -172,7 +351,7 @@ async fn charge(
     query.fetch_all(connection).await?.iter().map(held).collect()
 }
 
-type Query<'q> = sqlx::query::Query<'q, sqlx::Postgres, sqlx::postgres::PgArguments>;
+type Query<'q> = sqlx::query::Query<'q, Postgres, sqlx::postgres::PgArguments>;
 
 /// What accounts pay: one row a day and endpoint.
 fn bind_bookings<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
@@ -286,4 +465,120 @@ fn held(row: &PgRow) -> Result<(CallerId, Option<u64>), sqlx::Error> {
 
 const fn day(at: i64) -> i64 {
     at.div_euclid(MICROSECONDS_A_DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+    use account_core::{Accounts, Email, Ledger, NewAccount, Tier, Usage, Username, Vault};
+    use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+    use tempfile::TempDir;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{UnixListener, UnixStream};
+
+    use super::*;
+    use crate::store::testing::postgres;
+
+    /// What the line to the server does with the next message.
+    const CARRIES: u8 = 0;
+    const LOSES_THE_ANSWER: u8 = 1;
+    const LOSES_THE_CALL: u8 = 2;
+
+    /// A line to the server that can be cut at a given point, once.
+    async fn line(server: String, folder: &Path, next: Arc<AtomicU8>) {
+        let listener = UnixListener::bind(folder.join(".s.PGSQL.5432")).expect("a socket");
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = UnixStream::connect(&server).await.expect("the server");
+                tokio::spawn(carry(client, server, next.clone()));
+            }
+        });
+    }
+
+    async fn carry(mut client: UnixStream, mut server: UnixStream, next: Arc<AtomicU8>) {
+        let cut =
+            |at| next.compare_exchange(at, CARRIES, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        let (mut asked, mut answered) = ([0; 65_536], [0; 65_536]);
+        loop {
+            tokio::select! {
+                read = client.read(&mut asked) => match read {
+                    Ok(bytes) if bytes > 0 && !cut(LOSES_THE_CALL) => {
+                        server.write_all(&asked[..bytes]).await.expect("the server reads");
+                    }
+                    _ => return,
+                },
+                read = server.read(&mut answered) => match read {
+                    Ok(bytes) if bytes > 0 && !cut(LOSES_THE_ANSWER) => {
+                        client.write_all(&answered[..bytes]).await.expect("the client reads");
+                    }
+                    _ => return,
+                },
+            }
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_call_whose_answer_was_lost_is_charged_once_and_told_so() {
+        let Some((store, home)) = postgres().await else { return };
+        let options: PgConnectOptions = home.address().parse().expect("an address");
+        // A server over TCP has no file that a line could lead to.
+        let Some(socket) = options.get_socket() else { return };
+        let (next, folder) = (Arc::new(AtomicU8::new(CARRIES)), TempDir::new().expect("a folder"));
+        let server = socket.join(format!(".s.PGSQL.{}", options.get_port()));
+        line(server.display().to_string(), folder.path(), next.clone()).await;
+        let over_the_line = options.clone().socket(folder.path()).port(5432);
+        let pool = PgPoolOptions::new().max_connections(2).connect_with(over_the_line).await;
+        let mut desk = Desk::new(pool.expect("the line holds"));
+
+        let entropy = Arc::new(SeededEntropy::new(6));
+        let vault = Arc::new(Vault::create(&*entropy));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let now = FixedClock::default().now();
+        let account = NewAccount {
+            email: Email::parse("ada@example.com").expect("an address"),
+            username: Username::parse("ada").expect("a name"),
+            password: None,
+            tier: Tier::Pro,
+            credits: Some(100),
+            hourly_limit: None,
+            is_admin: false,
+        };
+        let ada = accounts.create_account(account, now).await.expect("a new account").id;
+        let batch = |ids: std::ops::Range<u128>| -> Vec<Entry> {
+            let usage = |request_id| Usage {
+                request_id,
+                endpoint: "/a".into(),
+                method: "POST".into(),
+                status: 200,
+                response_time_ms: 1,
+                ip: [192, 0, 2, 77].into(),
+                at: now,
+            };
+            let entry = |id| Entry { caller: CallerId::Account(ada), cost: 5, usage: usage(id) };
+            ids.map(entry).collect()
+        };
+        let charged = |settled: &Settled| {
+            settled.iter().filter(|one| matches!(one, Ok(Settlement::Charged { .. }))).count()
+        };
+
+        for (round, fault) in [CARRIES, LOSES_THE_ANSWER, LOSES_THE_CALL].into_iter().enumerate() {
+            let first = 4 * round as u128;
+            next.store(fault, Ordering::SeqCst);
+            let settled = desk.settle(&batch(first..first + 4)).await;
+            assert_eq!(charged(&settled), 4, "fault {fault}");
+            assert_eq!(next.load(Ordering::SeqCst), CARRIES, "the line was cut");
+            let left = accounts.profile(ada).await.expect("ada").credit_balance;
+            assert_eq!(left, 100 - 20 * (round as u64 + 1), "fault {fault}");
+        }
+        let again = desk.settle(&batch(0..4)).await;
+        assert_eq!(charged(&again), 0, "request ids of other calls");
+        next.store(LOSES_THE_ANSWER, Ordering::SeqCst);
+        let settled = desk.settle(&batch(12..24)).await;
+        assert_eq!(charged(&settled), 8, "as many as the credits that are left");
+        assert!(store.audit().await.expect("ok").holds());
+    }
 }

@@ -1,5 +1,6 @@
 //! The ledger, whose sum is the balance, and the calls behind its usage rows.
 
+use sea_orm::DbBackend;
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{
     big_integer, big_integer_null, blob, integer, string, string_null,
@@ -16,7 +17,11 @@ impl MigrationTrait for Migration {
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         manager.create_table(ledger()).await?;
-        manager.create_table(usage()).await?;
+        if manager.get_database_backend() == DbBackend::Postgres {
+            manager.get_connection().execute_unprepared(USAGE_BY_MONTH).await?;
+        } else {
+            manager.create_table(usage()).await?;
+        }
         let index = |name: &'static str, table: &'static str, columns: &[&'static str]| {
             let mut index = Index::create();
             index.name(name).table(table);
@@ -63,6 +68,18 @@ fn ledger() -> TableCreateStatement {
         .col(big_integer("updated_at"))
         .to_owned()
 }
+
+/// The same on PostgreSQL, in parts by the time of the call, which every unique key has to name: a
+/// call that is written twice has the same time both times. `usage_rest` holds what has no part.
+const USAGE_BY_MONTH: &str = "\
+    CREATE TABLE usage ( \
+      id bigserial NOT NULL, request_id bytea NOT NULL, account_id bigint, guest_id bigint, \
+      endpoint varchar NOT NULL, method varchar NOT NULL, status integer NOT NULL, \
+      credits integer NOT NULL, response_time_ms bigint NOT NULL, ip varchar NOT NULL, \
+      created_at bigint NOT NULL, \
+      PRIMARY KEY (id, created_at), UNIQUE (request_id, created_at) \
+    ) PARTITION BY RANGE (created_at); \
+    CREATE TABLE usage_rest PARTITION OF usage DEFAULT";
 
 /// Calls outlive their caller, so they point to it without a foreign key.
 fn usage() -> TableCreateStatement {
