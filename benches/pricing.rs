@@ -34,6 +34,12 @@ fn chain(c: &mut Criterion) {
     }
 }
 
+/// Fourteen numbers at once; compare with as many prices.
+fn greeks(c: &mut Criterion) {
+    let option = european_call();
+    c.bench_function("black_scholes/greeks", |b| b.iter(|| black_box(&option).greeks()));
+}
+
 /// A million options of all kinds at once, on one core.
 fn of_many(c: &mut Criterion) {
     let mut group = c.benchmark_group("black_scholes/batch");
@@ -113,6 +119,7 @@ criterion_group!(
     benches,
     black_scholes,
     chain,
+    greeks,
     of_many,
     barrier,
     american,

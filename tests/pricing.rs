@@ -98,6 +98,33 @@ fn european_options_agree_with_fifty_digits() {
 }
 
 #[test]
+fn greeks_agree_with_numerical_derivatives_of_four_hundred_digits() {
+    let mut largest = Largest::default();
+    for row in golden::rows("pricing_greeks", 190) {
+        let found = european(&row).greeks().expect("greeks");
+        #[rustfmt::skip]
+        let values = [
+            ("price", found.price), ("delta", found.delta), ("gamma", found.gamma),
+            ("vega", found.vega), ("theta", found.theta), ("rho", found.rho),
+            ("epsilon", found.epsilon), ("dual_delta", found.dual_delta),
+            ("dual_gamma", found.dual_gamma), ("vanna", found.vanna), ("vomma", found.vomma),
+            ("charm", found.charm), ("veta", found.veta), ("vera", found.vera),
+        ];
+        for (name, value) in values {
+            let expected: f64 = row.get(name);
+            // These three are sums that may cancel: their errors are those of their largest term.
+            let scale = match name {
+                "theta" | "charm" | "veta" => row.get(&format!("{name}_term")),
+                _ => expected.abs(),
+            };
+            let error = error(value, expected, scale);
+            largest.see(&row, error, CLOSED_FORM_TOLERANCE, &(name, value));
+        }
+    }
+    println!("greeks: largest relative error {largest}");
+}
+
+#[test]
 fn exchange_options_agree_with_fifty_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("pricing_margrabe", 90) {

@@ -3,6 +3,7 @@
 //! | module | what it prices | how |
 //! |---|---|---|
 //! | [`black_scholes`] | European calls and puts | closed form |
+//! | [`greeks`] | all derivatives of a European price of first and second order | closed form |
 //! | [`batch`] | many European options at once | the same, several at a time |
 //! | [`binomial`] | European and American calls and puts | binomial trees |
 //! | [`barrier`] | knock-in and knock-out options with a rebate | binomial trees, closed form |
@@ -18,6 +19,7 @@ pub mod barrier;
 pub mod batch;
 pub mod binomial;
 pub mod black_scholes;
+pub mod greeks;
 pub mod margrabe;
 pub mod normal;
 

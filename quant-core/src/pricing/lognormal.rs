@@ -32,8 +32,19 @@ impl Leg {
     }
 
     /// The present value.
-    fn value(&self) -> f64 {
+    pub(super) fn value(&self) -> f64 {
         if self.is_exact() { self.amount } else { times_exp(self.amount, self.log_discount) }
+    }
+
+    /// Whether the present value exceeds the other's; `None` where they are equal.
+    pub(super) fn exceeds(&self, other: &Self) -> Option<bool> {
+        let difference = if self.amount == 0.0 || other.amount == 0.0 {
+            self.amount - other.amount
+        } else {
+            let carry = self.log_discount.plus(other.log_discount.negated());
+            Extended::log_ratio(self.amount, other.amount).plus(carry).high
+        };
+        (difference != 0.0).then_some(difference > 0.0)
     }
 
     /// Whether nothing is discounted.
@@ -60,7 +71,12 @@ impl Exchange {
             let (log_ratio, d1) = (Extended::from(x), Extended::from(x / s + 0.5 * s));
             return Self { receive, give, log_ratio, deviation: Extended::from(s), d1 };
         }
-        let deviation = precise_deviation();
+        Self::precise(receive, give, precise_deviation())
+    }
+
+    /// The right to exchange `give` for `receive`, with every step to more than a double.
+    pub(super) fn precise(receive: Leg, give: Leg, deviation: Extended) -> Self {
+        let carry = receive.log_discount.plus(give.log_discount.negated());
         let log_ratio = Extended::log_ratio(receive.amount, give.amount).plus(carry);
         let half = Extended { high: 0.5 * deviation.high, low: 0.5 * deviation.low };
         let d1 = log_ratio.divide(deviation).plus(half);
@@ -149,6 +165,28 @@ impl Exchange {
             return self.receive.value() * (1.0 - normal::pdf(d1.high) * loss);
         }
         self.receive_times_density(d1) * normal::mills_difference(-d1.high, s)
+    }
+
+    /// d₁ and d₂ as doubles.
+    pub(super) fn distances(&self) -> (f64, f64) {
+        let Extended { high, low } = self.reversed().d1;
+        (self.d1.high, -(high + low))
+    }
+
+    /// `receive·φ(d₁)`, which is `give·φ(d₂)`.
+    pub(super) fn density(&self) -> f64 {
+        self.receive_times_density(self.d1)
+    }
+
+    /// `receive·Φ(d₁)` and `give·Φ(d₂)`: what the two sides are worth where the right is used.
+    pub(super) fn used(&self) -> (f64, f64) {
+        let (d1, d2) = self.distances();
+        let density = self.density();
+        let part = |leg: &Leg, d: f64| {
+            let tail = density * normal::mills(d.abs());
+            if d > 0.0 { leg.value() - tail } else { tail }
+        };
+        (part(&self.receive, d1), part(&self.give, d2))
     }
 
     /// `receive·φ(d₁)`.
