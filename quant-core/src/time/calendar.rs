@@ -145,10 +145,10 @@ impl Calendar {
     fn holidays_between(self, start: NaiveDate, end: NaiveDate) -> i64 {
         let years = start.year()..=end.year();
         let in_year = |year| {
-            let from = if year == start.year() { start.ordinal() } else { 1 };
-            let to = if year == end.year() { end.ordinal() } else { u32::MAX };
-            let holidays = self.holidays(year);
-            holidays.days().filter(|day| (from..to).contains(&u32::from(*day))).count() as i64
+            let from = if year == start.year() { start.ordinal() as u16 } else { 1 };
+            let to = if year == end.year() { end.ordinal() as u16 } else { NO_DAY };
+            let is_between = |day: u16| u16::from(from <= day && day < to);
+            i64::from(self.holidays(year).iter().map(|&day| is_between(day)).sum::<u16>())
         };
         years.map(in_year).sum()
     }
@@ -158,7 +158,7 @@ impl Calendar {
         static KNOWN: [[OnceLock<Holidays>; KNOWN_YEARS]; 3] =
             [const { [const { OnceLock::new() }; KNOWN_YEARS] }; 3];
         let calendar = match self {
-            Self::None | Self::Weekends => return Holidays::default(),
+            Self::None | Self::Weekends => return NO_HOLIDAYS,
             Self::Target => &KNOWN[0],
             Self::UnitedStates => &KNOWN[1],
             Self::UnitedKingdom => &KNOWN[2],
@@ -171,13 +171,13 @@ impl Calendar {
     }
 
     fn find_holidays(self, year: i32) -> Holidays {
-        let mut found = Holidays::default();
+        let (mut found, mut count) = (NO_HOLIDAYS, 0);
         let first = NaiveDate::from_ymd_opt(year, 1, 1).expect("a year that a date has");
         let mut day = Day::from(first);
         for ordinal in 1..=366 {
             if day.year == year && !day.is_weekend() && !self.is_open(&day) {
-                found.days[found.count] = ordinal;
-                found.count += 1;
+                found[count] = ordinal;
+                count += 1;
             }
             day.advance();
         }
@@ -214,22 +214,14 @@ fn weekdays_between(start: NaiveDate, end: NaiveDate) -> i64 {
     before(end) - before(start)
 }
 
-/// The holidays of a year that are no Saturdays or Sundays, as days of the year from 1.
-#[derive(Clone, Copy, Debug, Default)]
-struct Holidays {
-    days: [u16; MOST_HOLIDAYS],
-    count: usize,
-}
+/// The holidays of a year that are no Saturdays or Sundays, as days of the year from 1, and `NO_DAY`.
+///
+/// There is room for more than any calendar here has in a year: the United States keep twelve where the
+/// next year begins on a Saturday.
+type Holidays = [u16; 16];
 
-impl Holidays {
-    fn days(&self) -> impl Iterator<Item = u16> {
-        self.days.into_iter().take(self.count)
-    }
-}
-
-/// More than any calendar here has in a year: the United States keep twelve where the next year
-/// begins on a Saturday.
-const MOST_HOLIDAYS: usize = 15;
+const NO_DAY: u16 = u16::MAX;
+const NO_HOLIDAYS: Holidays = [NO_DAY; 16];
 
 /// The years whose holidays are kept once they are known.
 const FIRST_KNOWN_YEAR: i32 = 1900;
