@@ -9,6 +9,8 @@ pub mod names;
 
 use std::time::Duration;
 
+use std::sync::Arc;
+
 use account_core::{
     Client, Code, Email, Login, NewAccount, Password, Tier, Timestamp, Username, oauth,
     testing::{FixedClock, Outbox},
@@ -42,7 +44,7 @@ pub struct App {
     outbox: Outbox<Store>,
     /// The clock that the service reads.
     pub clock: FixedClock,
-    home: Home,
+    home: Arc<Home>,
 }
 
 /// Keeps the data until the test is over.
@@ -133,7 +135,7 @@ impl App {
 
     /// A service with what `set` sets.
     pub async fn start_with(set: impl FnOnce(&mut Config)) -> Self {
-        let home = Home::new().await;
+        let home = Arc::new(Home::new().await);
         let mut config = home.config();
         set(&mut config);
         let clock = FixedClock::at(Timestamp::from_timestamp(START, 0).expect("a second"));
@@ -147,7 +149,7 @@ impl App {
         Self::over(self.home, &config, self.clock).await
     }
 
-    async fn over(home: Home, config: &Config, clock: FixedClock) -> Self {
+    async fn over(home: Arc<Home>, config: &Config, clock: FixedClock) -> Self {
         let told = clock.clone();
         let server_clock = Clock::from_fn(move || told.now());
         let opened = app::open(&config.storage, config.migrate).await;
@@ -156,6 +158,23 @@ impl App {
         let app = app::App::over(opened, config, server_clock).await.expect("it starts");
         let endpoint = app.endpoint().boxed();
         Self { app, endpoint, outbox, clock, home }
+    }
+
+    /// Another instance of the service on the same data, with the same clock.
+    pub async fn beside(&self) -> Self {
+        Self::over(self.home.clone(), &self.home.config(), self.clock.clone()).await
+    }
+
+    /// The database, where it is PostgreSQL.
+    #[must_use]
+    pub fn database(&self) -> Option<&Postgres> {
+        self.home.database.as_ref()
+    }
+
+    /// How often the store was asked who a key belongs to.
+    #[must_use]
+    pub fn look_ups(&self) -> u64 {
+        self.app.service().callers.look_ups()
     }
 
     /// The operator's rules, as the commands call them.
@@ -170,7 +189,7 @@ impl App {
         self.app.service()
     }
 
-    /// Lets half a second pass for what is remembered of callers.
+    /// Forgets callers, as a change does within a second.
     pub async fn forget_callers(&self) {
         self.app.service().callers.forget_all().await;
     }

@@ -51,7 +51,7 @@ pub enum StartError {
     /// The mail settings do not fit.
     #[error("QS_SMTP_URL or QS_MAIL_FROM does not fit: {0}")]
     Mail(#[from] mail::SetUpError),
-    /// What was counted before could not be read.
+    /// What was counted and changed before could not be read.
     #[error("the calls of the last hour cannot be read: {0}")]
     Limits(#[from] account_core::StoreError),
 }
@@ -61,6 +61,7 @@ pub struct App {
     service: Arc<Service>,
     mail: Option<mail::Worker>,
     sweeper: tokio::task::JoinHandle<()>,
+    watcher: tokio::task::JoinHandle<()>,
 }
 
 /// Accounts over an opened store, for the service and for the operator's commands.
@@ -123,6 +124,8 @@ impl App {
         let Opened { store, vault, accounts } = opened;
         let metrics = Metrics::new();
         prepare_months(&store, &clock).await;
+        // Read before any caller is: a change after this is noticed.
+        let revision = store.revision().await?;
         let service = Arc::new(Service {
             limits: limits_before(&accounts, &clock).await?,
             accounts,
@@ -137,7 +140,11 @@ impl App {
             settings: config.service.clone(),
         });
         let sweeper = tokio::spawn(sweep(service.clone()));
-        Ok(Self { service, mail: None, sweeper })
+        let watched = service.clone();
+        let watcher = tokio::spawn(async move {
+            watched.callers.watch(watched.accounts.store(), revision).await;
+        });
+        Ok(Self { service, mail: None, sweeper, watcher })
     }
 
     /// The one endpoint of everything.
@@ -154,6 +161,7 @@ impl App {
     /// Writes out the ledger, lets the letters rest in their outbox, closes the store.
     pub async fn close(self) {
         self.sweeper.abort();
+        self.watcher.abort();
         self.service.ledger.close().await;
         if let Some(mail) = self.mail {
             mail.close().await;

@@ -33,6 +33,7 @@ mod ledger_writer;
 mod master_key;
 mod migration;
 mod months;
+mod news;
 mod oauth_clients;
 mod oauth_grants;
 mod outbox;
@@ -225,7 +226,7 @@ impl Store {
 async fn revise(change: &DatabaseTransaction) -> Result<(), StoreError> {
     let revise = "UPDATE sequence SET value = value + 1 WHERE name = 'revision'";
     stored(change.execute_raw(statement(revise, [])).await)?;
-    Ok(())
+    news::announce(change).await
 }
 
 /// The operating system's randomness.

@@ -82,6 +82,17 @@ impl Postgres {
     }
 }
 
+impl Postgres {
+    /// Runs a statement behind the back of whoever uses the database.
+    ///
+    /// # Panics
+    ///
+    /// Where the database refuses.
+    pub async fn execute(&self, statement: &str) {
+        run(self.address(), statement).await;
+    }
+}
+
 impl Drop for Postgres {
     fn drop(&mut self) {
         let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
@@ -121,7 +132,11 @@ async fn create(server: &Server, template: &str) -> Option<Postgres> {
 }
 
 async fn execute(server: &Server, statement: &str) {
-    let mut options = ConnectOptions::new(server.address(&server.first));
+    run(server.address(&server.first), statement).await;
+}
+
+async fn run(address: String, statement: &str) {
+    let mut options = ConnectOptions::new(address);
     options.max_connections(1).sqlx_logging(false);
     let connection = Database::connect(options).await.expect("PostgreSQL answers");
     connection.execute_unprepared(statement).await.expect(statement);

@@ -132,6 +132,10 @@ impl Metered {
 
     async fn settle<T: ToJSON>(self, data: T) -> Result<Answer<T>> {
         let settled = self.keyed.call.settle(&self.keyed.caller, self.cost).await;
+        if matches!(settled, Err(Refusal::Credits { .. })) {
+            // The balance that was remembered is spent: the next call is refused before its work.
+            self.keyed.call.service.callers.forget(&self.keyed.key).await;
+        }
         settled.map_err(|refusal| self.refuse(refusal))?;
         Ok(Answer::new(data))
     }
