@@ -14,7 +14,7 @@ pub mod subscription;
 pub mod usage;
 
 use account_core::{AccountCaller, Caller, Error, SignedIn};
-use poem::http::StatusCode;
+use poem::http::{StatusCode, header};
 
 use crate::http::{Answer, Call, Keyed, Refusal, Text, faults::Fault, written::rule_fault};
 
@@ -134,11 +134,21 @@ fn own_account(caller: &Keyed) -> poem::Result<&AccountCaller> {
 
 /// Marks the client of a sign-in, so that strangers cannot lock it out later.
 fn with_client_cookie<T>(answer: Answer<T>, call: &Call, signed_in: &SignedIn) -> Answer<T> {
+    answer.with_cookie(client_cookie(call, signed_in))
+}
+
+/// The same for a sign-in on a page.
+pub(crate) fn remember_client(response: &mut poem::Response, call: &Call, signed_in: &SignedIn) {
+    let cookie = client_cookie(call, signed_in).parse().expect("base64url makes a cookie");
+    response.headers_mut().append(header::SET_COOKIE, cookie);
+}
+
+fn client_cookie(call: &Call, signed_in: &SignedIn) -> String {
     let secure = if call.service.settings.is_https { "; Secure" } else { "" };
-    answer.with_cookie(format!(
-        "{CLIENT_COOKIE}={}; Path=/user; Max-Age={CLIENT_COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}",
+    format!(
+        "{CLIENT_COOKIE}={}; Path=/; Max-Age={CLIENT_COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}",
         signed_in.client_token.expose()
-    ))
+    )
 }
 
 /// An optional text, as the rules take it.

@@ -6,7 +6,7 @@
 //! | [`operations`] | the one table of tiers and costs |
 //! | [`http`] | what every request meets: call, guard, body, faults, envelope |
 //! | [`quantlib`], [`account`], [`health`], [`figures`], [`mod@reference`] | the endpoints |
-//! | [`mod@oauth`] | the OAuth 2.1 server, with its pages |
+//! | [`mod@oauth`], [`pages`] | the OAuth 2.1 server; what all built-in pages share |
 //! | [`document`] | the generated OpenAPI document |
 //! | [`service`], [`callers`], [`limits`], [`long_work`] | what the handlers share |
 //! | [`store`], [`mail`], [`password`] | storage, letters, password hashing |
@@ -30,6 +30,7 @@ pub mod mail;
 pub mod metrics;
 pub mod oauth;
 pub mod operations;
+pub mod pages;
 pub mod password;
 pub mod quantlib;
 pub mod reference;

@@ -13,6 +13,7 @@ use crate::{
     account, document, figures,
     health::Health,
     http::{Call, Refusal, Surface, query::Parameter},
+    oauth,
     operations::{self, Operation},
     quantlib, reference,
 };
@@ -58,7 +59,7 @@ pub fn routes() -> Route {
         let methods = Methods::new(&path, methods, &described);
         route = route.at(path, methods);
     }
-    route
+    oauth::add_routes(route)
         .at("/openapi.json", Methods::page("/openapi.json", document::endpoint().boxed()))
         .at("/metrics", Methods::page("/metrics", figures::endpoint().boxed()))
         .at("/docs", Methods::page("/docs", reference::endpoint().boxed()))
@@ -100,7 +101,7 @@ fn described(apis: Vec<MetaApi>) -> HashMap<(String, Method), Matched> {
 }
 
 /// The methods of one path; another one is told which there are.
-struct Methods {
+pub(crate) struct Methods {
     methods: HashMap<Method, (Matched, BoxEndpoint<'static>)>,
     allow: HeaderValue,
 }
@@ -108,9 +109,18 @@ struct Methods {
 impl Methods {
     /// A page that is read.
     fn page(path: &str, endpoint: BoxEndpoint<'static>) -> Self {
+        Self::of(path, [(Method::GET, endpoint)])
+    }
+
+    /// Methods that the document does not tell of.
+    pub(crate) fn of<const N: usize>(
+        path: &str,
+        methods: [(Method, BoxEndpoint<'static>); N],
+    ) -> Self {
         let (operation, has_body, parameters) = (None, false, Arc::default());
         let matched = Matched { path: path.into(), operation, has_body, parameters };
-        let methods = HashMap::from([(Method::GET, (matched, endpoint))]);
+        let methods = methods.map(|(method, endpoint)| (method, (matched.clone(), endpoint)));
+        let methods = HashMap::from(methods);
         Self { allow: allowed(methods.keys()), methods }
     }
 

@@ -61,6 +61,12 @@ pub struct ServiceSettings {
 }
 
 impl ServiceSettings {
+    /// Whether browsers reach the built-in pages by HTTPS.
+    #[must_use]
+    pub fn browsers_use_https(&self) -> bool {
+        self.mcp_url.starts_with("https:")
+    }
+
     /// What access tokens are for: the MCP endpoint.
     #[must_use]
     pub fn mcp_resource(&self) -> String {

@@ -36,6 +36,13 @@ impl Visitor {
         Self { call: Call::of(request).clone(), user_agent, client_token }
     }
 
+    /// Who sends a request, counted against the limit of its address.
+    pub(crate) fn admitted(request: &Request) -> Result<Self, Refusal> {
+        let visitor = Self::of(request);
+        visitor.admit()?;
+        Ok(visitor)
+    }
+
     /// Counts the visit against the limit of its address.
     fn admit(&self) -> Result<(), Refusal> {
         let addresses = &self.call.service.addresses;
@@ -58,9 +65,7 @@ impl<'a> ApiExtractor<'a> for Visitor {
         _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let visitor = Self::of(request);
-        visitor.admit().map_err(|refusal| refusal.into_error(request))?;
-        Ok(visitor)
+        Self::admitted(request).map_err(|refusal| refusal.into_error(request))
     }
 }
 
@@ -93,7 +98,7 @@ impl<'a> ApiExtractor<'a> for UnlimitedVisitor {
 }
 
 /// The value of a cookie of the request.
-fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+pub(crate) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let cookies = request.header("cookie")?.split(';');
     let mut pairs = cookies.filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(found, _)| *found == name).map(|(_, value)| value)

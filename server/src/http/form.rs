@@ -1,0 +1,49 @@
+//! Parameters in the way of HTML forms, in a query string or a body.
+
+use poem::{Request, http::header};
+
+use super::Refusal;
+
+/// The largest form that anyone may send.
+const LARGEST: usize = 64 * 1024;
+
+/// Parameters of a form. One without a value counts as left out.
+pub(crate) struct Form(Vec<(String, String)>);
+
+/// A parameter that was sent more than once.
+#[derive(Debug)]
+pub(crate) struct Repeated;
+
+impl Form {
+    /// Reads the query string.
+    pub(crate) fn of_query(query: &str) -> Self {
+        let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
+        Self(pairs.filter(|(_, value)| !value.is_empty()).collect())
+    }
+
+    /// Reads the body of a request that is announced as a form.
+    pub(crate) async fn of_body(request: &mut Request) -> Result<Self, Refusal> {
+        let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            return Err(Refusal::MediaType);
+        }
+        let bytes = request.take_body().into_bytes_limit(LARGEST).await;
+        let bytes = bytes.map_err(|_| Refusal::BodyTooLarge { limit: LARGEST })?;
+        let pairs = form_urlencoded::parse(&bytes).into_owned();
+        Ok(Self(pairs.filter(|(_, value)| !value.is_empty()).collect()))
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn get(&self, name: &'static str) -> Result<Option<&str>, Repeated> {
+        let mut values = self.all(name);
+        let first = values.next();
+        if values.next().is_some() { Err(Repeated) } else { Ok(first) }
+    }
+
+    /// All values of a parameter.
+    pub(crate) fn all(&self, name: &'static str) -> impl Iterator<Item = &str> {
+        let found = self.0.iter().filter(move |(found, _)| found == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
