@@ -23,7 +23,8 @@ use quant_core::{
     numerical::derivative::{Function, Scheme, derivative},
     portfolio::min_variance::MinVariance,
     pricing::{
-        barrier::{BarrierOption, Direction, Handling, Knock, Tree},
+        barrier::{BarrierOption, Direction, Handling, Knock},
+        binomial::{self, Exercise, Tree},
         black_scholes::{EuropeanOption, OptionType},
         margrabe::ExchangeOption,
     },
@@ -41,7 +42,7 @@ fn main() {
     let folder = PathBuf::from(env::args().nth(1).expect("the folder of the inputs"));
     let golden = PathBuf::from(env::args().nth(2).expect("the folder of the golden rows"));
     options(&folder);
-    barriers();
+    trees();
     portfolios(&folder);
     series(&folder);
     dates();
@@ -101,7 +102,8 @@ fn options(folder: &Path) {
     measure("bs_1000", "quant-core", || each(&|option| option.price().expect("valid")), sum);
     measure("bs_1000", "implied-vol", || each(&implied_vol_price), sum);
     let volatility = |option: &EuropeanOption, price: f64| {
-        let growth = ((option.risk_free_rate - option.dividend_yield) * option.time_to_maturity).exp();
+        let growth =
+            ((option.risk_free_rate - option.dividend_yield) * option.time_to_maturity).exp();
         let discount = (-option.risk_free_rate * option.time_to_maturity).exp();
         ImpliedBlackVolatility::builder()
             .option_price(price / discount)
@@ -132,7 +134,7 @@ fn implied_vol_price(option: &EuropeanOption) -> f64 {
     undiscounted.map_or(f64::NAN, |price| discount * price.calculate::<DefaultSpecialFn>())
 }
 
-fn barriers() {
+fn trees() {
     let option = BarrierOption {
         option: EuropeanOption {
             option_type: OptionType::Call,
@@ -154,6 +156,13 @@ fn barriers() {
         for n in [100, 1_000, 5_000] {
             let work = || price(tree, n, Handling::Plain);
             measure(&format!("barrier_{name}_{n}"), "quant-core", work, |price| *price);
+        }
+    }
+    let put = EuropeanOption { option_type: OptionType::Put, ..option.option.clone() };
+    for (name, tree) in trees {
+        for n in [100, 1_000, 5_000] {
+            let work = || binomial::price(&put, Exercise::American, tree, n).expect("valid");
+            measure(&format!("american_{name}_{n}"), "quant-core", work, |price| *price);
         }
     }
     let work = || price(Tree::Crr, 1_000_000, Handling::Plain);
@@ -276,25 +285,31 @@ fn chrono_days(date: NaiveDate) -> i32 {
 }
 
 fn curves() {
-    let quotes: Vec<Instrument> = [
-        ("1M", 0.0388), ("3M", 0.0385), ("6M", 0.0375), ("1Y", 0.0352),
-    ]
-    .map(|quote| (InstrumentKind::Deposit, quote))
-    .into_iter()
-    .chain(
-        [
-            ("2Y", 0.0322), ("3Y", 0.0310), ("4Y", 0.0306), ("5Y", 0.0303), ("7Y", 0.0306),
-            ("10Y", 0.0315), ("12Y", 0.0321), ("15Y", 0.0327), ("20Y", 0.0328), ("30Y", 0.0312),
-        ]
-        .map(|quote| (InstrumentKind::Swap, quote)),
-    )
-    .map(|(kind, (tenor, rate))| Instrument {
-        kind,
-        tenor: tenor.parse().expect("a tenor"),
-        rate,
-        frequency: Frequency::Annual,
-    })
-    .collect();
+    let quotes: Vec<Instrument> = [("1M", 0.0388), ("3M", 0.0385), ("6M", 0.0375), ("1Y", 0.0352)]
+        .map(|quote| (InstrumentKind::Deposit, quote))
+        .into_iter()
+        .chain(
+            [
+                ("2Y", 0.0322),
+                ("3Y", 0.0310),
+                ("4Y", 0.0306),
+                ("5Y", 0.0303),
+                ("7Y", 0.0306),
+                ("10Y", 0.0315),
+                ("12Y", 0.0321),
+                ("15Y", 0.0327),
+                ("20Y", 0.0328),
+                ("30Y", 0.0312),
+            ]
+            .map(|quote| (InstrumentKind::Swap, quote)),
+        )
+        .map(|(kind, (tenor, rate))| Instrument {
+            kind,
+            tenor: tenor.parse().expect("a tenor"),
+            rate,
+            frequency: Frequency::Annual,
+        })
+        .collect();
     let kinds = [
         ("log_linear", Interpolation::LogLinear),
         ("linear", Interpolation::Linear),
@@ -328,7 +343,8 @@ fn small() {
     let cobb_douglas = CobbDouglas { alpha: 0.3, income: 100.0, prices: [2.0, 3.0] };
     let optimum = || black_box(&cobb_douglas).optimum().expect("valid");
     measure("cobb_douglas", "quant-core", optimum, |o| o.utility);
-    let quotient = || derivative(black_box(Function::Exp), 1.0, 1e-8, Scheme::Central).expect("valid");
+    let quotient =
+        || derivative(black_box(Function::Exp), 1.0, 1e-8, Scheme::Central).expect("valid");
     measure("derivative", "quant-core", quotient, |value| *value);
 }
 
@@ -396,8 +412,12 @@ fn errors(folder: &Path) {
     let ces = golden(folder, "ces");
     let ours = ces.iter().map(|row| {
         let row: Vec<f64> = row.iter().map(|field| number(field)).collect();
-        let problem =
-            Ces { rho: row[0], weights: [row[1], row[2]], income: row[3], prices: [row[4], row[5]] };
+        let problem = Ces {
+            rho: row[0],
+            weights: [row[1], row[2]],
+            income: row[3],
+            prices: [row[4], row[5]],
+        };
         problem.optimum().map_or(f64::INFINITY, |found| relative(found.utility, row[8]))
     });
     largest("ces", "quant-core", ours, "relative");

@@ -112,8 +112,8 @@ static void options(const std::string& folder) {
     });
 }
 
-template <class Tree, template <class> class Engine = BinomialVanillaEngine>
-void barrier(const std::string& name) {
+template <class Tree>
+void trees(const std::string& name) {
     auto spot = Handle<Quote>(ext::make_shared<SimpleQuote>(100.0));
     auto market = process(spot, 0.02, 0.05, 0.25);
     for (Size n : {100, 1000, 5000}) {
@@ -124,6 +124,13 @@ void barrier(const std::string& name) {
             return option.NPV();
         };
         measure("barrier_" + name + "_" + std::to_string(n), "QuantLib", price);
+        const auto american = [&] {
+            VanillaOption option(ext::make_shared<PlainVanillaPayoff>(Option::Put, 100.0),
+                                 ext::make_shared<AmericanExercise>(today, today + 365));
+            option.setPricingEngine(ext::make_shared<BinomialVanillaEngine<Tree>>(market, n));
+            return option.NPV();
+        };
+        measure("american_" + name + "_" + std::to_string(n), "QuantLib", american);
     }
 }
 
@@ -221,10 +228,10 @@ int main(int, char** arguments) {
     const std::string folder = arguments[1], rows = arguments[2];
     Settings::instance().evaluationDate() = today;
     options(folder);
-    barrier<CoxRossRubinstein>("crr");
-    barrier<JarrowRudd>("jr");
-    barrier<LeisenReimer>("lr");
-    barrier<Tian>("tian");
+    trees<CoxRossRubinstein>("crr");
+    trees<JarrowRudd>("jr");
+    trees<LeisenReimer>("lr");
+    trees<Tian>("tian");
     corrected();
     exchange(rows);
     dates();

@@ -7,7 +7,8 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::pricing::{
-    barrier::{BarrierOption, Direction, Handling, Knock, Tree},
+    barrier::{BarrierOption, Direction, Handling, Knock},
+    binomial::{self, Exercise, Tree},
     black_scholes::{EuropeanOption, OptionType},
     margrabe::ExchangeOption,
     normal,
@@ -40,6 +41,11 @@ fuzz_target!(|drawn: Drawn| {
         volatility,
     };
     check(&option.price());
+    // Beyond this a run takes long without taking another road.
+    let (tree, n_steps) = (one(&TREES, drawn.tree), usize::from(drawn.n_steps) % 600);
+    for exercise in [Exercise::European, Exercise::American] {
+        check(&binomial::price(&option, exercise, tree, n_steps));
+    }
     let barrier = BarrierOption {
         option,
         barrier,
@@ -48,10 +54,9 @@ fuzz_target!(|drawn: Drawn| {
         rebate,
     };
     check(&barrier.price_watched_continuously());
+    check(&barrier.price_watched_discretely(n_steps));
     let handling = if drawn.is_corrected { Handling::Corrected } else { Handling::Plain };
-    // Beyond this a run takes long without taking another road.
-    let n_steps = usize::from(drawn.n_steps) % 600;
-    check(&barrier.price_on_tree(one(&TREES, drawn.tree), n_steps, handling));
+    check(&barrier.price_on_tree(tree, n_steps, handling));
     let exchange = ExchangeOption {
         spot1: spot,
         spot2: strike,
