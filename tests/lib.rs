@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use std::sync::Arc;
 
+use account_core::guest::CreationLimits;
 use account_core::{
     Client, Code, Email, Login, NewAccount, Password, Tier, Timestamp, Username, oauth,
     testing::{FixedClock, Outbox},
@@ -115,6 +116,12 @@ pub fn config(folder: &TempDir) -> Config {
         service: ServiceSettings {
             tier_gate: TierGate::Tiers,
             body_limit: 16 * 1024 * 1024,
+            guest_keys: CreationLimits {
+                per_network: 200.try_into().expect("not zero"),
+                per_device: 100.try_into().expect("not zero"),
+                in_all: 100_000.try_into().expect("not zero"),
+            },
+            guests_per_network: 5.try_into().expect("not zero"),
             is_https: false,
             databases: vec!["prices".to_owned()],
             usage_days: None,
@@ -144,7 +151,13 @@ impl App {
 
     /// The same service after a restart.
     pub async fn restart(self) -> Self {
-        let config = self.home.config();
+        self.restart_with(|_| {}).await
+    }
+
+    /// The same service after a restart with what `set` sets.
+    pub async fn restart_with(self, set: impl FnOnce(&mut Config)) -> Self {
+        let mut config = self.home.config();
+        set(&mut config);
         self.app.close().await;
         Self::over(self.home, &config, self.clock).await
     }

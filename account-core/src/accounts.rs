@@ -16,6 +16,7 @@ use crate::key::KeyStore;
 use crate::letter::OutboxStore;
 use crate::oauth::{ClientStore, GrantStore};
 use crate::password::PasswordHasher;
+use crate::reseal::ResealStore;
 use crate::session::SessionStore;
 use crate::vault::{Vault, VaultStore};
 
@@ -61,6 +62,7 @@ pub trait Store:
     + RecoveryStore
     + RegistrationStore
     + ResultStore
+    + ResealStore
     + SessionStore
     + SignInStore
     + SubscriptionStore
@@ -84,6 +86,7 @@ impl<S> Store for S where
         + RecoveryStore
         + RegistrationStore
         + ResultStore
+        + ResealStore
         + SessionStore
         + SignInStore
         + SubscriptionStore

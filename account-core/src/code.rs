@@ -68,11 +68,13 @@ pub enum Purpose {
     Mfa,
     /// A new password in place of a forgotten one.
     Reset,
+    /// None: the notice of a lock has no code, and is counted as letters with codes are.
+    Lock,
 }
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Self; 3] = [Self::Registration, Self::Mfa, Self::Reset];
+    pub const ALL: [Self; 4] = [Self::Registration, Self::Mfa, Self::Reset, Self::Lock];
 
     /// The name under which it is stored and bound into digests.
     #[must_use]
@@ -81,6 +83,7 @@ impl Purpose {
             Self::Registration => "registration",
             Self::Mfa => "mfa",
             Self::Reset => "reset",
+            Self::Lock => "lock",
         }
     }
 }

@@ -61,6 +61,12 @@ pub enum Error {
     /// No account has this e-mail address or number.
     #[error("no such account")]
     NotFound,
+    /// As many guest keys were made today as may be, by this network, for this device or in all.
+    #[error("too many guest keys were made today; there are new ones at {until}")]
+    TooManyGuests {
+        /// The end of the UTC day.
+        until: Timestamp,
+    },
     /// All password threads and their queue are taken. Counts as no failure.
     #[error("busy; try again in {} s", retry_after.as_secs())]
     Busy {
@@ -101,6 +107,7 @@ impl Error {
             Self::AlreadySubscribed => "already_subscribed",
             Self::Unauthorised => "unauthorised",
             Self::NotFound => "not_found",
+            Self::TooManyGuests { .. } => "too_many_guests",
             Self::Busy { .. } => "busy",
             Self::Sealed => "sealed",
             Self::Store(_) => "store",

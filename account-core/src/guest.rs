@@ -1,6 +1,12 @@
 //! Guests: callers without an account, for a day.
+//!
+//! A key costs nothing, so what it is worth is bounded where it comes from: keys made by one
+//! network, for one device and in all are counted over the UTC day ([`CreationLimits`]), and the
+//! calls of all keys of one network draw on one budget beside their own
+//! ([`GuestLimits`](crate::GuestLimits)).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
 
 use chrono::TimeDelta;
 
@@ -12,6 +18,55 @@ use crate::{Error, StoreError, Timestamp};
 pub const VALIDITY: TimeDelta = TimeDelta::hours(24);
 
 const DEVICE_CHARACTERS: usize = 255;
+const SECONDS_A_DAY: i64 = 86_400;
+
+/// Guest keys that are made in one UTC day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreationLimits {
+    /// By one network.
+    pub per_network: NonZeroU32,
+    /// For one device, whatever the network.
+    pub per_device: NonZeroU32,
+    /// By everybody together.
+    pub in_all: NonZeroU32,
+}
+
+impl CreationLimits {
+    /// What is counted for a guest, and how far; in the order in which every storage counts, so
+    /// that no two wait for each other.
+    #[must_use]
+    pub fn counts(&self, guest: &NewGuest) -> [(String, NonZeroU32); 3] {
+        [
+            (format!("device {}", guest.device.device_id), self.per_device),
+            (format!("network {}", network(guest.address)), self.per_network),
+            ("all".to_owned(), self.in_all),
+        ]
+    }
+}
+
+/// The UTC day of a moment, counted from 1970.
+#[must_use]
+pub const fn day(at: Timestamp) -> i64 {
+    at.timestamp().div_euclid(SECONDS_A_DAY)
+}
+
+/// When the UTC day of a moment is over.
+#[must_use]
+pub fn end_of_day(at: Timestamp) -> Timestamp {
+    Timestamp::from_timestamp((day(at) + 1) * SECONDS_A_DAY, 0).unwrap_or(Timestamp::MAX_UTC)
+}
+
+/// Who is limited as one: an IPv4 address, or the /64 of IPv6 that one subscriber has.
+#[must_use]
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let prefix = u128::from(address) & !u128::from(u64::MAX);
+            IpAddr::V6(Ipv6Addr::from(prefix))
+        }
+    }
+}
 
 /// The number of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,16 +148,60 @@ pub struct GuestIssued {
 
 /// Where guests are kept.
 pub trait GuestStore: Send + Sync {
-    /// Saves a new guest.
+    /// Counts the guest in each of [`CreationLimits::counts`] of its UTC day and saves it, as one
+    /// step; `None`, and nothing counted or saved, where one of them is at its limit.
     fn create_guest(
         &self,
         guest: NewGuest,
-    ) -> impl Future<Output = Result<GuestId, StoreError>> + Send;
+        limits: CreationLimits,
+    ) -> impl Future<Output = Result<Option<GuestId>, StoreError>> + Send;
+
+    /// Counts the calls of guests since then by the [`network`] that made their keys, and by
+    /// minute. Calls that a limit refused are left out, as in
+    /// [`Ledger::calls_per_minute`](crate::Ledger::calls_per_minute).
+    fn guest_calls(
+        &self,
+        since: Timestamp,
+    ) -> impl Future<Output = Result<Vec<NetworkCount>, StoreError>> + Send;
+}
+
+/// Calls of the guests of one network in one minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NetworkCount {
+    /// The network that made their keys.
+    pub network: IpAddr,
+    /// The minute, counted from 1970.
+    pub minute: i64,
+    /// How many.
+    pub calls: u32,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ipv4_address_and_a_64_of_ipv6_are_limited_as_one() {
+        for (address, expected) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ] {
+            let found = network(address.parse().expect(address));
+            assert_eq!(found, expected.parse::<IpAddr>().expect(expected));
+        }
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight_utc() {
+        let at = |text: &str| text.parse::<Timestamp>().expect(text);
+        let (last, midnight) = (at("2026-11-20T23:59:59.999999Z"), at("2026-11-21T00:00:00Z"));
+        assert_eq!(day(last) + 1, day(midnight));
+        assert_eq!(
+            (end_of_day(last), end_of_day(midnight)),
+            (midnight, at("2026-11-22T00:00:00Z"))
+        );
+    }
 
     #[test]
     fn a_device_id_is_needed_and_every_fault_is_named() {

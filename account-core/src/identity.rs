@@ -13,7 +13,7 @@ const CONTACT_CHARACTERS: usize = 100;
 pub struct AccountId(pub i64);
 
 /// The number that no account has.
-pub(crate) const NOBODY: AccountId = AccountId(0);
+pub const NOBODY: AccountId = AccountId(0);
 
 /// An e-mail address in lower case, which is what makes two of them the same.
 ///

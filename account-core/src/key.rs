@@ -1,5 +1,7 @@
 //! API keys, and who calls with one.
 
+use std::net::IpAddr;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
@@ -147,6 +149,8 @@ pub struct AccountCaller {
 pub struct GuestCaller {
     /// The guest.
     pub id: GuestId,
+    /// The network that made the key, limited as one: [`network`](crate::guest::network).
+    pub network: IpAddr,
     /// The device it named at creation.
     pub device_id: String,
     /// The platform it named.

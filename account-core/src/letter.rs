@@ -60,6 +60,8 @@ pub enum Content {
     MfaDisabled,
     /// The account is gone.
     AccountDeleted,
+    /// Wrong passwords locked the account's logins; once for each lock.
+    AccountLocked,
     /// Nothing: stands in the outbox where an address was asked about that gets no code, so that
     /// it costs and counts the same. It is never sent.
     Decoy {
@@ -75,6 +77,7 @@ impl Content {
             Self::Registration { .. } | Self::AccountExists => Some(Purpose::Registration),
             Self::Mfa { .. } => Some(Purpose::Mfa),
             Self::Reset { .. } => Some(Purpose::Reset),
+            Self::AccountLocked => Some(Purpose::Lock),
             Self::Decoy { purpose } => Some(*purpose),
             Self::PasswordChanged | Self::MfaEnabled | Self::MfaDisabled | Self::AccountDeleted => {
                 None
@@ -93,6 +96,7 @@ impl Content {
             Self::MfaEnabled => "mfa_enabled",
             Self::MfaDisabled => "mfa_disabled",
             Self::AccountDeleted => "account_deleted",
+            Self::AccountLocked => "account_locked",
             Self::Decoy { .. } => "decoy",
         }
     }
@@ -136,7 +140,8 @@ impl Letter {
             | Content::PasswordChanged
             | Content::MfaEnabled
             | Content::MfaDisabled
-            | Content::AccountDeleted => format!("{kind}\n{to}"),
+            | Content::AccountDeleted
+            | Content::AccountLocked => format!("{kind}\n{to}"),
         }
     }
 
@@ -162,6 +167,7 @@ impl Letter {
             "mfa_enabled" => Content::MfaEnabled,
             "mfa_disabled" => Content::MfaDisabled,
             "account_deleted" => Content::AccountDeleted,
+            "account_locked" => Content::AccountLocked,
             _ => return None,
         };
         Some(Self { to, content })
@@ -285,6 +291,7 @@ mod tests {
             Content::MfaEnabled,
             Content::MfaDisabled,
             Content::AccountDeleted,
+            Content::AccountLocked,
             Content::Decoy { purpose: Purpose::Reset },
         ];
         for content in contents {

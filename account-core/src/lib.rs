@@ -17,6 +17,7 @@
 //! | [`limit`] | rolling hours and UTC days |
 //! | [`credits`] | debits, grants and the ledger that proves them |
 //! | [`guest`] | keys without an account |
+//! | [`reseal`] | a new data key for what an old one sealed |
 //!
 //! A store decides nothing: where a rule and a write must be one step, the store applies the pure
 //! function of this crate inside its transaction ([`Lockout::reserve`](lockout::Lockout::reserve),
@@ -36,6 +37,7 @@ pub mod limit;
 pub mod lockout;
 pub mod oauth;
 pub mod password;
+pub mod reseal;
 pub mod session;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -24,6 +24,15 @@ pub struct Standing {
     pub reset_at: Timestamp,
 }
 
+impl Standing {
+    /// The one with fewer calls left; of two with equally many, the one that is reset later.
+    #[must_use]
+    pub fn tighter(self, other: Self) -> Self {
+        let rank = |standing: &Self| (standing.remaining, std::cmp::Reverse(standing.reset_at));
+        if rank(&other) < rank(&self) { other } else { self }
+    }
+}
+
 /// Whether a call is let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
@@ -273,7 +282,7 @@ impl GuestDay {
     }
 }
 
-/// Both limits of a guest: what is told is the tighter of the two.
+/// Both limits of a guest, or of so many guests together: what is told is the tighter of the two.
 #[derive(Clone, Debug, Default)]
 pub struct GuestLimits {
     /// The rolling hour.
@@ -289,28 +298,39 @@ impl GuestLimits {
         Self::default()
     }
 
-    /// Lets a call through and counts it in both, or refuses it and counts it in neither.
-    pub fn admit(&mut self, now: Timestamp) -> Admission {
-        let standing = self.standing(now);
+    /// Lets a call through and counts it in both, or refuses it and counts it in neither; of what
+    /// so many guests may do together.
+    pub fn admit(&mut self, now: Timestamp, guests: u32) -> Admission {
+        let standing = self.standing(now, guests);
         if standing.remaining == 0 {
             return Admission::refused(standing, now);
         }
-        self.hour.admit(now, GUEST_HOURLY_LIMIT);
-        self.day.admit(now, GUEST_DAILY_LIMIT);
-        Admission::Granted(self.standing(now))
+        self.hour.admit(now, GUEST_HOURLY_LIMIT.saturating_mul(guests));
+        self.day.admit(now, GUEST_DAILY_LIMIT.saturating_mul(guests));
+        Admission::Granted(self.standing(now, guests))
     }
 
-    /// The limit with fewer calls left; of two with equally many, the one that is reset later.
-    #[must_use]
-    pub fn standing(&self, now: Timestamp) -> Standing {
-        let hour = self.hour.standing(now, GUEST_HOURLY_LIMIT);
-        let day = self.day.standing(now, GUEST_DAILY_LIMIT);
-        let later_first = |standing: &Standing| std::cmp::Reverse(standing.reset_at);
-        if (day.remaining, later_first(&day)) < (hour.remaining, later_first(&hour)) {
-            day
-        } else {
-            hour
+    /// Lets a call of a guest through and counts it for the guest and for the network that made
+    /// its key, which may do what so many guests may; or refuses it and counts it for neither.
+    pub fn admit_both(&mut self, network: &mut Self, now: Timestamp, guests: u32) -> Admission {
+        let standing = network.standing(now, guests);
+        if standing.remaining == 0 {
+            return Admission::refused(standing, now);
         }
+        match self.admit(now, 1) {
+            Admission::Granted(own) => {
+                let shared = *network.admit(now, guests).standing();
+                Admission::Granted(own.tighter(shared))
+            }
+            refused @ Admission::Refused { .. } => refused,
+        }
+    }
+
+    /// The limit with fewer calls left, of what so many guests may do together.
+    #[must_use]
+    pub fn standing(&self, now: Timestamp, guests: u32) -> Standing {
+        let hour = self.hour.standing(now, GUEST_HOURLY_LIMIT.saturating_mul(guests));
+        hour.tighter(self.day.standing(now, GUEST_DAILY_LIMIT.saturating_mul(guests)))
     }
 
     /// Calls of this UTC day.
@@ -436,12 +456,12 @@ mod tests {
     fn a_guest_is_told_the_tighter_of_both_limits() {
         let mut limits = GuestLimits::new();
         for call in 1..=50 {
-            let admission = limits.admit(at(0));
+            let admission = limits.admit(at(0), 1);
             assert!(granted(admission), "call {call}");
             assert_eq!(admission.standing().remaining, 50 - call);
             assert_eq!(admission.standing().limit, GUEST_DAILY_LIMIT);
         }
-        let Admission::Refused { retry_after, .. } = limits.admit(at(0)) else {
+        let Admission::Refused { retry_after, .. } = limits.admit(at(0), 1) else {
             panic!("the 51st call of the day was let through");
         };
         assert_eq!(retry_after, Duration::from_secs(12 * 3600));
@@ -453,10 +473,40 @@ mod tests {
         let midnight = at_second(NOON + DAY / 2);
         let mut limits = GuestLimits::new();
         let before = midnight - TimeDelta::minutes(10);
-        assert_eq!((0..40).filter(|_| granted(limits.admit(before))).count(), 40);
-        assert_eq!((0..40).filter(|_| granted(limits.admit(midnight))).count(), 20);
-        let standing = limits.standing(midnight);
+        assert_eq!((0..40).filter(|_| granted(limits.admit(before, 1))).count(), 40);
+        assert_eq!((0..40).filter(|_| granted(limits.admit(midnight, 1))).count(), 20);
+        let standing = limits.standing(midnight, 1);
         assert_eq!((standing.limit, standing.reset_at), (60, before + TimeDelta::seconds(HOUR)));
+    }
+
+    #[test]
+    fn ten_keys_of_one_network_have_no_ten_budgets() {
+        let midnight = at_second(NOON + DAY / 2);
+        let mut network = GuestLimits::new();
+        let mut spend = |now: Timestamp| {
+            let mut keys: Vec<GuestLimits> = (0..10).map(|_| GuestLimits::new()).collect();
+            let calls =
+                (0..1_000).filter(|call| granted(keys[call % 10].admit_both(&mut network, now, 5)));
+            calls.count()
+        };
+        let before = midnight - TimeDelta::microseconds(1);
+        assert_eq!(spend(before), 5 * 50, "ten new keys");
+        assert_eq!(spend(before), 0, "ten more");
+        assert_eq!(spend(midnight), 5 * 60 - 5 * 50, "the hour goes on over midnight");
+        assert_eq!(spend(midnight + TimeDelta::hours(1)), 5 * 50 - 50, "the new day's rest");
+    }
+
+    #[test]
+    fn what_the_network_may_not_is_not_counted_for_the_guest() {
+        let (mut guest, mut network) = (GuestLimits::new(), GuestLimits::new());
+        for _ in 0..50 {
+            network.admit(at(0), 1);
+        }
+        let Admission::Refused { standing, .. } = guest.admit_both(&mut network, at(0), 1) else {
+            panic!("the network has nothing left");
+        };
+        assert_eq!((standing.limit, standing.remaining), (50, 0));
+        assert_eq!(guest.requests_today(at(0)), 0);
     }
 
     proptest! {

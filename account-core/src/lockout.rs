@@ -3,12 +3,18 @@
 //!
 //! A try is reserved before its hash is computed, so that parallel tries cannot beat the limit;
 //! only a wrong password counts in the end.
+//!
+//! What a visitor is told must not say whether the account knows it. A token is a secret of the
+//! account's, so whoever shows one may see a count of its own. A network is shared with neighbours:
+//! its tries count among strangers', whose count alone decides what a wrong password answers, and
+//! where the account knows it, the five that it has of its own show in nothing but a right password
+//! being let in.
 
 use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use crate::client::ClientMark;
+use crate::client::{ClientMark, Marks};
 use crate::vault::Digest;
 use crate::{Error, Result, Timestamp};
 
@@ -40,6 +46,97 @@ impl Counter {
             Self::Strangers => vec![0],
             Self::Confirmations => vec![1],
             Self::Known(mark) => mark.as_bytes().to_vec(),
+        }
+    }
+}
+
+/// Where the tries of one visitor are counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Counters {
+    /// The count that decides what a wrong password answers.
+    pub told: Counter,
+    /// The count of the visitor's network, kept whether the account knows it or not.
+    pub network: Option<Counter>,
+    /// Whether the account knows the network, so that its count has tries of its own.
+    pub is_known: bool,
+}
+
+impl Counters {
+    /// One count and nothing beside it.
+    #[must_use]
+    pub const fn only(told: Counter) -> Self {
+        Self { told, network: None, is_known: false }
+    }
+
+    /// The counts of a client, by which of its marks the account knows.
+    #[must_use]
+    pub fn of(marks: &Marks, is_known: impl Fn(&Digest<ClientMark>) -> bool) -> Self {
+        match marks.token.filter(&is_known) {
+            Some(token) => Self::only(Counter::Known(token)),
+            None => Self {
+                told: Counter::Strangers,
+                network: Some(Counter::Known(marks.network)),
+                is_known: is_known(&marks.network),
+            },
+        }
+    }
+}
+
+/// Where a try was reserved; nowhere, where the password may not be looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Reservation {
+    /// Among which counts.
+    pub counters: Counters,
+    told: bool,
+    network: bool,
+}
+
+impl Reservation {
+    /// Whether the password may be looked at.
+    #[must_use]
+    pub const fn may_look(&self) -> bool {
+        self.told || self.network
+    }
+}
+
+/// The counts of one visitor at one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tries {
+    /// The one that decides what a wrong password answers.
+    pub told: Lockout,
+    /// That of the network, where there is one.
+    pub network: Option<Lockout>,
+}
+
+impl Tries {
+    /// Reserves a try where it can; answers what a wrong password will be told.
+    pub fn reserve(&mut self, counters: Counters, now: Timestamp) -> (Verdict, Reservation) {
+        let verdict = self.told.reserve(now);
+        let told = verdict == Verdict::Proceed;
+        let network = self.network.as_mut().filter(|_| told || counters.is_known);
+        let network = network.is_some_and(|count| count.reserve(now) == Verdict::Proceed);
+        (verdict, Reservation { counters, told, network })
+    }
+
+    /// Concludes a reserved try; answers whether it set the lock that is told.
+    #[must_use = "the owner is told of a lock"]
+    pub fn conclude(&mut self, reserved: &Reservation, right: bool, now: Timestamp) -> bool {
+        // A right password forgives the failures of its own network and no stranger's.
+        let own = match self.network.as_mut().filter(|_| reserved.network) {
+            Some(network) if right => Some(network.succeed()),
+            Some(network) => {
+                network.fail(now);
+                None
+            }
+            None => None,
+        };
+        match (reserved.told, right) {
+            (false, _) => false,
+            (true, false) => self.told.fail(now),
+            (true, true) => {
+                self.told.forgive(own.unwrap_or(self.told.failures));
+                false
+            }
         }
     }
 }
@@ -118,7 +215,7 @@ impl Lockout {
     }
 
     /// Concludes a reserved try with a wrong password; answers whether it set the lock.
-    pub fn fail(&mut self, now: Timestamp) -> bool {
+    fn fail(&mut self, now: Timestamp) -> bool {
         self.failures += 1;
         let locks = self.failures >= FAILURES && self.locked_until.is_none();
         if locks {
@@ -128,10 +225,17 @@ impl Lockout {
     }
 
     /// Concludes a reserved try with the right password: earlier failures are forgotten, tries
-    /// that are still looked at are not, and neither is a lock.
-    pub fn succeed(&mut self) {
-        self.tries = self.tries.saturating_sub(1 + self.failures);
-        self.failures = 0;
+    /// that are still looked at are not, and neither is a lock. Answers how many were forgotten.
+    fn succeed(&mut self) -> u32 {
+        let failures = self.failures;
+        self.forgive(failures);
+        failures
+    }
+
+    /// Concludes a reserved try with the right password, and forgets so many failures.
+    fn forgive(&mut self, failures: u32) {
+        self.tries = self.tries.saturating_sub(1 + failures);
+        self.failures = self.failures.saturating_sub(failures);
     }
 }
 
@@ -212,6 +316,37 @@ mod tests {
         }
         assert!(matches!(lockout.reserve(START), Verdict::Busy { .. }));
         assert_eq!(lockout.reserve(minutes(1)), Verdict::Locked { until: minutes(30) });
+    }
+
+    #[test]
+    fn a_right_password_forgives_its_own_network_and_no_stranger() {
+        let network = Some(Counter::Known(Digest::from_bytes([7; 32])));
+        let at_home = Counters { told: Counter::Strangers, network, is_known: false };
+        let mut tries = Tries { told: Lockout::new(START), network: Some(Lockout::new(START)) };
+        // Two of somebody elsewhere, then one wrong and one right at home.
+        for _ in 0..2 {
+            assert_eq!(tries.told.reserve(START), Verdict::Proceed);
+            tries.told.fail(START);
+        }
+        for right in [false, true] {
+            let (verdict, reserved) = tries.reserve(at_home, START);
+            assert!(verdict == Verdict::Proceed && !tries.conclude(&reserved, right, START));
+        }
+        assert_eq!((tries.told.tries, tries.told.failures), (2, 2));
+        assert_eq!(tries.network.map(|count| (count.tries, count.failures)), Some((0, 0)));
+    }
+
+    #[test]
+    fn beside_a_lock_only_a_known_network_has_tries_left() {
+        for is_known in [false, true] {
+            let network = Some(Counter::Known(Digest::from_bytes([7; 32])));
+            let counters = Counters { told: Counter::Strangers, network, is_known };
+            let mut tries = Tries { told: locked_at_start(), network: Some(Lockout::new(START)) };
+            let (verdict, reserved) = tries.reserve(counters, START);
+            assert_eq!(verdict, Verdict::Locked { until: minutes(30) });
+            assert_eq!(reserved.may_look(), is_known);
+            assert!(!tries.conclude(&reserved, false, START), "the lock was there");
+        }
     }
 
     #[test]

@@ -88,17 +88,26 @@ impl Default for FixedClock {
 
 /// A hasher that costs nothing, counts its work and yields once, so that parallel calls mix.
 #[derive(Clone, Default)]
-pub struct CheapHasher(Arc<AtomicU64>);
+pub struct CheapHasher {
+    hashes: Arc<AtomicU64>,
+    compared: Arc<AtomicU64>,
+}
 
 impl CheapHasher {
     /// How many hashes were computed.
     #[must_use]
     pub fn hashes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.hashes.load(Ordering::Relaxed)
+    }
+
+    /// How many passwords were compared with that of an account.
+    #[must_use]
+    pub fn compared(&self) -> u64 {
+        self.compared.load(Ordering::Relaxed)
     }
 
     async fn work(&self, password: &Password) -> String {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.hashes.fetch_add(1, Ordering::Relaxed);
         yield_now().await;
         Sha256::digest(password.expose()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -122,6 +131,7 @@ impl PasswordHasher for CheapHasher {
         hash: Option<&PasswordHash>,
     ) -> Verification {
         let offered = self.work(password).await;
+        self.compared.fetch_add(u64::from(hash.is_some()), Ordering::Relaxed);
         Verification { matches: hash.is_some_and(|hash| hash.0 == offered), rehashed: None }
     }
 }

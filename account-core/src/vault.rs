@@ -4,11 +4,17 @@
 //! wrapped forms are stored, beside a sealed canary that tells a wrong master key from a right one
 //! before anything is served. Changing the master key wraps the same secrets anew
 //! ([`Vault::wrap`]), so no digest and no sealed key changes.
+//!
+//! A data key changes in steps, so that every instance opens what any of them seals: the new key is
+//! staged ([`Vault::stage`]), which every instance learns ([`Vault::adopt`]) before one of them
+//! seals with it ([`Vault::activate`]); what the old one sealed is sealed anew
+//! ([`reseal`](crate::reseal)), and only then is the old one gone ([`Vault::retire`]).
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::net::IpAddr;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
@@ -60,11 +66,13 @@ pub enum SecretKind {
     Lookup,
     /// A key that seals API keys and letters.
     Data,
+    /// A data key that opens already, but does not seal yet.
+    Staged,
 }
 
 impl SecretKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Canary, Self::Lookup, Self::Data];
+    pub const ALL: [Self; 4] = [Self::Canary, Self::Lookup, Self::Data, Self::Staged];
 
     /// The name under which it is stored, bound into the wrapping.
     #[must_use]
@@ -73,6 +81,7 @@ impl SecretKind {
             Self::Canary => "canary",
             Self::Lookup => "lookup",
             Self::Data => "data",
+            Self::Staged => "staged",
         }
     }
 }
@@ -101,7 +110,7 @@ pub enum VaultError {
 }
 
 /// What a sealed text is, so that one can never be read as another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SealedKind {
     /// An account's API key.
     ApiKey,
@@ -112,6 +121,9 @@ pub enum SealedKind {
 }
 
 impl SealedKind {
+    /// Those that a storage keeps: what a new data key seals anew.
+    pub const STORED: [Self; 2] = [Self::ApiKey, Self::Letter];
+
     const fn label(self) -> &'static [u8] {
         match self {
             Self::ApiKey => b"api_key",
@@ -133,7 +145,13 @@ pub struct Sealed {
 /// Everything that turns secrets into what is stored, and back.
 pub struct Vault {
     lookup: Zeroizing<[u8; 32]>,
-    data_keys: BTreeMap<u32, Zeroizing<[u8; 32]>>,
+    data: RwLock<DataKeys>,
+}
+
+/// The data keys by number: those up to the current one open what was sealed, the current one
+/// seals, one beyond it is staged.
+struct DataKeys {
+    keys: BTreeMap<u32, Zeroizing<[u8; 32]>>,
     current: u32,
 }
 
@@ -141,8 +159,9 @@ impl Vault {
     /// Draws the secrets of a new database.
     #[must_use]
     pub fn create(entropy: &dyn Entropy) -> Self {
-        let data_keys = BTreeMap::from([(1, entropy::secret_bytes(entropy))]);
-        Self { lookup: entropy::secret_bytes(entropy), data_keys, current: 1 }
+        let keys = BTreeMap::from([(1, entropy::secret_bytes(entropy))]);
+        let data = RwLock::new(DataKeys { keys, current: 1 });
+        Self { lookup: entropy::secret_bytes(entropy), data }
     }
 
     /// Opens the stored secrets.
@@ -159,19 +178,22 @@ impl Vault {
             return Err(VaultError::WrongMasterKey);
         }
         let mut lookup = None;
-        let mut data_keys = BTreeMap::new();
+        let (mut keys, mut current) = (BTreeMap::new(), None);
         for row in rows.iter().filter(|row| row.kind != SecretKind::Canary) {
             let opened = unwrap_secret(master, row).ok_or(VaultError::Damaged)?;
             let secret: [u8; 32] = opened.as_slice().try_into().map_err(|_| VaultError::Damaged)?;
             if row.kind == SecretKind::Lookup {
                 lookup = Some(Zeroizing::new(secret));
             } else {
-                data_keys.insert(row.id, Zeroizing::new(secret));
+                keys.insert(row.id, Zeroizing::new(secret));
+            }
+            if row.kind == SecretKind::Data {
+                current = current.max(Some(row.id));
             }
         }
         let lookup = lookup.ok_or(VaultError::Damaged)?;
-        let current = *data_keys.keys().next_back().ok_or(VaultError::Damaged)?;
-        Ok(Self { lookup, data_keys, current })
+        let current = current.ok_or(VaultError::Damaged)?;
+        Ok(Self { lookup, data: RwLock::new(DataKeys { keys, current }) })
     }
 
     /// Wraps all secrets and a canary under a master key: at the first start, and again under a
@@ -187,12 +209,69 @@ impl Vault {
             wrap(SecretKind::Canary, 0, CANARY),
             wrap(SecretKind::Lookup, 0, self.lookup.as_slice()),
         ];
-        rows.extend(
-            self.data_keys
-                .iter()
-                .map(|(id, secret)| wrap(SecretKind::Data, *id, secret.as_slice())),
-        );
+        let data = self.data();
+        rows.extend(data.keys.iter().map(|(id, secret)| {
+            let kind = if *id > data.current { SecretKind::Staged } else { SecretKind::Data };
+            wrap(kind, *id, secret.as_slice())
+        }));
         rows
+    }
+
+    /// Draws a new data key, which opens from now on and does not seal yet; nothing where one is
+    /// staged already.
+    pub fn stage(&self, entropy: &dyn Entropy) {
+        let mut data = self.data_mut();
+        if !data.has_staged() {
+            let next = data.current + 1;
+            data.keys.insert(next, entropy::secret_bytes(entropy));
+        }
+    }
+
+    /// Seals with the staged data key from now on; nothing where none is staged.
+    pub fn activate(&self) {
+        let mut data = self.data_mut();
+        data.current = data.newest();
+    }
+
+    /// Forgets the data keys before the current one, under which nothing is sealed any more.
+    pub fn retire(&self) {
+        let mut data = self.data_mut();
+        let current = data.current;
+        data.keys.retain(|id, _| *id >= current);
+    }
+
+    /// Takes over the data keys of the same vault, opened later.
+    pub fn adopt(&self, newer: Self) {
+        let newer = newer.data.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.data_mut() = newer;
+    }
+
+    /// The number of the data key that seals.
+    #[must_use]
+    pub fn data_key(&self) -> u32 {
+        self.data().current
+    }
+
+    /// Whether a data key is staged.
+    #[must_use]
+    pub fn has_staged(&self) -> bool {
+        self.data().has_staged()
+    }
+
+    /// Whether there are data keys before the current one.
+    #[must_use]
+    pub fn has_outdated(&self) -> bool {
+        let data = self.data();
+        data.keys.keys().any(|id| *id < data.current)
+    }
+
+    // Every change of the keys is one assignment, so a panic elsewhere leaves them whole.
+    fn data(&self) -> RwLockReadGuard<'_, DataKeys> {
+        self.data.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn data_mut(&self) -> RwLockWriteGuard<'_, DataKeys> {
+        self.data.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Seals a text for one account and one row; it opens for no other.
@@ -205,9 +284,10 @@ impl Vault {
         plain: &[u8],
         entropy: &dyn Entropy,
     ) -> Sealed {
-        let context = context(kind, account, row, self.current);
-        let bytes = seal(&self.data_keys[&self.current], &context, plain, entropy);
-        Sealed { data_key: self.current, bytes }
+        let data = self.data();
+        let context = context(kind, account, row, data.current);
+        let bytes = seal(&data.keys[&data.current], &context, plain, entropy);
+        Sealed { data_key: data.current, bytes }
     }
 
     /// Opens a sealed text.
@@ -223,7 +303,8 @@ impl Vault {
         row: u128,
         sealed: &Sealed,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let secret = self.data_keys.get(&sealed.data_key).ok_or(Error::Sealed)?;
+        let data = self.data();
+        let secret = data.keys.get(&sealed.data_key).ok_or(Error::Sealed)?;
         let context = context(kind, account, row, sealed.data_key);
         open(secret, &context, &sealed.bytes).ok_or(Error::Sealed)
     }
@@ -323,6 +404,16 @@ impl Vault {
             mac.update(part);
         }
         Digest::from_bytes(mac.finalize().into_bytes().into())
+    }
+}
+
+impl DataKeys {
+    fn newest(&self) -> u32 {
+        self.keys.keys().next_back().copied().unwrap_or(self.current)
+    }
+
+    fn has_staged(&self) -> bool {
+        self.newest() > self.current
     }
 }
 
@@ -505,6 +596,52 @@ mod tests {
         assert!(reopened.unseal(SealedKind::ApiKey, ADA, 7, &sealed).is_ok());
         assert!(reopened.key_digest(&key) == vault.key_digest(&key));
         assert_eq!(Vault::open(&old, &rows).err(), Some(VaultError::WrongMasterKey));
+    }
+
+    #[test]
+    fn a_data_key_opens_from_its_staging_on_and_until_its_retirement() {
+        let entropy = SeededEntropy::new(8);
+        let master = MasterKey::generate(&entropy);
+        let vault = Vault::create(&entropy);
+        let reopened = |vault: &Vault| {
+            Vault::open(&master, &vault.wrap(&master, &entropy)).expect("the same key")
+        };
+        let seals = |vault: &Vault| vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
+        let opens = |vault: &Vault, sealed: &Sealed| {
+            vault.unseal(SealedKind::ApiKey, ADA, 7, sealed).is_ok()
+        };
+        let slow = reopened(&vault);
+        let old = seals(&vault);
+
+        vault.stage(&entropy);
+        vault.stage(&entropy);
+        assert!(vault.has_staged() && vault.data_key() == 1, "one is staged and does not seal");
+        slow.adopt(reopened(&vault));
+        assert!(slow.has_staged() && slow.data_key() == 1);
+        vault.activate();
+        let new = seals(&vault);
+        assert_eq!((new.data_key, vault.has_staged(), vault.has_outdated()), (2, false, true));
+        assert!(opens(&slow, &new), "who has not heard of the second step opens it");
+        assert!(opens(&vault, &seals(&slow)), "and is opened");
+        slow.adopt(reopened(&vault));
+        assert_eq!(seals(&slow).data_key, 2);
+        vault.retire();
+        assert!(!opens(&vault, &old) && opens(&vault, &new) && opens(&reopened(&vault), &new));
+        assert!(!vault.has_outdated());
+        vault.activate();
+        assert_eq!(vault.data_key(), 2, "nothing is staged");
+    }
+
+    #[test]
+    fn a_staged_key_cannot_be_passed_off_as_one_that_seals() {
+        let entropy = SeededEntropy::new(9);
+        let master = MasterKey::generate(&entropy);
+        let vault = Vault::create(&entropy);
+        vault.stage(&entropy);
+        let mut rows = vault.wrap(&master, &entropy);
+        let staged = rows.iter_mut().find(|row| row.kind == SecretKind::Staged);
+        staged.expect("a staged key").kind = SecretKind::Data;
+        assert_eq!(Vault::open(&master, &rows).err(), Some(VaultError::Damaged));
     }
 
     #[test]

@@ -89,6 +89,9 @@ fn refusal(call: &Call, error: Error) -> Refusal {
         ),
         Error::Unauthorised => Refusal::Key,
         Error::NotFound => Refusal::NotFound,
+        Error::TooManyGuests { until } => {
+            Refusal::TooManyGuests { retry_after: (until - call.at).to_std().unwrap_or_default() }
+        }
         Error::Busy { retry_after } => Refusal::Busy { retry_after },
         error => {
             tracing::error!(request_id = %call.id, %error, "an account call failed");

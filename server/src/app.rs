@@ -62,6 +62,7 @@ pub struct App {
     mail: Option<mail::Worker>,
     sweeper: tokio::task::JoinHandle<()>,
     watcher: tokio::task::JoinHandle<()>,
+    keyring: tokio::task::JoinHandle<()>,
 }
 
 /// Accounts over an opened store, for the service and for the operator's commands.
@@ -126,8 +127,10 @@ impl App {
         prepare_months(&store, &clock).await;
         // Read before any caller is: a change after this is noticed.
         let revision = store.revision().await?;
+        let file = config.storage.master_key_file.clone();
+        let keyring = store::Keyring::new(store.clone(), vault.clone(), file);
         let service = Arc::new(Service {
-            limits: limits_before(&accounts, &clock).await?,
+            limits: limits_before(&accounts, config.service.guests_per_network, &clock).await?,
             accounts,
             callers: Callers::new(vault),
             addresses: AddressLimiter::new(config.address_limit),
@@ -140,11 +143,12 @@ impl App {
             settings: config.service.clone(),
         });
         let sweeper = tokio::spawn(sweep(service.clone()));
+        let keyring = tokio::spawn(keyring.follow());
         let watched = service.clone();
         let watcher = tokio::spawn(async move {
             watched.callers.watch(watched.accounts.store(), revision).await;
         });
-        Ok(Self { service, mail: None, sweeper, watcher })
+        Ok(Self { service, mail: None, sweeper, watcher, keyring })
     }
 
     /// The one endpoint of everything.
@@ -162,6 +166,7 @@ impl App {
     pub async fn close(self) {
         self.sweeper.abort();
         self.watcher.abort();
+        self.keyring.abort();
         self.service.ledger.close().await;
         if let Some(mail) = self.mail {
             mail.close().await;
@@ -171,13 +176,20 @@ impl App {
 }
 
 /// The limits as they stood, so that a restart forgives nobody.
-async fn limits_before(accounts: &Accounts, clock: &Clock) -> Result<Limits, StartError> {
-    use account_core::Ledger as _;
+async fn limits_before(
+    accounts: &Accounts,
+    guests_per_network: NonZeroU32,
+    clock: &Clock,
+) -> Result<Limits, StartError> {
+    use account_core::{Ledger as _, guest::GuestStore as _};
 
     let now = clock.now();
     let midnight = now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc();
     let since = midnight.min(now - chrono::TimeDelta::hours(1));
-    Ok(Limits::seeded(&accounts.store().calls_per_minute(since).await?))
+    let store = accounts.store();
+    let (calls, of_guests) =
+        (store.calls_per_minute(since).await?, store.guest_calls(since).await?);
+    Ok(Limits::seeded(&calls, &of_guests, guests_per_network))
 }
 
 /// Calls find a table without it, so that a failure is no reason not to serve.

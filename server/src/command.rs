@@ -7,6 +7,7 @@ mod demo;
 mod health;
 mod migrate;
 mod openapi;
+mod rotate_data_key;
 mod rotate_master_key;
 mod serve;
 
@@ -53,6 +54,9 @@ enum Command {
     Migrate(StorageArgs),
     /// Seal everything under a new master key, also beside a running service.
     RotateMasterKey(StorageArgs),
+    /// Seal keys and letters under a new data key, also beside a running service; goes on where an
+    /// earlier one was cut short.
+    RotateDataKey(StorageArgs),
     /// Ask a running service whether it can work; for containers without a shell.
     Health(health::HealthArgs),
 }
@@ -77,6 +81,7 @@ impl Cli {
             Command::Backup(args) => block_on(backup::run(&args)),
             Command::Migrate(args) => block_on(migrate::run(&args)),
             Command::RotateMasterKey(args) => block_on(rotate_master_key::run(&args)),
+            Command::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
             Command::Health(args) => block_on(health::run(&args)),
         };
         match outcome {

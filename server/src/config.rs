@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use account_core::guest::CreationLimits;
 use chrono::TimeDelta;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
@@ -82,6 +83,29 @@ pub struct ServeArgs {
     /// Calls without a key, a minute and address.
     #[arg(long, env = "QS_ADDRESS_LIMIT", default_value = "120", allow_hyphen_values = true)]
     pub address_limit: String,
+    /// How many guests' calls all guest keys made from one address (for IPv6, one /64) have
+    /// together: an office behind one address shares them.
+    #[arg(long, env = "QS_GUESTS_PER_ADDRESS", default_value = "5", allow_hyphen_values = true)]
+    pub guests_per_address: String,
+    /// Guest keys made in a UTC day from one address (for IPv6, one /64).
+    #[arg(
+        long,
+        env = "QS_GUEST_KEYS_PER_ADDRESS",
+        default_value = "200",
+        allow_hyphen_values = true
+    )]
+    pub guest_keys_per_address: String,
+    /// Guest keys made in a UTC day for one device.
+    #[arg(
+        long,
+        env = "QS_GUEST_KEYS_PER_DEVICE",
+        default_value = "100",
+        allow_hyphen_values = true
+    )]
+    pub guest_keys_per_device: String,
+    /// Guest keys made in a UTC day by everybody together.
+    #[arg(long, env = "QS_GUEST_KEYS", default_value = "100000", allow_hyphen_values = true)]
+    pub guest_keys: String,
     /// Largest body of a computation, in bytes. Without a key it is never more than 262144.
     #[arg(long, env = "QS_BODY_LIMIT", default_value = "16777216", allow_hyphen_values = true)]
     pub body_limit: String,
@@ -266,8 +290,9 @@ impl ServeArgs {
     pub fn check(&self) -> Result<Config, Problems> {
         let mut problems = Problems(Vec::new());
         let bind = problems.parse("QS_BIND", &self.bind, "an address and port, as 127.0.0.1:8080");
-        let address_limit =
-            problems.parse("QS_ADDRESS_LIMIT", &self.address_limit, "a whole number of 1 or more");
+        let address_limit = problems.count("QS_ADDRESS_LIMIT", &self.address_limit);
+        let guests_per_network = problems.count("QS_GUESTS_PER_ADDRESS", &self.guests_per_address);
+        let guest_keys = problems.guest_keys(self);
         let body_limit = problems
             .parse("QS_BODY_LIMIT", &self.body_limit, "a whole number of bytes, 1 or more")
             .map(|limit: NonZeroUsize| limit.get());
@@ -315,7 +340,8 @@ impl ServeArgs {
             None => MailRoute::Folder(storage.data_dir.join("mail")),
         };
         let times = refresh_leeway.zip(drain_delay);
-        match (bind, address_limit, body_limit, trusted_proxies, connections, times) {
+        let guests = guest_keys.zip(guests_per_network);
+        match (bind, address_limit, body_limit, trusted_proxies, connections, times, guests) {
             (
                 Some(bind),
                 Some(address_limit),
@@ -323,6 +349,7 @@ impl ServeArgs {
                 Some(trusted_proxies),
                 Some(connections),
                 Some((refresh_leeway, drain_delay)),
+                Some((guest_keys, guests_per_network)),
             ) if problems.0.is_empty() => Ok(Config {
                 bind,
                 storage,
@@ -336,6 +363,8 @@ impl ServeArgs {
                 service: ServiceSettings {
                     tier_gate: self.tier_gate,
                     body_limit,
+                    guest_keys,
+                    guests_per_network,
                     trusted_proxies,
                     is_https: public_url.as_deref().is_some_and(|u| u.starts_with("https:")),
                     databases: names(&self.databases),
@@ -385,6 +414,18 @@ impl Problems {
             self.0.push(format!("{name} is {url:?}, but must be scheme, host and port alone"));
         }
         url
+    }
+
+    fn count(&mut self, name: &str, text: &str) -> Option<NonZeroU32> {
+        self.parse(name, text, "a whole number of 1 or more")
+    }
+
+    fn guest_keys(&mut self, args: &ServeArgs) -> Option<CreationLimits> {
+        // Each is looked at, so that all problems are told.
+        let per_network = self.count("QS_GUEST_KEYS_PER_ADDRESS", &args.guest_keys_per_address);
+        let per_device = self.count("QS_GUEST_KEYS_PER_DEVICE", &args.guest_keys_per_device);
+        let in_all = self.count("QS_GUEST_KEYS", &args.guest_keys);
+        Some(CreationLimits { per_network: per_network?, per_device: per_device?, in_all: in_all? })
     }
 
     fn base_url(&mut self, name: &str, url: &str) -> String {

@@ -7,6 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use account_core::guest::CreationLimits;
 use chrono::TimeDelta;
 use ipnet::IpNet;
 use poem::Request;
@@ -50,6 +51,10 @@ pub struct ServiceSettings {
     pub usage_days: Option<NonZeroU32>,
     /// Who shows this may read the figures; without one only who asks on the machine itself.
     pub metrics_token: Option<MetricsToken>,
+    /// How many guest keys are made in a day.
+    pub guest_keys: CreationLimits,
+    /// How many guests' calls the guests of one network have together.
+    pub guests_per_network: NonZeroU32,
     /// The proxies that may speak for another address.
     pub trusted_proxies: Vec<IpNet>,
     /// The address of the MCP endpoint's host, without a slash at the end.

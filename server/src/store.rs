@@ -24,6 +24,7 @@ mod backup;
 mod clean_up;
 mod clients;
 mod codes;
+mod data_key;
 mod engine;
 mod figures;
 mod guests;
@@ -43,6 +44,7 @@ mod plans;
 mod postgres;
 mod recovery;
 mod registration;
+mod reseal;
 mod result_writer;
 mod results;
 mod rows;
@@ -55,6 +57,7 @@ mod testing;
 mod vault;
 
 pub use backup::back_up;
+pub use data_key::{DataKeyRotation, EVERYBODY_LOOKED, Keyring, rotate_data_key};
 pub use figures::{OutboxLoad, Pool};
 pub use ledger_writer::LedgerWriter;
 pub use master_key::{Rotation, rotate_master_key, vault};
@@ -114,6 +117,9 @@ pub enum OpenError {
         /// Why it does not fit.
         cause: account_core::vault::VaultError,
     },
+    /// A sealed row does not open, or the database refuses on the way.
+    #[error("not everything could be sealed anew: {0}")]
+    Reseal(account_core::Error),
     /// A file cannot be read or written.
     #[error("`{path}`: {cause}")]
     File {

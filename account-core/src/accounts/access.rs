@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::accounts::{Accounts, Store};
-use crate::guest::{self, Device, GuestIssued, NewGuest};
+use crate::guest::{self, CreationLimits, Device, GuestIssued, NewGuest};
 use crate::key::{AccountCaller, ApiKey, Caller, KeyKind, Refusal};
 use crate::password::PasswordHasher;
 use crate::tier::GUEST_CREDITS;
@@ -53,30 +53,30 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Makes a guest key. How many one address may have is for the caller to limit.
+    /// Makes a guest key, within the limits of the UTC day.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`].
+    /// [`Error::TooManyGuests`]; [`Error::Store`].
     pub async fn create_guest(
         &self,
         device: Device,
         address: IpAddr,
+        limits: CreationLimits,
         now: Timestamp,
     ) -> Result<GuestIssued> {
         let api_key = ApiKey::generate(KeyKind::Guest, self.entropy());
         let expires_at = now + guest::VALIDITY;
-        let id = self
-            .store()
-            .create_guest(NewGuest {
-                device,
-                digest: self.vault().key_digest(&api_key),
-                address,
-                credits: GUEST_CREDITS,
-                created_at: now,
-                expires_at,
-            })
-            .await?;
+        let guest = NewGuest {
+            device,
+            digest: self.vault().key_digest(&api_key),
+            address,
+            credits: GUEST_CREDITS,
+            created_at: now,
+            expires_at,
+        };
+        let id = self.store().create_guest(guest, limits).await?;
+        let id = id.ok_or_else(|| Error::TooManyGuests { until: guest::end_of_day(now) })?;
         Ok(GuestIssued { id, api_key, credit_balance: GUEST_CREDITS, expires_at })
     }
 }

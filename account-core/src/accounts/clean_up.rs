@@ -24,6 +24,8 @@ const SECONDS_A_DAY: i64 = 86_400;
 pub enum Stale {
     /// Guests that expired before, and who and from where in their usage rows.
     Guests(Timestamp),
+    /// Counts of guests made in UTC days before this one, counted from 1970.
+    GuestCounts(i64),
     /// Challenges made before.
     Challenges(Timestamp),
     /// Sessions last used before the first moment or begun before the second.
@@ -50,6 +52,8 @@ pub enum Stale {
 pub struct Cleaned {
     /// Guests.
     pub guests: u64,
+    /// Counts of guests made in a day.
+    pub guest_counts: u64,
     /// Challenges.
     pub challenges: u64,
     /// Sessions.
@@ -108,6 +112,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let usage = usage_retention_days.map(|days| Stale::Usage(today - i64::from(days.max(1))));
         for (stale, count) in [
             (Some(Stale::Guests(now - GUEST_KEPT)), &mut cleaned.guests),
+            (Some(Stale::GuestCounts(today)), &mut cleaned.guest_counts),
             (Some(Stale::Challenges(now - code::VALIDITY)), &mut cleaned.challenges),
             (Some(sessions), &mut cleaned.sessions),
             (Some(Stale::Forms(now - FORM_KEPT)), &mut cleaned.forms),

@@ -3,6 +3,7 @@
 use crate::accounts::{Accounts, Profile, ReservedTry, Store};
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::letter::{Content, OutboxLetter};
+use crate::lockout::Reservation;
 use crate::password::{Password, PasswordHasher};
 use crate::vault::Digest;
 use crate::{Error, Result, StoreError, Timestamp};
@@ -117,6 +118,7 @@ pub trait OwnerStore: Send + Sync {
     fn conclude_confirmation(
         &self,
         recipient: Digest<Email>,
+        reservation: Reservation,
         right: bool,
         now: Timestamp,
     ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
@@ -232,7 +234,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         reserved.verdict.proceed()?;
         let hash = reserved.credentials.as_ref().and_then(|known| known.password_hash.as_ref());
         let right = self.hasher().verify(permit, password, hash).await.matches;
-        self.store().conclude_confirmation(recipient, right, now).await?;
+        let reservation = reserved.reservation;
+        self.store().conclude_confirmation(recipient, reservation, right, now).await?;
         if right { Ok(()) } else { Err(Error::WrongConfirmation) }
     }
 }

@@ -6,7 +6,7 @@ use crate::code::{Challenge, ChallengeId, Code, MfaToken, Purpose};
 use crate::identity::{AccountId, Email};
 use crate::key::{ApiKey, KeyId};
 use crate::letter::{Content, OutboxLetter};
-use crate::lockout::{Counter, Verdict};
+use crate::lockout::{Reservation, Verdict};
 use crate::password::{Password, PasswordHash, PasswordHasher};
 use crate::session::{Session, SessionToken};
 use crate::vault::{Digest, Sealed, SealedKind};
@@ -63,10 +63,10 @@ pub struct SealedKey {
 
 /// A try that was reserved, or not.
 pub struct ReservedTry {
-    /// Whether the password may be looked at.
+    /// What a wrong password answers.
     pub verdict: Verdict,
-    /// Among whose tries it was counted.
-    pub counter: Counter,
+    /// Where it was reserved, and whether the password may be looked at.
+    pub reservation: Reservation,
     /// The account behind the address, verified or not.
     pub credentials: Option<Credentials>,
 }
@@ -75,8 +75,8 @@ pub struct ReservedTry {
 pub struct Conclusion {
     /// At whose address it was reserved.
     pub recipient: Digest<Email>,
-    /// Among whose tries it was counted.
-    pub counter: Counter,
+    /// Where it was reserved.
+    pub reservation: Reservation,
     /// The account behind the address.
     pub account: Option<AccountId>,
     /// Who tried.
@@ -89,8 +89,16 @@ pub struct Conclusion {
 
 /// What a try came to.
 pub enum Outcome {
+    /// No password was looked at.
+    NotLooked {
+        /// Because of a lock.
+        locked: bool,
+    },
     /// A wrong password or an unknown address.
-    Wrong,
+    Wrong {
+        /// The letter for the owner, where this one sets a lock.
+        notice: OutboxLetter,
+    },
     /// The right password of an account that may not log in.
     Refused,
     /// A session begins.
@@ -167,21 +175,21 @@ impl LoginMethod {
 
 /// Where login tries are counted and written down.
 pub trait SignInStore: Send + Sync {
-    /// Applies [`Lockout::reserve`](crate::lockout::Lockout::reserve) and looks the account up, as
-    /// one step. The try is counted with the client's token where the account knows it
-    /// ([`KNOWN_FOR`](crate::client::KNOWN_FOR)), else with its network where it knows that, else
-    /// with all strangers'. One that finds a lock goes into the login history.
+    /// Applies [`Tries::reserve`](crate::lockout::Tries::reserve) to the
+    /// [`Counters`](crate::lockout::Counters) of the client, by the marks that the account knows
+    /// ([`KNOWN_FOR`](crate::client::KNOWN_FOR)), and looks the account up, as one step.
     fn reserve_try(
         &self,
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        client: &Client,
         now: Timestamp,
     ) -> impl Future<Output = std::result::Result<ReservedTry, StoreError>> + Send;
 
-    /// Concludes a try as one step: the count at the address, the login history, and the session
-    /// with its known client, or the challenge with its letter. Where the address got too many
+    /// Concludes a try as one step: the counts at the address
+    /// ([`Tries::conclude`](crate::lockout::Tries::conclude)), the login history, and the
+    /// session with its known client, or the challenge with its letter, or the notice of a lock
+    /// that this try set. A notice too many ([`Postage`](crate::letter::Postage)) is dropped. Where the address got too many
     /// letters, challenge and letter are dropped and the earlier code stands. Answers the challenge
     /// that stands, where a second factor is asked for and there is one. Then the history gets its
     /// row from [`complete_mfa`](Self::complete_mfa).
@@ -213,7 +221,8 @@ pub trait SignInStore: Send + Sync {
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Logs in with a password and hands the existing key back.
     ///
-    /// Known and unknown addresses take one road: the same storage calls and one hash.
+    /// Known and unknown addresses, locked or not, take one road: the same storage calls and one
+    /// hash. Where the password may not be looked at, the hash is compared with nothing.
     ///
     /// # Errors
     ///
@@ -230,19 +239,22 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let recipient = self.vault().email_digest(email);
         let permit = self.hasher().admit().await?;
         let marks = self.marks(&recipient, client);
-        let reserved = self.store().reserve_try(email, recipient, marks, client, now).await?;
-        reserved.verdict.proceed()?;
-        let hash = reserved.credentials.as_ref().and_then(|known| known.password_hash.as_ref());
+        let reserved = self.store().reserve_try(email, recipient, marks, now).await?;
+        let may_look = reserved.reservation.may_look();
+        let known = reserved.credentials.as_ref().filter(|_| may_look);
+        let hash = known.and_then(|known| known.password_hash.as_ref());
         let verification = self.hasher().verify(permit, password, hash).await;
         let account = reserved.credentials.as_ref().map(|known| known.account);
-        let credentials = reserved.credentials.filter(|_| verification.matches);
-
         let rehashed = verification.rehashed;
-        let (outcome, answer) =
-            self.login_outcome(email, credentials.as_ref(), rehashed, client, now);
+        let (outcome, answer) = match reserved.credentials.as_ref() {
+            Some(known) if verification.matches => {
+                self.login_outcome(email, known, rehashed, client, now)
+            }
+            known => self.refused_outcome(email, known, reserved.verdict, may_look, now),
+        };
         let conclusion = Conclusion {
             recipient,
-            counter: reserved.counter,
+            reservation: reserved.reservation,
             account,
             client: client.clone(),
             outcome,
@@ -316,18 +328,41 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().end_session(&self.vault().token_digest(token), account).await?)
     }
 
-    /// Decides what a password comes to; `None` stands for a wrong one.
+    /// What a wrong password comes to, and one that may not be looked at: the answer is the same
+    /// whoever has an account and whomever it knows.
+    fn refused_outcome(
+        &self,
+        email: &Email,
+        known: Option<&Credentials>,
+        verdict: Verdict,
+        may_look: bool,
+        now: Timestamp,
+    ) -> (Outcome, Result<Login>) {
+        let is_verified = known.is_some_and(|known| known.is_verified);
+        let notice = if is_verified {
+            Content::AccountLocked
+        } else {
+            Content::Decoy { purpose: Purpose::Lock }
+        };
+        // Sealed in any case: the work is the same.
+        let notice = self.letter(email, notice, now);
+        let outcome = if may_look {
+            Outcome::Wrong { notice }
+        } else {
+            Outcome::NotLooked { locked: matches!(verdict, Verdict::Locked { .. }) }
+        };
+        (outcome, verdict.proceed().and(Err(Error::WrongCredentials)))
+    }
+
+    /// Decides what a right password comes to.
     fn login_outcome(
         &self,
         email: &Email,
-        credentials: Option<&Credentials>,
+        known: &Credentials,
         rehashed: Option<PasswordHash>,
         client: &Client,
         now: Timestamp,
     ) -> (Outcome, Result<Login>) {
-        let Some(known) = credentials else {
-            return (Outcome::Wrong, Err(Error::WrongCredentials));
-        };
         if !known.is_verified {
             return (Outcome::Refused, Err(Error::Unverified));
         }

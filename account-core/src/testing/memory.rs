@@ -29,11 +29,11 @@ use crate::credits::{
     self, Audit, CallerId, Entry, Fault, FaultKind, LARGEST_BALANCE, Ledger, MinuteCount,
     REFUSED_BY_LIMIT, Settlement, TransactionKind, Usage,
 };
-use crate::guest::{GuestId, GuestStore, NewGuest};
+use crate::guest::{self, GuestId, NewGuest};
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
 use crate::letter::{DueLetter, LetterId, OutboxLetter, OutboxStore, Postage};
-use crate::lockout::{Counter, Lockout, Verdict};
+use crate::lockout::{Counter, Counters, Lockout, Reservation, Tries};
 use crate::password::PasswordHash;
 use crate::session::{Session, SessionStore, SessionToken};
 use crate::tier::Tier;
@@ -44,6 +44,9 @@ mod oauth;
 
 const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 const SECONDS_A_DAY: i64 = 86_400;
+
+mod guests;
+mod reseal;
 
 type Stored<T> = Result<T, StoreError>;
 
@@ -101,6 +104,7 @@ struct State {
     subscriptions: Vec<(AccountId, Subscription)>,
     last_subscription: i64,
     last_guest: i64,
+    guest_counts: HashMap<(String, i64), u32>,
     ledger: Vec<Booked>,
     usage: Vec<Called>,
     last_call: i64,
@@ -344,25 +348,23 @@ impl State {
         }
     }
 
-    /// Among whose tries a client's are counted.
-    fn counter(&self, recipient: Digest<Email>, marks: &Marks, now: Timestamp) -> Counter {
-        let is_known = |mark: &Digest<ClientMark>| {
+    /// Where a client's tries are counted.
+    fn counters(&self, recipient: Digest<Email>, marks: &Marks, now: Timestamp) -> Counters {
+        Counters::of(marks, |mark| {
             self.known.get(&(recipient, *mark)).is_some_and(|seen_at| now - KNOWN_FOR < *seen_at)
-        };
-        let shown = marks.token.into_iter().chain([marks.network]).find(is_known);
-        shown.map_or(Counter::Strangers, Counter::Known)
+        })
     }
 
     fn reserve(
         &mut self,
         email: &Email,
         recipient: Digest<Email>,
-        counter: Counter,
+        counters: Counters,
         now: Timestamp,
     ) -> ReservedTry {
-        let lockout =
-            self.lockouts.entry((recipient, counter)).or_insert_with(|| Lockout::new(now));
-        let verdict = lockout.reserve(now);
+        let mut tries = self.tries(recipient, counters, now);
+        let (verdict, reservation) = tries.reserve(counters, now);
+        self.save_tries(recipient, counters, tries);
         let credentials = self.by_email(email).map(|(id, account)| {
             let key = self.current_key(id);
             Credentials {
@@ -374,16 +376,35 @@ impl State {
                 key: key.map(Key::sealed),
             }
         });
-        ReservedTry { verdict, counter, credentials }
+        ReservedTry { verdict, reservation, credentials }
     }
 
-    fn conclude(&mut self, recipient: Digest<Email>, counter: Counter, right: bool, at: Timestamp) {
-        let lockout = self.lockouts.entry((recipient, counter)).or_insert_with(|| Lockout::new(at));
-        if right {
-            lockout.succeed();
-        } else {
-            lockout.fail(at);
-        }
+    /// Answers whether a lock was set.
+    fn conclude(
+        &mut self,
+        recipient: Digest<Email>,
+        reservation: &Reservation,
+        right: bool,
+        at: Timestamp,
+    ) -> bool {
+        let mut tries = self.tries(recipient, reservation.counters, at);
+        let locks = tries.conclude(reservation, right, at);
+        self.save_tries(recipient, reservation.counters, tries);
+        locks
+    }
+
+    fn tries(&self, recipient: Digest<Email>, counters: Counters, now: Timestamp) -> Tries {
+        let count = |counter| {
+            let found = self.lockouts.get(&(recipient, counter));
+            found.copied().unwrap_or_else(|| Lockout::new(now))
+        };
+        Tries { told: count(counters.told), network: counters.network.map(count) }
+    }
+
+    fn save_tries(&mut self, recipient: Digest<Email>, counters: Counters, tries: Tries) {
+        self.lockouts.insert((recipient, counters.told), tries.told);
+        let network = counters.network.zip(tries.network);
+        self.lockouts.extend(network.map(|(counter, count)| ((recipient, counter), count)));
     }
 
     /// Puts the codes of half-done logins out of use.
@@ -565,25 +586,30 @@ impl SignInStore for MemoryStore {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        client: &Client,
         now: Timestamp,
     ) -> Stored<ReservedTry> {
         let mut state = self.lock();
-        let counter = state.counter(recipient, &marks, now);
-        let reserved = state.reserve(email, recipient, counter, now);
-        if matches!(reserved.verdict, Verdict::Locked { .. }) {
-            let account = reserved.credentials.as_ref().map(|known| known.account);
-            state.remember(account, client, TryStatus::Locked, now);
-        }
-        Ok(reserved)
+        let counters = state.counters(recipient, &marks, now);
+        Ok(state.reserve(email, recipient, counters, now))
     }
 
     async fn conclude_try(&self, conclusion: Conclusion) -> Stored<Option<ChallengeId>> {
         let mut state = self.lock();
-        let Conclusion { recipient, counter, account, client, outcome, at } = conclusion;
-        state.conclude(recipient, counter, !matches!(outcome, Outcome::Wrong), at);
+        let Conclusion { recipient, reservation, account, client, outcome, at } = conclusion;
+        let right = !matches!(outcome, Outcome::Wrong { .. });
+        let locks = state.conclude(recipient, &reservation, right, at);
         match outcome {
-            Outcome::Wrong | Outcome::Refused => {
+            Outcome::NotLooked { locked: false } => {}
+            Outcome::NotLooked { locked: true } => {
+                state.remember(account, &client, TryStatus::Locked, at);
+            }
+            Outcome::Wrong { notice } => {
+                state.remember(account, &client, TryStatus::Failed, at);
+                if locks && state.postage(&recipient, Purpose::Lock, at).allows(at) {
+                    state.send(notice);
+                }
+            }
+            Outcome::Refused => {
                 state.remember(account, &client, TryStatus::Failed, at);
             }
             Outcome::SignedIn { session, known, rehashed } => {
@@ -690,16 +716,19 @@ impl OwnerStore for MemoryStore {
         recipient: Digest<Email>,
         now: Timestamp,
     ) -> Stored<ReservedTry> {
-        Ok(self.lock().reserve(email, recipient, Counter::Confirmations, now))
+        let counters = Counters::only(Counter::Confirmations);
+        Ok(self.lock().reserve(email, recipient, counters, now))
     }
 
     async fn conclude_confirmation(
         &self,
         recipient: Digest<Email>,
+        reservation: Reservation,
         right: bool,
         now: Timestamp,
     ) -> Stored<()> {
-        self.lock().conclude(recipient, Counter::Confirmations, right, now);
+        // A lock here shuts out nobody but who is signed in and sees it.
+        let _ = self.lock().conclude(recipient, &reservation, right, now);
         Ok(())
     }
 
@@ -883,6 +912,11 @@ impl CleanUpStore for MemoryStore {
                 state.discard(&gone);
                 gone.len() as u64
             }
+            Stale::GuestCounts(day) => {
+                let mut left = limit;
+                state.guest_counts.retain(|(_, of), _| !spend(&mut left, *of < day));
+                u64::from(limit - left)
+            }
             Stale::Guests(expired) => {
                 let guests = state.guests.iter().filter(|(_, guest)| guest.expires_at <= expired);
                 let gone: Vec<GuestId> = guests.map(|(id, _)| *id).take(limit as usize).collect();
@@ -967,6 +1001,7 @@ impl KeyStore for MemoryStore {
         let guest = state.guests.iter().find(|(_, guest)| guest.digest == *digest);
         Ok(guest.map(|(id, guest)| GuestCaller {
             id: *id,
+            network: guest::network(guest.address),
             device_id: guest.device.device_id.clone(),
             platform: guest.device.platform.clone(),
             credit_balance: guest.credits,
@@ -991,16 +1026,6 @@ impl KeyStore for MemoryStore {
         let status = KeyStatus::Active;
         state.keys.push(Key { account, key: new, status, created_at: now });
         Ok(true)
-    }
-}
-
-impl GuestStore for MemoryStore {
-    async fn create_guest(&self, guest: NewGuest) -> Stored<GuestId> {
-        let mut state = self.lock();
-        state.last_guest += 1;
-        let id = GuestId(state.last_guest);
-        state.guests.insert(id, guest);
-        Ok(id)
     }
 }
 

@@ -15,13 +15,19 @@ pub struct Guests;
 impl Guests {
     /// Create a guest key.
     ///
-    /// Valid for 24 hours, for FREE endpoints, 60 requests an hour and 50 a day.
+    /// Valid for 24 hours, for FREE endpoints, 60 requests an hour and 50 a day. Keys made from
+    /// one address share what a few of them may do; how many are made in a day is limited by
+    /// address, by device and in all.
     #[oai(path = "/create", method = "post", operation_id = "create_guest_key")]
     async fn create(&self, visitor: Visitor, body: Body<GuestForm>) -> Result<Answer<GuestKey>> {
         let call = visitor.call();
         let device = Device::parse(&body.device_id, text(&body.device_name), text(&body.platform))
             .map_err(|errors| refuse_faults(call, errors.iter().map(fault).collect()))?;
-        let issued = call.service.accounts.create_guest(device, call.address, call.at).await;
+        let issued = call
+            .service
+            .accounts
+            .create_guest(device, call.address, call.service.settings.guest_keys, call.at)
+            .await;
         let issued = issued.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(GuestKey {
             api_key: issued.api_key.expose().to_owned(),

@@ -1,11 +1,12 @@
 //! Who a request comes from, and how often an address may come without a key.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     num::NonZeroU32,
     time::Duration,
 };
 
+use account_core::guest::network;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use ipnet::IpNet;
 use poem::http::HeaderMap;
@@ -89,17 +90,6 @@ impl AddressLimiter {
     pub fn sweep(&self) {
         self.limiter.retain_recent();
         self.limiter.shrink_to_fit();
-    }
-}
-
-/// One subscriber has a whole /64 of IPv6, so it is limited as one.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => {
-            let prefix = u128::from(address) & !u128::from(u64::MAX);
-            IpAddr::V6(Ipv6Addr::from(prefix))
-        }
     }
 }
 

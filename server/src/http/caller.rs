@@ -155,8 +155,11 @@ fn admit(call: &Call, caller: &Caller) -> Result<(), Refusal> {
         Admission::Refused { retry_after, standing } => {
             let limit = standing.limit;
             call.set_caller(caller.clone(), standing);
-            let daily = matches!(caller, Caller::Guest(_))
-                && limit == account_core::tier::GUEST_DAILY_LIMIT;
+            // A guest's own day, or the day of all guests of its network.
+            let guests = [1, call.service.settings.guests_per_network.get()];
+            let is_day =
+                |guests: u32| limit == account_core::tier::GUEST_DAILY_LIMIT.saturating_mul(guests);
+            let daily = matches!(caller, Caller::Guest(_)) && guests.into_iter().any(is_day);
             let window = if daily { "day" } else { "hour" };
             Err(Refusal::RateLimit { limit, window, retry_after })
         }

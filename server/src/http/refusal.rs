@@ -46,6 +46,11 @@ pub enum Refusal {
         /// When a call is free again.
         retry_after: Duration,
     },
+    /// As many guest keys were made today as may be.
+    TooManyGuests {
+        /// When there are new ones.
+        retry_after: Duration,
+    },
     /// The account's tier is too low.
     Tier(Tier),
     /// The balance is too low.
@@ -113,7 +118,9 @@ impl Refusal {
             .body(self.body(surface).to_string());
         let headers = response.headers_mut();
         match self {
-            Self::RateLimit { retry_after, .. } | Self::Busy { retry_after } => {
+            Self::RateLimit { retry_after, .. }
+            | Self::TooManyGuests { retry_after }
+            | Self::Busy { retry_after } => {
                 headers.insert(header::RETRY_AFTER, seconds(retry_after).into());
             }
             Self::NotReady { .. } => {
@@ -133,7 +140,7 @@ impl Refusal {
     fn status(&self) -> StatusCode {
         match self {
             Self::Key | Self::GuestKeyExpired | Self::Session => StatusCode::UNAUTHORIZED,
-            Self::RateLimit { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::RateLimit { .. } | Self::TooManyGuests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Tier(_) => StatusCode::FORBIDDEN,
             Self::Credits { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -173,6 +180,7 @@ impl Refusal {
             Self::GuestKeyExpired
                 | Self::Session
                 | Self::RateLimit { .. }
+                | Self::TooManyGuests { .. }
                 | Self::Tier(_)
                 | Self::Credits { .. }
                 | Self::Busy { .. }
@@ -192,6 +200,14 @@ impl Refusal {
                 "Rate limit exceeded",
                 format!(
                     "Rate limit exceeded: {limit} requests per {window}. Try again in {} seconds.",
+                    seconds(*retry_after)
+                ),
+            ),
+            Self::TooManyGuests { retry_after } => (
+                "Too many guest keys",
+                format!(
+                    "No more guest keys can be made here today. Try again in {} seconds, or \
+                     register with POST /user/register.",
                     seconds(*retry_after)
                 ),
             ),

@@ -89,6 +89,14 @@ struct AccountDeletedText;
 #[template(path = "account_deleted.html")]
 struct AccountDeletedHtml;
 
+#[derive(Template)]
+#[template(path = "account_locked.txt")]
+struct AccountLockedText;
+
+#[derive(Template)]
+#[template(path = "account_locked.html")]
+struct AccountLockedHtml;
+
 /// A subject and the same letter twice.
 struct Words {
     subject: &'static str,
@@ -170,6 +178,11 @@ fn words(content: &Content) -> Result<Option<Words>, askama::Error> {
         Content::AccountDeleted => {
             ("Your account was deleted", AccountDeletedText.render()?, AccountDeletedHtml.render()?)
         }
+        Content::AccountLocked => (
+            "Logins to your account are locked",
+            AccountLockedText.render()?,
+            AccountLockedHtml.render()?,
+        ),
         Content::Decoy { .. } => return Ok(None),
     };
     Ok(Some(Words { subject, text, html }))
@@ -223,6 +236,7 @@ mod tests {
             Content::MfaEnabled,
             Content::MfaDisabled,
             Content::AccountDeleted,
+            Content::AccountLocked,
         ] {
             let has_code = matches!(content, Content::Mfa { .. } | Content::Reset { .. });
             let letter = letter(content);

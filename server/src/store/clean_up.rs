@@ -14,6 +14,8 @@ use super::rows::{column, statement, stored, time};
 
 pub(super) const CHALLENGES: &str = "DELETE FROM challenge WHERE id IN \
     (SELECT id FROM challenge WHERE created_at <= $1 LIMIT $2)";
+pub(super) const GUEST_COUNTS: &str = "DELETE FROM guest_count WHERE (day, scope) IN \
+    (SELECT day, scope FROM guest_count WHERE day < $1 LIMIT $2)";
 pub(super) const SESSIONS: &str = "DELETE FROM session WHERE digest IN \
     (SELECT digest FROM session WHERE last_used_at <= $1 OR created_at <= $2 LIMIT $3)";
 /// A form whose code was sent again lately may still be confirmed.
@@ -48,6 +50,7 @@ impl CleanUpStore for Store {
         let most: Value = limit.into();
         let removed = match stale {
             Stale::Guests(expired) => remove_guests(&change, expired, limit).await?,
+            Stale::GuestCounts(day) => execute(&change, GUEST_COUNTS, [day.into(), most]).await?,
             Stale::Challenges(made) => execute(&change, CHALLENGES, [time(made), most]).await?,
             Stale::Sessions(used, begun) => {
                 execute(&change, SESSIONS, [time(used), time(begun), most]).await?

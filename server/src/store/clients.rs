@@ -2,20 +2,20 @@
 
 use account_core::client::{KNOWN_FOR, KnownClient, MOST_KNOWN, Marks};
 use account_core::identity::Email;
-use account_core::lockout::Counter;
+use account_core::lockout::Counters;
 use account_core::vault::Digest;
 use account_core::{StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::rows::{digest, digest_column, statement, stored, time};
 
-/// Among whose tries a client's are counted.
-pub(super) async fn counter(
+/// Where a client's tries are counted.
+pub(super) async fn counters(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
     marks: &Marks,
     now: Timestamp,
-) -> Result<Counter, StoreError> {
+) -> Result<Counters, StoreError> {
     let query = "SELECT mark FROM known_client \
                  WHERE recipient = $1 AND mark IN ($2, $3) AND seen_at > $4";
     let token = marks.token.unwrap_or(marks.network);
@@ -23,8 +23,7 @@ pub(super) async fn counter(
     let rows = stored(change.query_all_raw(statement(query, values)).await)?;
     let known = rows.iter().map(|row| digest_column(row, "mark"));
     let known: Vec<_> = known.collect::<Result<_, _>>()?;
-    let shown = [token, marks.network].into_iter().find(|mark| known.contains(mark));
-    Ok(shown.map_or(Counter::Strangers, Counter::Known))
+    Ok(Counters::of(marks, |mark| known.contains(mark)))
 }
 
 /// Remembers a client, in place of what it was known by before and of whom was seen longest ago.

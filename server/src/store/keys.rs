@@ -1,13 +1,14 @@
 //! API keys: found by digest, replaced under guard.
 
+use account_core::guest::network;
 use account_core::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
 use account_core::{AccountId, GuestId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::engine::lock_account;
 use super::rows::{
-    column, digest, narrow, number, number_column, statement, stored, tier_and_limit, time,
-    time_column,
+    address_column, column, digest, narrow, number, number_column, statement, stored,
+    tier_and_limit, time, time_column,
 };
 use super::{Store, revise};
 
@@ -30,12 +31,13 @@ impl KeyStore for Store {
     }
 
     async fn guest_by_key(&self, key: &KeyDigest) -> Result<Option<GuestCaller>, StoreError> {
-        let query = "SELECT id, device_id, platform, credit_balance, created_at, expires_at \
+        let query = "SELECT id, ip, device_id, platform, credit_balance, created_at, expires_at \
                      FROM guest WHERE digest = $1";
         let row = stored(self.readers.query_one_raw(statement(query, [digest(key)])).await)?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some(GuestCaller {
             id: GuestId(column(&row, "id")?),
+            network: network(address_column(&row, "ip")?),
             device_id: column(&row, "device_id")?,
             platform: column(&row, "platform")?,
             credit_balance: narrow(&row, "credit_balance")?,

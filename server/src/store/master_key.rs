@@ -72,7 +72,7 @@ pub async fn vault(store: &Store, file: &Path, entropy: &dyn Entropy) -> Result<
         // A rotation may be on its way, or was cut short: its end is waited for and looked at.
         Err(VaultError::WrongMasterKey) => {
             let _turn = turn(file).await?;
-            reopen(store, file).await
+            Ok(reopen(store, file).await?.1)
         }
         opened => opened.map_err(|cause| misfit(file, cause)),
     }
@@ -92,7 +92,7 @@ pub async fn rotate_master_key(
     mut progress: impl FnMut(Rotation),
 ) -> Result<(), OpenError> {
     let _turn = turn(file).await?;
-    let vault = reopen(store, file).await?;
+    let (_, vault) = reopen(store, file).await?;
     progress(Rotation::Opened);
     let (master, rows) = prepare(&vault, file, entropy)?;
     progress(Rotation::KeyWritten);
@@ -126,23 +126,38 @@ fn prepare(
 }
 
 /// Opens the database with the key in its place, or else with one that a rotation left beside it.
-async fn reopen(store: &Store, file: &Path) -> Result<Vault, OpenError> {
+pub(super) async fn reopen(store: &Store, file: &Path) -> Result<(MasterKey, Vault), OpenError> {
     let secrets = store.secrets().await?;
+    let (master, vault, is_next) = open_with_either(file, &secrets)?;
+    if is_next {
+        put_in_place(file)?;
+        tracing::info!("a rotation of the master key was cut short and is finished now");
+    }
+    Ok((master, vault))
+}
+
+/// Opens these secrets with the key in its place, or with one that a rotation of this moment has
+/// beside it, and leaves both where they are.
+pub(super) fn open_now(file: &Path, secrets: &[WrappedSecret]) -> Result<Vault, OpenError> {
+    open_with_either(file, secrets).map(|(_, vault, _)| vault)
+}
+
+/// Opens these secrets with either key; tells whether it was the one that waits for its place.
+fn open_with_either(
+    file: &Path,
+    secrets: &[WrappedSecret],
+) -> Result<(MasterKey, Vault, bool), OpenError> {
     let missing = || OpenError::MasterKeyMissing(file.display().to_string());
     let master = read(file)?.ok_or_else(missing)?;
-    match Vault::open(&master, &secrets) {
+    match Vault::open(&master, secrets) {
+        Ok(vault) => return Ok((master, vault, false)),
         Err(VaultError::WrongMasterKey) => {}
-        opened => return opened.map_err(|cause| misfit(file, cause)),
+        Err(cause) => return Err(misfit(file, cause)),
     }
-    let next = read(&next_to(file))?.map(|master| Vault::open(&master, &secrets));
-    match next {
-        Some(Ok(vault)) => {
-            put_in_place(file)?;
-            tracing::info!("a rotation of the master key was cut short and is finished now");
-            Ok(vault)
-        }
-        Some(Err(_)) | None => Err(misfit(file, VaultError::WrongMasterKey)),
-    }
+    let wrong = || misfit(file, VaultError::WrongMasterKey);
+    let next = read(&next_to(file))?.ok_or_else(wrong)?;
+    let vault = Vault::open(&next, secrets).map_err(|_| wrong())?;
+    Ok((next, vault, true))
 }
 
 fn misfit(file: &Path, cause: VaultError) -> OpenError {
@@ -173,7 +188,7 @@ fn sync_folder(file: &Path) -> std::io::Result<()> {
 
 /// Waits for its turn among the processes that rotate the key in this file; it lasts until the
 /// handle is dropped, or the process ends.
-async fn turn(file: &Path) -> Result<File, OpenError> {
+pub(super) async fn turn(file: &Path) -> Result<File, OpenError> {
     const PAUSE: Duration = Duration::from_millis(50);
     let folder = folder_of(file);
     let handle = File::open(folder).map_err(|cause| OpenError::file(folder, cause))?;
@@ -242,7 +257,10 @@ mod tests {
         Accounts, ApiKey, Client, Email, Login, NewAccount, Password, Tier, Username,
     };
 
+    use account_core::reseal::reseal_all;
+
     use super::*;
+    use crate::store::data_key::{DataKeyRotation, Keyring, rotate_data_key};
     use crate::store::{Migrate, open};
 
     async fn opened(folder: &Path) -> Store {
@@ -370,7 +388,7 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let (store, file, entropy, key) = house(folder.path()).await;
             if cut > 0 {
-                let vault = reopen(&store, &file).await.expect("the old key");
+                let (_, vault) = reopen(&store, &file).await.expect("the old key");
                 let (_, rows) = prepare(&vault, &file, &entropy).expect("written");
                 if cut == 1 {
                     // The file was made, but what it holds is lost.
@@ -405,6 +423,96 @@ mod tests {
         let (rotated, started, ()) = tokio::join!(all(rotations), all(starts), logins);
         assert!(rotated.iter().all(Result::is_ok), "{rotated:?}");
         assert!(started.iter().all(Result::is_ok));
+        assert!(serves(&accounts(&store, &file, &entropy).await, &key).await);
+    }
+
+    #[tokio::test]
+    async fn a_data_key_changes_under_load_and_the_next_start_needs_the_new_one_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, file, entropy, key) = house(folder.path()).await;
+        let old = store.secrets().await.expect("ok");
+        let vault = Arc::new(vault(&store, &file, &entropy).await.expect("the right key"));
+        let later = Arc::new(SeededEntropy::new(99));
+        let running =
+            Accounts::new(store.clone(), CheapHasher::default(), Arc::clone(&vault), later);
+        let keyring = Keyring::new(store.clone(), Arc::clone(&vault), file.clone());
+        let keyring = tokio::sync::Mutex::new(keyring);
+        // A moment in which an instance looks, and many in which it is asked.
+        let everybody_looked = async || {
+            keyring.lock().await.look().await.expect("the keys open");
+        };
+        let steps = std::sync::Mutex::new(Vec::new());
+        let is_over = std::cell::Cell::new(false);
+        let rotation = async {
+            for _ in 0..3 {
+                let told = |step| steps.lock().expect("no panic").push(step);
+                let rotated = rotate_data_key(&store, &file, &entropy, everybody_looked, told);
+                rotated.await.expect("rotated");
+                everybody_looked().await;
+            }
+            is_over.set(true);
+        };
+        let logins = async {
+            let mut served = 0;
+            while !is_over.get() {
+                assert!(serves(&running, &key).await, "after {served}");
+                served += 1;
+            }
+            served
+        };
+        let ((), served) = tokio::join!(rotation, logins);
+        assert!(served > 3, "{served}");
+        assert_eq!(vault.data_key(), 4);
+        use DataKeyRotation::{OldKeysGone, Resealed, Sealing, Staged};
+        let steps = steps.into_inner().expect("no panic");
+        assert_eq!(
+            steps[..4],
+            [Staged(2), Sealing(2), Resealed(1, 1), OldKeysGone(2)],
+            "{steps:?}"
+        );
+        assert!(serves(&accounts(&store, &file, &entropy).await, &key).await, "the next start");
+        let now = store.secrets().await.expect("ok");
+        assert_eq!(now.len(), old.len(), "the old data keys are gone");
+    }
+
+    #[tokio::test]
+    async fn a_rotation_of_the_data_key_that_is_cut_short_anywhere_is_finished_by_the_next() {
+        for cut in 0..4 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let (store, file, entropy, key) = house(folder.path()).await;
+            let (master, vault) = reopen(&store, &file).await.expect("the key");
+            let save = async || {
+                store.replace_secrets(vault.wrap(&master, &entropy)).await.expect("saved");
+            };
+            if cut > 0 {
+                vault.stage(&entropy);
+                save().await;
+            }
+            if cut > 1 {
+                vault.activate();
+                save().await;
+            }
+            if cut > 2 {
+                reseal_all(&store, &vault, &entropy, |_, _| {}).await.expect("all open");
+            }
+            assert!(serves(&accounts(&store, &file, &entropy).await, &key).await, "cut {cut}");
+            let rotated = rotate_data_key(&store, &file, &entropy, async || {}, |_| {}).await;
+            rotated.expect("a rotation after it");
+            let restarted = self::vault(&store, &file, &entropy).await.expect("the key");
+            assert_eq!((restarted.data_key(), restarted.has_outdated()), (2, false), "cut {cut}");
+            assert!(serves(&accounts(&store, &file, &entropy).await, &key).await, "cut {cut}");
+        }
+    }
+
+    #[tokio::test]
+    async fn both_keys_change_at_the_same_time_and_every_login_succeeds() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, file, entropy, key) = house(folder.path()).await;
+        let masters = all((0..3).map(|_| rotate_master_key(&store, &file, &entropy, |_| {})));
+        let data =
+            all((0..3).map(|_| rotate_data_key(&store, &file, &entropy, async || {}, |_| {})));
+        let (masters, data) = tokio::join!(masters, data);
+        assert!(masters.iter().all(Result::is_ok) && data.iter().all(Result::is_ok));
         assert!(serves(&accounts(&store, &file, &entropy).await, &key).await);
     }
 }

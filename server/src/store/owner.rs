@@ -6,7 +6,7 @@ use account_core::code::Purpose;
 use account_core::credits::TransactionKind;
 use account_core::identity::{Email, Username};
 use account_core::letter::OutboxLetter;
-use account_core::lockout::Counter;
+use account_core::lockout::{Counter, Counters, Reservation};
 use account_core::vault::Digest;
 use account_core::{AccountId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
@@ -89,7 +89,8 @@ impl OwnerStore for Store {
         now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
         let change = self.write_in_turn(Turn::Email(&recipient)).await?;
-        let reserved = reserve(&change, email, &recipient, Counter::Confirmations, now).await?;
+        let counters = Counters::only(Counter::Confirmations);
+        let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
         Ok(reserved)
     }
@@ -97,11 +98,12 @@ impl OwnerStore for Store {
     async fn conclude_confirmation(
         &self,
         recipient: Digest<Email>,
+        reservation: Reservation,
         right: bool,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let change = self.write_in_turn(Turn::Email(&recipient)).await?;
-        conclude(&change, &recipient, Counter::Confirmations, right, now).await?;
+        conclude(&change, &recipient, &reservation, right, now).await?;
         stored(change.commit().await)
     }
 

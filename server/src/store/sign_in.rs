@@ -8,14 +8,14 @@ use account_core::client::{Client, KnownClient, Marks};
 use account_core::code::{ChallengeId, Purpose};
 use account_core::identity::Email;
 use account_core::key::KeyId;
-use account_core::lockout::{Counter, Lockout, Verdict};
+use account_core::lockout::{Counter, Counters, Lockout, Reservation, Tries};
 use account_core::session::Session;
 use account_core::vault::{Digest, Sealed};
 use account_core::{AccountId, KeyStatus, PasswordHash, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::Store;
-use super::clients::{counter, know};
+use super::clients::{counters, know};
 use super::codes::{replace_challenge, use_up};
 use super::engine::Turn;
 use super::outbox::{insert_letter, may_send};
@@ -31,16 +31,11 @@ impl SignInStore for Store {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        client: &Client,
         now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
         let change = self.write_in_turn(Turn::Email(&recipient)).await?;
-        let counter = counter(&change, &recipient, &marks, now).await?;
-        let reserved = reserve(&change, email, &recipient, counter, now).await?;
-        if matches!(reserved.verdict, Verdict::Locked { .. }) {
-            let account = reserved.credentials.as_ref().map(|known| known.account);
-            remember(&change, account, client, TryStatus::Locked, now).await?;
-        }
+        let counters = counters(&change, &recipient, &marks, now).await?;
+        let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
         Ok(reserved)
     }
@@ -49,12 +44,23 @@ impl SignInStore for Store {
         &self,
         conclusion: Conclusion,
     ) -> Result<Option<ChallengeId>, StoreError> {
-        let Conclusion { recipient, counter, account, client, outcome, at } = conclusion;
+        let Conclusion { recipient, reservation, account, client, outcome, at } = conclusion;
         let change = self.write_in_turn(Turn::Email(&recipient)).await?;
-        conclude(&change, &recipient, counter, !matches!(outcome, Outcome::Wrong), at).await?;
+        let right = !matches!(outcome, Outcome::Wrong { .. });
+        let locks = conclude(&change, &recipient, &reservation, right, at).await?;
         let mut standing = None;
         match outcome {
-            Outcome::Wrong | Outcome::Refused => {
+            Outcome::NotLooked { locked: false } => {}
+            Outcome::NotLooked { locked: true } => {
+                remember(&change, account, &client, TryStatus::Locked, at).await?;
+            }
+            Outcome::Wrong { notice } => {
+                remember(&change, account, &client, TryStatus::Failed, at).await?;
+                if locks && may_send(&change, &recipient, Purpose::Lock, at).await? {
+                    insert_letter(&change, notice).await?;
+                }
+            }
+            Outcome::Refused => {
                 remember(&change, account, &client, TryStatus::Failed, at).await?;
             }
             Outcome::SignedIn { session, known, rehashed } => {
@@ -114,31 +120,57 @@ pub(super) async fn reserve(
     change: &DatabaseTransaction,
     email: &Email,
     recipient: &Digest<Email>,
-    counter: Counter,
+    counters: Counters,
     now: Timestamp,
 ) -> Result<ReservedTry, StoreError> {
-    let mut lockout = lockout(change, recipient, counter, now).await?;
-    let verdict = lockout.reserve(now);
-    save_lockout(change, recipient, counter, &lockout).await?;
+    let mut tries = tries(change, recipient, counters, now).await?;
+    let (verdict, reservation) = tries.reserve(counters, now);
+    save_tries(change, recipient, counters, &tries).await?;
     let credentials = credentials(change, email).await?;
-    Ok(ReservedTry { verdict, counter, credentials })
+    Ok(ReservedTry { verdict, reservation, credentials })
 }
 
-/// Concludes a reserved try.
+/// Concludes a reserved try; answers whether it set a lock.
 pub(super) async fn conclude(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
-    counter: Counter,
+    reservation: &Reservation,
     right: bool,
     now: Timestamp,
+) -> Result<bool, StoreError> {
+    let mut tries = tries(change, recipient, reservation.counters, now).await?;
+    let locks = tries.conclude(reservation, right, now);
+    save_tries(change, recipient, reservation.counters, &tries).await?;
+    Ok(locks)
+}
+
+/// The counts of a visitor. That of its network is read and saved whether the account knows it or
+/// not, so that nobody can tell by the work.
+async fn tries(
+    change: &DatabaseTransaction,
+    recipient: &Digest<Email>,
+    counters: Counters,
+    now: Timestamp,
+) -> Result<Tries, StoreError> {
+    let told = lockout(change, recipient, counters.told, now).await?;
+    let network = match counters.network {
+        Some(network) => Some(lockout(change, recipient, network, now).await?),
+        None => None,
+    };
+    Ok(Tries { told, network })
+}
+
+async fn save_tries(
+    change: &DatabaseTransaction,
+    recipient: &Digest<Email>,
+    counters: Counters,
+    tries: &Tries,
 ) -> Result<(), StoreError> {
-    let mut lockout = lockout(change, recipient, counter, now).await?;
-    if right {
-        lockout.succeed();
-    } else {
-        lockout.fail(now);
+    save_lockout(change, recipient, counters.told, &tries.told).await?;
+    if let Some((counter, count)) = counters.network.zip(tries.network) {
+        save_lockout(change, recipient, counter, &count).await?;
     }
-    save_lockout(change, recipient, counter, &lockout).await
+    Ok(())
 }
 
 async fn lockout(

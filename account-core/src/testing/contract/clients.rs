@@ -16,7 +16,7 @@ pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S
     let house = House::new(store);
     house.account("ada", "ada@example.com").await;
     let mut token = house.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
-    let before = house.hasher.hashes();
+    let before = house.hasher.compared();
     let mut logins = 0;
     for minute in 0..24 * 60 {
         let attack = house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
@@ -30,7 +30,7 @@ pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S
         house.wait(60);
     }
     // A lock begins with the fifth wrong password and lasts half an hour.
-    let compared = house.hasher.hashes() - before - logins;
+    let compared = house.hasher.compared() - before - logins;
     assert!(compared <= 5 * 48, "{compared} wrong passwords were looked at");
     assert_eq!(
         house.login_code_from(&from([198, 51, 100, 1]), "ada@example.com", PASSWORD).await,
@@ -44,10 +44,10 @@ pub async fn a_known_client_has_five_tries_of_its_own<S: Store + Clone>(store: S
     house.account("ada", "ada@example.com").await;
     let token = house.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
     let known = with_token(client(), &token);
-    let before = house.hasher.hashes();
+    let before = house.hasher.compared();
     let tries = (0..200).map(|_| house.login_code_from(&known, "ada@example.com", "wrong"));
     let wrong = all(tries).await.into_iter().filter(|answer| *answer == "wrong_credentials");
-    assert_eq!((wrong.count(), house.hasher.hashes() - before), (5, 5));
+    assert_eq!((wrong.count(), house.hasher.compared() - before), (5, 5));
     assert_eq!(house.login_code_from(&known, "ada@example.com", PASSWORD).await, "locked");
     let elsewhere = house.login_code_from(&stranger(), "ada@example.com", PASSWORD).await;
     assert_eq!(elsewhere, "signed_in", "its lock is not the strangers'");
@@ -121,4 +121,43 @@ pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S
         known += u32::from(answer == "wrong_credentials");
     }
     assert_eq!(known, 8, "each visit has a token and a network");
+}
+
+/// Whoever shares a network with an owner sees what a stranger sees, at every step of an attack
+/// from there and from elsewhere: the same answers, hashes and storage calls as at an address that
+/// nobody has.
+pub async fn a_neighbour_learns_nothing_of_who_signs_in_next_door<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    house.account("ada", "ada@example.com").await;
+    house.account("bob", "bob@example.com").await;
+    house.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
+    let neighbour = from([10, 0, 1, 200]);
+    let probe = |address: &'static str| {
+        let (house, neighbour) = (&house, &neighbour);
+        async move {
+            let hashes = house.hasher.hashes();
+            let mut seen = Vec::new();
+            for step in 0..24 {
+                let client = if step % 3 == 2 { &stranger() } else { neighbour };
+                seen.push(house.login_code_from(client, address, "wrong").await);
+            }
+            (seen, house.hasher.hashes() - hashes)
+        }
+    };
+    let unknown = probe("nobody@example.com").await;
+    assert_eq!(
+        unknown.0[..6],
+        ["wrong_credentials"; 5].into_iter().chain(["locked"]).collect::<Vec<_>>()[..]
+    );
+    assert_eq!(probe("ada@example.com").await, unknown, "known, and from this network");
+    assert_eq!(probe("bob@example.com").await, unknown, "known, and from nowhere");
+    // The tries of the network are spent with the strangers'; what shows is a right password.
+    house.wait(30 * 60);
+    for _ in 0..5 {
+        house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+    }
+    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", "wrong").await, "locked");
+    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "signed_in");
+    let elsewhere = house.login_code_from(&from([10, 9, 9, 9]), "ada@example.com", PASSWORD).await;
+    assert_eq!(elsewhere, "locked", "what let the owner in opened nothing for strangers");
 }

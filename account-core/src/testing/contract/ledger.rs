@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{House, client};
+use super::{ANY, House, client};
 use crate::accounts::Store;
 use crate::credits::{self, CallerId, Entry};
 use crate::guest::Device;
@@ -27,7 +27,7 @@ pub async fn every_batch_is_settled_as_decide_says<S: Store + Clone>(store: S) {
         balances.insert(CallerId::Account(house.funded(name, credits).await), credits);
     }
     let device = Device { device_id: "a".to_owned(), device_name: None, platform: None };
-    let guest = house.accounts.create_guest(device, client().address, house.now()).await;
+    let guest = house.accounts.create_guest(device, client().address, ANY, house.now()).await;
     let guest = guest.expect("a guest");
     balances.insert(CallerId::Guest(guest.id), guest.credit_balance);
     let mut callers: Vec<CallerId> = balances.keys().copied().collect();

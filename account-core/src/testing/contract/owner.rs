@@ -161,7 +161,7 @@ pub async fn wrong_confirmations_lock_themselves_and_no_login<S: Store + Clone>(
     let before = house.hasher.hashes();
     let answers = all((0..40).map(|_| house.delete(ada, "wrong"))).await;
     let wrong =
-        answers.into_iter().filter(|answer| matches!(answer, Err(crate::Error::WrongConfirmation)));
+        answers.into_iter().filter(|answer| matches!(answer, Err(Error::WrongConfirmation)));
     assert_eq!((wrong.count(), house.hasher.hashes() - before), (5, 5));
     assert_eq!(fault(house.delete(ada, PASSWORD).await), "locked");
     let password = Password::attempt(PASSWORD);

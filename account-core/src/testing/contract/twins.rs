@@ -1,9 +1,12 @@
 //! What nobody may tell apart, told by counting fakes: answers, hashes, storage calls, letters.
 //! And what takes too many calls for a database on disk.
 
+use std::net::Ipv6Addr;
+
 use super::*;
 use crate::letter::OutboxStore;
 use crate::testing::MemoryStore;
+use crate::tier::GUEST_CREDITS;
 
 /// What an address may be.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +145,7 @@ async fn an_attacker_at_one_try_a_second_for_a_day_keeps_no_known_client_out() {
     let house = House::new(MemoryStore::new());
     house.account("ada", ADDRESS).await;
     house.signed_in(&client(), ADDRESS, PASSWORD).await;
-    let before = house.hasher.hashes();
+    let before = house.hasher.compared();
     let mut logins = 0;
     for second in 0..86_400 {
         house.login_code_from(&stranger(), ADDRESS, "wrong").await;
@@ -152,6 +155,27 @@ async fn an_attacker_at_one_try_a_second_for_a_day_keeps_no_known_client_out() {
         }
         house.wait(1);
     }
-    let compared = house.hasher.hashes() - before - logins;
+    let compared = house.hasher.compared() - before - logins;
     assert!(compared <= 5 * 48, "{compared} wrong passwords were looked at");
+}
+
+#[tokio::test]
+async fn ten_thousand_guest_keys_of_one_network_bring_bounded_free_credits() {
+    let house = House::new(MemoryStore::new());
+    let number = |limit| NonZeroU32::new(limit).expect("not zero");
+    let limits = CreationLimits {
+        per_network: number(200),
+        per_device: number(100),
+        in_all: number(100_000),
+    };
+    let mut credits = 0;
+    for key in 0..10_000_u16 {
+        let address = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, key).into();
+        let device = Device::parse(&format!("device-{key}"), None, None).expect("a device");
+        match house.accounts.create_guest(device, address, limits, house.now()).await {
+            Ok(guest) => credits += guest.credit_balance,
+            Err(error) => assert_eq!(error.code(), "too_many_guests"),
+        }
+    }
+    assert_eq!(credits, 200 * GUEST_CREDITS);
 }

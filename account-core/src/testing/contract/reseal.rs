@@ -1,0 +1,137 @@
+//! A new data key in place of an old one, and what somebody with the database can do to sealed rows.
+
+use super::*;
+use crate::reseal::{Resealed, reseal_all};
+use crate::vault::SealedKind;
+
+impl<S: Store + Clone> House<S> {
+    fn vault(&self) -> &Vault {
+        &self.outbox.vault
+    }
+
+    async fn reseal_all(&self) -> u64 {
+        let (store, entropy) = (self.accounts.store(), SeededEntropy::new(77));
+        let mut seen = Vec::new();
+        let progress = |looked_at, anew| seen.push((looked_at, anew));
+        let anew = reseal_all(store, self.vault(), &entropy, progress).await.expect("all open");
+        assert!(seen.is_sorted(), "progress goes on: {seen:?}");
+        assert_eq!(seen.last().map_or(0, |(_, anew)| *anew), anew);
+        anew
+    }
+
+    async fn sealed(&self, kind: SealedKind) -> Vec<crate::reseal::SealedRow> {
+        let rows = self.accounts.store().sealed_rows(kind, None, 1_000).await;
+        rows.expect("the store answers")
+    }
+
+    /// The key that a login hands back.
+    async fn key_at_login(&self, address: &str) -> Result<ApiKey> {
+        match self.login(address, PASSWORD).await? {
+            Login::SignedIn(signed_in) => Ok(signed_in.api_key),
+            Login::MfaRequired { .. } => panic!("no second factor"),
+        }
+    }
+}
+
+/// Keys and waiting letters move to the new data key; then the old one can be forgotten. What was
+/// wiped stays wiped.
+pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Store + Clone>(
+    store: S,
+) {
+    let house = House::new(store);
+    let mut keys = Vec::new();
+    for number in 0..5 {
+        let address = format!("user-{number}@example.com");
+        keys.push((house.account(&format!("user-{number}"), &address).await.api_key, address));
+    }
+    let caller = house.caller(&keys[0].0).await.expect("a good key");
+    keys[0].0 = house.accounts.regenerate(&caller, house.now()).await.expect("its own key");
+    house.accounts.forgot_password(&email(&keys[1].1), house.now()).await.expect("ok");
+    house.accounts.forgot_password(&email("nobody@example.com"), house.now()).await.expect("ok");
+
+    assert_eq!(house.reseal_all().await, 0, "one data key, nothing to do");
+    house.vault().stage(&SeededEntropy::new(78));
+    assert_eq!(house.reseal_all().await, 0, "a staged key seals nothing");
+    house.vault().activate();
+    let late = house.account("late", "late@example.com").await.api_key;
+    assert!(house.reseal_all().await >= 5 + 2, "five keys, a letter and a decoy");
+    assert_eq!(house.reseal_all().await, 0, "nothing is left");
+    for kind in SealedKind::STORED {
+        for row in house.sealed(kind).await {
+            assert_eq!(row.sealed.data_key, 2, "{kind:?}");
+        }
+    }
+    house.vault().retire();
+    keys.push((late, "late@example.com".to_owned()));
+    for (key, address) in &keys {
+        let handed_back = house.key_at_login(address).await.expect("the right password");
+        assert_eq!(handed_back.expose(), key.expose(), "{address}");
+        assert!(house.caller(key).await.is_some());
+    }
+    let code = house.code(&keys[1].1).await;
+    let (address, password) = (email(&keys[1].1), Password::attempt("another one of hers"));
+    let now = house.now();
+    let reset = house.accounts.reset_password(&address, &code, &password, &client(), now).await;
+    reset.expect("the letter opened with its code");
+}
+
+/// A key that was replaced, and a letter that was sent, between the reading and the writing.
+pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(store: S) {
+    let house = House::new(store.clone());
+    let old = house.account("ada", "ada@example.com").await.api_key;
+    house.accounts.forgot_password(&email("ada@example.com"), house.now()).await.expect("ok");
+    let (keys, letters) =
+        (house.sealed(SealedKind::ApiKey).await, house.sealed(SealedKind::Letter).await);
+    assert_eq!((keys.len(), letters.len()), (1, 1));
+    let caller = house.caller(&old).await.expect("a good key");
+    let key = house.accounts.regenerate(&caller, house.now()).await.expect("its own key");
+    house.letters().await;
+    for (kind, rows) in [(SealedKind::ApiKey, keys), (SealedKind::Letter, letters)] {
+        let anew = rows.into_iter().map(|row| {
+            let new = house.vault().seal(kind, row.account, row.row, b"x", &SeededEntropy::new(1));
+            Resealed { row: row.row, old: row.sealed, new }
+        });
+        let anew = anew.collect();
+        assert_eq!(store.reseal(kind, anew).await.expect("the store answers"), 0, "{kind:?}");
+    }
+    assert_eq!(house.sealed(SealedKind::ApiKey).await.len(), 1, "the old key stays wiped");
+    assert_eq!(house.sealed(SealedKind::Letter).await.len(), 0, "the letter stays wiped");
+    let handed_back = house.key_at_login("ada@example.com").await.expect("the right password");
+    assert_eq!(handed_back.expose(), key.expose());
+}
+
+/// Somebody writes into the database: two accounts' ciphertexts swapped, each byte flipped, a
+/// letter's put in a key's place. A login then fails; it never hands out another person's key.
+pub async fn ciphertexts_that_were_swapped_or_altered_open_for_nobody<S: Store + Clone>(store: S) {
+    let house = House::new(store.clone());
+    house.account("ada", "ada@example.com").await;
+    house.account("bob", "bob@example.com").await;
+    house.accounts.forgot_password(&email("ada@example.com"), house.now()).await.expect("ok");
+    let kind = SealedKind::ApiKey;
+    let [first, second] = &house.sealed(kind).await[..] else { panic!("two keys") };
+    let letter = house.sealed(SealedKind::Letter).await.remove(0);
+    let put = |row: u128, old: &crate::vault::Sealed, new: &crate::vault::Sealed| {
+        let rows = vec![Resealed { row, old: old.clone(), new: new.clone() }];
+        let store = store.clone();
+        async move { assert_eq!(store.reseal(kind, rows).await.expect("ok"), 1) }
+    };
+    put(first.row, &first.sealed, &second.sealed).await;
+    put(second.row, &second.sealed, &first.sealed).await;
+    for address in ["ada@example.com", "bob@example.com"] {
+        assert_eq!(house.login_code(address, PASSWORD).await, "sealed", "swapped: {address}");
+    }
+    put(second.row, &first.sealed, &letter.sealed).await;
+    put(first.row, &second.sealed, &first.sealed).await;
+    let whose = if house.key_at_login("ada@example.com").await.is_ok() { "ada" } else { "bob" };
+    let address = format!("{whose}@example.com");
+    let mut last = first.sealed.clone();
+    for byte in 0..first.sealed.bytes.len() {
+        let mut altered = first.sealed.clone();
+        altered.bytes[byte] ^= 1;
+        put(first.row, &last, &altered).await;
+        last = altered;
+        assert_eq!(house.login_code(&address, PASSWORD).await, "sealed", "byte {byte}");
+    }
+    put(first.row, &last, &first.sealed).await;
+    assert_eq!(house.login_code(&address, PASSWORD).await, "signed_in");
+}

@@ -1,0 +1,60 @@
+//! Sealed rows in memory.
+
+use super::{MemoryStore, State, Stored};
+use crate::identity::NOBODY;
+use crate::reseal::{ResealStore, Resealed, SealedRow};
+use crate::vault::{Sealed, SealedKind};
+
+impl State {
+    /// The number of each row of a kind, whose it is, and what it holds, be it wiped.
+    fn sealed(
+        &mut self,
+        kind: SealedKind,
+    ) -> Box<dyn Iterator<Item = (u128, crate::AccountId, &mut Sealed)> + '_> {
+        match kind {
+            SealedKind::Form => Box::new(std::iter::empty()),
+            SealedKind::ApiKey => Box::new(
+                self.keys.iter_mut().map(|key| (key.key.id.0, key.account, &mut key.key.sealed)),
+            ),
+            SealedKind::Letter => Box::new(
+                self.letters
+                    .iter_mut()
+                    .map(|waiting| (waiting.letter.id.0, NOBODY, &mut waiting.letter.sealed)),
+            ),
+        }
+    }
+}
+
+impl ResealStore for MemoryStore {
+    async fn sealed_rows(
+        &self,
+        kind: SealedKind,
+        after: Option<u128>,
+        limit: u32,
+    ) -> Stored<Vec<SealedRow>> {
+        let mut state = self.lock();
+        let beyond = state.sealed(kind).filter(|(row, _, sealed)| {
+            !sealed.bytes.is_empty() && after.is_none_or(|after| *row > after)
+        });
+        let mut rows: Vec<SealedRow> = beyond
+            .map(|(row, account, sealed)| SealedRow { account, row, sealed: sealed.clone() })
+            .collect();
+        rows.sort_by_key(|row| row.row);
+        rows.truncate(limit as usize);
+        Ok(rows)
+    }
+
+    async fn reseal(&self, kind: SealedKind, rows: Vec<Resealed>) -> Stored<u64> {
+        let mut state = self.lock();
+        let mut changed = 0;
+        for Resealed { row, old, new } in rows {
+            let found =
+                state.sealed(kind).find(|(number, _, sealed)| *number == row && **sealed == old);
+            if let Some((_, _, sealed)) = found {
+                *sealed = new;
+                changed += 1;
+            }
+        }
+        Ok(changed)
+    }
+}

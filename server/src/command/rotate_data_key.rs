@@ -1,0 +1,31 @@
+//! `quant-server rotate-data-key`: a new key under which keys and letters are sealed.
+
+use super::Failure;
+use crate::{
+    config::StorageArgs,
+    store::{self, DataKeyRotation, EVERYBODY_LOOKED, Migrate, OsEntropy},
+};
+
+/// So many batches go by between two lines about rows.
+const BATCHES_A_LINE: u64 = 100;
+
+pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
+    let storage = args.locate();
+    storage.require_database()?;
+    let store = store::open(&storage.database_url, Migrate::Refuse).await?;
+    let wait = async || tokio::time::sleep(EVERYBODY_LOOKED).await;
+    let mut batches = 0;
+    let progress = |step| {
+        let is_batch = matches!(step, DataKeyRotation::Resealed(..));
+        if !is_batch || batches % BATCHES_A_LINE == 0 {
+            println!("{step}");
+        }
+        batches += u64::from(is_batch);
+    };
+    let file = &storage.master_key_file;
+    let rotated = store::rotate_data_key(&store, file, &OsEntropy, wait, progress).await;
+    store.close().await;
+    rotated?;
+    println!("The data key is rotated. Older backups need the keys that were in them.");
+    Ok(())
+}
