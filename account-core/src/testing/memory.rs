@@ -1023,6 +1023,7 @@ impl KeyStore for MemoryStore {
         });
         let Some(key) = active else { return Ok(false) };
         key.status = KeyStatus::Revoked;
+        key.key.sealed.bytes.clear();
         let status = KeyStatus::Active;
         state.keys.push(Key { account, key: new, status, created_at: now });
         Ok(true)
