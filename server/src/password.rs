@@ -1,15 +1,17 @@
 //! Argon2id on a few threads of its own, behind a queue with an end.
 //!
 //! As many passwords are hashed at once as there are threads for it, and a few more wait; whoever
-//! comes later is told to try again, so that a flood of logins slows nothing else.
+//! comes later is told to try again. The threads give way to all others of the process wherever
+//! both want a core, so that a flood of logins slows nothing else.
 
-use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use account_core::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
 use argon2::password_hash::phc;
 use argon2::{Algorithm, Argon2, Params, Version};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use zeroize::Zeroizing;
 
 /// Memory of one hash, in KiB.
@@ -18,6 +20,11 @@ const MEMORY: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const SALT_BYTES: usize = 16;
 const RETRY_AFTER: Duration = Duration::from_secs(2);
+/// The least urgent that a thread can be, as `nice` counts.
+#[cfg(target_os = "linux")]
+const LEAST_URGENT: i32 = 19;
+
+type Job = Box<dyn FnOnce() + Send>;
 
 /// The hasher of the service.
 #[derive(Clone)]
@@ -25,6 +32,7 @@ pub struct Argon2Pool {
     /// Places for those that are hashed and those that wait.
     places: Arc<Semaphore>,
     threads: Arc<Semaphore>,
+    jobs: Sender<Job>,
     /// A hash that nothing matches, for addresses without an account.
     decoy: Arc<str>,
 }
@@ -37,6 +45,10 @@ pub struct Permit {
 
 impl Argon2Pool {
     /// Makes a pool of so many threads, at least one, and a queue of so many waiting beside them.
+    ///
+    /// # Panics
+    ///
+    /// Where the system has no thread left.
     #[must_use]
     pub fn new(threads: usize, queue: usize) -> Self {
         let threads = threads.max(1);
@@ -45,6 +57,7 @@ impl Argon2Pool {
         Self {
             places: Arc::new(Semaphore::new(threads + queue)),
             threads: Arc::new(Semaphore::new(threads)),
+            jobs: start(threads),
             decoy: decoy.into(),
         }
     }
@@ -62,7 +75,7 @@ impl PasswordHasher for Argon2Pool {
 
     async fn hash(&self, permit: Permit, password: &Password) -> PasswordHash {
         let password = Zeroizing::new(password.expose().to_owned());
-        PasswordHash(on_thread(permit, move || hash(&password)).await)
+        PasswordHash(self.run(permit, move || hash(&password)).await)
     }
 
     async fn verify(
@@ -74,7 +87,7 @@ impl PasswordHasher for Argon2Pool {
         let password = Zeroizing::new(password.expose().to_owned());
         let is_known = known.is_some();
         let known = known.map_or_else(|| self.decoy.to_string(), |known| known.0.clone());
-        on_thread(permit, move || {
+        self.run(permit, move || {
             let matches = matches(&password, &known) && is_known;
             let outdated = matches && !is_current(&known);
             Verification { matches, rehashed: outdated.then(|| PasswordHash(hash(&password))) }
@@ -83,18 +96,54 @@ impl PasswordHasher for Argon2Pool {
     }
 }
 
-/// Runs on a blocking thread and keeps the permit until it is done, even where nobody waits for
-/// the result any more.
-async fn on_thread<T: Send + 'static>(
-    permit: Permit,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    let done = tokio::task::spawn_blocking(move || {
-        let result = work();
-        drop(permit);
-        result
-    });
-    done.await.expect("hashing does not panic, and the runtime waits for it")
+impl Argon2Pool {
+    /// Runs on one of the threads and keeps the permit until it is done, even where nobody waits
+    /// for the result any more.
+    async fn run<T: Send + 'static>(
+        &self,
+        permit: Permit,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let (tell, told) = oneshot::channel();
+        let job = move || {
+            let result = work();
+            drop(permit);
+            // Whoever asked may have hung up.
+            let _ = tell.send(result);
+        };
+        self.jobs.send(Box::new(job)).expect("the threads live as long as the pool");
+        told.await.expect("hashing does not panic")
+    }
+}
+
+/// Starts threads that do what is sent to them, until nobody can send any more.
+fn start(threads: usize) -> Sender<Job> {
+    let (jobs, queue) = mpsc::channel::<Job>();
+    let queue = Arc::new(Mutex::new(queue));
+    for number in 1..=threads {
+        let queue = Arc::clone(&queue);
+        let work = move || {
+            give_way();
+            loop {
+                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                match next {
+                    Ok(job) => job(),
+                    Err(_) => return,
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name(format!("password-{number}"));
+        thread.spawn(work).expect("the system has threads at the start");
+    }
+    jobs
+}
+
+/// Lets every other thread go first. Elsewhere than on Linux the call would mean the process.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, LEAST_URGENT) {
+        tracing::warn!(%error, "passwords are hashed as urgently as all else is done");
+    }
 }
 
 fn argon2() -> Argon2<'static> {
@@ -174,6 +223,19 @@ mod tests {
         let right = pool.verify(right, &Password::attempt("correct horse"), Some(&old)).await;
         assert!(right.matches);
         assert!(is_current(&right.rehashed.expect("a new hash").0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn hashing_gives_way_to_everything_else() {
+        let urgency = || rustix::process::getpriority_process(None).expect("the system tells");
+        let before = urgency();
+        let pool = Argon2Pool::new(2, 2);
+        for _ in 0..4 {
+            let permit = pool.admit().await.expect("free");
+            assert_eq!(pool.run(permit, urgency).await, LEAST_URGENT);
+        }
+        assert_eq!(urgency(), before, "the thread that answers is as urgent as it was");
     }
 
     #[tokio::test]

@@ -1,0 +1,451 @@
+"""A life with letters through a real SMTP server, which dies and dawdles meanwhile.
+
+    cargo build --release
+    python -m venv venv && venv/bin/pip install -r tests/mail/requirements.txt
+    venv/bin/python tests/mail/life.py [--short]
+
+Starts a service of its own and an aiosmtpd beside it. Shows: each letter has one recipient and
+fixed headers, whatever a form holds; a mail server that is slow, gone or cut off mid-letter slows no
+request and loses no letter; the data key and the master key change while logins go on; and after
+all that no key, code, token or password stands in the database, its log, the service's log, the
+metrics, the document or the help. Exits with 1 at the first thing that is not so.
+"""
+
+import argparse
+import email
+import email.policy
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from aiosmtpd.controller import Controller
+
+PASSWORD, OTHER = "a long and private sentence", "another private sentence"
+FIXED_HEADERS = {
+    "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type",
+}
+
+
+class Mailbox:
+    """Takes letters: at once, slowly, or only to hang up before it says so."""
+
+    def __init__(self):
+        self.letters, self.delay, self.hang_up = [], 0, False
+        self.lock = threading.Lock()
+
+    async def handle_DATA(self, server, session, envelope):
+        import asyncio
+
+        content = bytes(envelope.content)
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        with self.lock:
+            self.letters.append((envelope.mail_from, list(envelope.rcpt_tos), content))
+        if self.hang_up:
+            server.transport.close()
+            return "421 gone"
+        return "250 taken"
+
+    def count(self):
+        with self.lock:
+            return len(self.letters)
+
+
+class Post:
+    """The mail server, which can be stopped and started on its port."""
+
+    def __init__(self, mailbox):
+        self.mailbox = mailbox
+        self.controller = None
+        self.port = None
+        self.start()
+
+    def start(self):
+        self.controller = Controller(self.mailbox, hostname="127.0.0.1", port=self.port or free_port())
+        self.controller.start()
+        self.port = self.controller.port
+
+    def stop(self):
+        self.controller.stop()
+
+
+def free_port():
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Service:
+    """The service under test, and every secret that it has shown."""
+
+    def __init__(self, server, folder, smtp_port):
+        self.server, self.folder = server, folder
+        self.secrets = {PASSWORD, OTHER}
+        self.environment = {
+            **os.environ,
+            "QS_SMTP_URL": f"smtp://127.0.0.1:{smtp_port}",
+            "QS_DATA_DIR": str(folder / "data"),
+            "QS_ADDRESS_LIMIT": "1000000",
+            "QS_BIND": "127.0.0.1:0",
+            "QS_LOG": "json",
+            "RUST_LOG": "debug",
+        }
+        self.log = folder / "log"
+        self.start()
+
+    def start(self):
+        out = open(self.folder / "out", "w")
+        self.process = subprocess.Popen(
+            [self.server], env=self.environment, stdout=out, stderr=open(self.log, "a")
+        )
+        for _ in range(300):
+            found = re.search(r"listening on http://(\S+)", (self.folder / "out").read_text())
+            if found:
+                self.address = found.group(1)
+                return
+            time.sleep(0.1)
+        sys.exit("the service did not start:\n" + self.log.read_text())
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        check(self.process.wait(60) == 0, "the service ends in order")
+
+    def command(self, *words):
+        done = subprocess.run(
+            [self.server, *words], env=self.environment, capture_output=True, text=True
+        )
+        check(done.returncode == 0, f"{words}: {done.stderr}")
+        return done.stdout
+
+    def call(self, method, path, body=None, key=None, expect=200):
+        """Answers what was said and in how many milliseconds."""
+        connection = http.client.HTTPConnection(self.address, timeout=60)
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["X-API-Key"] = key
+        began = time.perf_counter()
+        connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        took = (time.perf_counter() - began) * 1000
+        cookie = answer.getheader("Set-Cookie") or ""
+        self.secrets.update(re.findall(r"qs_client=([\w-]{43})", cookie))
+        self.secrets.update(re.findall(r'"(?:api_key|session_token|mfa_token)": ?"([^"]+)"', text.decode()))
+        connection.close()
+        if expect is not None:
+            check(answer.status == expect, f"{method} {path} answers {answer.status}: {text[:300]}")
+        return (json.loads(text) if text.startswith(b"{") else text), took, answer.status
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit(f"NOT SO: {what}")
+
+
+def say(step, *figures):
+    print(f"{step:<46}", *figures, flush=True)
+
+
+def read(letter):
+    """The letter as a mail program sees it."""
+    return email.message_from_bytes(letter[2], policy=email.policy.default)
+
+
+def inspect(letter, to=None):
+    """One recipient, fixed headers, text and HTML."""
+    mail_from, recipients, content = letter
+    message = read(letter)
+    check(mail_from == "no-reply@localhost", f"from {mail_from}")
+    check(len(recipients) == 1 and (to is None or recipients == [to]), f"to {recipients}, not {to}")
+    head = content.split(b"\r\n\r\n", 1)[0].decode("ascii")
+    names = [line.split(":", 1)[0] for line in head.split("\r\n") if not line.startswith((" ", "\t"))]
+    names = [name for name in names if not name.startswith("X-")]  # aiosmtpd adds X-Peer and the like
+    check(set(names) == FIXED_HEADERS and len(names) == len(FIXED_HEADERS), f"headers {names}")
+    check(message["To"] == recipients[0], f"To: {message['To']}")
+    check(message["Auto-Submitted"] == "auto-generated", "Auto-Submitted")
+    kinds = [part.get_content_type() for part in message.walk()]
+    check(kinds == ["multipart/alternative", "text/plain", "text/html"], f"parts {kinds}")
+    return message
+
+
+def code_of(message):
+    text = message.get_body(("plain",)).get_content()
+    found = re.search(r"^ *(\d{6})\s*$", text, re.M)
+    return found and found.group(1)
+
+
+class House:
+    def __init__(self, service, mailbox):
+        self.service, self.mailbox, self.seen = service, mailbox, 0
+
+    def letter(self, to):
+        """The next letter, which must be for this address."""
+        for _ in range(600):
+            if self.mailbox.count() > self.seen:
+                letter = self.mailbox.letters[self.seen]
+                self.seen += 1
+                message = inspect(letter, to)
+                code = code_of(message)
+                if code:
+                    self.service.secrets.add(code)
+                return message["Subject"], code
+            time.sleep(0.05)
+        sys.exit(f"no letter for {to}")
+
+    def life(self):
+        call, ada = self.service.call, "ada@example.com"
+        form = {"username": "ada", "email": ada, "password": PASSWORD}
+        call("POST", "/user/register", form)
+        _, code = self.letter(ada)
+        key = call("POST", "/user/verify-otp", {"email": ada, "otp": code})[0]["data"]["api_key"]
+        say("registered", self.service.address)
+        call("POST", "/user/mfa/enable", {}, key)
+        check("step is on" in self.letter(ada)[0], "a notice of the second step")
+        login = {"email": ada, "password": PASSWORD}
+        token = call("POST", "/user/login", login)[0]["data"]["mfa_token"]
+        _, code = self.letter(ada)
+        body = {"email": ada, "otp": code, "mfa_token": token}
+        check(call("POST", "/user/verify-mfa", body)[0]["data"]["api_key"] == key, "the same key")
+        say("logged in in two steps")
+        for _ in range(5):
+            call("POST", "/user/login", {"email": ada, "password": "wrong wrong"}, expect=401)
+        call("POST", "/user/login", {"email": ada, "password": "wrong wrong"}, expect=423)
+        check("locked" in self.letter(ada)[0], "a letter for the lock")
+        say("locked, and told so once")
+        call("POST", "/user/forgot-password", {"email": ada})
+        _, code = self.letter(ada)
+        call("POST", "/user/reset-password", {"email": ada, "otp": code, "new_password": OTHER})
+        check("changed" in self.letter(ada)[0], "a notice of the new password")
+        body = {"email": ada, "password": OTHER}
+        call("POST", "/user/mfa/disable", {"password": OTHER}, key)
+        check("step is off" in self.letter(ada)[0], "a notice of the second step")
+        check(call("POST", "/user/login", body)[0]["data"]["api_key"] == key, "the same key")
+        say("reset, and logged in")
+        new = call("POST", "/user/regenerate-api-key", {}, key)[0]["data"]["api_key"]
+        call("GET", "/auth/validate", key=key, expect=401)
+        self.service.command("account", "set-limit", ada, "1000000")
+        return new
+
+    def corpus(self):
+        """Whatever a form holds, no letter has another recipient or another header."""
+        breaks = ["\r\n", "\n", "\r", "%0d%0a", "\u0085", "\u2028", "\u2029", "\0", "\v", "\\r\\n"]
+        tails = ["Bcc: eve@evil.example", "To: eve@evil.example", "\r\n.\r\nMAIL FROM:<eve@evil.example>"]
+        addresses = [f"a{n}@example.com{b}{t}" for n, b in enumerate(breaks) for t in tails]
+        addresses += [
+            "a@example.com, eve@evil.example", "a@example.com;eve@evil.example",
+            "a@example.com eve@evil.example", "<a@example.com>,<eve@evil.example>",
+            '"a\r\nBcc: eve@evil.example"@example.com', "Eve <eve@evil.example>", "a@[127.0.0.1]",
+            "a@example.com>\r\nRCPT TO:<eve@evil.example", "=?utf-8?q?a?=@example.com",
+            "a@exa\u0000mple.com", "a@example.com\u200b", "a(eve@evil.example)@example.com",
+            "@evil.example:a@example.com", "a%eve@evil.example", "a!eve@example.com",
+        ]
+        names = [f"ada{b}{t}" for b in breaks for t in tails]
+        names += ["=?utf-8?q?=0d=0aBcc:_eve?=", "{{7*7}}", "<b>ada</b>", "a&b", "\u202eada", '"><img src=x>']
+        taken, before = 0, self.mailbox.count()
+        for number, address in enumerate(addresses):
+            form = {"username": f"mail{number}", "email": address, "password": PASSWORD}
+            taken += self.service.call("POST", "/user/register", form, expect=None)[2] == 200
+        for number, name in enumerate(names):
+            form = {"username": name, "email": f"name{number}@example.com", "password": PASSWORD}
+            taken += self.service.call("POST", "/user/register", form, expect=None)[2] == 200
+        self.wait(before + taken)
+        for letter in self.mailbox.letters[before:]:
+            message = inspect(letter)
+            # An address of theirs that was taken as a whole may be written to; as a second one never.
+            check(b"Bcc:" not in letter[2].split(b"\r\n\r\n", 1)[0], "no Bcc")
+            html = message.get_body(("html",)).get_content()
+            check("<img" not in html and "<b>ada</b>" not in html and "49" not in html, "escaped")
+            self.service.secrets.add(code_of(message))
+        self.seen = self.mailbox.count()
+        say("hostile forms", f"{len(addresses) + len(names)} sent, {taken} taken, {self.seen - before} letters")
+
+    def wait(self, letters, seconds=120):
+        for _ in range(seconds * 20):
+            if self.mailbox.count() >= letters:
+                return
+            time.sleep(0.05)
+        sys.exit(f"{letters - self.mailbox.count()} letters are lost")
+
+    def burst(self, name, number):
+        """Forms that each bring a letter; answers the times of the requests."""
+        times = []
+        for one in range(number):
+            who = f"{name}-{one}"
+            form = {"username": who, "email": f"{who}@example.com", "password": PASSWORD}
+            times.append(self.service.call("POST", "/user/register", form)[1])
+        return times
+
+    def account(self, name):
+        distinct = {}
+        for letter in self.mailbox.letters:
+            if letter[1][0].startswith(name + "-"):
+                identity = (letter[1][0], read(letter)["Message-ID"])
+                distinct[identity] = distinct.get(identity, 0) + 1
+                self.service.secrets.add(code_of(inspect(letter)))
+        return len(distinct), sum(distinct.values()) - len(distinct)
+
+
+def told(name, times, letters=None):
+    ordered = sorted(times)
+    figures = f"p50 {statistics.median(ordered):6.1f} ms  p99 {ordered[int(len(ordered) * 0.99)]:6.1f} ms"
+    say(name, figures, "" if letters is None else f"letters {letters[0]}, twice {letters[1]}")
+
+
+def troubles(house, post, mailbox, number, slow):
+    quiet = house.burst("quiet", number)
+    house.wait(house.seen + number)
+    told("mail server well", quiet, house.account("quiet"))
+
+    post.stop()
+    dead = house.burst("dead", number)
+    check(house.account("dead") == (0, 0), "no mail server, no letter")
+    post.start()
+    house.wait(house.seen + 2 * number)
+    letters = house.account("dead")
+    check(letters[0] == number, f"{number} letters after the dead server, not {letters}")
+    told("mail server dead, then back", dead, letters)
+
+    mailbox.delay = slow
+    crawl = house.burst("slow", number)
+    check(house.account("slow")[0] < number, "the letters are slower than the requests")
+    mailbox.delay = 0
+    house.wait(house.seen + 3 * number, slow + 120)
+    letters = house.account("slow")
+    check(letters[0] == number, f"{number} letters after the slow server, not {letters}")
+    told(f"mail server slow by {slow} s", crawl, letters)
+
+    # Takes each letter, and hangs up before it says so: what at-least-once means.
+    mailbox.hang_up = True
+    cut = house.burst("cut", number)
+    deadline = time.monotonic() + 60
+    while house.account("cut")[0] < number and time.monotonic() < deadline:
+        time.sleep(0.05)
+    mailbox.hang_up = False
+    settle(mailbox)
+    letters = house.account("cut")
+    check(letters[0] == number, f"{number} letters after the cut ones, not {letters}")
+    check(letters[1] >= number, "each letter that was not confirmed comes again")
+    told("mail server hangs up unsaid", cut, letters)
+    house.seen = mailbox.count()
+    # What a dead or slow server costs a request is at most noise beside the hash of a password.
+    base = statistics.median(quiet)
+    for name, times in (("dead", dead), ("slow", crawl), ("cut", cut)):
+        check(statistics.median(times) < 3 * base + 20, f"{name}: requests were slowed")
+
+
+def settle(mailbox):
+    """Until no letter has come for longer than a letter is put off by now."""
+    last, since = mailbox.count(), time.monotonic()
+    while time.monotonic() - since < 12:
+        if mailbox.count() != last:
+            last, since = mailbox.count(), time.monotonic()
+        time.sleep(0.1)
+
+
+def rotation(service, key):
+    """The keys change while logins and calls go on; the next start needs the new ones alone."""
+    over, served, faults = threading.Event(), [0, 0], []
+    body = {"email": "ada@example.com", "password": OTHER}
+
+    def knock():
+        while not over.is_set():
+            answer, _, status = service.call("POST", "/user/login", body, expect=None)
+            if status != 200 or answer["data"]["api_key"] != key:
+                faults.append((status, answer))
+            served[0] += 1
+
+    def ask():
+        while not over.is_set():
+            _, _, status = service.call("GET", "/auth/validate", key=key, expect=None)
+            if status != 200:
+                faults.append(status)
+            served[1] += 1
+            time.sleep(0.01)
+
+    threads = [threading.Thread(target=work) for work in (knock, knock, ask)]
+    for thread in threads:
+        thread.start()
+    told_by_command = service.command("rotate-data-key")
+    service.command("rotate-master-key")
+    service.command("rotate-data-key")
+    over.set()
+    for thread in threads:
+        thread.join()
+    check(not faults, f"answers other than 200 during the rotation: {faults[:3]}")
+    check("is the only one" in told_by_command, told_by_command)
+    service.stop()
+    service.start()
+    answer = service.call("POST", "/user/login", body)[0]
+    check(answer["data"]["api_key"] == key, "the same key after a start with the new keys")
+    say("keys rotated under load", f"{served[0]} logins and {served[1]} calls, every one 200")
+
+
+def search(service):
+    """No secret in anything that stays or is shown."""
+    places = {"document": json.dumps(service.call("GET", "/openapi.json")[0]).encode()}
+    places["metrics"] = service.call("GET", "/metrics", expect=None)[0]
+    places["reference"] = service.call("GET", "/docs", expect=None)[0]
+    helps = [["--help"], ["serve", "--help"], ["account", "--help"]]
+    places["help"] = "".join(service.command(*words) for words in helps).encode()
+    for path in sorted(service.folder.rglob("*")):
+        if path.is_file():
+            places[str(path.relative_to(service.folder))] = path.read_bytes()
+    check(any(name.endswith("-wal") for name in places), "the database's log is among them")
+    looked = 0
+    for name, content in places.items():
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
+        looked += len(content)
+        for secret in filter(None, service.secrets):
+            # Six digits stand for themselves where no digit, point or letter is beside them.
+            pattern = re.escape(secret.encode())
+            if len(secret) == 6:
+                pattern = rb"(?<![0-9A-Za-z.])" + pattern + rb"(?![0-9A-Za-z.])"
+            found = re.search(pattern, content)
+            check(not found, f"{name} holds {secret[:12]}… : {found and content[max(0, found.start() - 60):found.end() + 20]}")
+    say("no secret to be found", f"{len(service.secrets)} secrets, {len(places)} places, {looked:,} bytes")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--short", action="store_true", help="fewer letters, less slowness")
+    parser.add_argument("--server", default="target/release/quant-server")
+    options = parser.parse_args()
+    number, slow = (8, 3) if options.short else (40, 30)
+    mailbox = Mailbox()
+    post = Post(mailbox)
+    with tempfile.TemporaryDirectory() as folder:
+        service = Service(options.server, pathlib.Path(folder), post.port)
+        try:
+            house = House(service, mailbox)
+            key = house.life()
+            house.corpus()
+            troubles(house, post, mailbox, number, slow)
+            search(service)
+            rotation(service, key)
+            search(service)
+            service.call("DELETE", "/user/account", {"password": OTHER}, key)
+            check("deleted" in house.letter("ada@example.com")[0], "a notice of the end")
+            service.call("GET", "/auth/validate", key=key, expect=401)
+            service.stop()
+            service_log = service.log.read_text()
+            check("panick" not in service_log, "nothing panicked")
+        finally:
+            if service.process.poll() is None:
+                service.process.kill()
+            post.stop()
+    say("done")
+
+
+if __name__ == "__main__":
+    main()
