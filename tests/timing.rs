@@ -102,7 +102,7 @@ async fn time_does_not_tell_who_has_an_account() {
     let mut telling = Vec::new();
     for visit in visits {
         let app = App::start_with(|config| {
-            config.address_limit = 1_000_000.try_into().expect("not zero")
+            config.address_limit = 1_000_000.try_into().expect("not zero");
         })
         .await;
         for number in 0..ADDRESSES {

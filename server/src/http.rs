@@ -20,7 +20,7 @@ pub use access::ACCESS;
 pub use answer::Answer;
 pub use body::Body;
 pub use call::{Call, Charge};
-pub use caller::{Keyed, Metered};
+pub use caller::{Keyed, Metered, Owner};
 pub use query::Query;
 pub use refusal::{Refusal, Surface};
 pub use road::Road;

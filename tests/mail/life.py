@@ -29,7 +29,7 @@ import time
 
 from aiosmtpd.controller import Controller
 
-PASSWORD, OTHER = "a long and private sentence", "another private sentence"
+PASSWORD, OTHER = "seventeen grey herons", "eleven brown otters"
 FIXED_HEADERS = {
     "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type",
 }
@@ -99,7 +99,6 @@ class Service:
             "QS_ADDRESS_LIMIT": "1000000",
             "QS_BIND": "127.0.0.1:0",
             "QS_LOG": "json",
-            "RUST_LOG": "debug",
         }
         self.log = folder / "log"
         self.start()
@@ -139,9 +138,11 @@ class Service:
         answer = connection.getresponse()
         text = answer.read()
         took = (time.perf_counter() - began) * 1000
-        cookie = answer.getheader("Set-Cookie") or ""
-        self.secrets.update(re.findall(r"qs_client=([\w-]{43})", cookie))
-        self.secrets.update(re.findall(r'"(?:api_key|session_token|mfa_token)": ?"([^"]+)"', text.decode()))
+        if path.startswith("/user/"):
+            cookie = answer.getheader("Set-Cookie") or ""
+            self.secrets.update(re.findall(r"qs_client=([\w-]{43})", cookie))
+            shown = r'"(?:api_key|session_token|mfa_token)": ?"([^"]+)"'
+            self.secrets.update(re.findall(shown, text.decode()))
         connection.close()
         if expect is not None:
             check(answer.status == expect, f"{method} {path} answers {answer.status}: {text[:300]}")

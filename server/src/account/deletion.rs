@@ -5,7 +5,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{own_account, refuse, refuse_faults, registration::Message};
-use crate::http::{Answer, Body, Keyed, Tag, Text, Written, faults::Fault};
+use crate::http::{Answer, Body, Owner, Tag, Text, Written, faults::Fault};
 
 /// The endpoints.
 #[derive(Default)]
@@ -19,7 +19,7 @@ impl Deletion {
     /// provider only, by its e-mail in `confirm_email`. Immediate: key and sessions end with the
     /// answer, and what is kept of the usage names nobody. Not for guests.
     #[oai(path = "/account", method = "delete", operation_id = "delete_account")]
-    async fn delete(&self, caller: Keyed, body: Body<DeletionForm>) -> Result<Answer<Message>> {
+    async fn delete(&self, caller: Owner, body: Body<DeletionForm>) -> Result<Answer<Message>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let confirmation = body.0.check().map_err(|faults| refuse_faults(call, faults))?;

@@ -5,7 +5,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{EXAMPLE_SECOND, own_account, refuse, usage::Pagination};
-use crate::http::{Answer, Keyed, Moment, Query, Tag, Written, written::moment};
+use crate::http::{Answer, Moment, Owner, Query, Tag, Written, written::moment};
 
 /// The endpoints.
 #[derive(Default)]
@@ -19,7 +19,7 @@ impl Histories {
     #[oai(path = "/login-history", method = "get", operation_id = "list_login_history")]
     async fn login_history(
         &self,
-        caller: Keyed,
+        caller: Owner,
         /// How many to list; 1 to 100.
         #[oai(default = "twenty", validator(minimum(value = "1"), maximum(value = "100")))]
         limit: Query<u32>,
@@ -40,7 +40,7 @@ impl Histories {
     #[oai(path = "/transactions", method = "get", operation_id = "list_transactions")]
     async fn transactions(
         &self,
-        caller: Keyed,
+        caller: Owner,
         /// The page, from 1.
         #[oai(default = "one", validator(minimum(value = "1"), maximum(value = "1000000")))]
         page: Query<u32>,

@@ -5,7 +5,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{EXAMPLE_KEY, EXAMPLE_SECOND, own_account, refuse};
-use crate::http::{Answer, Keyed, Moment, Tag, Written, written::moment};
+use crate::http::{Answer, Keyed, Moment, Owner, Tag, Written, written::moment};
 
 /// The endpoints.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Keys {
     ///
     /// The old key stops working with this answer. Not for guests.
     #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
-    async fn regenerate(&self, caller: Keyed) -> Result<Answer<NewKey>> {
+    async fn regenerate(&self, caller: Owner) -> Result<Answer<NewKey>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let regenerated = call.service.accounts.regenerate(account, call.at).await;

@@ -9,7 +9,7 @@ use poem_openapi::{
 
 use super::{EXAMPLE_SECOND, fault, own_account, refuse, refuse_faults};
 use crate::http::{
-    Answer, Body, Keyed, Moment, Tag, Text, Written,
+    Answer, Body, Moment, Owner, Tag, Text, Written,
     faults::Fault,
     written::{moment, written},
 };
@@ -27,7 +27,7 @@ impl Profiles {
     ///
     /// The account with its balance, its key and how its hourly limit stands. Not for guests.
     #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
-    async fn profile(&self, caller: Keyed) -> Result<Answer<Profile>> {
+    async fn profile(&self, caller: Owner) -> Result<Answer<Profile>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let profile = call.service.accounts.profile(account.id).await;
@@ -41,7 +41,7 @@ impl Profiles {
     /// Changes `username`, `phone`, `country` and `country_code`, those that are sent; null takes
     /// one of the latter away. Anything else is ignored. Answers the whole profile. Not for guests.
     #[oai(path = "/profile", method = "put", operation_id = "update_profile")]
-    async fn update(&self, caller: Keyed, body: Body<ProfileForm>) -> Result<Answer<Profile>> {
+    async fn update(&self, caller: Owner, body: Body<ProfileForm>) -> Result<Answer<Profile>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;

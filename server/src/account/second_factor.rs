@@ -10,7 +10,7 @@ use super::{
     with_client_cookie,
 };
 use crate::http::{
-    Answer, Body, Keyed, Tag, Text, Visitor, Written, faults::Fault, written::written,
+    Answer, Body, Owner, Tag, Text, Visitor, Written, faults::Fault, written::written,
 };
 
 /// What switching it on is answered.
@@ -49,7 +49,7 @@ impl SecondFactor {
     ///
     /// Takes effect at once; a letter tells of it. Not for guests.
     #[oai(path = "/mfa/enable", method = "post", operation_id = "enable_second_factor")]
-    async fn enable(&self, caller: Keyed) -> Result<Answer<Message>> {
+    async fn enable(&self, caller: Owner) -> Result<Answer<Message>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let enabled = call.service.accounts.enable_mfa(account.id, call.at).await;
@@ -61,7 +61,7 @@ impl SecondFactor {
     ///
     /// Takes the account's password; a wrong one is answered 403. Not for guests.
     #[oai(path = "/mfa/disable", method = "post", operation_id = "disable_second_factor")]
-    async fn disable(&self, caller: Keyed, body: Body<PasswordForm>) -> Result<Answer<Message>> {
+    async fn disable(&self, caller: Owner, body: Body<PasswordForm>) -> Result<Answer<Message>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let password = Password::attempt(&body.password);

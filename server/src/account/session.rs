@@ -4,7 +4,7 @@ use poem::{Error, Result};
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{own_account, refuse, registration::Message};
-use crate::http::{Answer, Keyed, Refusal, Tag};
+use crate::http::{Answer, Owner, Refusal, Tag};
 
 /// The endpoints.
 #[derive(Default)]
@@ -17,7 +17,7 @@ impl Sessions {
     /// The session of `X-Session-Token` is over; the key goes on. Without the header there is
     /// nothing to end, and the answer is the same. Not for guests.
     #[oai(path = "/logout", method = "post", operation_id = "log_out")]
-    async fn log_out(&self, caller: Keyed) -> Result<Answer<Message>> {
+    async fn log_out(&self, caller: Owner) -> Result<Answer<Message>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         if let Some(token) = caller.session() {
@@ -31,7 +31,7 @@ impl Sessions {
     ///
     /// False without `X-Session-Token`; a token that is not valid is answered 401. Not for guests.
     #[oai(path = "/validate-session", method = "post", operation_id = "validate_session")]
-    async fn validate(&self, caller: Keyed) -> Result<Answer<SessionState>> {
+    async fn validate(&self, caller: Owner) -> Result<Answer<SessionState>> {
         own_account(&caller)?;
         Ok(Answer::new(SessionState { valid: caller.session().is_some() }))
     }
@@ -40,7 +40,7 @@ impl Sessions {
     ///
     /// 200 while the session of `X-Session-Token` is valid, 401 otherwise. Not for guests.
     #[oai(path = "/session-pulse", method = "get", operation_id = "pulse_session")]
-    async fn pulse(&self, caller: Keyed) -> Result<Answer<SessionState>> {
+    async fn pulse(&self, caller: Owner) -> Result<Answer<SessionState>> {
         own_account(&caller)?;
         if caller.session().is_none() {
             let surface = caller.call().surface;

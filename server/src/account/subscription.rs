@@ -5,7 +5,7 @@ use poem::{Result, http::StatusCode};
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{EXAMPLE_SECOND, own_account, refuse, refuse_with};
-use crate::http::{Answer, Body, Keyed, Moment, Tag, Text, Written, written::moment};
+use crate::http::{Answer, Body, Moment, Owner, Tag, Text, Written, written::moment};
 
 /// The endpoints.
 #[derive(Default)]
@@ -20,7 +20,7 @@ impl Subscriptions {
     #[oai(path = "/subscribe", method = "post", operation_id = "subscribe_database")]
     async fn subscribe(
         &self,
-        caller: Keyed,
+        caller: Owner,
         body: Body<SubscriptionForm>,
     ) -> Result<Answer<Subscription>> {
         let call = caller.call();
@@ -40,7 +40,7 @@ impl Subscriptions {
     /// The databases that the account has subscribed to, with its tier and balance. Not for
     /// guests.
     #[oai(path = "/subscriptions", method = "get", operation_id = "list_subscriptions")]
-    async fn list(&self, caller: Keyed) -> Result<Answer<SubscriptionList>> {
+    async fn list(&self, caller: Owner) -> Result<Answer<SubscriptionList>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let accounts = &call.service.accounts;

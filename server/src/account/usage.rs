@@ -6,7 +6,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{EXAMPLE_SECOND, own_account, refuse};
 use crate::http::{
-    Answer, Date, Keyed, Moment, Query, Tag, Written,
+    Answer, Date, Moment, Owner, Query, Tag, Written,
     written::{date, moment},
 };
 
@@ -23,7 +23,7 @@ impl Usages {
     #[oai(path = "/usage", method = "get", operation_id = "get_usage")]
     async fn usage(
         &self,
-        caller: Keyed,
+        caller: Owner,
         /// How many UTC days back, today among them; 1 to 366.
         #[oai(default = "thirty", validator(minimum(value = "1"), maximum(value = "366")))]
         days: Query<u32>,

@@ -1,6 +1,6 @@
 //! The guard: key, limit, tier and credits, judged in this order before anything is read.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Deref, sync::Arc, time::Duration};
 
 use account_core::{Admission, ApiKey, Caller, SessionToken, Tier};
 use poem::{Error, Request, RequestBody, Result, http::header};
@@ -30,6 +30,18 @@ pub struct Keyed {
     key: ApiKey,
     caller: Caller,
     session: Option<SessionToken>,
+}
+
+/// An account with a valid key, within its limit. A guest is refused before anything else that it
+/// sent is looked at.
+pub struct Owner(Keyed);
+
+impl Deref for Owner {
+    type Target = Keyed;
+
+    fn deref(&self) -> &Keyed {
+        &self.0
+    }
 }
 
 /// A caller who may call this metered operation and can pay for it.
@@ -255,6 +267,34 @@ impl<'a> ApiExtractor<'a> for Keyed {
         } else {
             Err(Refusal::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request))
         }
+    }
+}
+
+impl<'a> ApiExtractor<'a> for Owner {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        register_scheme(registry);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        let keyed = Keyed::from_request(request, body, options).await?;
+        let judged = match keyed.caller {
+            Caller::Account(_) => Ok(Self(keyed)),
+            Caller::Guest(_) => Err(Refusal::GuestNotAllowed),
+        };
+        or_refuse(request, body, judged).await
     }
 }
 

@@ -51,6 +51,8 @@ pub enum Refusal {
         /// When there are new ones.
         retry_after: Duration,
     },
+    /// A guest asks for what needs an account.
+    GuestNotAllowed,
     /// The account's tier is too low.
     Tier(Tier),
     /// The balance is too low.
@@ -141,7 +143,7 @@ impl Refusal {
         match self {
             Self::Key | Self::GuestKeyExpired | Self::Session => StatusCode::UNAUTHORIZED,
             Self::RateLimit { .. } | Self::TooManyGuests { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Tier(_) => StatusCode::FORBIDDEN,
+            Self::GuestNotAllowed | Self::Tier(_) => StatusCode::FORBIDDEN,
             Self::Credits { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
@@ -181,6 +183,7 @@ impl Refusal {
                 | Self::Session
                 | Self::RateLimit { .. }
                 | Self::TooManyGuests { .. }
+                | Self::GuestNotAllowed
                 | Self::Tier(_)
                 | Self::Credits { .. }
                 | Self::Busy { .. }
@@ -210,6 +213,10 @@ impl Refusal {
                      register with POST /user/register.",
                     seconds(*retry_after)
                 ),
+            ),
+            Self::GuestNotAllowed => (
+                "Registered account required",
+                "Guest keys cannot do this. Register with POST /user/register.".into(),
             ),
             Self::Tier(tier) => {
                 ("Insufficient tier", format!("Endpoint requires {} tier or higher", tier.title()))
