@@ -218,11 +218,13 @@ pub trait Ledger: Send + Sync {
         batch: Vec<Entry>,
     ) -> impl Future<Output = Result<Vec<Settlement>, StoreError>> + Send;
 
-    /// Counts the calls written down since a moment, but for those that a limit refused
-    /// ([`REFUSED_BY_LIMIT`]): a call that was not let through takes no place.
+    /// Counts the calls written down since a moment, guests' since a moment of their own, but for
+    /// those that a limit refused ([`REFUSED_BY_LIMIT`]): a call that was not let through takes no
+    /// place.
     fn calls_per_minute(
         &self,
         since: Timestamp,
+        guests_since: Timestamp,
     ) -> impl Future<Output = Result<Vec<MinuteCount>, StoreError>> + Send;
 
     /// Compares every account's balance with the sum of its ledger, and the ledger's usage of each

@@ -31,6 +31,7 @@ mod guests;
 mod keys;
 mod ledger;
 mod ledger_writer;
+mod mail_turn;
 mod master_key;
 mod migration;
 mod months;
@@ -60,6 +61,7 @@ pub use backup::back_up;
 pub use data_key::{DataKeyRotation, EVERYBODY_LOOKED, Keyring, rotate_data_key};
 pub use figures::{OutboxLoad, Pool};
 pub use ledger_writer::LedgerWriter;
+pub use mail_turn::MailTurn;
 pub use master_key::{Rotation, rotate_master_key, vault};
 pub use result_writer::ResultWriter;
 
@@ -91,6 +93,9 @@ pub enum OpenError {
         "`{0}:` is no kind of database that this program opens: give a path, or an address that starts with `sqlite:` or `postgres:`"
     )]
     UnknownEngine(String),
+    /// The database is no file that could be copied.
+    #[error("a database on PostgreSQL is copied by PostgreSQL's own tools, as `pg_dump`")]
+    NotEmbedded,
     /// The database was made by a newer program.
     #[error(
         "the database has the migration `{0}`, which this program does not know: it was used by a newer release; start that release, or restore a backup made by this one"

@@ -1030,11 +1030,20 @@ pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(s
     assert_eq!(settled, [Settlement::Charged { balance: 0 }, Settlement::Charged { balance: 50 }]);
     let paid = house.settle(vec![house.entry(guest, 3, 2, "/a")]).await;
     assert_eq!(paid, [Settlement::Charged { balance: 48 }]);
-    let counts = house.accounts.store().calls_per_minute(house.now()).await.expect("ok");
+    let counts =
+        house.accounts.store().calls_per_minute(house.now(), house.now()).await.expect("ok");
     assert_eq!(
         counts.iter().map(|count| (count.caller, count.calls)).collect::<Vec<_>>(),
         [(ada, 1), (guest, 2)]
     );
+    // Guests are counted since a moment of their own.
+    let later = house.now() + TimeDelta::microseconds(1);
+    for (since, guests_since, expected) in [(house.now(), later, ada), (later, house.now(), guest)]
+    {
+        let counts = house.accounts.store().calls_per_minute(since, guests_since).await;
+        let callers: Vec<_> = counts.expect("ok").iter().map(|count| count.caller).collect();
+        assert_eq!(callers, [expected]);
+    }
     house.assert_books_hold().await;
 }
 
@@ -1109,12 +1118,12 @@ pub async fn calls_are_counted_by_the_minute<S: Store + Clone>(store: S) {
         house.settle(vec![house.entry(ada, id as u128, 0, "/a")]).await;
         house.wait(seconds);
     }
-    let counts = house.accounts.store().calls_per_minute(start).await.expect("ok");
+    let counts = house.accounts.store().calls_per_minute(start, start).await.expect("ok");
     let minute = start.timestamp() / 60;
     let seen: Vec<_> = counts.iter().map(|count| (count.minute - minute, count.calls)).collect();
     assert_eq!(seen, [(0, 3), (1, 1)]);
     let later = start + TimeDelta::seconds(60);
-    assert_eq!(house.accounts.store().calls_per_minute(later).await.expect("ok").len(), 1);
+    assert_eq!(house.accounts.store().calls_per_minute(later, later).await.expect("ok").len(), 1);
 }
 
 /// No letter is lost to a failure, and no sent one keeps its text.

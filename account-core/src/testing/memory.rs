@@ -1153,12 +1153,23 @@ impl Ledger for MemoryStore {
         Ok(settled)
     }
 
-    async fn calls_per_minute(&self, since: Timestamp) -> Stored<Vec<MinuteCount>> {
+    async fn calls_per_minute(
+        &self,
+        since: Timestamp,
+        guests_since: Timestamp,
+    ) -> Stored<Vec<MinuteCount>> {
         let state = self.lock();
         let mut counts = BTreeMap::new();
-        let counted = |usage: &Usage| usage.at >= since && usage.status != REFUSED_BY_LIMIT;
+        let counted = |usage: &Usage| usage.status != REFUSED_BY_LIMIT;
         for call in state.usage.iter().filter(|call| counted(&call.entry.usage)) {
             let Some(caller) = call.caller else { continue };
+            let since = match caller {
+                CallerId::Account(_) => since,
+                CallerId::Guest(_) => guests_since,
+            };
+            if call.entry.usage.at < since {
+                continue;
+            }
             let minute = call.entry.usage.at.timestamp_micros().div_euclid(MICROSECONDS_A_MINUTE);
             *counts.entry((caller, minute)).or_insert(0) += 1;
         }

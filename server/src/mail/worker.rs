@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::composition::compose;
 use super::{SendError, Sender};
-use crate::store::Store;
+use crate::store::{MailTurn, Store};
 
 /// Letters on their way at once.
 const AT_ONCE: u32 = 8;
@@ -64,7 +64,15 @@ where
 {
     async fn work(self, mut stopped: watch::Receiver<bool>) {
         let mut forget_at = (self.clock)();
+        let mut turn = None;
         while !*stopped.borrow() {
+            if !self.has_turn(&mut turn).await {
+                tokio::select! {
+                    () = tokio::time::sleep(LONGEST_REST) => {}
+                    _ = stopped.changed() => {}
+                }
+                continue;
+            }
             let sent = self.round(&mut forget_at).await;
             if let Err(error) = &sent {
                 tracing::error!(%error, "the outbox cannot be read");
@@ -78,6 +86,20 @@ where
                 _ = stopped.changed() => {}
             }
         }
+    }
+
+    /// Whether this instance is the one that sends, for which it takes the turn if nobody has it.
+    async fn has_turn(&self, turn: &mut Option<MailTurn>) -> bool {
+        if let Some(held) = turn
+            && held.holds().await
+        {
+            return true;
+        }
+        *turn = self.store.mail_turn().await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the outbox cannot be reached");
+            None
+        });
+        turn.is_some()
     }
 
     /// Sends what is due, a few at once; answers how many were tried.

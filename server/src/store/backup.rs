@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
 use super::rows::{column, malformed, statement, stored};
-use super::{OpenError, sqlite};
+use super::{OpenError, postgres, sqlite};
 
 /// Copies the embedded database at `address` to a new file that only its owner reads. The copy
 /// is one state of the data, whatever is written meanwhile, and nobody waits for it.
@@ -16,8 +16,11 @@ use super::{OpenError, sqlite};
 /// # Errors
 ///
 /// [`OpenError::File`] where there is such a file already or it cannot be written,
-/// [`OpenError::UnknownEngine`] where the database is not embedded.
+/// [`OpenError::NotEmbedded`] where the database is on PostgreSQL.
 pub async fn back_up(address: &str, to: &Path) -> Result<(), OpenError> {
+    if postgres::is_address(address) {
+        return Err(OpenError::NotEmbedded);
+    }
     let (writer, readers) = sqlite::connect(address).await?;
     let copied = copy(&readers, to).await;
     for connections in [readers, writer] {

@@ -34,13 +34,19 @@ impl Ledger for Store {
         }
     }
 
-    async fn calls_per_minute(&self, since: Timestamp) -> Result<Vec<MinuteCount>, StoreError> {
-        let query = "SELECT account_id, guest_id, created_at / $2 AS minute, count(*) AS calls \
-                     FROM usage WHERE created_at >= $1 AND coalesce(account_id, guest_id) IS NOT NULL \
-                     AND status <> 429 \
-                     GROUP BY account_id, guest_id, minute \
-                     ORDER BY guest_id IS NOT NULL, guest_id, account_id, minute";
-        let values = [time(since), MICROSECONDS_A_MINUTE.into()];
+    async fn calls_per_minute(
+        &self,
+        since: Timestamp,
+        guests_since: Timestamp,
+    ) -> Result<Vec<MinuteCount>, StoreError> {
+        let query = "SELECT account_id, NULL AS guest_id, created_at / $2 AS minute, count(*) AS calls \
+                     FROM usage WHERE created_at >= $1 AND account_id IS NOT NULL AND status <> 429 \
+                     GROUP BY account_id, minute \
+                     UNION ALL \
+                     SELECT NULL, guest_id, created_at / $2, count(*) \
+                     FROM usage WHERE created_at >= $3 AND guest_id IS NOT NULL AND status <> 429 \
+                     GROUP BY guest_id, created_at / $2 ORDER BY guest_id NULLS FIRST, account_id, minute";
+        let values = [time(since), MICROSECONDS_A_MINUTE.into(), time(guests_since)];
         let rows = stored(self.readers.query_all_raw(statement(query, values)).await)?;
         let count = |row| {
             let (caller, minute) = (caller(row)?, column(row, "minute")?);

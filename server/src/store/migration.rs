@@ -17,6 +17,7 @@ mod m20261120_000002_accounts;
 mod m20261120_000003_sign_in;
 mod m20261120_000004_ledger;
 mod m20261120_000005_activity;
+mod m20261120_000020_guest_calls;
 mod m20261120_000040_guest_counts;
 mod m20261120_000050_oauth;
 mod m20261120_000060_results;
@@ -32,6 +33,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000003_sign_in::Migration),
             Box::new(m20261120_000004_ledger::Migration),
             Box::new(m20261120_000005_activity::Migration),
+            Box::new(m20261120_000020_guest_calls::Migration),
             Box::new(m20261120_000040_guest_counts::Migration),
             Box::new(m20261120_000050_oauth::Migration),
             Box::new(m20261120_000060_results::Migration),

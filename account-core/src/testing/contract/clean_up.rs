@@ -68,7 +68,7 @@ pub async fn guests_go_seven_days_after_their_end_and_no_live_key_goes<S: Store 
     let refusal = house.accounts.authenticate(&old.api_key, house.now()).await;
     assert!(matches!(refusal, Err(Refusal::Unknown)));
     assert!(house.accounts.authenticate(&young.api_key, house.now()).await.is_ok());
-    let counts = house.accounts.store().calls_per_minute(start).await.expect("ok");
+    let counts = house.accounts.store().calls_per_minute(start, start).await.expect("ok");
     assert!(counts.iter().all(|count| count.caller == young_id), "the old one's are nobody's");
     let next = house.guest("next").await;
     assert!(next.id != old.id, "no number is given twice");

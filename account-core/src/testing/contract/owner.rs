@@ -114,7 +114,8 @@ pub async fn a_deleted_account_leaves_no_key_session_or_history_and_books_that_h
     assert_eq!(house.balance(bob.account).await, 350 - 60);
     let bobs = house.accounts.usage(bob.account, &query, house.now()).await.expect("ok");
     assert_eq!(bobs.summary.total_requests, 20);
-    let counts = house.accounts.store().calls_per_minute(house.now()).await.expect("ok");
+    let counts =
+        house.accounts.store().calls_per_minute(house.now(), house.now()).await.expect("ok");
     assert!(counts.iter().all(|count| count.caller == callers[1]), "hers are nobody's");
     house.accounts.clean_up(house.now(), 10, None).await.expect("ok");
     house.assert_books_hold().await;
