@@ -5,6 +5,7 @@
 #![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
 pub mod golden;
+pub mod mcp;
 pub mod names;
 
 use std::time::Duration;
@@ -123,6 +124,8 @@ pub fn config(folder: &TempDir) -> Config {
             },
             guests_per_network: 5.try_into().expect("not zero"),
             is_https: false,
+            mcp_messages: 1_000_000.try_into().expect("not zero"),
+            mcp_burst: 1_000_000.try_into().expect("not zero"),
             databases: vec!["prices".to_owned()],
             usage_days: None,
             metrics_token: None,
@@ -205,6 +208,7 @@ impl App {
     /// Forgets callers, as a change does within a second.
     pub async fn forget_callers(&self) {
         self.app.service().callers.forget_all().await;
+        self.app.service().bearers.forget_all().await;
     }
 
     /// A verified account's key.

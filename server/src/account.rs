@@ -154,6 +154,13 @@ fn client_cookie(call: &Call, signed_in: &SignedIn) -> String {
     )
 }
 
+/// Forgets what was remembered of the key that calls.
+async fn forget(caller: &Keyed) {
+    if let Some(key) = caller.key() {
+        caller.call().service.callers.forget(key).await;
+    }
+}
+
 /// An optional text, as the rules take it.
 fn text(value: &Option<Text>) -> Option<&str> {
     value.as_ref().map(AsRef::as_ref)

@@ -8,7 +8,7 @@ use std::{
 };
 
 use account_core::Vault;
-use poem::{Endpoint, Response};
+use poem::{Endpoint, EndpointExt, Response};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
@@ -20,11 +20,12 @@ use crate::{
     limits::Limits,
     long_work::LongWork,
     mail,
+    mcp::{Bearers, Gateway},
     metrics::Metrics,
     password::Argon2Pool,
     routes,
     service::{Accounts, LARGE_BODIES, Service},
-    store::{self, LedgerWriter, Migrate, OpenError, OsEntropy, Store},
+    store::{self, LedgerWriter, Migrate, OpenError, OsEntropy, ResultWriter, Store},
 };
 
 /// Logins that may wait for a core before more are told to come back.
@@ -59,6 +60,7 @@ pub enum StartError {
 /// A service that runs.
 pub struct App {
     service: Arc<Service>,
+    gateway: Arc<Gateway>,
     mail: Option<mail::Worker>,
     sweeper: tokio::task::JoinHandle<()>,
     watcher: tokio::task::JoinHandle<()>,
@@ -132,9 +134,10 @@ impl App {
         let service = Arc::new(Service {
             limits: limits_before(&accounts, config.service.guests_per_network, &clock).await?,
             accounts,
-            callers: Callers::new(vault),
+            callers: Callers::new(vault.clone()),
+            bearers: Bearers::new(vault),
             addresses: AddressLimiter::new(config.address_limit),
-            ledger: LedgerWriter::start(store, &metrics.ledger_batches),
+            ledger: LedgerWriter::start(store.clone(), &metrics.ledger_batches),
             large_bodies: Semaphore::new(LARGE_BODIES),
             long_work: LongWork::new(cores()),
             metrics,
@@ -142,18 +145,22 @@ impl App {
             clock,
             settings: config.service.clone(),
         });
-        let sweeper = tokio::spawn(sweep(service.clone()));
+        // Calls of the gateway go through what REST calls go through, and not through itself.
+        let rest = Road::new(service.clone(), routes::routes()).boxed();
+        let gateway = Gateway::new(service.clone(), rest, ResultWriter::start(store));
+        let gateway = Arc::new(gateway);
+        let sweeper = tokio::spawn(sweep(service.clone(), gateway.clone()));
         let keyring = tokio::spawn(keyring.follow());
         let watched = service.clone();
         let watcher = tokio::spawn(async move {
             watched.callers.watch(watched.accounts.store(), revision).await;
         });
-        Ok(Self { service, mail: None, sweeper, watcher, keyring })
+        Ok(Self { service, gateway, mail: None, sweeper, watcher, keyring })
     }
 
     /// The one endpoint of everything.
     pub fn endpoint(&self) -> impl Endpoint<Output = Response> + use<> {
-        Road::new(self.service.clone(), routes::routes())
+        Road::new(self.service.clone(), routes::with_gateway(self.gateway.clone()))
     }
 
     /// What the handlers share, for who works beside them in the same process.
@@ -168,6 +175,7 @@ impl App {
         self.watcher.abort();
         self.keyring.abort();
         self.service.ledger.close().await;
+        self.gateway.close().await;
         if let Some(mail) = self.mail {
             mail.close().await;
         }
@@ -201,11 +209,12 @@ async fn prepare_months(store: &Store, clock: &Clock) {
     }
 }
 
-async fn sweep(service: Arc<Service>) {
+async fn sweep(service: Arc<Service>, gateway: Arc<Gateway>) {
     let mut interval = tokio::time::interval(SWEEP);
     loop {
         interval.tick().await;
         service.addresses.sweep();
+        gateway.sweep();
         service.limits.sweep(service.clock.now());
         prepare_months(service.accounts.store(), &service.clock).await;
         clean_up(&service).await;

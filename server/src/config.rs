@@ -120,6 +120,12 @@ pub struct ServeArgs {
     /// the machine that the service runs on.
     #[arg(long, env = "QS_METRICS_TOKEN", hide_env_values = true)]
     pub metrics_token: Option<String>,
+    /// Messages to the gateway, a minute and account.
+    #[arg(long, env = "QS_MCP_MESSAGES", default_value = "120", allow_hyphen_values = true)]
+    pub mcp_messages: String,
+    /// How many messages to the gateway may come at once.
+    #[arg(long, env = "QS_MCP_BURST", default_value = "40", allow_hyphen_values = true)]
+    pub mcp_burst: String,
     /// Databases that accounts may subscribe to, separated by commas.
     #[arg(long, env = "QS_DATABASES", default_value = "")]
     pub databases: String,
@@ -293,6 +299,8 @@ impl ServeArgs {
         let address_limit = problems.count("QS_ADDRESS_LIMIT", &self.address_limit);
         let guests_per_network = problems.count("QS_GUESTS_PER_ADDRESS", &self.guests_per_address);
         let guest_keys = problems.guest_keys(self);
+        let mcp_messages = problems.count("QS_MCP_MESSAGES", &self.mcp_messages);
+        let mcp_burst = problems.count("QS_MCP_BURST", &self.mcp_burst);
         let body_limit = problems
             .parse("QS_BODY_LIMIT", &self.body_limit, "a whole number of bytes, 1 or more")
             .map(|limit: NonZeroUsize| limit.get());
@@ -341,7 +349,17 @@ impl ServeArgs {
         };
         let times = refresh_leeway.zip(drain_delay);
         let guests = guest_keys.zip(guests_per_network);
-        match (bind, address_limit, body_limit, trusted_proxies, connections, times, guests) {
+        let messages = mcp_messages.zip(mcp_burst);
+        match (
+            bind,
+            address_limit,
+            body_limit,
+            trusted_proxies,
+            connections,
+            times,
+            guests,
+            messages,
+        ) {
             (
                 Some(bind),
                 Some(address_limit),
@@ -350,6 +368,7 @@ impl ServeArgs {
                 Some(connections),
                 Some((refresh_leeway, drain_delay)),
                 Some((guest_keys, guests_per_network)),
+                Some((mcp_messages, mcp_burst)),
             ) if problems.0.is_empty() => Ok(Config {
                 bind,
                 storage,
@@ -367,6 +386,8 @@ impl ServeArgs {
                     guests_per_network,
                     trusted_proxies,
                     is_https: public_url.as_deref().is_some_and(|u| u.starts_with("https:")),
+                    mcp_messages,
+                    mcp_burst,
                     databases: names(&self.databases),
                     usage_days,
                     metrics_token,

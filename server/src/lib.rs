@@ -7,6 +7,7 @@
 //! | [`http`] | what every request meets: call, guard, body, faults, envelope |
 //! | [`quantlib`], [`account`], [`health`], [`figures`], [`mod@reference`] | the endpoints |
 //! | [`mod@oauth`], [`pages`] | the OAuth 2.1 server; what all built-in pages share |
+//! | [`mcp`] | the same computations as tools of the Model Context Protocol |
 //! | [`document`] | the generated OpenAPI document |
 //! | [`service`], [`callers`], [`limits`], [`long_work`] | what the handlers share |
 //! | [`store`], [`mail`], [`password`] | storage, letters, password hashing |
@@ -27,6 +28,7 @@ pub mod limits;
 pub mod listener;
 pub mod long_work;
 pub mod mail;
+pub mod mcp;
 pub mod metrics;
 pub mod oauth;
 pub mod operations;

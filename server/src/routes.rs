@@ -13,6 +13,7 @@ use crate::{
     account, document, figures,
     health::Health,
     http::{Call, Refusal, Surface, query::Parameter},
+    mcp::Gateway,
     oauth,
     operations::{self, Operation},
     quantlib, reference,
@@ -66,6 +67,27 @@ pub fn routes() -> Route {
         .at("/docs/*file", Methods::page("/docs/*file", reference::endpoint().boxed()))
 }
 
+/// All routes, and the gateway to them.
+#[must_use]
+pub fn with_gateway(gateway: Arc<Gateway>) -> Route {
+    routes().at("/mcp", Any { matched: Matched::page("/mcp"), endpoint: gateway })
+}
+
+/// An endpoint that judges the method itself.
+struct Any<E> {
+    matched: Matched,
+    endpoint: E,
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for Any<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        Call::of(&request).set_matched(self.matched.clone());
+        self.endpoint.call(request).await
+    }
+}
+
 /// Which route took a request.
 #[derive(Clone)]
 pub struct Matched {
@@ -77,6 +99,14 @@ pub struct Matched {
     pub(crate) has_body: bool,
     /// The parameters of its query string.
     pub(crate) parameters: Arc<[Parameter]>,
+}
+
+impl Matched {
+    /// A route that the document does not describe.
+    fn page(path: &str) -> Self {
+        let (operation, has_body, parameters) = (None, false, Arc::default());
+        Self { path: path.into(), operation, has_body, parameters }
+    }
 }
 
 /// What the document says of each method of each path.
@@ -117,8 +147,7 @@ impl Methods {
         path: &str,
         methods: [(Method, BoxEndpoint<'static>); N],
     ) -> Self {
-        let (operation, has_body, parameters) = (None, false, Arc::default());
-        let matched = Matched { path: path.into(), operation, has_body, parameters };
+        let matched = Matched::page(path);
         let methods = methods.map(|(method, endpoint)| (method, (matched.clone(), endpoint)));
         let methods = HashMap::from(methods);
         Self { allow: allowed(methods.keys()), methods }

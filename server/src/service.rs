@@ -19,6 +19,7 @@ use crate::{
     http::address::{self, AddressLimiter},
     limits::Limits,
     long_work::LongWork,
+    mcp::Bearers,
     metrics::Metrics,
     password::Argon2Pool,
     store::{LedgerWriter, Store},
@@ -45,6 +46,10 @@ pub struct ServiceSettings {
     pub body_limit: usize,
     /// Whether clients reach the service by HTTPS.
     pub is_https: bool,
+    /// Messages to the gateway, a minute and account.
+    pub mcp_messages: NonZeroU32,
+    /// How many of them may come at once.
+    pub mcp_burst: NonZeroU32,
     /// The databases that accounts may subscribe to.
     pub databases: Vec<String>,
     /// Days that usage rows are kept, where not all of them are.
@@ -95,6 +100,8 @@ pub struct Service {
     pub accounts: Accounts,
     /// Who came lately.
     pub callers: Callers,
+    /// Whom the access tokens that came lately speak for.
+    pub bearers: Bearers,
     /// How often each caller came.
     pub limits: Limits,
     /// How often each address came without a key.

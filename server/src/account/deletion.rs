@@ -4,7 +4,7 @@ use account_core::{Confirmation, Email, Password};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{own_account, refuse, refuse_faults, registration::Message};
+use super::{forget, own_account, refuse, refuse_faults, registration::Message};
 use crate::http::{Answer, Body, Owner, Tag, Text, Written, faults::Fault};
 
 /// The endpoints.
@@ -26,7 +26,7 @@ impl Deletion {
         let deleted =
             call.service.accounts.delete_account(account.id, &confirmation, call.at).await;
         deleted.map_err(|error| refuse(call, error))?;
-        call.service.callers.forget(caller.key()).await;
+        forget(&caller).await;
         Ok(Answer::new(Message::new("The account is deleted.")))
     }
 }

@@ -4,7 +4,7 @@ use account_core::{Caller, GuestCaller, Profile, tier::GUEST_DAILY_LIMIT};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_KEY, EXAMPLE_SECOND, own_account, refuse};
+use super::{EXAMPLE_KEY, EXAMPLE_SECOND, forget, own_account, refuse};
 use crate::http::{Answer, Keyed, Moment, Owner, Tag, Written, written::moment};
 
 /// The endpoints.
@@ -40,7 +40,7 @@ impl Keys {
         let account = own_account(&caller)?;
         let regenerated = call.service.accounts.regenerate(account, call.at).await;
         // Whatever came of it, what was remembered of the old key is no longer to be trusted.
-        call.service.callers.forget(caller.key()).await;
+        forget(&caller).await;
         let api_key = regenerated.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(NewKey {
             api_key: api_key.expose().to_owned(),

@@ -20,7 +20,7 @@ use super::{
 
 /// A body up to this size is read before it is asked for, and parsed in place: it takes well under
 /// a millisecond.
-pub(super) const SMALL: usize = 64 * 1024;
+pub(crate) const SMALL: usize = 64 * 1024;
 /// How long a body may take to arrive.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -75,7 +75,7 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
 }
 
 /// How many bytes the request says that its body holds.
-pub(super) fn announced_length(request: &Request) -> Option<usize> {
+pub(crate) fn announced_length(request: &Request) -> Option<usize> {
     if request.header(header::TRANSFER_ENCODING).is_some() {
         return None;
     }
@@ -83,7 +83,7 @@ pub(super) fn announced_length(request: &Request) -> Option<usize> {
 }
 
 /// Reads the body up to `limit`, and refuses what is not announced as JSON.
-async fn read(request: &Request, body: &mut RequestBody, limit: usize) -> Result<Bytes> {
+pub(crate) async fn read(request: &Request, body: &mut RequestBody, limit: usize) -> Result<Bytes> {
     let too_large = || Refusal::BodyTooLarge { limit }.into_error(request);
     if announced_length(request).is_some_and(|length| length > limit) {
         return Err(too_large());

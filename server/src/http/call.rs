@@ -15,7 +15,7 @@ use poem::{
     http::{HeaderMap, HeaderName, Method},
 };
 
-use super::{Refusal, Surface, access, query::Parameter};
+use super::{Identified, Refusal, Surface, access, query::Parameter};
 use crate::{metrics::Observed, operations::Operation, routes::Matched, service::Service};
 
 /// The largest body that anyone may send.
@@ -58,7 +58,10 @@ impl Call {
     /// Begins a call.
     #[must_use]
     pub fn begin(service: Arc<Service>, request: &Request) -> Self {
-        let address = service.address_of(request);
+        let address = match request.data::<Identified>() {
+            Some(identified) => identified.address,
+            None => service.address_of(request),
+        };
         let path = request.uri().path();
         Self {
             id: uuid::Uuid::now_v7(),

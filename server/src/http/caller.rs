@@ -1,6 +1,6 @@
 //! The guard: key, limit, tier and credits, judged in this order before anything is read.
 
-use std::{ops::Deref, sync::Arc, time::Duration};
+use std::{net::IpAddr, ops::Deref, sync::Arc, time::Duration};
 
 use account_core::{Admission, ApiKey, Caller, SessionToken, Tier};
 use poem::{Error, Request, RequestBody, Result, http::header};
@@ -24,10 +24,20 @@ use crate::{
 /// The name of the security scheme in the generated document.
 pub(super) const SCHEME: &str = "ApiKey";
 
-/// A caller with a valid key, within its limit.
+/// A caller whom another door of this service has identified, as data of a request that the
+/// service makes itself. No client can send such data.
+#[derive(Clone)]
+pub struct Identified {
+    /// Who calls.
+    pub caller: Caller,
+    /// From where.
+    pub address: IpAddr,
+}
+
+/// A caller with a valid key, or identified by another door, within its limit.
 pub struct Keyed {
     call: Arc<Call>,
-    key: ApiKey,
+    key: Option<ApiKey>,
     caller: Caller,
     session: Option<SessionToken>,
 }
@@ -63,10 +73,10 @@ impl Keyed {
         &self.call
     }
 
-    /// The key that was sent.
+    /// The key that was sent, where one was.
     #[must_use]
-    pub fn key(&self) -> &ApiKey {
-        &self.key
+    pub fn key(&self) -> Option<&ApiKey> {
+        self.key.as_ref()
     }
 
     /// The session that was sent with the key, valid.
@@ -77,6 +87,10 @@ impl Keyed {
 
     async fn identify(request: &Request) -> Result<Self, Refusal> {
         let call = Call::of(request).clone();
+        if let Some(Identified { caller, .. }) = request.data() {
+            admit(&call, caller)?;
+            return Ok(Self { key: None, caller: caller.clone(), session: None, call });
+        }
         let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(Refusal::Key)?;
         let caller = call.service.callers.identify(&call.service.accounts, &key, call.at).await;
         let caller = caller.map_err(|reason| match reason {
@@ -86,7 +100,7 @@ impl Keyed {
         })?;
         admit(&call, &caller)?;
         let session = session(request, &call, &caller).await?;
-        Ok(Self { call, key, caller, session })
+        Ok(Self { call, key: Some(key), caller, session })
     }
 }
 
@@ -144,9 +158,9 @@ impl Metered {
 
     async fn settle<T: ToJSON>(self, data: T) -> Result<Answer<T>> {
         let settled = self.keyed.call.settle(&self.keyed.caller, self.cost).await;
-        if matches!(settled, Err(Refusal::Credits { .. })) {
+        if let (Err(Refusal::Credits { .. }), Some(key)) = (&settled, self.keyed.key()) {
             // The balance that was remembered is spent: the next call is refused before its work.
-            self.keyed.call.service.callers.forget(&self.keyed.key).await;
+            self.keyed.call.service.callers.forget(key).await;
         }
         settled.map_err(|refusal| self.refuse(refusal))?;
         Ok(Answer::new(data))

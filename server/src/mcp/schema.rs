@@ -1,0 +1,109 @@
+//! From the schemas of the document, which are OpenAPI 3.0's, to JSON Schema 2020-12.
+
+use serde_json::{Map, Value, json};
+
+/// The schema in the words of JSON Schema, whole in itself.
+///
+/// `nullable` and boolean bounds are said as 2020-12 says them, references are replaced by what
+/// they lead to, and what only OpenAPI knows is left out.
+pub(super) fn convert(schema: &Value, components: &Value) -> Value {
+    let Some(fields) = schema.as_object() else { return schema.clone() };
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return convert(&components[name], components);
+    }
+    let mut converted = Map::new();
+    for (word, value) in fields {
+        let value = match word.as_str() {
+            "properties" => convert_each(value, components),
+            "items" | "additionalProperties" | "not" => convert(value, components),
+            "allOf" | "anyOf" | "oneOf" => value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|item| convert(item, components))
+                .collect(),
+            "format" if !is_known_format(value) => continue,
+            "example" => json!([value]),
+            word if is_openapi_only(word) => continue,
+            _ => value.clone(),
+        };
+        let word = if word == "example" { "examples" } else { word.as_str() };
+        converted.insert(word.to_owned(), value);
+    }
+    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
+        say_bound(&mut converted, bound, exclusive);
+    }
+    if schema["nullable"] == true {
+        return or_null(converted);
+    }
+    Value::Object(converted)
+}
+
+fn convert_each(properties: &Value, components: &Value) -> Value {
+    let properties = properties.as_object().into_iter().flatten();
+    properties.map(|(name, schema)| (name.clone(), convert(schema, components))).collect()
+}
+
+/// Whether JSON Schema knows the format: those of OpenAPI, as `double`, and our own it does not.
+fn is_known_format(format: &Value) -> bool {
+    let names = ["date", "date-time", "email", "uri", "uuid"];
+    format.as_str().is_some_and(|name| names.contains(&name))
+}
+
+fn is_openapi_only(word: &str) -> bool {
+    let words = ["nullable", "discriminator", "xml", "externalDocs", "title"];
+    word.starts_with("x-") || words.contains(&word)
+}
+
+/// A bound that is marked as exclusive becomes the exclusive bound itself.
+fn say_bound(schema: &mut Map<String, Value>, bound: &str, exclusive: &str) {
+    match schema.remove(exclusive) {
+        Some(Value::Bool(true)) => {
+            let value = schema.remove(bound).unwrap_or_default();
+            schema.insert(exclusive.to_owned(), value);
+        }
+        Some(Value::Bool(false)) | None => {}
+        Some(number) => {
+            schema.insert(exclusive.to_owned(), number);
+        }
+    }
+}
+
+/// The schema, or null: as two branches, which every host understands, and not as a list of types.
+fn or_null(mut schema: Map<String, Value>) -> Value {
+    let mut either = Map::new();
+    for word in ["description", "default", "examples"] {
+        either.extend(schema.remove_entry(word));
+    }
+    either.insert("anyOf".to_owned(), json!([schema, { "type": "null" }]));
+    Value::Object(either)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_2020_12_says_otherwise_is_said_its_way() {
+        let components = json!({
+            "Kind": { "type": "string", "enum": ["30/360"], "x-enum-varnames": ["BASIS_30_360"] },
+        });
+        #[rustfmt::skip]
+        let rows = [
+            // OpenAPI 3.0                                          JSON Schema 2020-12
+            (json!({ "type": "number", "format": "double" }),       json!({ "type": "number" })),
+            (json!({ "type": "string", "format": "date" }),         json!({ "type": "string", "format": "date" })),
+            (json!({ "minimum": 0.0, "exclusiveMinimum": true }),   json!({ "exclusiveMinimum": 0.0 })),
+            (json!({ "maximum": 1.0, "exclusiveMaximum": false }),  json!({ "maximum": 1.0 })),
+            (json!({ "type": "number", "nullable": true, "description": "x" }), json!({ "description": "x", "anyOf": [{ "type": "number" }, { "type": "null" }] })),
+            (json!({ "enum": ["a"], "nullable": true }),            json!({ "anyOf": [{ "enum": ["a"] }, { "type": "null" }] })),
+            (json!({ "$ref": "#/components/schemas/Kind" }),        json!({ "type": "string", "enum": ["30/360"] })),
+            (json!({ "items": { "$ref": "#/components/schemas/Kind" } }), json!({ "items": { "type": "string", "enum": ["30/360"] } })),
+            (json!({ "example": { "title": 1 } }),                  json!({ "examples": [{ "title": 1 }] })),
+            (json!({ "properties": { "title": { "type": "string", "title": "T" } } }), json!({ "properties": { "title": { "type": "string" } } })),
+        ];
+        for (given, expected) in rows {
+            assert_eq!(convert(&given, &components), expected, "{given}");
+        }
+    }
+}
