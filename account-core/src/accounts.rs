@@ -12,6 +12,7 @@ use crate::code::CodeStore;
 use crate::credits::Ledger;
 use crate::entropy::Entropy;
 use crate::guest::GuestStore;
+use crate::idempotency::IdempotencyStore;
 use crate::key::KeyStore;
 use crate::letter::OutboxStore;
 use crate::oauth::{ClientStore, GrantStore};
@@ -55,6 +56,7 @@ pub trait Store:
     + CodeStore
     + GrantStore
     + GuestStore
+    + IdempotencyStore
     + KeyStore
     + Ledger
     + OutboxStore
@@ -79,6 +81,7 @@ impl<S> Store for S where
         + CodeStore
         + GrantStore
         + GuestStore
+        + IdempotencyStore
         + KeyStore
         + Ledger
         + OutboxStore

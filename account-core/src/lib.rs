@@ -16,6 +16,7 @@
 //! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
 //! | [`limit`] | rolling hours and UTC days |
 //! | [`credits`] | debits, grants and the ledger that proves them |
+//! | [`idempotency`] | requests that are sent again |
 //! | [`guest`] | keys without an account |
 //! | [`reseal`] | a new data key for what an old one sealed |
 //!
@@ -30,6 +31,7 @@ pub mod credits;
 pub mod entropy;
 mod error;
 pub mod guest;
+pub mod idempotency;
 pub mod identity;
 pub mod key;
 pub mod letter;

@@ -91,6 +91,7 @@ fn complete(operation: &mut Value) {
     let is_keyed = operation.get("security").is_some();
     if let Some(metered) = metered {
         say_cost(operation, metered);
+        operation["parameters"] = json!([key_of_repeats()]);
     }
     if !is_keyed {
         operation["security"] = json!([]);
@@ -157,6 +158,10 @@ fn refusals(
     add(is_keyed, ("401", "The key is missing, unknown, revoked, suspended or expired."));
     add(metered.is_some(), ("402", "The balance is below the cost. Nothing is charged."));
     add(metered.is_some(), ("403", "The account's tier is too low."));
+    add(
+        metered.is_some(),
+        ("409", "The same call, under its `Idempotency-Key`, is being answered."),
+    );
     add(has_body, ("413", "The body is too large."));
     add(has_body, ("415", "The body is announced as something else than JSON."));
     add(has_body, ("422", "Everything that is wrong with the request, at once."));
@@ -176,6 +181,20 @@ fn refusal(description: &str) -> Value {
     json!({
         "description": description,
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
+    })
+}
+
+/// The header that makes a metered call safe to send again.
+fn key_of_repeats() -> Value {
+    json!({
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": false,
+        "schema": { "type": "string", "minLength": 1, "maxLength": 255 },
+        "description": "Makes the call safe to send again: for 24 hours, a repeat with the same key \
+                        and the same body gets the first success, byte for byte, with \
+                        `Idempotent-Replayed: true` and without another charge. Refusals are not \
+                        kept. Visible ASCII characters; each account and endpoint has keys of its own.",
     })
 }
 
@@ -210,8 +229,13 @@ fn add_headers(responses: &mut Map<String, Value>, is_metered: bool) {
             add("X-Credits-Cost", "Credits that this call cost.");
             add("X-Credits-Balance", "Credits that are left.");
         }
-        if matches!(status.as_str(), "429" | "503") {
+        if matches!(status.as_str(), "409" | "429" | "503") && (is_metered || status != "409") {
             add("Retry-After", "Seconds to wait before the next call.");
+        }
+        if status == "200" && is_metered {
+            let description = "True where this is the answer to an earlier call with this key.";
+            let header = json!({ "description": description, "schema": { "type": "boolean" } });
+            headers.insert("Idempotent-Replayed".to_owned(), header);
         }
         if !headers.is_empty() {
             response["headers"] = Value::Object(headers);

@@ -12,6 +12,7 @@
 //! | [`service`], [`callers`], [`limits`], [`long_work`] | what the handlers share |
 //! | [`store`], [`mail`], [`password`] | storage, letters, password hashing |
 //! | [`metrics`] | what the service tells its operator about itself |
+//! | [`failpoint`] | where a build for the crash harness dies |
 //! | [`app`], [`config`], [`command`], [`listener`], [`clock`] | how it all starts |
 
 pub mod account;
@@ -21,6 +22,7 @@ pub mod clock;
 pub mod command;
 pub mod config;
 pub mod document;
+pub mod failpoint;
 pub mod figures;
 pub mod health;
 pub mod http;

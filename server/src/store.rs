@@ -28,6 +28,7 @@ mod data_key;
 mod engine;
 mod figures;
 mod guests;
+mod idempotency;
 mod keys;
 mod ledger;
 mod ledger_writer;

@@ -38,6 +38,8 @@ pub enum Stale {
     Clients(Timestamp),
     /// Login tries made before the first moment, and before the second where they are nobody's.
     Tries(Timestamp, Timestamp),
+    /// Answers kept for requests that are sent again, whose day is over.
+    Answers,
     /// Results made before.
     Results(Timestamp),
     /// Who and from where in the usage rows of accounts that were deleted.
@@ -66,6 +68,8 @@ pub struct Cleaned {
     pub clients: u64,
     /// Login tries.
     pub tries: u64,
+    /// Answers kept for requests that are sent again.
+    pub answers: u64,
     /// Results.
     pub results: u64,
     /// Usage rows of deleted accounts that were made nobody's.
@@ -119,6 +123,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             (Some(Stale::Lockouts(now - lockout::LOCK)), &mut cleaned.lockouts),
             (Some(Stale::Clients(now - client::KNOWN_FOR)), &mut cleaned.clients),
             (Some(Stale::Tries(now - TRY_KEPT, now - lockout::LOCK)), &mut cleaned.tries),
+            (Some(Stale::Answers), &mut cleaned.answers),
             (Some(Stale::Results(now - results::KEPT)), &mut cleaned.results),
             (Some(Stale::Departed), &mut cleaned.departed),
             (usage, &mut cleaned.usage),

@@ -79,6 +79,12 @@ macro_rules! store_contract {
             stored_keys_open_for_no_other_account,
         );
         $crate::store_contract!(@tests $open;
+            idempotency::a_repeat_gets_the_first_answer_and_is_not_charged,
+            idempotency::a_key_is_one_requests_and_one_callers,
+            idempotency::of_many_claims_at_once_one_runs_and_is_charged,
+            idempotency::a_run_that_is_not_heard_of_loses_its_slot,
+            idempotency::what_is_not_paid_is_not_kept,
+            idempotency::kept_answers_go_in_batches,
             results::a_result_is_read_by_its_owner_alone,
             results::a_result_is_kept_for_a_day,
             results::results_go_with_their_account,
@@ -169,6 +175,7 @@ pub mod activity;
 pub mod clean_up;
 pub mod clients;
 pub mod guests;
+pub mod idempotency;
 pub mod ledger;
 pub mod locks;
 pub mod oauth;

@@ -1,5 +1,6 @@
 //! A store in memory: the plainest reading of what the storage traits say.
 
+mod idempotency;
 mod results;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,6 +31,7 @@ use crate::credits::{
     REFUSED_BY_LIMIT, Settlement, TransactionKind, Usage,
 };
 use crate::guest::{self, GuestId, NewGuest};
+use crate::idempotency::Slot;
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
 use crate::letter::{DueLetter, LetterId, OutboxLetter, OutboxStore, Postage};
@@ -113,6 +115,7 @@ struct State {
     secrets: Vec<WrappedSecret>,
     results: HashMap<ResultId, KeptResult>,
     oauth: oauth::Oauth,
+    slots: HashMap<Slot, idempotency::Taken>,
 }
 
 /// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
@@ -165,6 +168,13 @@ struct Booked {
 }
 
 impl State {
+    /// Writes a call down.
+    fn write_down(&mut self, entry: Entry) {
+        self.last_call += 1;
+        let (id, caller) = (self.last_call, Some(entry.caller));
+        self.usage.push(Called { id, caller, entry });
+    }
+
     fn by_email(&self, email: &Email) -> Option<(AccountId, &Account)> {
         self.accounts.iter().find(|(_, account)| account.email == *email).map(|(id, a)| (*id, a))
     }
@@ -925,6 +935,7 @@ impl CleanUpStore for MemoryStore {
                 state.forget_callers(of_them, u32::MAX);
                 gone.len() as u64
             }
+            Stale::Answers => state.remove_slots(now, limit),
             Stale::Results(made) => state.remove_results(made, limit),
             // A deletion leaves none here.
             Stale::Departed => 0,
@@ -1127,30 +1138,7 @@ impl AccountStore for MemoryStore {
 
 impl Ledger for MemoryStore {
     async fn settle(&self, batch: Vec<Entry>) -> Stored<Vec<Settlement>> {
-        let mut state = self.lock();
-        let mut balances = HashMap::new();
-        for entry in &batch {
-            if let Some(balance) = state.balance(entry.caller) {
-                balances.insert(entry.caller, *balance);
-            }
-        }
-        let asked = batch.iter().map(|entry| (entry.caller, entry.cost));
-        let settled = credits::decide(&mut balances, asked);
-        for (caller, left) in balances {
-            if let Some(balance) = state.balance(caller) {
-                *balance = left;
-            }
-        }
-        for (entry, settlement) in batch.into_iter().zip(&settled) {
-            let Settlement::Charged { balance } = settlement else { continue };
-            if let (CallerId::Account(account), true) = (entry.caller, entry.cost > 0) {
-                state.book_usage(account, &entry, *balance);
-            }
-            state.last_call += 1;
-            let (id, caller) = (state.last_call, Some(entry.caller));
-            state.usage.push(Called { id, caller, entry });
-        }
-        Ok(settled)
+        Ok(self.lock().settle(batch))
     }
 
     async fn calls_per_minute(

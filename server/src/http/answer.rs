@@ -13,15 +13,33 @@ use serde_json::{Map, Value};
 /// A success: `{"success": true, "data": …}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<T> {
-    data: T,
+    content: Content<T>,
     root_message: Option<String>,
     cookie: Option<String>,
+}
+
+/// What an answer holds.
+#[derive(Clone, Debug, PartialEq)]
+enum Content<T> {
+    /// What will be written.
+    Data(T),
+    /// The whole body, written already.
+    Written(String),
 }
 
 impl<T> Answer<T> {
     /// A success that carries `data`.
     pub fn new(data: T) -> Self {
-        Self { data, root_message: None, cookie: None }
+        Self::with(Content::Data(data))
+    }
+
+    /// A success whose body is written already.
+    pub(super) fn written(body: String) -> Self {
+        Self::with(Content::Written(body))
+    }
+
+    fn with(content: Content<T>) -> Self {
+        Self { content, root_message: None, cookie: None }
     }
 
     /// Sets a cookie, written as its header.
@@ -59,20 +77,29 @@ impl<T: Type> Answer<T> {
     }
 }
 
+/// The body of a success.
+pub(super) fn envelope(data: &impl ToJSON, root_message: Option<String>) -> String {
+    let mut envelope = Map::new();
+    envelope.insert("success".to_owned(), Value::Bool(true));
+    if let Some(message) = root_message {
+        envelope.insert("message".to_owned(), Value::String(message));
+    }
+    envelope.insert("data".to_owned(), data.to_json().unwrap_or_default());
+    Value::Object(envelope).to_string()
+}
+
 impl<T: ToJSON> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
-        let mut envelope = Map::new();
-        envelope.insert("success".to_owned(), Value::Bool(true));
-        if let Some(message) = self.root_message {
-            envelope.insert("message".to_owned(), Value::String(message));
-        }
-        envelope.insert("data".to_owned(), self.data.to_json().unwrap_or_default());
+        let body = match self.content {
+            Content::Data(data) => envelope(&data, self.root_message),
+            Content::Written(body) => body,
+        };
         let response = Response::builder().content_type("application/json");
         let response = match self.cookie {
             Some(cookie) => response.header(header::SET_COOKIE, cookie),
             None => response,
         };
-        response.body(Value::Object(envelope).to_string())
+        response.body(body)
     }
 }
 

@@ -63,12 +63,18 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
         let refuse = |refusal: Refusal| refusal.into_error(request);
         if !is_large {
             let bytes = read(request, body, limit).await?;
+            call.note_body(&bytes);
             return parse(&bytes).map(Self).map_err(|faults| refuse(Refusal::Faults(faults)));
         }
         // Few large bodies at once, and none of them parsed where others wait for an answer.
         let place = call.service.large_bodies.acquire().await;
         let bytes = read(request, body, limit).await?;
-        let parsed = call.service.long_work.run(move || parse(&bytes)).await.map_err(refuse)?;
+        let noting = call.clone();
+        let work = move || {
+            noting.note_body(&bytes);
+            parse(&bytes)
+        };
+        let parsed = call.service.long_work.run(work).await.map_err(refuse)?;
         drop(place);
         parsed.map(Self).map_err(|faults| refuse(Refusal::Faults(faults)))
     }

@@ -9,14 +9,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use account_core::{Caller, CallerId, Entry, Settlement, Standing, Timestamp, Usage};
+use account_core::{
+    Caller, CallerId, Entry, Settlement, Standing, Timestamp, Usage,
+    idempotency::{Claim, IdempotencyStore as _, KeptAnswer, RequestDigest, Slot},
+};
 use poem::{
     Request, Response,
     http::{HeaderMap, HeaderName, Method},
 };
 
 use super::{Identified, Refusal, Surface, access, query::Parameter};
-use crate::{metrics::Observed, operations::Operation, routes::Matched, service::Service};
+use crate::{
+    failpoint, metrics::Observed, operations::Operation, routes::Matched, service::Service,
+};
 
 /// The largest body that anyone may send.
 pub(super) const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
@@ -43,6 +48,9 @@ pub struct Call {
     caller: OnceLock<(Caller, Standing)>,
     charge: OnceLock<Charge>,
     is_recorded: AtomicBool,
+    once: OnceLock<Slot>,
+    body_digest: OnceLock<RequestDigest>,
+    is_replayed: AtomicBool,
 }
 
 /// What a call was charged, and what is left.
@@ -76,6 +84,9 @@ impl Call {
             caller: OnceLock::new(),
             charge: OnceLock::new(),
             is_recorded: AtomicBool::new(false),
+            once: OnceLock::new(),
+            body_digest: OnceLock::new(),
+            is_replayed: AtomicBool::new(false),
             service,
         }
     }
@@ -187,6 +198,63 @@ impl Call {
         }
     }
 
+    /// Notes that the request may have come before, and where its answer is kept.
+    pub fn set_once(&self, slot: Slot) {
+        let _ = self.once.set(slot);
+    }
+
+    /// Notes the body, by which a request that comes again is told from another.
+    pub(super) fn note_body(&self, bytes: &[u8]) {
+        if self.once.get().is_some() {
+            let _ = self.body_digest.set(RequestDigest::of(bytes));
+        }
+    }
+
+    /// What this request claims, where it may have come before.
+    pub(super) fn claim(&self) -> Option<Claim> {
+        let (slot, request) = (*self.once.get()?, *self.body_digest.get()?);
+        Some(Claim { slot, request, run: self.id.as_u128() })
+    }
+
+    /// Takes over the answer that went out before: what it cost then is not taken again.
+    pub(super) fn replay(&self, kept: &KeptAnswer) {
+        self.is_replayed.store(true, Ordering::Relaxed);
+        let _ = self.charge.set(Charge { cost: kept.cost, balance: kept.balance });
+    }
+
+    /// Charges for the call and keeps its answer, both or neither.
+    ///
+    /// # Errors
+    ///
+    /// As [`settle`](Self::settle), and [`Refusal::StillRunning`] where another run of the request
+    /// has taken over meanwhile; nothing is charged then.
+    pub(super) async fn settle_once(
+        &self,
+        claim: Claim,
+        caller: &Caller,
+        cost: u32,
+        body: String,
+    ) -> Result<(), Refusal> {
+        self.is_recorded.store(true, Ordering::Relaxed);
+        let entry = self.entry(caller, cost, 200);
+        let store = self.service.accounts.store();
+        match store.settle_and_keep(claim, entry, body).await {
+            Ok(Some(Settlement::Charged { balance })) => {
+                let _ = self.charge.set(Charge { cost, balance });
+                self.service.metrics.count_debit(cost);
+                Ok(())
+            }
+            Ok(unpaid) => {
+                self.is_recorded.store(false, Ordering::Relaxed);
+                Err(unpaid.map_or(Refusal::StillRunning, |_| Refusal::Credits { cost }))
+            }
+            Err(error) => {
+                tracing::error!(request_id = %self.id, %error, "the ledger did not settle");
+                Err(Refusal::Busy { retry_after: Duration::from_secs(1) })
+            }
+        }
+    }
+
     fn entry(&self, caller: &Caller, cost: u32, status: u16) -> Entry {
         let endpoint = match self.matched.get() {
             Some(matched) => matched.path.to_string().into(),
@@ -208,6 +276,7 @@ impl Call {
     /// Writes the headers that every keyed answer carries, and the usage row of a call that was
     /// not settled.
     pub fn finish(&self, response: &mut Response) {
+        failpoint::hit("answered");
         let status = response.status().as_u16();
         let headers = response.headers_mut();
         insert(headers, "x-request-id", &self.id.to_string());
@@ -219,6 +288,9 @@ impl Call {
         if let Some(charge) = self.charge.get() {
             insert(headers, "x-credits-cost", &charge.cost.to_string());
             insert(headers, "x-credits-balance", &charge.balance.to_string());
+        }
+        if self.is_replayed.load(Ordering::Relaxed) {
+            insert(headers, "idempotent-replayed", "true");
         }
         if !self.is_recorded.load(Ordering::Relaxed) {
             self.service.ledger.record(self.entry(caller, 0, status));

@@ -2,27 +2,34 @@
 
 use std::{net::IpAddr, ops::Deref, sync::Arc, time::Duration};
 
-use account_core::{Admission, ApiKey, Caller, SessionToken, Tier};
+use account_core::{
+    Admission, ApiKey, Caller, SessionToken, StoreError, Tier,
+    idempotency::{BadKey, Claim, Claimed, IdempotencyKey, IdempotencyStore as _, Slot},
+};
 use poem::{Error, Request, RequestBody, Result, http::header};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaSecurityScheme, Registry},
-    types::ToJSON,
 };
 
 use super::{
     Answer, Call, Refusal,
+    answer::envelope,
     call::BODY_LIMIT_WITHOUT_KEY,
     faults::{Fault, Step},
 };
 use crate::{
     callers::Unidentified,
+    failpoint,
     quantlib::{Computation, wire_name},
     service::TierGate,
 };
 
 /// The name of the security scheme in the generated document.
 pub(super) const SCHEME: &str = "ApiKey";
+
+/// The header under whose value a request may be sent again.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A caller whom another door of this service has identified, as data of a request that the
 /// service makes itself. No client can send such data.
@@ -133,8 +140,20 @@ impl Metered {
             .expect("routes refuses a metered endpoint without a line in the table");
         check_tier(keyed.call.service.settings.tier_gate, &keyed.caller, operation.tier)?;
         let cost = operation.cost();
-        if keyed.caller.credit_balance() < u64::from(cost) {
+        let key = key_of_repeats(request);
+        let slot = key.as_ref().ok().and_then(Option::as_ref).map(|key| {
+            let call = &keyed.call;
+            Slot::of(keyed.caller.id(), call.method_name(), call.route().unwrap_or_default(), key)
+        });
+        // Who has paid for an answer gets it again, whatever is left.
+        if keyed.caller.credit_balance() < u64::from(cost)
+            && !is_answered(&keyed.call, slot).await?
+        {
             return Err(Refusal::Credits { cost });
+        }
+        key.map_err(|fault| Refusal::Faults(vec![fault]))?;
+        if let Some(slot) = slot {
+            keyed.call.set_once(slot);
         }
         Ok(Self { keyed, cost })
     }
@@ -144,31 +163,117 @@ impl Metered {
     /// # Errors
     ///
     /// A 422 where the computation refuses its arguments, a 402 where the credits went
-    /// elsewhere meanwhile; nothing is charged then.
+    /// elsewhere meanwhile; nothing is charged then. Under a key of repeats also a 409 while the
+    /// same request is being answered, and a 422 where the key is another request's.
     pub async fn run<C: Computation>(self, request: C) -> Result<Answer<C::Answer>> {
-        let outcome = if request.is_long() {
-            let compute = move || request.compute();
-            self.keyed.call.service.long_work.run(compute).await.map_err(|r| self.refuse(r))?
-        } else {
-            request.compute()
+        failpoint::hit("guarded");
+        let answered = match self.keyed.call.claim() {
+            None => self.run_anew(request).await,
+            Some(claim) => self.run_once(claim, request).await,
         };
-        let data = outcome.map_err(|error| self.refuse(Refusal::Faults(vec![fault(&error)])))?;
-        self.settle(data).await
-    }
-
-    async fn settle<T: ToJSON>(self, data: T) -> Result<Answer<T>> {
-        let settled = self.keyed.call.settle(&self.keyed.caller, self.cost).await;
-        if let (Err(Refusal::Credits { .. }), Some(key)) = (&settled, self.keyed.key()) {
+        if let (Err(Refusal::Credits { .. }), Some(key)) = (&answered, self.keyed.key()) {
             // The balance that was remembered is spent: the next call is refused before its work.
             self.keyed.call.service.callers.forget(key).await;
         }
-        settled.map_err(|refusal| self.refuse(refusal))?;
+        answered
+            .map_err(|refusal| Error::from_response(refusal.into_response(self.keyed.call.surface)))
+    }
+
+    async fn run_anew<C: Computation>(&self, request: C) -> Result<Answer<C::Answer>, Refusal> {
+        let data = self.compute(request).await?;
+        failpoint::hit("computed");
+        self.keyed.call.settle(&self.keyed.caller, self.cost).await?;
         Ok(Answer::new(data))
     }
 
-    fn refuse(&self, refusal: Refusal) -> Error {
-        Error::from_response(refusal.into_response(self.keyed.call.surface))
+    /// Answers a request that may have come before.
+    async fn run_once<C: Computation>(
+        &self,
+        claim: Claim,
+        request: C,
+    ) -> Result<Answer<C::Answer>, Refusal> {
+        let call = &self.keyed.call;
+        let store = call.service.accounts.store();
+        let claimed = store.claim(claim, call.at).await.map_err(|error| unkept(call, &error))?;
+        match claimed {
+            Claimed::Yours => failpoint::hit("claimed"),
+            Claimed::Answered(kept) => {
+                call.replay(&kept);
+                return Ok(Answer::written(kept.body));
+            }
+            Claimed::Running => return Err(Refusal::StillRunning),
+            Claimed::OtherRequest => {
+                let text = "this key was sent with another request";
+                return Err(Refusal::Faults(vec![fault_of_key("idempotency_key", text)]));
+            }
+        }
+        let answered = self.fill(claim, request).await;
+        if answered.is_err()
+            && let Err(error) = store.release(claim).await
+        {
+            // It frees itself after a while.
+            tracing::warn!(request_id = %call.id, %error, "a slot was not given back");
+        }
+        answered
     }
+
+    async fn fill<C: Computation>(
+        &self,
+        claim: Claim,
+        request: C,
+    ) -> Result<Answer<C::Answer>, Refusal> {
+        let body = envelope(&self.compute(request).await?, None);
+        let Keyed { call, caller, .. } = &self.keyed;
+        call.settle_once(claim, caller, self.cost, body.clone()).await?;
+        Ok(Answer::written(body))
+    }
+
+    async fn compute<C: Computation>(&self, request: C) -> Result<C::Answer, Refusal> {
+        let outcome = if request.is_long() {
+            let compute = move || request.compute();
+            self.keyed.call.service.long_work.run(compute).await?
+        } else {
+            request.compute()
+        };
+        outcome.map_err(|error| Refusal::Faults(vec![fault(&error)]))
+    }
+}
+
+/// The key under which the request may come again.
+fn key_of_repeats(request: &Request) -> Result<Option<IdempotencyKey>, Fault> {
+    let mut sent = request.headers().get_all(IDEMPOTENCY_KEY).into_iter();
+    let (Some(key), None) = (sent.next(), sent.next()) else {
+        return if request.headers().contains_key(IDEMPOTENCY_KEY) {
+            Err(fault_of_key("str", "there must be one such header"))
+        } else {
+            Ok(None)
+        };
+    };
+    IdempotencyKey::parse(key.as_bytes()).map(Some).map_err(|reason| match reason {
+        BadKey::Empty => {
+            fault_of_key("any_str.min_length", "ensure this value has at least 1 characters")
+        }
+        BadKey::TooLong => {
+            fault_of_key("any_str.max_length", "ensure this value has at most 255 characters")
+        }
+        _ => fault_of_key("str", "ensure this value has visible ASCII characters only"),
+    })
+}
+
+fn fault_of_key(kind: &str, text: &str) -> Fault {
+    let path = [Step::name("header"), Step::name("Idempotency-Key")];
+    Fault::new(&path, format!("value_error.{kind}"), text)
+}
+
+async fn is_answered(call: &Call, slot: Option<Slot>) -> Result<bool, Refusal> {
+    let Some(slot) = slot else { return Ok(false) };
+    let answered = call.service.accounts.store().is_answered(slot, call.at).await;
+    answered.map_err(|error| unkept(call, &error))
+}
+
+fn unkept(call: &Call, error: &StoreError) -> Refusal {
+    tracing::error!(request_id = %call.id, %error, "kept answers cannot be read");
+    Refusal::Busy { retry_after: Duration::from_secs(1) }
 }
 
 /// Counts the call against the caller's limit.

@@ -80,6 +80,8 @@ pub enum Refusal {
         /// Those it takes, as in the header `Allow`.
         allow: HeaderValue,
     },
+    /// The same request is being answered.
+    StillRunning,
     /// The service cannot answer now.
     Busy {
         /// When to try again.
@@ -125,7 +127,7 @@ impl Refusal {
             | Self::Busy { retry_after } => {
                 headers.insert(header::RETRY_AFTER, seconds(retry_after).into());
             }
-            Self::NotReady { .. } => {
+            Self::NotReady { .. } | Self::StillRunning => {
                 headers.insert(header::RETRY_AFTER, 1.into());
             }
             Self::MethodNotAllowed { allow } => {
@@ -148,6 +150,7 @@ impl Refusal {
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken => StatusCode::BAD_REQUEST,
+            Self::StillRunning => StatusCode::CONFLICT,
             Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Faults(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NotFound => StatusCode::NOT_FOUND,
@@ -186,6 +189,7 @@ impl Refusal {
                 | Self::GuestNotAllowed
                 | Self::Tier(_)
                 | Self::Credits { .. }
+                | Self::StillRunning
                 | Self::Busy { .. }
         )
     }
@@ -245,6 +249,12 @@ impl Refusal {
             Self::Busy { .. } => (
                 "Service busy",
                 "The service cannot take this request now. Nothing was charged.".into(),
+            ),
+            Self::StillRunning => (
+                "Request still running",
+                "A request with this Idempotency-Key is being answered. Send it again to get its \
+                 answer."
+                    .into(),
             ),
             Self::NotReady { reason } => ("Not ready", (*reason).into()),
             Self::Account { message, detail, .. } => (message, detail.clone()),

@@ -34,6 +34,8 @@ pub(super) const NOBODYS_TRIES: &str = "DELETE FROM login_try WHERE id IN \
      ORDER BY created_at LIMIT $2)";
 pub(super) const RESULTS: &str = "DELETE FROM result WHERE id IN \
     (SELECT id FROM result WHERE created_at <= $1 LIMIT $2)";
+pub(super) const ANSWERS: &str = "DELETE FROM kept_answer WHERE slot IN \
+    (SELECT slot FROM kept_answer WHERE expires_at <= $1 LIMIT $2)";
 pub(super) const GUESTS: &str = "DELETE FROM guest WHERE id IN \
     (SELECT id FROM guest WHERE expires_at <= $1 LIMIT $2) RETURNING id";
 pub(super) const OF_GUESTS: &str = "UPDATE usage SET guest_id = NULL, ip = '' WHERE guest_id IN ";
@@ -66,6 +68,7 @@ impl CleanUpStore for Store {
                 let tries = execute(&change, TRIES, [time(made), most.clone()]).await?;
                 tries.max(execute(&change, NOBODYS_TRIES, [time(by_nobody), most]).await?)
             }
+            Stale::Answers => execute(&change, ANSWERS, [time(now), most]).await?,
             Stale::Results(made) => execute(&change, RESULTS, [time(made), most]).await?,
             Stale::Departed => forget_departed(&change, limit).await?,
             Stale::Usage(day) => remove_usage(&change, day, limit).await?,

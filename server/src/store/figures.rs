@@ -1,8 +1,9 @@
 //! What the store tells the operator about itself.
 
 use account_core::StoreError;
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend};
+use sea_orm::{ConnectionTrait, DatabaseConnection};
 
+use super::engine::is_postgres;
 use super::rows::{narrow, statement, stored};
 use super::{Store, migration};
 
@@ -52,21 +53,21 @@ impl Store {
 
     /// The connections there are.
     #[must_use]
-    pub fn pools(&self) -> [Pool; 2] {
-        [pool("writer", &self.writer), pool("readers", &self.readers)]
+    pub fn pools(&self) -> Vec<Pool> {
+        if is_postgres(&self.writer) {
+            return vec![pool("all", &self.writer)];
+        }
+        vec![pool("writer", &self.writer), pool("readers", &self.readers)]
     }
 }
 
 fn pool(name: &'static str, connection: &DatabaseConnection) -> Pool {
-    let (open, idle) = match connection.get_database_backend() {
-        DbBackend::Postgres => {
-            let pool = connection.get_postgres_connection_pool();
-            (pool.size(), pool.num_idle())
-        }
-        _ => {
-            let pool = connection.get_sqlite_connection_pool();
-            (pool.size(), pool.num_idle())
-        }
+    let (open, idle) = if is_postgres(connection) {
+        let pool = connection.get_postgres_connection_pool();
+        (pool.size(), pool.num_idle())
+    } else {
+        let pool = connection.get_sqlite_connection_pool();
+        (pool.size(), pool.num_idle())
     };
     Pool { name, open, idle: u32::try_from(idle).unwrap_or(u32::MAX) }
 }

@@ -13,10 +13,11 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, TransactionTrai
 use super::Store;
 use super::engine::is_postgres;
 use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
+use crate::failpoint;
 
 mod desk;
-mod postgres;
-mod sqlite;
+pub(super) mod postgres;
+pub(super) mod sqlite;
 
 pub(super) use desk::Desk;
 
@@ -30,7 +31,11 @@ impl Ledger for Store {
         } else if is_postgres(&self.writer) {
             postgres::settle(self.writer.get_postgres_connection_pool(), &batch).await
         } else {
-            sqlite::settle(self.write().await?, &batch).await
+            let change = self.write().await?;
+            let settled = sqlite::settle(&change, &batch).await?;
+            failpoint::hit("ledger_written");
+            stored(change.commit().await)?;
+            Ok(settled)
         }
     }
 

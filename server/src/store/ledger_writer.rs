@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::Store;
 use super::ledger::Desk;
+use crate::failpoint;
 
 /// How many calls may wait, for all writers together; more are refused at once.
 const WAITING: usize = 8_192;
@@ -129,7 +130,9 @@ async fn write(
     while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
         let (entries, answers): (Vec<Entry>, Vec<Answer>) = waiting.drain(..).unzip();
         batches.observe(entries.len() as f64);
+        failpoint::hit("ledger_taken");
         let settled = desk.settle(entries).await;
+        failpoint::hit("ledger_committed");
         for (answer, settlement) in answers.into_iter().zip(settled) {
             // Whoever asked may be gone; what was settled stays.
             let _ = answer.send(settlement);

@@ -6,9 +6,10 @@
 )]
 
 use account_core::StoreError;
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend};
+use sea_orm::{ConnectionTrait, DatabaseConnection};
 use sea_orm_migration::prelude::*;
 
+use super::engine::is_postgres;
 use super::rows::{column, statement, stored};
 use super::{Migrate, OpenError, backup};
 
@@ -18,6 +19,7 @@ mod m20261120_000003_sign_in;
 mod m20261120_000004_ledger;
 mod m20261120_000005_activity;
 mod m20261120_000020_guest_calls;
+mod m20261120_000030_kept_answers;
 mod m20261120_000040_guest_counts;
 mod m20261120_000050_oauth;
 mod m20261120_000060_results;
@@ -34,6 +36,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000004_ledger::Migration),
             Box::new(m20261120_000005_activity::Migration),
             Box::new(m20261120_000020_guest_calls::Migration),
+            Box::new(m20261120_000030_kept_answers::Migration),
             Box::new(m20261120_000040_guest_counts::Migration),
             Box::new(m20261120_000050_oauth::Migration),
             Box::new(m20261120_000060_results::Migration),
@@ -57,8 +60,7 @@ pub(super) async fn bring_up_to_date(
         (None, _) => Ok(()),
         (Some(missing), Migrate::Refuse) => Err(OpenError::OlderSchema(missing)),
         (Some(missing), Migrate::Run) => {
-            let is_embedded = database.get_database_backend() == DbBackend::Sqlite;
-            if is_embedded && !applied.is_empty() {
+            if !is_postgres(database) && !applied.is_empty() {
                 backup::copy_before(database, &missing).await?;
             }
             Ok(stored(Migrator::up(database, None).await)?)

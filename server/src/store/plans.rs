@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use account_core::testing::contract::{
-    self, activity, clean_up, clients, oauth, owner, recovery, results, second_factor,
+    self, activity, clean_up, clients, idempotency, oauth, owner, recovery, results, second_factor,
 };
 use sea_orm::ConnectionTrait;
 
@@ -62,6 +62,8 @@ async fn live_a_whole_life() {
         owner::a_name_is_taken_as_at_a_registration_but_ones_own_is_not,
         owner::a_database_is_subscribed_to_once,
         owner::a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold,
+        idempotency::a_run_that_is_not_heard_of_loses_its_slot,
+        idempotency::kept_answers_go_in_batches,
         results::a_result_is_kept_for_a_day,
         oauth::a_refresh_token_serves_once_and_presented_again_ends_the_grant,
         oauth::a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along,

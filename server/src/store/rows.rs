@@ -56,7 +56,11 @@ pub(super) fn digest_column<Of>(row: &QueryResult, name: &str) -> Result<Digest<
     Ok(Digest::from_bytes(bytes_column(row, name)?))
 }
 
-fn bytes_column<const N: usize>(row: &QueryResult, name: &str) -> Result<[u8; N], StoreError> {
+/// A fixed number of bytes.
+pub(super) fn bytes_column<const N: usize>(
+    row: &QueryResult,
+    name: &str,
+) -> Result<[u8; N], StoreError> {
     let bytes: Vec<u8> = column(row, name)?;
     bytes.try_into().map_err(|_| malformed(name))
 }

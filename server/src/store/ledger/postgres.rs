@@ -259,7 +259,8 @@ async fn written(
     Ok(found.into_iter().filter_map(|id| id.try_into().ok()).map(u128::from_be_bytes).collect())
 }
 
-async fn settle_on(
+/// Settles a batch, within a transaction that the connection may be in.
+pub(in super::super) async fn settle_on(
     connection: &mut PgConnection,
     batch: &[Entry],
 ) -> Result<Vec<Settlement>, sqlx::Error> {

@@ -12,11 +12,11 @@ use super::super::rows::{narrow, statement, stored};
 use super::{MICROSECONDS_A_DAY, caller};
 
 /// Settles a batch in a transaction that is alone.
-pub(super) async fn settle(
-    change: DatabaseTransaction,
+pub(in super::super) async fn settle(
+    change: &DatabaseTransaction,
     batch: &[Entry],
 ) -> Result<Vec<Settlement>, StoreError> {
-    let mut balances = balances(&change, batch).await?;
+    let mut balances = balances(change, batch).await?;
     let asked = batch.iter().map(|entry| (entry.caller, entry.cost));
     let settled = credits::decide(&mut balances, asked);
     let paid: Vec<(&Entry, u64)> = batch
@@ -27,11 +27,10 @@ pub(super) async fn settle(
             Settlement::Insufficient { .. } => None,
         })
         .collect();
-    debit(&change, &paid).await?;
-    book_usage(&change, &paid).await?;
-    write_down(&change, &paid).await?;
-    tally(&change, &paid).await?;
-    stored(change.commit().await)?;
+    debit(change, &paid).await?;
+    book_usage(change, &paid).await?;
+    write_down(change, &paid).await?;
+    tally(change, &paid).await?;
     Ok(settled)
 }
 

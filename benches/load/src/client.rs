@@ -1,0 +1,112 @@
+//! A client of HTTP/1.1 that keeps its connection and reads what it must.
+
+use std::{io, net::SocketAddr};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// A request, written out once.
+#[derive(Clone)]
+pub(crate) struct Request(pub(crate) Vec<u8>);
+
+/// What is read of an answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) request_id: Option<String>,
+    pub(crate) is_replayed: bool,
+}
+
+/// The body of the call that is measured.
+pub(crate) const OPTION: &str = r#"{"spot":100.0,"strike":105.0,"risk_free_rate":0.05,"volatility":0.25,"time_to_maturity":1.0,"option_type":"call"}"#;
+pub(crate) const PRICE: &str = "/quantlib/pricing/bs/price";
+
+impl Request {
+    pub(crate) fn get(path: &str) -> Self {
+        Self(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into())
+    }
+
+    /// A metered, durable call.
+    pub(crate) fn price(key: &str, once: Option<&str>) -> Self {
+        let once = once.map_or(String::new(), |once| format!("Idempotency-Key: {once}\r\n"));
+        let length = OPTION.len();
+        let text = format!(
+            "POST {PRICE} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\n{once}\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{OPTION}"
+        );
+        Self(text.into())
+    }
+
+    /// The same call with so many spaces before it.
+    pub(crate) fn large_price(key: &str, padding: usize) -> Self {
+        let length = OPTION.len() + padding;
+        let head = format!(
+            "POST {PRICE} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let mut bytes = head.into_bytes();
+        bytes.resize(bytes.len() + padding, b' ');
+        bytes.extend_from_slice(OPTION.as_bytes());
+        Self(bytes)
+    }
+}
+
+/// A connection.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::with_capacity(2048) })
+    }
+
+    pub(crate) async fn send(&mut self, request: &Request) -> io::Result<Answer> {
+        self.write(&request.0).await?;
+        self.read().await
+    }
+
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes).await
+    }
+
+    async fn read(&mut self) -> io::Result<Answer> {
+        self.buffer.clear();
+        let head = loop {
+            if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
+                break end + 4;
+            }
+            self.more().await?;
+        };
+        let text = std::str::from_utf8(&self.buffer[..head]).map_err(io::Error::other)?;
+        let status = text.get(9..12).and_then(|code| code.parse().ok());
+        let header = |name| text.lines().find_map(|line: &str| line.strip_prefix(name));
+        let length: usize =
+            header("content-length: ").and_then(|text| text.parse().ok()).unwrap_or(0);
+        let answer = Answer {
+            status: status.ok_or_else(|| io::Error::other("no status"))?,
+            request_id: header("x-request-id: ").map(str::to_owned),
+            is_replayed: header("idempotent-replayed: ").is_some(),
+        };
+        while self.buffer.len() < head + length {
+            self.more().await?;
+        }
+        Ok(answer)
+    }
+
+    async fn more(&mut self) -> io::Result<()> {
+        match self.stream.read_buf(&mut self.buffer).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|window| window == what)
+}

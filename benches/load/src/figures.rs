@@ -1,0 +1,50 @@
+//! Latencies, and what a process takes.
+
+use std::{fs, time::Duration};
+
+/// Answers of one measurement.
+#[derive(Default)]
+pub(crate) struct Figures {
+    /// Microseconds of each good answer.
+    pub(crate) latencies: Vec<u32>,
+    /// Answers that were no success, and connections that broke.
+    pub(crate) failures: u64,
+    pub(crate) elapsed: Duration,
+}
+
+impl Figures {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.latencies.extend(other.latencies);
+        self.failures += other.failures;
+    }
+
+    pub(crate) fn finish(mut self, elapsed: Duration) -> Self {
+        self.latencies.sort_unstable();
+        self.elapsed = elapsed;
+        self
+    }
+
+    pub(crate) fn rate(&self) -> f64 {
+        self.latencies.len() as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// Milliseconds that so many per thousand of the answers did not exceed.
+    pub(crate) fn quantile(&self, per_thousand: usize) -> f64 {
+        let last = self.latencies.len().saturating_sub(1);
+        let at = last.min(self.latencies.len() * per_thousand / 1000);
+        self.latencies.get(at).map_or(f64::NAN, |&micros| f64::from(micros) / 1e3)
+    }
+}
+
+/// Megabytes of memory that a process holds.
+pub(crate) fn resident(process: u32) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+/// File handles that a process holds.
+pub(crate) fn handles(process: u32) -> Option<usize> {
+    Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count())
+}

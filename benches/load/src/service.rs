@@ -1,0 +1,191 @@
+//! The service under measurement, as a process of its own.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use account_core::{Email, NewAccount, Tier, Username};
+use quant_server::{
+    app,
+    clock::Clock,
+    config::{MigrateChoice, Storage, sqlite_url},
+    store::POOL,
+};
+use sea_orm::ConnectionTrait;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+};
+
+use crate::{Failure, Target};
+
+/// Credits of every account: more than any run takes.
+pub(crate) const CREDITS: u64 = 1 << 40;
+/// Calls an hour that every account may make: more than any run makes.
+const HOURLY_LIMIT: u32 = 2_000_000_000;
+
+/// Where the service keeps its data.
+pub(crate) struct Data {
+    folder: tempfile::TempDir,
+    /// A database of its own, and the one by which it was made.
+    made: Option<(String, String)>,
+    pub(crate) storage: Storage,
+}
+
+/// A service that runs.
+pub(crate) struct Service {
+    pub(crate) process: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Data {
+    /// New data, on PostgreSQL a new database.
+    pub(crate) async fn new(target: &Target) -> Result<Self, Failure> {
+        // Beside the program: a temporary folder in memory would make every write look fast.
+        let beside = target.server.parent().unwrap_or(Path::new("."));
+        let folder = tempfile::Builder::new().prefix("quant-load-").tempdir_in(beside)?;
+        let data_dir = folder.path().join("data");
+        let mut made = None;
+        let database_url = match &target.database_url {
+            None => sqlite_url(&data_dir.join("quant.db")),
+            Some(server) => {
+                let name = format!("quant_load_{}", uuid::Uuid::new_v4().simple());
+                execute(server, &format!("CREATE DATABASE {name}")).await?;
+                made = Some((server.clone(), name.clone()));
+                with_database(server, &name)?
+            }
+        };
+        let master_key_file = data_dir.join("master.key");
+        let storage = Storage { data_dir, database_url, database_pool: POOL, master_key_file };
+        Ok(Self { storage, folder, made })
+    }
+
+    /// Takes the database away again; the folder goes by itself.
+    pub(crate) async fn remove(self) -> Result<(), Failure> {
+        match &self.made {
+            None => Ok(()),
+            Some((server, name)) => {
+                execute(server, &format!("DROP DATABASE {name} WITH (FORCE)")).await
+            }
+        }
+    }
+
+    /// The log of the service.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// Bytes of the embedded database and its log, where it is embedded.
+    pub(crate) fn size(&self) -> u64 {
+        let size = |name: &str| {
+            let path = self.storage.data_dir.join(name);
+            std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+        };
+        size("quant.db") + size("quant.db-wal")
+    }
+
+    /// Opens the data, as the operator's commands do.
+    pub(crate) async fn open(&self) -> Result<app::Opened, Failure> {
+        Ok(app::open(&self.storage, MigrateChoice::Run).await?)
+    }
+
+    /// The keys of new accounts that may call everything.
+    pub(crate) async fn accounts(&self, count: usize) -> Result<Vec<String>, Failure> {
+        let opened = self.open().await?;
+        let mut keys = Vec::with_capacity(count);
+        // A database may have served an earlier run.
+        let run = uuid::Uuid::new_v4().simple().to_string();
+        for number in 0..count {
+            let name = format!("u{}x{number}", &run[..12]);
+            let account = NewAccount {
+                email: Email::parse(&format!("{name}@example.com"))?,
+                username: Username::parse(&name)?,
+                password: None,
+                tier: Tier::Enterprise,
+                credits: Some(CREDITS),
+                hourly_limit: Some(HOURLY_LIMIT),
+                is_admin: false,
+            };
+            let created = opened.accounts.create_account(account, Clock::system().now()).await?;
+            keys.push(created.api_key.expose().to_owned());
+        }
+        opened.store.close().await;
+        Ok(keys)
+    }
+
+    /// Fails where the books do not hold.
+    pub(crate) async fn audit(&self) -> Result<u64, Failure> {
+        let opened = self.open().await?;
+        let audit = opened.accounts.audit().await?;
+        opened.store.close().await;
+        if audit.holds() {
+            Ok(audit.accounts)
+        } else {
+            Err(format!("the books do not hold: {:?}", audit.faults).into())
+        }
+    }
+}
+
+async fn execute(address: &str, statement: &str) -> Result<(), Failure> {
+    let database = sea_orm::Database::connect(address.to_owned()).await?;
+    database.execute_unprepared(statement).await?;
+    Ok(database.close().await?)
+}
+
+/// The address of another database on the same server.
+fn with_database(address: &str, name: &str) -> Result<String, Failure> {
+    let (before, parameters) = match address.split_once('?') {
+        Some((before, parameters)) => (before, format!("?{parameters}")),
+        None => (address, String::new()),
+    };
+    let authority = before.find("://").map(|at| at + 3).ok_or("the address has no scheme")?;
+    let end = before[authority..].find('/').map_or(before.len(), |at| authority + at);
+    Ok(format!("{}/{name}{parameters}", &before[..end]))
+}
+
+impl Service {
+    pub(crate) async fn start(
+        target: &Target,
+        data: &Data,
+        settings: &[(&str, &str)],
+    ) -> Result<Self, Failure> {
+        let log = std::fs::File::options().create(true).append(true).open(data.log())?;
+        let mut command = Command::new(&target.server);
+        command
+            .env("QS_BIND", "127.0.0.1:0")
+            .env("QS_DATA_DIR", &data.storage.data_dir)
+            .env("DATABASE_URL", &data.storage.database_url)
+            .envs(settings.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .kill_on_drop(true);
+        let mut process = command.spawn()?;
+        let stdout = process.stdout.take().expect("it is piped");
+        let mut lines = BufReader::new(stdout).lines();
+        while let Some(line) = lines.next_line().await? {
+            if let Some(address) = line.strip_prefix("listening on http://") {
+                return Ok(Self { address: address.parse()?, process });
+            }
+        }
+        let log = std::fs::read_to_string(data.log()).unwrap_or_default();
+        Err(format!("the service did not start: {log}").into())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id().unwrap_or_default()
+    }
+
+    /// Stops it in order.
+    pub(crate) async fn stop(mut self) -> Result<(), Failure> {
+        Command::new("kill").arg(self.id().to_string()).status().await?;
+        let status = tokio::time::timeout(Duration::from_secs(40), self.process.wait()).await??;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("the service ended with {status}").into())
+        }
+    }
+}
