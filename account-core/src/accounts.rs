@@ -1,10 +1,12 @@
 //! The service: every call that an account, a guest or an operator makes, over the storage traits.
 //!
 //! The calls are gathered by topic: registration and its codes in [`registration`], login in
-//! [`sign_in`], forgotten passwords in [`recovery`], keys and guests in [`access`], what an owner
-//! changes in [`owner`] and looks at in [`activity`] and [`subscription`], what clients are granted
-//! in [`oauth`], what a browser carries in [`browser`], what an operator does in [`operator`], what
-//! was answered to a gateway's caller in [`results`], and what goes by itself in [`clean_up`].
+//! [`sign_in`], by an identity provider in [`identity_provider`], forgotten passwords in
+//! [`recovery`], keys and guests in [`access`], what an owner changes in [`owner`] and looks at in
+//! [`activity`] and [`subscription`], the inbox and broadcasts in [`notifications`], what clients are
+//! granted in [`oauth`], what a browser carries in [`browser`], what an operator does in
+//! [`operator`], what was answered to a gateway's caller in [`results`], and what goes by itself in
+//! [`clean_up`].
 
 use std::sync::Arc;
 
@@ -25,6 +27,8 @@ pub mod access;
 pub mod activity;
 pub mod browser;
 pub mod clean_up;
+pub mod identity_provider;
+pub mod notifications;
 pub mod oauth;
 pub mod operator;
 pub mod owner;
@@ -39,6 +43,10 @@ pub use activity::{
     Transactions, UsageQuery, UsageReport, UsageRequest, UsageSummary,
 };
 pub use clean_up::{CleanUpStore, Cleaned};
+pub use identity_provider::{
+    Completed, HandOffStore, IdentityStore, IdpLogin, IdpPassage, NewProfile,
+};
+pub use notifications::{BroadcastStore, Inbox, InboxStore, Notification, PreferenceStore};
 pub use operator::{AccountStore, Created, KeyStatus, NewAccount, Profile};
 pub use owner::{Confirmation, OwnerStore, ProfileChanges};
 pub use recovery::RecoveryStore;
@@ -51,16 +59,21 @@ pub use subscription::{Subscription, SubscriptionStore};
 pub trait Store:
     AccountStore
     + ActivityStore
+    + BroadcastStore
     + CleanUpStore
     + ClientStore
     + CodeStore
     + GrantStore
     + GuestStore
     + IdempotencyStore
+    + HandOffStore
+    + IdentityStore
+    + InboxStore
     + KeyStore
     + Ledger
     + OutboxStore
     + OwnerStore
+    + PreferenceStore
     + RecoveryStore
     + RegistrationStore
     + ResultStore
@@ -76,16 +89,21 @@ pub trait Store:
 impl<S> Store for S where
     S: AccountStore
         + ActivityStore
+        + BroadcastStore
         + CleanUpStore
         + ClientStore
         + CodeStore
         + GrantStore
         + GuestStore
         + IdempotencyStore
+        + HandOffStore
+        + IdentityStore
+        + InboxStore
         + KeyStore
         + Ledger
         + OutboxStore
         + OwnerStore
+        + PreferenceStore
         + RecoveryStore
         + RegistrationStore
         + ResultStore

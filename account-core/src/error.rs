@@ -40,6 +40,9 @@ pub enum Error {
     /// The password is right, but an operator suspended the account.
     #[error("the account is suspended")]
     Suspended,
+    /// The identity provider has not confirmed the newcomer's address.
+    #[error("the identity provider has not confirmed the e-mail address")]
+    UnconfirmedIdentity,
     /// Too many wrong passwords.
     #[error("locked after failed logins until {until}")]
     Locked {
@@ -101,6 +104,7 @@ impl Error {
             Self::WrongCredentials => "wrong_credentials",
             Self::Unverified => "unverified",
             Self::Suspended => "suspended",
+            Self::UnconfirmedIdentity => "unconfirmed_identity",
             Self::Locked { .. } => "locked",
             Self::WrongCode => "wrong_code",
             Self::WrongConfirmation => "wrong_confirmation",

@@ -140,6 +140,8 @@ pub struct AccountCaller {
     pub hourly_limit: u32,
     /// Credits left when the key was looked up; the debit has the last word.
     pub credit_balance: u64,
+    /// Credits of the last grant, of which a fifth is worth a notice.
+    pub last_grant: u64,
     /// Whether it may use the administrators' calls.
     pub is_admin: bool,
 }
@@ -222,8 +224,9 @@ pub trait KeyStore: Send + Sync {
         digest: &KeyDigest,
     ) -> impl Future<Output = Result<Option<GuestCaller>, StoreError>> + Send;
 
-    /// Revokes the old key and saves the new one; `false`, and nothing saved, where the old key is
-    /// no longer the account's active one.
+    /// Revokes the old key, saves the new one and writes a
+    /// [`Notice::KeyRegenerated`](crate::notification::Notice::KeyRegenerated), as one step;
+    /// `false`, and nothing saved, where the old key is no longer the account's active one.
     fn replace_key(
         &self,
         account: AccountId,

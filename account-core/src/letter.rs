@@ -10,6 +10,7 @@ use chrono::TimeDelta;
 use crate::code::{Code, Purpose};
 use crate::entropy::{self, Entropy};
 use crate::identity::{Email, NOBODY, Username};
+use crate::notification::ChatId;
 use crate::vault::{Digest, Sealed, SealedKind, Vault};
 use crate::{Error, Result, StoreError, Timestamp};
 
@@ -62,6 +63,22 @@ pub enum Content {
     AccountDeleted,
     /// Wrong passwords locked the account's logins; once for each lock.
     AccountLocked,
+    /// What an administrator tells all accounts.
+    Announcement {
+        /// Its headline, one line.
+        title: String,
+        /// A short summary, one line; empty where there is none.
+        description: String,
+        /// The text; empty where there is none.
+        message: String,
+    },
+    /// No letter, but a message to a chat of the recipient's.
+    Message {
+        /// The chat.
+        chat: ChatId,
+        /// What it says.
+        text: String,
+    },
     /// Nothing: stands in the outbox where an address was asked about that gets no code, so that
     /// it costs and counts the same. It is never sent.
     Decoy {
@@ -79,10 +96,18 @@ impl Content {
             Self::Reset { .. } => Some(Purpose::Reset),
             Self::AccountLocked => Some(Purpose::Lock),
             Self::Decoy { purpose } => Some(*purpose),
-            Self::PasswordChanged | Self::MfaEnabled | Self::MfaDisabled | Self::AccountDeleted => {
-                None
-            }
+            Self::PasswordChanged
+            | Self::MfaEnabled
+            | Self::MfaDisabled
+            | Self::AccountDeleted
+            | Self::Announcement { .. }
+            | Self::Message { .. } => None,
         }
+    }
+
+    /// Which worker sends it.
+    const fn lane(&self) -> Lane {
+        if matches!(self, Self::Message { .. }) { Lane::Messaging } else { Lane::Mail }
     }
 
     /// The name of the kind, under which it is stored.
@@ -97,6 +122,8 @@ impl Content {
             Self::MfaDisabled => "mfa_disabled",
             Self::AccountDeleted => "account_deleted",
             Self::AccountLocked => "account_locked",
+            Self::Announcement { .. } => "announcement",
+            Self::Message { .. } => "message",
             Self::Decoy { .. } => "decoy",
         }
     }
@@ -112,7 +139,8 @@ impl Letter {
         // Letters belong to an address, not to an account: it may be unknown or gone.
         let sealed = vault.seal(SealedKind::Letter, NOBODY, id.0, plain.as_bytes(), entropy);
         let recipient = vault.email_digest(&self.to);
-        OutboxLetter { id, recipient, purpose, sealed, created_at: now }
+        let lane = self.content.lane();
+        OutboxLetter { id, lane, recipient, purpose, sealed, created_at: now }
     }
 
     /// Opens a letter of the outbox.
@@ -125,7 +153,8 @@ impl Letter {
         std::str::from_utf8(&plain).ok().and_then(Self::decode).ok_or(Error::Sealed)
     }
 
-    /// One line each: kind, recipient, what the kind needs. No field can hold a line's end.
+    /// One line each: kind, recipient, what the kind needs. Only the last field of a kind can hold
+    /// a line's end.
     fn encode(&self) -> String {
         let (kind, to) = (self.content.name(), self.to.as_str());
         match &self.content {
@@ -136,6 +165,12 @@ impl Letter {
                 format!("{kind}\n{to}\n{}", code.expose())
             }
             Content::Decoy { purpose } => format!("{kind}\n{to}\n{}", purpose.name()),
+            Content::Announcement { title, description, message } => {
+                format!("{kind}\n{to}\n{title}\n{description}\n{message}")
+            }
+            Content::Message { chat, text } => {
+                format!("{kind}\n{to}\n{}\n{text}", chat.as_str())
+            }
             Content::AccountExists
             | Content::PasswordChanged
             | Content::MfaEnabled
@@ -146,8 +181,13 @@ impl Letter {
     }
 
     fn decode(text: &str) -> Option<Self> {
-        let mut lines = text.split('\n');
-        let kind = lines.next()?;
+        let (kind, rest) = text.split_once('\n')?;
+        let fields = match kind {
+            "announcement" => 4,
+            "message" => 3,
+            _ => usize::MAX,
+        };
+        let mut lines = rest.splitn(fields, '\n');
         let to = Email::parse(lines.next()?).ok()?;
         let mut code = || Code::parse(lines.next()?).ok();
         let content = match kind {
@@ -168,6 +208,15 @@ impl Letter {
             "mfa_disabled" => Content::MfaDisabled,
             "account_deleted" => Content::AccountDeleted,
             "account_locked" => Content::AccountLocked,
+            "announcement" => Content::Announcement {
+                title: lines.next()?.to_owned(),
+                description: lines.next()?.to_owned(),
+                message: lines.next()?.to_owned(),
+            },
+            "message" => Content::Message {
+                chat: ChatId::parse(lines.next()?).ok()?,
+                text: lines.next()?.to_owned(),
+            },
             _ => return None,
         };
         Some(Self { to, content })
@@ -178,11 +227,33 @@ impl Letter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LetterId(pub u128);
 
+/// Which worker sends what waits; the lanes do not wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Letters.
+    Mail,
+    /// Messages.
+    Messaging,
+}
+
+impl Lane {
+    /// The name under which it is stored.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mail => "mail",
+            Self::Messaging => "messaging",
+        }
+    }
+}
+
 /// A letter as it waits in the outbox.
 #[derive(Clone)]
 pub struct OutboxLetter {
     /// The number of the letter.
     pub id: LetterId,
+    /// Which worker sends it.
+    pub lane: Lane,
     /// Whose letters it counts among.
     pub recipient: Digest<Email>,
     /// Which letters it counts among.
@@ -238,17 +309,25 @@ pub fn retry_delay(failures: u32) -> Duration {
 
 /// Where letters wait.
 pub trait OutboxStore: Send + Sync {
-    /// Lists letters that are due, oldest first.
+    /// Lists letters of a lane that are due, oldest first.
     fn due_letters(
         &self,
+        lane: Lane,
         now: Timestamp,
         limit: u32,
     ) -> impl Future<Output = std::result::Result<Vec<DueLetter>, StoreError>> + Send;
 
-    /// When the next letter is due, now or later; `None` where none waits.
+    /// When the next letter of a lane is due, now or later; `None` where none waits.
     fn next_letter_at(
         &self,
+        lane: Lane,
     ) -> impl Future<Output = std::result::Result<Option<Timestamp>, StoreError>> + Send;
+
+    /// How many letters of a lane are not sent yet, due or put off.
+    fn waiting_letters(
+        &self,
+        lane: Lane,
+    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
 
     /// Wipes a letter that was sent; that there was one still counts for [`Postage`].
     fn letter_sent(
@@ -292,6 +371,15 @@ mod tests {
             Content::MfaDisabled,
             Content::AccountDeleted,
             Content::AccountLocked,
+            Content::Announcement {
+                title: "News".to_owned(),
+                description: String::new(),
+                message: "Two\nlines".to_owned(),
+            },
+            Content::Message {
+                chat: ChatId::parse("-100").unwrap(),
+                text: "Two\n\nparagraphs".to_owned(),
+            },
             Content::Decoy { purpose: Purpose::Reset },
         ];
         for content in contents {

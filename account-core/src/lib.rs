@@ -13,6 +13,8 @@
 //! | [`identity`], [`client`], [`password`] | e-mail addresses, names, contact details, known clients, passwords |
 //! | [`code`], [`letter`] | one-time codes and the letters that carry them |
 //! | [`oauth`] | clients, consent, codes and tokens of the OAuth 2.1 server |
+//! | [`identity_provider`], [`hand_off`], [`token`] | sign-in elsewhere, and what is handed on of it |
+//! | [`notification`] | notices, broadcasts, preferences |
 //! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
 //! | [`limit`] | rolling hours and UTC days |
 //! | [`credits`] | debits, grants and the ledger that proves them |
@@ -31,12 +33,15 @@ pub mod credits;
 pub mod entropy;
 mod error;
 pub mod guest;
+pub mod hand_off;
 pub mod idempotency;
 pub mod identity;
+pub mod identity_provider;
 pub mod key;
 pub mod letter;
 pub mod limit;
 pub mod lockout;
+pub mod notification;
 pub mod oauth;
 pub mod password;
 pub mod reseal;
@@ -44,13 +49,15 @@ pub mod session;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tier;
+pub mod token;
 pub mod vault;
 
 pub use accounts::{
-    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, KeptResult, KeyStatus,
-    Login, LoginHistory, LoginMethod, LoginTry, NewAccount, Page, Profile, ProfileChanges,
-    Registration, ResultId, SignedIn, Store, Subscription, Transaction, Transactions, TryStatus,
-    UsageQuery, UsageReport, UsageRequest, UsageSummary,
+    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, IdpLogin, IdpPassage,
+    Inbox, KeptResult, KeyStatus, Login, LoginHistory, LoginMethod, LoginTry, NewAccount,
+    NewProfile, Notification, Page, Profile, ProfileChanges, Registration, ResultId, SignedIn,
+    Store, Subscription, Transaction, Transactions, TryStatus, UsageQuery, UsageReport,
+    UsageRequest, UsageSummary,
 };
 pub use client::{Client, ClientToken};
 pub use code::{Code, MfaToken};
@@ -61,13 +68,19 @@ pub use credits::{
 pub use entropy::Entropy;
 pub use error::{Error, Result, StoreError};
 pub use guest::{Device, GuestId, GuestIssued};
+pub use hand_off::LoopbackUrl;
 pub use identity::{AccountId, Contact, Email, Username};
+pub use identity_provider::{Claims, Distrust, Expected, ProvenIdentity};
 pub use key::{AccountCaller, ApiKey, Caller, GuestCaller, KeyDigest, KeyId, KeyKind, Refusal};
 pub use limit::{Admission, GuestDay, GuestLimits, RollingHour, Standing};
+pub use notification::{
+    Announcement, Channels, ChatId, Notice, NotificationId, PreferenceChanges, Preferences,
+};
 pub use oauth::{AccessToken, Bearer};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use session::SessionToken;
 pub use tier::Tier;
+pub use token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 pub use vault::{MasterKey, Vault};
 
 /// A moment in UTC. Stores keep microseconds, so nothing finer survives.

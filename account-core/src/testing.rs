@@ -14,7 +14,7 @@ use crate::accounts::Store;
 use crate::code::Code;
 use crate::entropy::Entropy;
 use crate::identity::Email;
-use crate::letter::{Content, Letter};
+use crate::letter::{Content, Lane, Letter};
 use crate::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
 use crate::vault::Vault;
 use crate::{StoreError, Timestamp};
@@ -159,7 +159,7 @@ impl<S: Store> Outbox<S> {
     /// Where a letter does not open.
     pub async fn take(&self, now: Timestamp) -> Result<Vec<Letter>, StoreError> {
         let mut letters = Vec::new();
-        for due in self.store.due_letters(now, u32::MAX).await? {
+        for due in self.store.due_letters(Lane::Mail, now, u32::MAX).await? {
             let letter = Letter::unseal(due.id, &due.sealed, &self.vault);
             letters.push(letter.expect("the store keeps letters as they were"));
             self.store.letter_sent(due.id, now).await?;

@@ -16,6 +16,8 @@ use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
@@ -29,6 +31,7 @@ use crate::entropy::{self, Entropy};
 use crate::identity::{AccountId, Email};
 use crate::key::ApiKey;
 use crate::session::SessionToken;
+use crate::token::{StateToken, Token, TokenKind};
 use crate::{Error, StoreError};
 
 const NONCE_BYTES: usize = 24;
@@ -325,6 +328,22 @@ impl Vault {
     #[must_use]
     pub fn token_digest(&self, token: &SessionToken) -> Digest<SessionToken> {
         self.digest(b"session", &[token.expose().as_bytes()])
+    }
+
+    /// What a one-time token is found by.
+    #[must_use]
+    pub fn one_time_digest<Kind: TokenKind>(&self, token: &Token<Kind>) -> Digest<Token<Kind>> {
+        self.digest(Kind::LABEL, &[token.expose().as_bytes()])
+    }
+
+    /// The nonce and the PKCE verifier of a sign-in at a provider: they follow from its state, so
+    /// that neither is stored.
+    pub(crate) fn idp_secrets(&self, state: &StateToken) -> (String, String) {
+        let follows = |label: &[u8]| {
+            let digest: Digest<StateToken> = self.digest(label, &[state.expose().as_bytes()]);
+            URL_SAFE_NO_PAD.encode(digest.as_bytes())
+        };
+        (follows(b"idp_nonce"), follows(b"idp_verifier"))
     }
 
     /// What a code is compared with: it holds for one purpose, one account and one challenge.

@@ -3,7 +3,9 @@
 pub mod deletion;
 pub mod guest;
 pub mod history;
+pub mod identity_provider;
 pub mod key;
+pub mod notification;
 pub mod password;
 pub mod profile;
 pub mod registration;
@@ -66,6 +68,11 @@ fn refusal(call: &Call, error: Error) -> Refusal {
             StatusCode::FORBIDDEN,
             "Account suspended",
             "This account is suspended. Ask the operator of the service.",
+        ),
+        Error::UnconfirmedIdentity => account(
+            StatusCode::FORBIDDEN,
+            "Email not confirmed",
+            "The identity provider has not confirmed the e-mail address. Confirm it there first.",
         ),
         Error::Locked { .. } => account(
             StatusCode::LOCKED,

@@ -17,6 +17,7 @@ use crate::{
     clock::Clock,
     config::{Config, MailRoute, MigrateChoice, Storage},
     http::{Road, address::AddressLimiter},
+    identity_provider::{Provider, ProviderError},
     limits::Limits,
     long_work::LongWork,
     mail,
@@ -52,6 +53,12 @@ pub enum StartError {
     /// The mail settings do not fit.
     #[error("QS_SMTP_URL or QS_MAIL_FROM does not fit: {0}")]
     Mail(#[from] mail::SetUpError),
+    /// The identity provider cannot be used.
+    #[error(transparent)]
+    Idp(#[from] ProviderError),
+    /// The messaging channel cannot be used.
+    #[error(transparent)]
+    Messaging(#[from] mail::MessengerError),
     /// What was counted and changed before could not be read.
     #[error("the calls of the last hour cannot be read: {0}")]
     Limits(#[from] account_core::StoreError),
@@ -61,7 +68,7 @@ pub enum StartError {
 pub struct App {
     service: Arc<Service>,
     gateway: Arc<Gateway>,
-    mail: Option<mail::Worker>,
+    mail: Vec<mail::Worker>,
     sweeper: tokio::task::JoinHandle<()>,
     watcher: tokio::task::JoinHandle<()>,
     keyring: tokio::task::JoinHandle<()>,
@@ -112,10 +119,17 @@ impl App {
             MailRoute::Smtp(url) => mail::Sender::smtp(url, &config.mail_from)?,
             MailRoute::Folder(path) => mail::Sender::folder(path, &config.mail_from)?,
         };
-        let (store, vault) = (opened.store.clone(), opened.vault.clone());
+        let mut posts = vec![mail::Post::Mail(sender)];
+        if let Some(route) = &config.messaging {
+            posts.push(mail::Messenger::new(&route.url, &route.token)?.into());
+        }
+        let (accounts, vault) = (opened.accounts.clone(), opened.vault.clone());
         let app = Self::over(opened, config, clock.clone()).await?;
-        let mail = mail::Worker::start(store, vault, sender, move || clock.now());
-        Ok(Self { mail: Some(mail), ..app })
+        let workers = posts.into_iter().map(|post| {
+            let clock = clock.clone();
+            mail::Worker::start(accounts.clone(), vault.clone(), post, move || clock.now())
+        });
+        Ok(Self { mail: workers.collect(), ..app })
     }
 
     /// The service over opened data, its letters left in the outbox.
@@ -142,6 +156,7 @@ impl App {
             long_work: LongWork::new(cores()),
             metrics,
             is_draining: AtomicBool::new(false),
+            idp: config.idp.as_ref().map(Provider::new).transpose()?,
             clock,
             settings: config.service.clone(),
         });
@@ -155,7 +170,7 @@ impl App {
         let watcher = tokio::spawn(async move {
             watched.callers.watch(watched.accounts.store(), revision).await;
         });
-        Ok(Self { service, gateway, mail: None, sweeper, watcher, keyring })
+        Ok(Self { service, gateway, mail: Vec::new(), sweeper, watcher, keyring })
     }
 
     /// The one endpoint of everything.
@@ -176,8 +191,8 @@ impl App {
         self.keyring.abort();
         self.service.ledger.close().await;
         self.gateway.close().await;
-        if let Some(mail) = self.mail {
-            mail.close().await;
+        for worker in self.mail {
+            worker.close().await;
         }
         self.service.accounts.store().clone().close().await;
     }

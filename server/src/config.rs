@@ -73,6 +73,28 @@ pub struct ServeArgs {
     /// Sender of the letters.
     #[arg(long, env = "QS_MAIL_FROM", default_value = "quant-server <no-reply@localhost>")]
     pub mail_from: String,
+    /// The website that browsers are sent to after a sign-in by the identity provider, as in
+    /// https://www.example.com. Without one the service has the pages itself.
+    #[arg(long, env = "QS_WEBSITE_URL")]
+    pub website_url: Option<String>,
+    /// The identity provider to sign in by: the issuer of an OpenID Connect provider, exactly as it
+    /// calls itself. Needs QS_IDP_CLIENT_ID and QS_PUBLIC_URL; the provider must know the redirect
+    /// address QS_PUBLIC_URL/user/auth/idp/callback.
+    #[arg(long, env = "QS_IDP_ISSUER")]
+    pub idp_issuer: Option<String>,
+    /// The identifier of this service at the identity provider.
+    #[arg(long, env = "QS_IDP_CLIENT_ID")]
+    pub idp_client_id: Option<String>,
+    /// Its secret there; a public client has none.
+    #[arg(long, env = "QS_IDP_CLIENT_SECRET", hide_env_values = true)]
+    pub idp_client_secret: Option<String>,
+    /// The messaging channel for notifications: the address of a bot API, as in
+    /// https://api.example.org. Needs QS_MESSAGING_TOKEN.
+    #[arg(long, env = "QS_MESSAGING_URL")]
+    pub messaging_url: Option<String>,
+    /// The token of the bot that sends the messages.
+    #[arg(long, env = "QS_MESSAGING_TOKEN", hide_env_values = true)]
+    pub messaging_token: Option<String>,
     /// Who may call an endpoint above FREE: accounts up to their tier, or every registered
     /// account, which holds back guests alone.
     #[arg(long, env = "QS_TIER_GATE", default_value = "tiers")]
@@ -185,6 +207,10 @@ pub struct Config {
     pub mail: MailRoute,
     /// Sender of the letters.
     pub mail_from: String,
+    /// The identity provider, if there is one.
+    pub idp: Option<IdpRoute>,
+    /// Where messages go, if anywhere.
+    pub messaging: Option<MessagingRoute>,
     /// What to do about an older database.
     pub migrate: MigrateChoice,
     /// Calls without a key, a minute and address.
@@ -224,6 +250,40 @@ impl fmt::Debug for MailRoute {
             Self::Smtp(_) => f.write_str("Smtp(…)"),
             Self::Folder(path) => f.debug_tuple("Folder").field(path).finish(),
         }
+    }
+}
+
+/// An identity provider, and what this service is there.
+#[derive(Clone, PartialEq, Eq)]
+pub struct IdpRoute {
+    /// The issuer, exactly as it calls itself.
+    pub issuer: String,
+    /// The identifier of this service.
+    pub client_id: String,
+    /// Its secret, where it has one.
+    pub client_secret: Option<String>,
+    /// Where the provider sends browsers back.
+    pub redirect_url: String,
+}
+
+impl fmt::Debug for IdpRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IdpRoute({}, {}, …)", self.issuer, self.client_id)
+    }
+}
+
+/// Where messages go.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MessagingRoute {
+    /// The address of the bot API, without a slash at the end.
+    pub url: String,
+    /// The bot's token.
+    pub token: String,
+}
+
+impl fmt::Debug for MessagingRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MessagingRoute({}, …)", self.url)
     }
 }
 
@@ -342,6 +402,10 @@ impl ServeArgs {
         let usage_days = self.usage_days.as_deref().and_then(|text| {
             problems.parse("QS_USAGE_DAYS", text, "a whole number of days, 1 or more")
         });
+        let messaging = self.messaging(&mut problems);
+        let idp = self.idp(public_url.as_deref(), &mut problems);
+        let website_url = given(self.website_url.as_deref());
+        let website_url = website_url.map(|url| problems.base_url("QS_WEBSITE_URL", url));
         let storage = self.storage.locate();
         let mail = match &self.smtp_url {
             Some(url) => MailRoute::Smtp(url.clone()),
@@ -375,6 +439,8 @@ impl ServeArgs {
                 public_url: public_url.clone(),
                 mail,
                 mail_from: self.mail_from.clone(),
+                idp,
+                messaging: messaging.clone(),
                 migrate: self.migrate,
                 address_limit,
                 connections,
@@ -389,6 +455,8 @@ impl ServeArgs {
                     mcp_messages,
                     mcp_burst,
                     databases: names(&self.databases),
+                    website_url,
+                    has_messaging: messaging.is_some(),
                     usage_days,
                     metrics_token,
                     mcp_url: mcp_url
@@ -401,6 +469,65 @@ impl ServeArgs {
             _ => Err(problems),
         }
     }
+
+    /// The identity provider: issuer, identifier and our own address, or nothing.
+    fn idp(&self, public_url: Option<&str>, problems: &mut Problems) -> Option<IdpRoute> {
+        let issuer = given(self.idp_issuer.as_deref());
+        let client_id = given(self.idp_client_id.as_deref());
+        let client_secret = given(self.idp_client_secret.as_deref()).map(str::to_owned);
+        let Some(issuer) = issuer else {
+            for (name, is_set) in [
+                ("QS_IDP_CLIENT_ID", client_id.is_some()),
+                ("QS_IDP_CLIENT_SECRET", client_secret.is_some()),
+            ] {
+                if is_set {
+                    problems.0.push(format!("{name} needs QS_IDP_ISSUER beside it"));
+                }
+            }
+            return None;
+        };
+        // A slash at the end belongs to the issuer's name.
+        problems.base_url("QS_IDP_ISSUER", issuer);
+        for (name, is_set) in
+            [("QS_IDP_CLIENT_ID", client_id.is_some()), ("QS_PUBLIC_URL", public_url.is_some())]
+        {
+            if !is_set {
+                problems.0.push(format!("QS_IDP_ISSUER needs {name} beside it"));
+            }
+        }
+        let redirect_url = format!("{}/user/auth/idp/callback", public_url?);
+        let (issuer, client_id) = (issuer.to_owned(), client_id?.to_owned());
+        Some(IdpRoute { issuer, client_id, client_secret, redirect_url })
+    }
+
+    /// Address and token of the messaging channel: both or none.
+    fn messaging(&self, problems: &mut Problems) -> Option<MessagingRoute> {
+        match (given(self.messaging_url.as_deref()), given(self.messaging_token.as_deref())) {
+            (None, None) => None,
+            (Some(url), Some(token)) => {
+                let url = problems.base_url("QS_MESSAGING_URL", url);
+                if !token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-".contains(&byte))
+                {
+                    let wanted = "letters, digits, colons, underscores and hyphens";
+                    problems.0.push(format!("QS_MESSAGING_TOKEN must hold {wanted} alone"));
+                }
+                Some(MessagingRoute { url, token: token.to_owned() })
+            }
+            (Some(_), None) => {
+                problems.0.push("QS_MESSAGING_URL needs QS_MESSAGING_TOKEN beside it".to_owned());
+                None
+            }
+            (None, Some(_)) => {
+                problems.0.push("QS_MESSAGING_TOKEN needs QS_MESSAGING_URL beside it".to_owned());
+                None
+            }
+        }
+    }
+}
+
+/// A setting that says something: an empty variable counts as absent.
+fn given(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// The names in a list separated by commas.
@@ -496,6 +623,9 @@ mod tests {
             ["--mcp-url", "https://example.com/base"],
             ["--allowed-origins", "example.com"],
             ["--refresh-leeway", "301"],
+            ["--messaging-url", "https://api.example.org"],
+            ["--idp-issuer", "id.example"],
+            ["--website-url", "www"],
         ];
         let line = line.concat();
         let problems = check(&line).unwrap_err().to_string();
@@ -509,6 +639,11 @@ mod tests {
             "QS_MCP_URL",
             "QS_ALLOWED_ORIGINS",
             "QS_REFRESH_LEEWAY",
+            "QS_MESSAGING_TOKEN",
+            "QS_IDP_ISSUER is",
+            "QS_IDP_CLIENT_ID",
+            "QS_PUBLIC_URL",
+            "QS_WEBSITE_URL",
         ] {
             assert!(problems.contains(name), "{problems}");
         }

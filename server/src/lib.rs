@@ -5,6 +5,7 @@
 //! | [`routes`] | every route in one list |
 //! | [`operations`] | the one table of tiers and costs |
 //! | [`http`] | what every request meets: call, guard, body, faults, envelope |
+//! | [`browser`], [`identity_provider`] | the pages of a sign-in elsewhere, and who vouches for it |
 //! | [`quantlib`], [`account`], [`health`], [`figures`], [`mod@reference`] | the endpoints |
 //! | [`mod@oauth`], [`pages`] | the OAuth 2.1 server; what all built-in pages share |
 //! | [`mcp`] | the same computations as tools of the Model Context Protocol |
@@ -17,6 +18,7 @@
 
 pub mod account;
 pub mod app;
+pub mod browser;
 pub mod callers;
 pub mod clock;
 pub mod command;
@@ -26,6 +28,7 @@ pub mod failpoint;
 pub mod figures;
 pub mod health;
 pub mod http;
+pub mod identity_provider;
 pub mod limits;
 pub mod listener;
 pub mod long_work;

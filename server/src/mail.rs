@@ -1,4 +1,5 @@
-//! Letters: out of the outbox, written from templates, handed to a mail server or a folder.
+//! Letters and messages: out of the outbox, written from templates, handed to a mail server, a
+//! folder or a messaging channel.
 //!
 //! A letter is in the outbox before the request that asked for it is answered, and leaves it only
 //! once the mail server has taken it: a slow or dead server slows no request and loses no letter.
@@ -10,10 +11,14 @@ use std::time::Duration;
 use lettre::message::Mailbox;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
+use account_core::letter::Lane;
+
 mod composition;
 mod folder;
+mod messaging;
 mod worker;
 
+pub use messaging::{Messenger, MessengerError};
 pub use worker::Worker;
 
 /// How long a mail server may take for one letter.
@@ -30,6 +35,35 @@ pub struct Sender {
 enum Route {
     Smtp(AsyncSmtpTransport<Tokio1Executor>),
     Folder(PathBuf),
+}
+
+/// Who takes what waits in a lane of the outbox.
+pub enum Post {
+    /// Letters.
+    Mail(Sender),
+    /// Messages.
+    Messaging(Messenger),
+}
+
+impl Post {
+    fn lane(&self) -> Lane {
+        match self {
+            Self::Mail(_) => Lane::Mail,
+            Self::Messaging(_) => Lane::Messaging,
+        }
+    }
+}
+
+impl From<Sender> for Post {
+    fn from(sender: Sender) -> Self {
+        Self::Mail(sender)
+    }
+}
+
+impl From<Messenger> for Post {
+    fn from(messenger: Messenger) -> Self {
+        Self::Messaging(messenger)
+    }
 }
 
 /// Why letters cannot be sent as configured.
@@ -63,6 +97,23 @@ enum SendError {
     Smtp(#[from] lettre::transport::smtp::Error),
     #[error("the mail folder refuses: {0}")]
     Folder(#[from] std::io::Error),
+    #[error("the messaging channel does not answer: {0}")]
+    Unreachable(reqwest::Error),
+    #[error("the messaging channel answers {status}")]
+    Unwilling { status: u16, retry_after: Duration },
+    /// No other answer is to be had: the chat does not exist, or blocked the service.
+    #[error("the messaging channel refuses: {0}")]
+    Refused(String),
+}
+
+impl SendError {
+    /// How long the other side asked to wait.
+    fn retry_after(&self) -> Duration {
+        match self {
+            Self::Unwilling { retry_after, .. } => *retry_after,
+            _ => Duration::ZERO,
+        }
+    }
 }
 
 impl Sender {

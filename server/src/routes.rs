@@ -10,7 +10,7 @@ use poem::{
 use poem_openapi::{OpenApi, registry::MetaApi};
 
 use crate::{
-    account, document, figures,
+    account, browser, document, figures,
     health::Health,
     http::{Call, Refusal, Surface, query::Parameter},
     mcp::Gateway,
@@ -43,8 +43,12 @@ pub type Api = (
         account::session::Sessions,
         account::usage::Usages,
         account::history::Histories,
-        account::subscription::Subscriptions,
         account::deletion::Deletion,
+    ),
+    (
+        account::subscription::Subscriptions,
+        account::notification::Notifications,
+        account::identity_provider::IdentityProvider,
     ),
     Health,
 );
@@ -61,6 +65,9 @@ pub fn routes() -> Route {
         route = route.at(path, methods);
     }
     oauth::add_routes(route)
+        .at("/login", Methods::form("/login", browser::login))
+        .at("/complete-profile", Methods::form("/complete-profile", browser::complete_profile))
+        .at("/sign-in.css", Methods::page("/sign-in.css", browser::style().boxed()))
         .at("/openapi.json", Methods::page("/openapi.json", document::endpoint().boxed()))
         .at("/metrics", Methods::page("/metrics", figures::endpoint().boxed()))
         .at("/docs", Methods::page("/docs", reference::endpoint().boxed()))
@@ -91,7 +98,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Any<E> {
 /// Which route took a request.
 #[derive(Clone)]
 pub struct Matched {
-    /// The path as the route table has it.
+    /// The path as the document has it.
     pub path: Arc<str>,
     /// The line of the table of tiers and costs, where the operation is metered.
     pub operation: Option<&'static Operation>,
@@ -113,8 +120,8 @@ impl Matched {
 fn described(apis: Vec<MetaApi>) -> HashMap<(String, Method), Matched> {
     let paths = apis.into_iter().flat_map(|api| api.paths);
     let operations = paths.flat_map(|path| {
-        // The document writes `{id}` where the routes write `:id`.
-        let name = path.path.replace('{', ":").replace('}', "");
+        let route = route_of(&path.path);
+        let name = path.path;
         path.operations.into_iter().map(move |operation| {
             let id = operation.operation_id.expect("every operation has an id");
             let parameters = operation.params.into_iter().filter_map(Parameter::from_description);
@@ -124,10 +131,20 @@ fn described(apis: Vec<MetaApi>) -> HashMap<(String, Method), Matched> {
                 has_body: operation.request.is_some(),
                 parameters: parameters.collect(),
             };
-            ((name.clone(), operation.method), matched)
+            ((route.clone(), operation.method), matched)
         })
     });
     operations.collect()
+}
+
+/// The route that poem-openapi makes of a path: parameters are counted, not named.
+fn route_of(path: &str) -> String {
+    let mut parameters = 0..;
+    let segments = path.split('/').map(|segment| match segment.strip_prefix('{') {
+        Some(_) => format!(":param{}", parameters.next().unwrap_or_default()),
+        None => segment.to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
 }
 
 /// The methods of one path; another one is told which there are.
@@ -150,6 +167,15 @@ impl Methods {
         let matched = Matched::page(path);
         let methods = methods.map(|(method, endpoint)| (method, (matched.clone(), endpoint)));
         let methods = HashMap::from(methods);
+        Self { allow: allowed(methods.keys()), methods }
+    }
+
+    /// A page that is read, and its form, which is sent back to it.
+    fn form<E: Endpoint<Output = Response> + 'static>(path: &str, endpoint: fn() -> E) -> Self {
+        let Self { mut methods, .. } = Self::page(path, endpoint().boxed());
+        let (read, _) = &methods[&Method::GET];
+        let sent = (Matched { has_body: true, ..read.clone() }, endpoint().boxed());
+        methods.insert(Method::POST, sent);
         Self { allow: allowed(methods.keys()), methods }
     }
 

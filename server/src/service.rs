@@ -17,6 +17,7 @@ use crate::{
     callers::Callers,
     clock::Clock,
     http::address::{self, AddressLimiter},
+    identity_provider::Provider,
     limits::Limits,
     long_work::LongWork,
     mcp::Bearers,
@@ -52,6 +53,11 @@ pub struct ServiceSettings {
     pub mcp_burst: NonZeroU32,
     /// The databases that accounts may subscribe to.
     pub databases: Vec<String>,
+    /// The website that browsers are sent to, without a slash at the end; this service has the
+    /// pages itself where there is none.
+    pub website_url: Option<String>,
+    /// Whether there is a messaging channel.
+    pub has_messaging: bool,
     /// Days that usage rows are kept, where not all of them are.
     pub usage_days: Option<NonZeroU32>,
     /// Who shows this may read the figures; without one only who asks on the machine itself.
@@ -116,6 +122,8 @@ pub struct Service {
     pub metrics: Metrics,
     /// Whether the service was told to stop, and sends new callers elsewhere.
     pub is_draining: AtomicBool,
+    /// The identity provider, where there is one.
+    pub idp: Option<Provider>,
     /// The time.
     pub clock: Clock,
     /// What was configured.

@@ -14,6 +14,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use account_core::letter::Lane;
 use account_core::{Entropy, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, TransactionTrait};
 use tokio::sync::Notify;
@@ -29,6 +30,7 @@ mod engine;
 mod figures;
 mod guests;
 mod idempotency;
+mod identity_provider;
 mod keys;
 mod ledger;
 mod ledger_writer;
@@ -37,6 +39,7 @@ mod master_key;
 mod migration;
 mod months;
 mod news;
+mod notifications;
 mod oauth_clients;
 mod oauth_grants;
 mod outbox;
@@ -73,7 +76,29 @@ use rows::{column, statement, stored};
 pub struct Store {
     writer: DatabaseConnection,
     readers: DatabaseConnection,
-    letters: Arc<Notify>,
+    letters: Arc<Bell>,
+}
+
+/// Wakes the workers of the outbox.
+#[derive(Default)]
+struct Bell {
+    mail: Notify,
+    messaging: Notify,
+}
+
+impl Bell {
+    fn of(&self, lane: Lane) -> &Notify {
+        match lane {
+            Lane::Mail => &self.mail,
+            Lane::Messaging => &self.messaging,
+        }
+    }
+
+    /// Wakes each worker, or tells it not to rest.
+    fn notify_one(&self) {
+        self.mail.notify_one();
+        self.messaging.notify_one();
+    }
 }
 
 /// What to do with a database whose schema is older than this program.
@@ -196,9 +221,9 @@ impl Store {
         self.readers.ping().await.map_err(StoreError::new)
     }
 
-    /// Waits until this process puts a letter into the outbox.
-    pub async fn letter_written(&self) {
-        self.letters.notified().await;
+    /// Waits until this process puts something into the outbox.
+    pub async fn letter_written(&self, lane: Lane) {
+        self.letters.of(lane).notified().await;
     }
 
     /// Closes all connections, once what they do is done.

@@ -5,6 +5,7 @@ use chrono::TimeDelta;
 use crate::accounts::{Accounts, Store, results};
 use crate::client;
 use crate::code;
+use crate::identity_provider::COMPLETION_VALIDITY;
 use crate::lockout;
 use crate::password::PasswordHasher;
 use crate::session;
@@ -16,6 +17,8 @@ pub const GUEST_KEPT: TimeDelta = TimeDelta::days(7);
 pub const FORM_KEPT: TimeDelta = TimeDelta::days(7);
 /// How long a login try stays in the history.
 pub const TRY_KEPT: TimeDelta = TimeDelta::days(366);
+/// How long a notification stays.
+pub const NOTIFICATION_KEPT: TimeDelta = TimeDelta::days(366);
 
 const SECONDS_A_DAY: i64 = 86_400;
 
@@ -42,6 +45,10 @@ pub enum Stale {
     Answers,
     /// Results made before.
     Results(Timestamp),
+    /// Browsers on their way to a provider, profiles that wait and hand-off codes, made before.
+    SignIns(Timestamp),
+    /// Notifications written before.
+    Notifications(Timestamp),
     /// Who and from where in the usage rows of accounts that were deleted.
     Departed,
     /// Usage rows and tallies of days before this one, counted from 1970. From the first batch on
@@ -72,6 +79,10 @@ pub struct Cleaned {
     pub answers: u64,
     /// Results.
     pub results: u64,
+    /// Browsers on their way, profiles that waited, hand-off codes.
+    pub sign_ins: u64,
+    /// Notifications.
+    pub notifications: u64,
     /// Usage rows of deleted accounts that were made nobody's.
     pub departed: u64,
     /// Usage rows.
@@ -125,6 +136,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             (Some(Stale::Tries(now - TRY_KEPT, now - lockout::LOCK)), &mut cleaned.tries),
             (Some(Stale::Answers), &mut cleaned.answers),
             (Some(Stale::Results(now - results::KEPT)), &mut cleaned.results),
+            (Some(Stale::SignIns(now - COMPLETION_VALIDITY)), &mut cleaned.sign_ins),
+            (Some(Stale::Notifications(now - NOTIFICATION_KEPT)), &mut cleaned.notifications),
             (Some(Stale::Departed), &mut cleaned.departed),
             (usage, &mut cleaned.usage),
         ] {

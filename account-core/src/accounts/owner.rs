@@ -95,8 +95,8 @@ pub trait OwnerStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = std::result::Result<Updated, StoreError>> + Send;
 
-    /// Switches the second factor and saves the letter that says so, as one step; `false`, and no
-    /// letter, where it was so already or there is no such account. Switched off, the codes of
+    /// Switches the second factor and saves the letter and the notice that say so, as one step;
+    /// `false`, and neither, where it was so already or there is no such account. Switched off, the codes of
     /// half-done logins are worthless.
     fn set_mfa(
         &self,

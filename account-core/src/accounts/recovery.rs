@@ -37,7 +37,8 @@ pub trait RecoveryStore: Send + Sync {
     ) -> impl Future<Output = std::result::Result<Option<AccountId>, StoreError>> + Send;
 
     /// Uses the challenge up and replaces the password, as one step: all locks at the address are
-    /// lifted, the account's sessions end, codes of half-done logins are worthless, its key stays.
+    /// lifted, the account's sessions end, codes of half-done logins are worthless, its key stays,
+    /// and a [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written.
     /// `false`, and nothing changed, where the challenge was used, replaced or has expired.
     fn reset_password(
         &self,

@@ -119,8 +119,8 @@ pub trait RegistrationStore: Send + Sync {
         email: &Email,
     ) -> impl Future<Output = std::result::Result<Option<PendingRegistration>, StoreError>> + Send;
 
-    /// Uses the challenge up and makes the form an account with key, session and grant, as one
-    /// step; `false`, and nothing changed, where the challenge was used, replaced or has expired.
+    /// Uses the challenge up and makes the form an account with key, session, grant and a
+    /// [`Notice::Welcome`](crate::notification::Notice::Welcome), as one step; `false`, and nothing changed, where the challenge was used, replaced or has expired.
     fn confirm_registration(
         &self,
         form: ConfirmedForm,

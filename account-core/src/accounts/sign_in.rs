@@ -193,6 +193,10 @@ pub trait SignInStore: Send + Sync {
     /// letters, challenge and letter are dropped and the earlier code stands. Answers the challenge
     /// that stands, where a second factor is asked for and there is one. Then the history gets its
     /// row from [`complete_mfa`](Self::complete_mfa).
+    ///
+    /// An account that has signed in before is told of a session from a network that it does not
+    /// know ([`Notice::NewAddress`](crate::notification::Notice::NewAddress)), and of a lock once
+    /// ([`Notice::Locked`](crate::notification::Notice::Locked)).
     fn conclude_try(
         &self,
         conclusion: Conclusion,

@@ -20,7 +20,7 @@ use crate::credits::{CallerId, Entry, LARGEST_BALANCE, Settlement, Usage};
 use crate::guest::{CreationLimits, Device};
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::{AccountCaller, ApiKey, Caller, KeyKind, Refusal};
-use crate::letter::{Content, Letter, Postage};
+use crate::letter::{Content, Lane, Letter, Postage};
 use crate::password::Password;
 use crate::session::{IDLE, LONGEST};
 use crate::testing::{CheapHasher, FixedClock, Outbox, SeededEntropy, all};
@@ -152,6 +152,31 @@ macro_rules! store_contract {
             reseal::ciphertexts_that_were_swapped_or_altered_open_for_nobody,
             locks::the_owner_is_told_of_each_lock_once_and_nobody_else_is,
             locks::an_attack_all_day_long_is_told_ten_times_at_most,
+            notifications::the_service_tells_an_account_what_happened_to_it,
+            notifications::a_lock_is_told_once_and_a_known_network_is_no_news,
+            notifications::a_notification_is_read_once_and_deleted_for_good,
+            notifications::nobody_reads_or_deletes_what_is_anothers,
+            notifications::a_broadcast_reaches_who_was_verified_before_it,
+            notifications::reading_all_leaves_later_ones_unread,
+            notifications::preferences_decide_about_broadcasts_and_no_security_notice,
+            notifications::letters_and_messages_follow_in_batches_and_none_twice,
+            notifications::no_batch_goes_out_while_something_is_due,
+            notifications::a_test_message_goes_to_the_chat_once_a_minute,
+            notifications::notifications_go_after_a_year_and_with_their_account,
+            identity_provider::a_way_to_the_provider_is_one_browsers_and_serves_once,
+            identity_provider::parallel_returns_with_one_state_are_one,
+            identity_provider::a_newcomer_completes_a_profile_and_is_known_by_the_subject,
+            identity_provider::an_address_that_the_provider_did_not_confirm_opens_nothing,
+            identity_provider::an_equal_address_links_only_where_both_sides_confirmed_it,
+            identity_provider::an_address_taken_meanwhile_is_told_and_uses_nothing_up,
+            identity_provider::a_name_is_chosen_or_made_up,
+            identity_provider::a_profile_is_completed_once_and_in_time,
+            identity_provider::an_account_of_a_provider_has_no_password_and_ends_by_its_address,
+            identity_provider::a_suspended_account_is_refused_by_every_door,
+            identity_provider::a_hand_off_serves_once_and_within_a_minute,
+            identity_provider::a_browser_comes_back_with_a_code_or_to_a_profile,
+            identity_provider::sixty_four_parallel_redeems_are_one,
+            identity_provider::unfinished_sign_ins_are_cleaned_up,
         );
     };
     (@tests $open:expr; $($check:ident),+ $(,)?) => {
@@ -176,8 +201,10 @@ pub mod clean_up;
 pub mod clients;
 pub mod guests;
 pub mod idempotency;
+pub mod identity_provider;
 pub mod ledger;
 pub mod locks;
+pub mod notifications;
 pub mod oauth;
 pub mod owner;
 pub mod recovery;
@@ -1139,16 +1166,16 @@ pub async fn a_letter_that_fails_is_tried_again_and_then_forgotten<S: Store + Cl
     house.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
     house.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
     let store = house.accounts.store();
-    let due = store.due_letters(house.now(), 10).await.expect("ok");
+    let due = store.due_letters(Lane::Mail, house.now(), 10).await.expect("ok");
     assert_eq!((due.len(), due[0].failures), (2, 0));
-    assert_eq!(store.due_letters(house.now(), 1).await.expect("ok").len(), 1);
+    assert_eq!(store.due_letters(Lane::Mail, house.now(), 1).await.expect("ok").len(), 1);
 
     let later = house.now() + TimeDelta::seconds(8);
     store.letter_failed(due[0].id, later).await.expect("ok");
     store.letter_sent(due[1].id, house.now()).await.expect("ok");
-    assert!(store.due_letters(house.now(), 10).await.expect("ok").is_empty());
-    assert_eq!(store.next_letter_at().await.expect("ok"), Some(later));
-    let again = store.due_letters(later, 10).await.expect("ok");
+    assert!(store.due_letters(Lane::Mail, house.now(), 10).await.expect("ok").is_empty());
+    assert_eq!(store.next_letter_at(Lane::Mail).await.expect("ok"), Some(later));
+    let again = store.due_letters(Lane::Mail, later, 10).await.expect("ok");
     assert!(matches!(&again[..], [letter] if letter.id == due[0].id && letter.failures == 1));
 
     house.clock.advance(TimeDelta::hours(25));
@@ -1156,7 +1183,7 @@ pub async fn a_letter_that_fails_is_tried_again_and_then_forgotten<S: Store + Cl
     assert_eq!(store.forget_letters(before).await.expect("ok"), 1, "the sent one alone");
     store.letter_sent(due[0].id, house.now()).await.expect("ok");
     assert_eq!(store.forget_letters(before).await.expect("ok"), 1);
-    assert_eq!(store.next_letter_at().await.expect("ok"), None);
+    assert_eq!(store.next_letter_at(Lane::Mail).await.expect("ok"), None);
 }
 
 /// A second start does not overwrite the first one's secrets.

@@ -34,14 +34,17 @@ use crate::guest::{self, GuestId, NewGuest};
 use crate::idempotency::Slot;
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
-use crate::letter::{DueLetter, LetterId, OutboxLetter, OutboxStore, Postage};
-use crate::lockout::{Counter, Counters, Lockout, Reservation, Tries};
+use crate::letter::{DueLetter, Lane, LetterId, OutboxLetter, OutboxStore, Postage};
+use crate::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
+use crate::notification::Notice;
 use crate::password::PasswordHash;
 use crate::session::{Session, SessionStore, SessionToken};
 use crate::tier::Tier;
 use crate::vault::{Digest, VaultStore, WrappedSecret};
 use crate::{StoreError, Timestamp};
 
+mod identity_provider;
+mod notifications;
 mod oauth;
 
 const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
@@ -116,6 +119,8 @@ struct State {
     results: HashMap<ResultId, KeptResult>,
     oauth: oauth::Oauth,
     slots: HashMap<Slot, idempotency::Taken>,
+    notifications: notifications::Notifications,
+    identities: identity_provider::Identities,
 }
 
 /// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
@@ -250,6 +255,8 @@ impl State {
         self.subscriptions.retain(|(whose, _)| !gone.contains(whose));
         self.results.retain(|_, kept| !gone.contains(&kept.owner));
         self.oauth.end_of(gone);
+        self.notifications.discard(gone);
+        self.identities.discard(gone);
     }
 
     fn send(&mut self, letter: OutboxLetter) {
@@ -273,6 +280,15 @@ impl State {
         }
         tried.used = true;
         Some(tried.challenge)
+    }
+
+    /// Credits of the last grant.
+    fn last_grant(&self, account: AccountId) -> u64 {
+        let is_grant = |row: &&Booked| {
+            let kinds = [TransactionKind::SignupGrant, TransactionKind::AdminGrant];
+            row.account == account && kinds.contains(&row.transaction.kind)
+        };
+        self.ledger.iter().rev().find(is_grant).map_or(0, |row| row.transaction.credits as u64)
     }
 
     fn book(&mut self, account: AccountId, kind: TransactionKind, credits: i64, at: Timestamp) {
@@ -316,6 +332,7 @@ impl State {
         &mut self,
         account: Option<AccountId>,
         client: &Client,
+        method: LoginMethod,
         status: TryStatus,
         at: Timestamp,
     ) {
@@ -325,20 +342,32 @@ impl State {
             address: client.address,
             user_agent: client.user_agent.clone(),
             status,
-            method: LoginMethod::Password,
+            method,
             at,
         };
         self.history.push((account, entry));
     }
 
-    fn begin_session(&mut self, session: Session, known: &KnownClient, client: &Client) {
+    fn begin_session(
+        &mut self,
+        session: Session,
+        known: &KnownClient,
+        client: &Client,
+        method: LoginMethod,
+    ) {
         let at = session.created_at;
-        if let Some(account) = self.accounts.get_mut(&session.account) {
-            account.last_login_at = Some(at);
+        let account = self.accounts.get_mut(&session.account);
+        let before = account.and_then(|account| account.last_login_at.replace(at));
+        let is_known = |mark| {
+            let seen_at = self.known.get(&(known.recipient, mark));
+            seen_at.is_some_and(|seen_at| at - KNOWN_FOR < *seen_at)
+        };
+        if before.is_some() && !known.network.is_some_and(is_known) {
+            self.notify(session.account, &Notice::NewAddress(client.address), at);
         }
         self.sessions.push(session);
         self.know(known);
-        self.remember(Some(session.account), client, TryStatus::Success, at);
+        self.remember(Some(session.account), client, method, TryStatus::Success, at);
     }
 
     /// Remembers a client, in place of what it was known by before and of whom was seen longest
@@ -515,6 +544,7 @@ impl RegistrationStore for MemoryStore {
         let Some(account) = state.accounts.get_mut(&id) else { return Ok(false) };
         account.verified_at = Some(now);
         state.book(id, TransactionKind::SignupGrant, form.credits as i64, now);
+        state.notify(id, &Notice::Welcome, now);
         state.sessions.push(form.session);
         state.know(&form.client);
         let status = KeyStatus::Active;
@@ -582,9 +612,11 @@ impl RecoveryStore for MemoryStore {
         state.rehash(Some(reset.account), Some(reset.password_hash));
         state.sessions.retain(|session| session.account != reset.account);
         state.oauth.end_of(&[reset.account]);
+        state.identities.end_hand_offs(reset.account);
         state.end_half_done_logins(reset.account);
         state.lockouts.retain(|(recipient, _), _| *recipient != reset.known.recipient);
         state.know(&reset.known);
+        state.notify(reset.account, &Notice::PasswordChanged, reset.at);
         state.send(reset.notice);
         Ok(true)
     }
@@ -611,20 +643,23 @@ impl SignInStore for MemoryStore {
         match outcome {
             Outcome::NotLooked { locked: false } => {}
             Outcome::NotLooked { locked: true } => {
-                state.remember(account, &client, TryStatus::Locked, at);
+                state.remember(account, &client, LoginMethod::Password, TryStatus::Locked, at);
             }
             Outcome::Wrong { notice } => {
-                state.remember(account, &client, TryStatus::Failed, at);
+                state.remember(account, &client, LoginMethod::Password, TryStatus::Failed, at);
                 if locks && state.postage(&recipient, Purpose::Lock, at).allows(at) {
                     state.send(notice);
+                    if let Some(account) = account {
+                        state.notify(account, &Notice::Locked { until: at + LOCK }, at);
+                    }
                 }
             }
             Outcome::Refused => {
-                state.remember(account, &client, TryStatus::Failed, at);
+                state.remember(account, &client, LoginMethod::Password, TryStatus::Failed, at);
             }
             Outcome::SignedIn { session, known, rehashed } => {
                 state.rehash(account, rehashed);
-                state.begin_session(session, &known, &client);
+                state.begin_session(session, &known, &client, LoginMethod::Password);
             }
             Outcome::MfaRequired { challenge, letter, rehashed } => {
                 state.rehash(account, rehashed);
@@ -656,7 +691,7 @@ impl SignInStore for MemoryStore {
         if active.is_none() || state.use_up(challenge, session.created_at).is_none() {
             return Ok(None);
         }
-        state.begin_session(session, &known, client);
+        state.begin_session(session, &known, client, LoginMethod::Password);
         Ok(active)
     }
 
@@ -666,7 +701,7 @@ impl SignInStore for MemoryStore {
         client: &Client,
         now: Timestamp,
     ) -> Stored<()> {
-        self.lock().remember(account, client, TryStatus::Failed, now);
+        self.lock().remember(account, client, LoginMethod::Password, TryStatus::Failed, now);
         Ok(())
     }
 }
@@ -716,6 +751,8 @@ impl OwnerStore for MemoryStore {
         if !enabled {
             state.end_half_done_logins(id);
         }
+        let change = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
+        state.notify(id, &change, notice.created_at);
         state.send(notice);
         Ok(true)
     }
@@ -937,6 +974,8 @@ impl CleanUpStore for MemoryStore {
             }
             Stale::Answers => state.remove_slots(now, limit),
             Stale::Results(made) => state.remove_results(made, limit),
+            Stale::SignIns(made) => state.identities.remove_until(made, limit),
+            Stale::Notifications(written) => state.notifications.remove_until(written, limit),
             // A deletion leaves none here.
             Stale::Departed => 0,
             Stale::Usage(before) => {
@@ -1003,6 +1042,7 @@ impl KeyStore for MemoryStore {
             tier: account.tier,
             hourly_limit: account.hourly_limit.unwrap_or(account.tier.hourly_limit()),
             credit_balance: account.balance,
+            last_grant: state.last_grant(key.account),
             is_admin: account.is_admin,
         }))
     }
@@ -1037,6 +1077,7 @@ impl KeyStore for MemoryStore {
         key.key.sealed.bytes.clear();
         let status = KeyStatus::Active;
         state.keys.push(Key { account, key: new, status, created_at: now });
+        state.notify(account, &Notice::KeyRegenerated, now);
         Ok(true)
     }
 }
@@ -1204,12 +1245,11 @@ impl Ledger for MemoryStore {
 }
 
 impl OutboxStore for MemoryStore {
-    async fn due_letters(&self, now: Timestamp, limit: u32) -> Stored<Vec<DueLetter>> {
+    async fn due_letters(&self, lane: Lane, now: Timestamp, limit: u32) -> Stored<Vec<DueLetter>> {
         let state = self.lock();
-        let due = state
-            .letters
-            .iter()
-            .filter(|waiting| waiting.due_at.is_some_and(|due_at| due_at <= now));
+        let due = state.letters.iter().filter(|waiting| {
+            waiting.letter.lane == lane && waiting.due_at.is_some_and(|due_at| due_at <= now)
+        });
         let letters = due.take(limit as usize).map(|waiting| DueLetter {
             id: waiting.letter.id,
             sealed: waiting.letter.sealed.clone(),
@@ -1219,8 +1259,16 @@ impl OutboxStore for MemoryStore {
         Ok(letters.collect())
     }
 
-    async fn next_letter_at(&self) -> Stored<Option<Timestamp>> {
-        Ok(self.lock().letters.iter().filter_map(|waiting| waiting.due_at).min())
+    async fn next_letter_at(&self, lane: Lane) -> Stored<Option<Timestamp>> {
+        let state = self.lock();
+        let of_lane = state.letters.iter().filter(|waiting| waiting.letter.lane == lane);
+        Ok(of_lane.filter_map(|waiting| waiting.due_at).min())
+    }
+
+    async fn waiting_letters(&self, lane: Lane) -> Stored<u64> {
+        let state = self.lock();
+        let of_lane = state.letters.iter().filter(|waiting| waiting.letter.lane == lane);
+        Ok(of_lane.filter(|waiting| waiting.due_at.is_some()).count() as u64)
     }
 
     async fn letter_sent(&self, id: LetterId, _now: Timestamp) -> Stored<()> {

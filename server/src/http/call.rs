@@ -10,7 +10,7 @@ use std::{
 };
 
 use account_core::{
-    Caller, CallerId, Entry, Settlement, Standing, Timestamp, Usage,
+    Caller, CallerId, Entry, Notice, Settlement, Standing, Timestamp, Usage,
     idempotency::{Claim, IdempotencyStore as _, KeptAnswer, RequestDigest, Slot},
 };
 use poem::{
@@ -154,6 +154,16 @@ impl Call {
         self.matched.get().is_some_and(|matched| matched.has_body)
     }
 
+    /// The name of a parameter of the path, by the place that the route counts.
+    #[must_use]
+    pub(super) fn path_parameter<'a>(&'a self, counted: &'a str) -> &'a str {
+        let place = counted.strip_prefix("param").and_then(|place| place.parse().ok());
+        let path = self.matched.get().map_or("", |matched| &matched.path);
+        let mut names = path.split('/').filter_map(|segment| segment.strip_prefix('{'));
+        let name = place.and_then(|place| names.nth(place));
+        name.and_then(|name| name.strip_suffix('}')).unwrap_or(counted)
+    }
+
     /// The parameters that the route describes.
     #[must_use]
     pub(super) fn parameters(&self) -> &[Parameter] {
@@ -185,6 +195,7 @@ impl Call {
             Ok(Settlement::Charged { balance }) => {
                 let _ = self.charge.set(Charge { cost, balance });
                 self.service.metrics.count_debit(cost);
+                self.tell_of_debit(caller, u64::from(cost), balance).await;
                 Ok(())
             }
             Ok(Settlement::Insufficient { .. }) => {
@@ -242,6 +253,7 @@ impl Call {
             Ok(Some(Settlement::Charged { balance })) => {
                 let _ = self.charge.set(Charge { cost, balance });
                 self.service.metrics.count_debit(cost);
+                self.tell_of_debit(caller, u64::from(cost), balance).await;
                 Ok(())
             }
             Ok(unpaid) => {
@@ -252,6 +264,19 @@ impl Call {
                 tracing::error!(request_id = %self.id, %error, "the ledger did not settle");
                 Err(Refusal::Busy { retry_after: Duration::from_secs(1) })
             }
+        }
+    }
+
+    /// Writes the notice of a debit that crossed a mark, which two calls a grant do. The charge
+    /// stands whatever comes of it.
+    async fn tell_of_debit(&self, caller: &Caller, cost: u64, balance: u64) {
+        let Caller::Account(account) = caller else { return };
+        let Some(notice) = Notice::of_debit(balance + cost, balance, account.last_grant) else {
+            return;
+        };
+        let told = self.service.accounts.add_notice(account.id, &notice, self.at).await;
+        if let Err(error) = told {
+            tracing::error!(request_id = %self.id, %error, "a notice of credits was not written");
         }
     }
 

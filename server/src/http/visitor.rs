@@ -7,13 +7,14 @@ use poem::{Request, RequestBody, Result};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
 use super::{Call, Refusal};
-use crate::account::CLIENT_COOKIE;
+use crate::account::{CLIENT_COOKIE, identity_provider as idp};
 
 /// Someone without a key.
 pub struct Visitor {
     call: Arc<Call>,
     user_agent: Option<String>,
     client_token: Option<ClientToken>,
+    idp_browser: Option<String>,
 }
 
 impl Visitor {
@@ -30,10 +31,20 @@ impl Visitor {
             .with_token(self.client_token.clone())
     }
 
+    /// What ties a sign-in by the identity provider to this browser.
+    #[must_use]
+    pub fn idp_browser(&self) -> Option<&str> {
+        self.idp_browser.as_deref()
+    }
+
     fn of(request: &Request) -> Self {
         let client_token = cookie(request, CLIENT_COOKIE).and_then(ClientToken::parse);
         let user_agent = request.header("user-agent").map(str::to_owned);
-        Self { call: Call::of(request).clone(), user_agent, client_token }
+        let call = Call::of(request).clone();
+        let idp_cookie =
+            if call.service.settings.is_https { idp::HOST_COOKIE } else { idp::COOKIE };
+        let idp_browser = cookie(request, idp_cookie).map(str::to_owned);
+        Self { call, user_agent, client_token, idp_browser }
     }
 
     /// Who sends a request, counted against the limit of its address.

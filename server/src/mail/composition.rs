@@ -97,14 +97,30 @@ struct AccountLockedText;
 #[template(path = "account_locked.html")]
 struct AccountLockedHtml;
 
+#[derive(Template)]
+#[template(path = "announcement.txt")]
+struct AnnouncementText<'a> {
+    title: &'a str,
+    description: &'a str,
+    message: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "announcement.html")]
+struct AnnouncementHtml<'a> {
+    title: &'a str,
+    description: &'a str,
+    paragraphs: Vec<&'a str>,
+}
+
 /// A subject and the same letter twice.
-struct Words {
-    subject: &'static str,
+struct Words<'a> {
+    subject: &'a str,
     text: String,
     html: String,
 }
 
-/// Writes a letter; `None` for a decoy, which says nothing.
+/// Writes a letter; `None` for a decoy, which says nothing, and for a message, which is no letter.
 pub(super) fn compose(
     letter: &Letter,
     from: &Mailbox,
@@ -121,7 +137,7 @@ fn build(
     from: &Mailbox,
     id: LetterId,
     written_at: Timestamp,
-    words: Words,
+    words: Words<'_>,
 ) -> Result<Message, Box<dyn std::error::Error + Send + Sync>> {
     let since_1970 = Duration::from_secs(u64::try_from(written_at.timestamp())?);
     let mut message = Message::builder()
@@ -137,7 +153,7 @@ fn build(
     Ok(message)
 }
 
-fn words(content: &Content) -> Result<Option<Words>, askama::Error> {
+fn words(content: &Content) -> Result<Option<Words<'_>>, askama::Error> {
     let (subject, text, html) = match content {
         Content::Registration { username, code } => {
             let (username, code) = (username.as_str(), code.expose());
@@ -183,7 +199,16 @@ fn words(content: &Content) -> Result<Option<Words>, askama::Error> {
             AccountLockedText.render()?,
             AccountLockedHtml.render()?,
         ),
-        Content::Decoy { .. } => return Ok(None),
+        Content::Announcement { title, description, message } => {
+            let paragraphs = message.split("\n\n").map(str::trim);
+            let paragraphs = paragraphs.filter(|text| !text.is_empty()).collect();
+            (
+                title.as_str(),
+                AnnouncementText { title, description, message }.render()?,
+                AnnouncementHtml { title, description, paragraphs }.render()?,
+            )
+        }
+        Content::Decoy { .. } | Content::Message { .. } => return Ok(None),
     };
     Ok(Some(Words { subject, text, html }))
 }
@@ -237,6 +262,11 @@ mod tests {
             Content::MfaDisabled,
             Content::AccountDeleted,
             Content::AccountLocked,
+            Content::Announcement {
+                title: "Réunion".to_owned(),
+                description: "A summary".to_owned(),
+                message: format!("{}\n\nÜber", "long ".repeat(400)),
+            },
         ] {
             let has_code = matches!(content, Content::Mfa { .. } | Content::Reset { .. });
             let letter = letter(content);

@@ -1,48 +1,57 @@
-//! The worker: sends what is due, puts off what fails, forgets what no longer counts.
+//! The workers, one a lane: each sends what is due, puts off what fails, and forgets what no longer
+//! counts. Where there is nothing to send, the letters of a broadcast are written, a batch at a
+//! time.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use account_core::letter::{DueLetter, Letter, OutboxStore, Postage, retry_delay};
-use account_core::{StoreError, Timestamp, Vault};
+use account_core::letter::{Content, DueLetter, Letter, OutboxStore, Postage, retry_delay};
+use account_core::{Accounts, Error, PasswordHasher, StoreError, Timestamp, Vault};
 use chrono::TimeDelta;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::composition::compose;
-use super::{SendError, Sender};
+use super::{Post, SendError};
 use crate::store::{MailTurn, Store};
 
 /// Letters on their way at once.
 const AT_ONCE: u32 = 8;
 /// How long the worker rests at most: a letter of another process, or one put off, waits no longer.
 const LONGEST_REST: Duration = Duration::from_secs(5);
+/// Accounts whose letters of a broadcast are written at once.
+const BATCH: u32 = 64;
 /// How often old letters are forgotten.
 const FORGET_EVERY: TimeDelta = TimeDelta::hours(1);
 
-/// A handle to the task that sends letters.
+/// A handle to the task that sends the letters of one lane.
 pub struct Worker {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
-#[derive(Clone)]
-struct Desk<C> {
-    store: Store,
+struct Desk<H, C> {
+    accounts: Accounts<Store, H>,
     vault: Arc<Vault>,
-    sender: Sender,
+    post: Post,
     clock: C,
 }
 
 impl Worker {
-    /// Starts to send the letters of a store.
+    /// Starts to send what a lane's post takes.
     #[must_use]
-    pub fn start<C>(store: Store, vault: Arc<Vault>, sender: Sender, clock: C) -> Self
+    pub fn start<H, C>(
+        accounts: Accounts<Store, H>,
+        vault: Arc<Vault>,
+        post: impl Into<Post>,
+        clock: C,
+    ) -> Self
     where
-        C: Fn() -> Timestamp + Clone + Send + Sync + 'static,
+        H: PasswordHasher + Send + Sync + 'static,
+        C: Fn() -> Timestamp + Send + Sync + 'static,
     {
         let (stop, stopped) = watch::channel(false);
-        let desk = Desk { store, vault, sender, clock };
+        let desk = Arc::new(Desk { accounts, vault, post: post.into(), clock });
         Self { stop, task: tokio::spawn(desk.work(stopped)) }
     }
 
@@ -58,11 +67,16 @@ impl Worker {
     }
 }
 
-impl<C> Desk<C>
+impl<H, C> Desk<H, C>
 where
-    C: Fn() -> Timestamp + Clone + Send + Sync + 'static,
+    H: PasswordHasher + Send + Sync + 'static,
+    C: Fn() -> Timestamp + Send + Sync + 'static,
 {
-    async fn work(self, mut stopped: watch::Receiver<bool>) {
+    fn store(&self) -> &Store {
+        self.accounts.store()
+    }
+
+    async fn work(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
         let mut forget_at = (self.clock)();
         let mut turn = None;
         while !*stopped.borrow() {
@@ -77,11 +91,11 @@ where
             if let Err(error) = &sent {
                 tracing::error!(%error, "the outbox cannot be read");
             }
-            if sent.is_ok_and(|letters| letters > 0) {
+            if sent.is_ok_and(|has_more| has_more) {
                 continue;
             }
             tokio::select! {
-                () = self.store.letter_written() => {}
+                () = self.store().letter_written(self.post.lane()) => {}
                 () = tokio::time::sleep(self.rest().await) => {}
                 _ = stopped.changed() => {}
             }
@@ -95,25 +109,27 @@ where
         {
             return true;
         }
-        *turn = self.store.mail_turn().await.unwrap_or_else(|error| {
+        *turn = self.store().mail_turn(self.post.lane()).await.unwrap_or_else(|error| {
             tracing::error!(%error, "the outbox cannot be reached");
             None
         });
         turn.is_some()
     }
 
-    /// Sends what is due, a few at once; answers how many were tried.
-    async fn round(&self, forget_at: &mut Timestamp) -> Result<usize, StoreError> {
+    /// Sends what is due, a few at once; answers whether there was anything to do.
+    async fn round(self: &Arc<Self>, forget_at: &mut Timestamp) -> Result<bool, Error> {
         let now = (self.clock)();
         if now >= *forget_at {
-            self.store.forget_letters(Postage::since(now)).await?;
+            self.store().forget_letters(Postage::since(now)).await?;
             *forget_at = now + FORGET_EVERY;
         }
-        let due = self.store.due_letters(now, AT_ONCE).await?;
-        let count = due.len();
+        let due = self.store().due_letters(self.post.lane(), now, AT_ONCE).await?;
+        if due.is_empty() {
+            return self.accounts.fan_out(BATCH, now).await;
+        }
         let mut tasks = JoinSet::new();
         for letter in due {
-            let desk = self.clone();
+            let desk = Arc::clone(self);
             tasks.spawn(async move { desk.deliver(letter).await });
         }
         while let Some(delivered) = tasks.join_next().await {
@@ -122,18 +138,24 @@ where
                 Err(error) => tracing::error!(%error, "sending a letter panicked"),
             }
         }
-        Ok(count)
+        Ok(true)
     }
 
     async fn deliver(&self, letter: DueLetter) -> Result<(), StoreError> {
         let id = letter.id;
+        let name = format!("{:032x}", id.0);
         match self.send(&letter).await {
-            Ok(()) => self.store.letter_sent(id, (self.clock)()).await,
+            Ok(()) => self.store().letter_sent(id, (self.clock)()).await,
+            Err(SendError::Refused(reason)) => {
+                tracing::warn!(letter = name, reason, "a message was refused and is given up");
+                self.store().letter_sent(id, (self.clock)()).await
+            }
             Err(error) => {
                 let failures = letter.failures + 1;
-                let retry_at = (self.clock)() + retry_delay(failures);
-                tracing::warn!(letter = %format_args!("{:032x}", id.0), failures, %error, "a letter waits");
-                self.store.letter_failed(id, retry_at).await
+                let delay = retry_delay(failures).max(error.retry_after());
+                let retry_at = (self.clock)() + delay;
+                tracing::warn!(letter = name, failures, %error, "a letter waits");
+                self.store().letter_failed(id, retry_at).await
             }
         }
     }
@@ -141,15 +163,23 @@ where
     async fn send(&self, due: &DueLetter) -> Result<(), SendError> {
         let letter = Letter::unseal(due.id, &due.sealed, &self.vault)
             .map_err(|error| SendError::Compose(error.into()))?;
-        let message = compose(&letter, &self.sender.from, due.id, due.created_at)?;
-        let Some(message) = message else { return Ok(()) };
-        let time = due.created_at.format("%Y%m%dT%H%M%S%6fZ");
-        self.sender.send(message, format!("{time}-{:032x}.eml", due.id.0)).await
+        match (&self.post, &letter.content) {
+            (Post::Messaging(messenger), Content::Message { chat, text }) => {
+                messenger.send(chat, text).await
+            }
+            (Post::Messaging(_), _) => Ok(()),
+            (Post::Mail(sender), _) => {
+                let message = compose(&letter, &sender.from, due.id, due.created_at)?;
+                let Some(message) = message else { return Ok(()) };
+                let time = due.created_at.format("%Y%m%dT%H%M%S%6fZ");
+                sender.send(message, format!("{time}-{:032x}.eml", due.id.0)).await
+            }
+        }
     }
 
     /// Until the next letter is due, and never long.
     async fn rest(&self) -> Duration {
-        let next = self.store.next_letter_at().await.ok().flatten();
+        let next = self.store().next_letter_at(self.post.lane()).await.ok().flatten();
         let wait = next.map(|next| (next - (self.clock)()).to_std().unwrap_or_default());
         wait.map_or(LONGEST_REST, |wait| wait.clamp(Duration::from_millis(10), LONGEST_REST))
     }
@@ -159,12 +189,14 @@ where
 mod tests {
     use std::path::Path;
 
+    use account_core::letter::Lane;
     use account_core::testing::{CheapHasher, FixedClock, Outbox, SeededEntropy};
-    use account_core::{Accounts, Client, Contact, Email, Login, Password, Registration, Username};
+    use account_core::{Client, Contact, Email, Login, Password, Registration, Username};
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::mail::Sender;
     use crate::store::{Migrate, open};
 
     struct Office {
@@ -195,8 +227,8 @@ mod tests {
         }
 
         fn worker(&self, sender: Sender) -> Worker {
-            let (store, clock) = (self.accounts.store().clone(), self.clock.clone());
-            Worker::start(store, Arc::clone(&self.vault), sender, move || clock.now())
+            let (accounts, clock) = (self.accounts.clone(), self.clock.clone());
+            Worker::start(accounts, Arc::clone(&self.vault), sender, move || clock.now())
         }
 
         /// Waits until the outbox is empty or every letter in it was put off.
@@ -205,7 +237,8 @@ mod tests {
             let settled = tokio::time::timeout(patience, async {
                 loop {
                     let far = self.clock.now() + TimeDelta::days(1);
-                    let due = self.accounts.store().due_letters(far, 100).await.expect("ok");
+                    let due =
+                        self.accounts.store().due_letters(Lane::Mail, far, 100).await.expect("ok");
                     if due.iter().all(|letter| letter.failures > 0 && letter.failures >= failures) {
                         return;
                     }

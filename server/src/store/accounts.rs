@@ -20,41 +20,12 @@ use super::{Store, revise};
 
 impl AccountStore for Store {
     async fn create_account(&self, row: AccountRow) -> Result<Creation, StoreError> {
-        let now = row.created_at;
         let change = self.write().await?;
-        if verified(&change, &row.email).await?.is_some() {
-            return Ok(Creation::EmailTaken);
+        let created = self.insert_account(&change, row).await?;
+        if created == Creation::Done {
+            stored(change.commit().await)?;
         }
-        if name_taken(&change, &row.username, &row.email, None, now).await? {
-            return Ok(Creation::UsernameTaken);
-        }
-        discard_forms(&change, &row.username, &row.email).await?;
-        let insert = "INSERT INTO account (id, email, username, username_key, password_hash, tier, hourly_limit, credit_balance, is_admin, mfa_enabled, created_at, verified_at) \
-                      VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, FALSE, $9, $9)";
-        let values = [
-            row.id.0.into(),
-            row.email.as_str().into(),
-            row.username.as_str().into(),
-            row.username.key().into(),
-            row.password_hash.map(|hash| hash.0).into(),
-            row.tier.name().into(),
-            row.hourly_limit.map(i64::from).into(),
-            row.is_admin.into(),
-            time(now),
-        ];
-        if !unless_taken(change.execute_raw(statement(insert, values)).await)? {
-            let email_taken = verified(&self.readers, &row.email).await?.is_some();
-            return Ok(if email_taken { Creation::EmailTaken } else { Creation::UsernameTaken });
-        }
-        let kind = if row.granted_by_admin {
-            TransactionKind::AdminGrant
-        } else {
-            TransactionKind::SignupGrant
-        };
-        book_grant(&change, row.id, kind, row.credits, now).await?;
-        insert_key(&change, row.id, row.key, now).await?;
-        stored(change.commit().await)?;
-        Ok(Creation::Done)
+        Ok(created)
     }
 
     async fn profile(&self, account: AccountId) -> Result<Option<Profile>, StoreError> {
@@ -98,6 +69,50 @@ impl AccountStore for Store {
         revise(&change).await?;
         stored(change.commit().await)?;
         Ok(Granted::Balance(balance))
+    }
+}
+
+impl Store {
+    /// Inserts a verified account with its key and its grant, in place of an unverified form of the
+    /// address; nothing is inserted where address or name are taken.
+    pub(super) async fn insert_account(
+        &self,
+        change: &DatabaseTransaction,
+        row: AccountRow,
+    ) -> Result<Creation, StoreError> {
+        let now = row.created_at;
+        if verified(change, &row.email).await?.is_some() {
+            return Ok(Creation::EmailTaken);
+        }
+        if name_taken(change, &row.username, &row.email, None, now).await? {
+            return Ok(Creation::UsernameTaken);
+        }
+        discard_forms(change, &row.username, &row.email).await?;
+        let insert = "INSERT INTO account (id, email, username, username_key, password_hash, tier, hourly_limit, credit_balance, is_admin, mfa_enabled, created_at, verified_at) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, FALSE, $9, $9)";
+        let values = [
+            row.id.0.into(),
+            row.email.as_str().into(),
+            row.username.as_str().into(),
+            row.username.key().into(),
+            row.password_hash.map(|hash| hash.0).into(),
+            row.tier.name().into(),
+            row.hourly_limit.map(i64::from).into(),
+            row.is_admin.into(),
+            time(now),
+        ];
+        if !unless_taken(change.execute_raw(statement(insert, values)).await)? {
+            let email_taken = verified(&self.readers, &row.email).await?.is_some();
+            return Ok(if email_taken { Creation::EmailTaken } else { Creation::UsernameTaken });
+        }
+        let kind = if row.granted_by_admin {
+            TransactionKind::AdminGrant
+        } else {
+            TransactionKind::SignupGrant
+        };
+        book_grant(change, row.id, kind, row.credits, now).await?;
+        insert_key(change, row.id, row.key, now).await?;
+        Ok(Creation::Done)
     }
 }
 

@@ -36,6 +36,14 @@ pub(super) const RESULTS: &str = "DELETE FROM result WHERE id IN \
     (SELECT id FROM result WHERE created_at <= $1 LIMIT $2)";
 pub(super) const ANSWERS: &str = "DELETE FROM kept_answer WHERE slot IN \
     (SELECT slot FROM kept_answer WHERE expires_at <= $1 LIMIT $2)";
+pub(super) const STARTS: &str = "DELETE FROM idp_start WHERE state IN \
+    (SELECT state FROM idp_start WHERE created_at <= $1 LIMIT $2)";
+pub(super) const COMPLETIONS: &str = "DELETE FROM idp_completion WHERE digest IN \
+    (SELECT digest FROM idp_completion WHERE created_at <= $1 LIMIT $2)";
+pub(super) const HAND_OFFS: &str = "DELETE FROM hand_off WHERE digest IN \
+    (SELECT digest FROM hand_off WHERE created_at <= $1 LIMIT $2)";
+pub(super) const NOTIFICATIONS: &str = "DELETE FROM notification WHERE id IN \
+    (SELECT id FROM notification WHERE created_at <= $1 LIMIT $2)";
 pub(super) const GUESTS: &str = "DELETE FROM guest WHERE id IN \
     (SELECT id FROM guest WHERE expires_at <= $1 LIMIT $2) RETURNING id";
 pub(super) const OF_GUESTS: &str = "UPDATE usage SET guest_id = NULL, ip = '' WHERE guest_id IN ";
@@ -70,6 +78,17 @@ impl CleanUpStore for Store {
             }
             Stale::Answers => execute(&change, ANSWERS, [time(now), most]).await?,
             Stale::Results(made) => execute(&change, RESULTS, [time(made), most]).await?,
+            Stale::SignIns(made) => {
+                let mut most_gone = 0;
+                for sql in [STARTS, COMPLETIONS, HAND_OFFS] {
+                    let gone = execute(&change, sql, [time(made), most.clone()]).await?;
+                    most_gone = gone.max(most_gone);
+                }
+                most_gone
+            }
+            Stale::Notifications(written) => {
+                execute(&change, NOTIFICATIONS, [time(written), most]).await?
+            }
             Stale::Departed => forget_departed(&change, limit).await?,
             Stale::Usage(day) => remove_usage(&change, day, limit).await?,
         };

@@ -2,10 +2,11 @@
 
 use account_core::guest::network;
 use account_core::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
-use account_core::{AccountId, GuestId, StoreError, Timestamp};
+use account_core::{AccountId, GuestId, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::engine::lock_account;
+use super::notifications::notify;
 use super::rows::{
     address_column, column, digest, narrow, number, number_column, statement, stored,
     tier_and_limit, time, time_column,
@@ -14,7 +15,7 @@ use super::{Store, revise};
 
 impl KeyStore for Store {
     async fn account_by_key(&self, key: &KeyDigest) -> Result<Option<AccountCaller>, StoreError> {
-        let query = "SELECT account.id, api_key.id AS key_id, tier, hourly_limit, credit_balance, is_admin \
+        let query = "SELECT account.id, api_key.id AS key_id, tier, hourly_limit, credit_balance, last_grant, is_admin \
                      FROM api_key JOIN account ON account.id = api_key.account_id \
                      WHERE digest = $1 AND status = 'active' AND verified_at IS NOT NULL";
         let row = stored(self.readers.query_one_raw(statement(query, [digest(key)])).await)?;
@@ -26,6 +27,7 @@ impl KeyStore for Store {
             tier,
             hourly_limit,
             credit_balance: narrow(&row, "credit_balance")?,
+            last_grant: narrow(&row, "last_grant")?,
             is_admin: column(&row, "is_admin")?,
         }))
     }
@@ -64,6 +66,7 @@ impl KeyStore for Store {
             return Ok(false);
         }
         insert_key(&change, account, new, now).await?;
+        notify(&change, account, &Notice::KeyRegenerated, now).await?;
         revise(&change).await?;
         stored(change.commit().await)?;
         Ok(true)

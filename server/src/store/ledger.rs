@@ -92,7 +92,8 @@ pub(super) async fn book_grant(
     if credits == 0 {
         return Ok(());
     }
-    let add = "UPDATE account SET credit_balance = credit_balance + $2 WHERE id = $1";
+    let add = "UPDATE account SET credit_balance = credit_balance + $2, last_grant = $2 \
+               WHERE id = $1";
     let values = [account.0.into(), amount(credits)];
     stored(change.execute_raw(statement(add, values)).await)?;
     let book = "INSERT INTO ledger (account_id, kind, credits, balance_after, created_at, updated_at) \

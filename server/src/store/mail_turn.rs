@@ -1,33 +1,40 @@
 //! Which of several instances sends the letters.
 
 use account_core::StoreError;
+use account_core::letter::Lane;
 use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::{self, Connection, Postgres};
 
 use super::Store;
 use super::engine::is_postgres;
 
-/// The advisory lock of whoever sends.
+/// The advisory lock of whoever sends letters.
 const LETTERS: i64 = 4;
+/// The advisory lock of whoever sends messages.
+const MESSAGES: i64 = 40;
 
-/// The right to send letters, which one process at a time has: two would send each letter twice. It
+/// The right to send what waits in a lane, which one process at a time has: two would send each letter twice. It
 /// ends with this, or with its connection, so that another instance goes on where one has died.
 pub struct MailTurn(Option<PoolConnection<Postgres>>);
 
 impl Store {
-    /// Takes the right to send letters; `None` where another instance has it. SQLite has one
+    /// Takes the right to send what waits in a lane; `None` where another instance has it. SQLite has one
     /// service, which always has it.
     ///
     /// # Errors
     ///
     /// [`StoreError`] where the database does not answer.
-    pub async fn mail_turn(&self) -> Result<Option<MailTurn>, StoreError> {
+    pub async fn mail_turn(&self, lane: Lane) -> Result<Option<MailTurn>, StoreError> {
         if !is_postgres(&self.writer) {
             return Ok(Some(MailTurn(None)));
         }
         let pool = self.writer.get_postgres_connection_pool();
         let mut connection = pool.acquire().await.map_err(StoreError::new)?;
-        let take = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LETTERS);
+        let lock = match lane {
+            Lane::Mail => LETTERS,
+            Lane::Messaging => MESSAGES,
+        };
+        let take = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(lock);
         let is_taken: bool = take.fetch_one(&mut *connection).await.map_err(StoreError::new)?;
         if !is_taken {
             return Ok(None);
@@ -50,15 +57,17 @@ impl MailTurn {
 
 #[cfg(test)]
 mod tests {
+    use account_core::letter::Lane;
+
     use crate::store::testing::{open_again, postgres};
 
     #[tokio::test]
     async fn one_instance_sends_letters_and_another_goes_on_when_it_ends() {
         let Some((first, home)) = postgres().await else { return };
         let second = open_again(&home.address()).await;
-        let mut turn = first.mail_turn().await.expect("ok").expect("nobody else sends");
+        let mut turn = first.mail_turn(Lane::Mail).await.expect("ok").expect("nobody else sends");
         assert!(turn.holds().await);
-        assert!(second.mail_turn().await.expect("ok").is_none());
+        assert!(second.mail_turn(Lane::Mail).await.expect("ok").is_none());
 
         home.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' \
@@ -69,7 +78,7 @@ mod tests {
         assert!(!turn.holds().await, "its connection is gone");
         drop(turn);
         let taken = async {
-            while second.mail_turn().await.expect("ok").is_none() {
+            while second.mail_turn(Lane::Mail).await.expect("ok").is_none() {
                 tokio::task::yield_now().await;
             }
         };

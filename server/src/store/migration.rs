@@ -23,6 +23,8 @@ mod m20261120_000030_kept_answers;
 mod m20261120_000040_guest_counts;
 mod m20261120_000050_oauth;
 mod m20261120_000060_results;
+mod m20261120_000070_notifications;
+mod m20261120_000071_identity;
 
 struct Migrator;
 
@@ -40,6 +42,8 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000040_guest_counts::Migration),
             Box::new(m20261120_000050_oauth::Migration),
             Box::new(m20261120_000060_results::Migration),
+            Box::new(m20261120_000070_notifications::Migration),
+            Box::new(m20261120_000071_identity::Migration),
         ]
     }
 }

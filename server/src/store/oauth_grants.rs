@@ -131,7 +131,7 @@ impl GrantStore for Store {
         token: &Digest<AccessToken>,
     ) -> Result<Option<StoredAccess>, StoreError> {
         let query = "SELECT account.id, api_key.id AS key_id, tier, hourly_limit, credit_balance, \
-                     is_admin, resource, oauth_token.expires_at FROM oauth_token \
+                     last_grant, is_admin, resource, oauth_token.expires_at FROM oauth_token \
                      JOIN oauth_grant ON oauth_grant.id = oauth_token.grant_id \
                      JOIN account ON account.id = oauth_grant.account_id \
                      JOIN api_key ON api_key.account_id = account.id AND status = 'active' \
@@ -145,6 +145,7 @@ impl GrantStore for Store {
             tier,
             hourly_limit,
             credit_balance: narrow(&row, "credit_balance")?,
+            last_grant: narrow(&row, "last_grant")?,
             is_admin: column(&row, "is_admin")?,
         };
         let bearer = Bearer { caller, expires_at: time_column(&row, "expires_at")? };

@@ -4,9 +4,9 @@ use account_core::StoreError;
 use account_core::Timestamp;
 use account_core::code::Purpose;
 use account_core::identity::Email;
-use account_core::letter::{DueLetter, LetterId, OutboxLetter, OutboxStore, Postage};
+use account_core::letter::{DueLetter, Lane, LetterId, OutboxLetter, OutboxStore, Postage};
 use account_core::vault::{Digest, Sealed};
-use sea_orm::{ConnectionTrait, DatabaseTransaction};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
 use super::Store;
 use super::rows::{
@@ -15,10 +15,15 @@ use super::rows::{
 };
 
 impl OutboxStore for Store {
-    async fn due_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<DueLetter>, StoreError> {
+    async fn due_letters(
+        &self,
+        lane: Lane,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueLetter>, StoreError> {
         let query = "SELECT id, sealed, data_key, created_at, failures FROM letter \
-                     WHERE due_at <= $1 ORDER BY due_at, created_at LIMIT $2";
-        let query = statement(query, [time(now), limit.into()]);
+                     WHERE lane = $1 AND due_at <= $2 ORDER BY due_at, created_at LIMIT $3";
+        let query = statement(query, [lane.name().into(), time(now), i64::from(limit).into()]);
         let rows = stored(self.readers.query_all_raw(query).await)?;
         let letter = |row| {
             let sealed =
@@ -33,10 +38,19 @@ impl OutboxStore for Store {
         rows.iter().map(letter).collect()
     }
 
-    async fn next_letter_at(&self) -> Result<Option<Timestamp>, StoreError> {
-        let query = "SELECT min(due_at) AS due_at FROM letter WHERE due_at IS NOT NULL";
-        let row = stored(self.readers.query_one_raw(statement(query, [])).await)?;
+    async fn next_letter_at(&self, lane: Lane) -> Result<Option<Timestamp>, StoreError> {
+        let query = "SELECT min(due_at) AS due_at FROM letter \
+                     WHERE lane = $1 AND due_at IS NOT NULL";
+        let query = statement(query, [lane.name().into()]);
+        let row = stored(self.readers.query_one_raw(query).await)?;
         row.map_or(Ok(None), |row| optional_time_column(&row, "due_at"))
+    }
+
+    async fn waiting_letters(&self, lane: Lane) -> Result<u64, StoreError> {
+        let query = "SELECT count(*) AS letters FROM letter WHERE lane = $1 AND due_at IS NOT NULL";
+        let query = statement(query, [lane.name().into()]);
+        let row = stored(self.readers.query_one_raw(query).await)?;
+        row.map_or(Ok(0), |row| narrow(&row, "letters"))
     }
 
     async fn letter_sent(&self, id: LetterId, _now: Timestamp) -> Result<(), StoreError> {
@@ -65,17 +79,42 @@ pub(super) async fn insert_letter(
     change: &DatabaseTransaction,
     letter: OutboxLetter,
 ) -> Result<(), StoreError> {
-    let insert = "INSERT INTO letter (id, recipient, purpose, sealed, data_key, created_at, due_at, failures) \
-                  VALUES ($1, $2, $3, $4, $5, $6, $6, 0)";
-    let values = [
-        number(letter.id.0),
-        digest(&letter.recipient),
-        letter.purpose.map(Purpose::name).into(),
-        letter.sealed.bytes.into(),
-        letter.sealed.data_key.into(),
-        time(letter.created_at),
-    ];
-    stored(change.execute_raw(statement(insert, values)).await)?;
+    insert_letters(change, vec![letter]).await
+}
+
+/// Puts letters into the outbox, due at once: one statement for many.
+pub(super) async fn insert_letters(
+    change: &DatabaseTransaction,
+    letters: Vec<OutboxLetter>,
+) -> Result<(), StoreError> {
+    const COLUMNS: usize = 7;
+    if letters.is_empty() {
+        return Ok(());
+    }
+    let rows = (0..letters.len()).map(|row| {
+        let [id, recipient, purpose, sealed, data_key, at, lane] =
+            std::array::from_fn::<_, COLUMNS, _>(|column| row * COLUMNS + column + 1);
+        format!(
+            "(${id}, ${recipient}, ${purpose}, ${sealed}, ${data_key}, ${at}, ${at}, ${lane}, 0)"
+        )
+    });
+    let insert = format!(
+        "INSERT INTO letter (id, recipient, purpose, sealed, data_key, created_at, due_at, lane, failures) \
+         VALUES {}",
+        rows.collect::<Vec<_>>().join(", ")
+    );
+    let values = letters.into_iter().flat_map(|letter| -> [Value; COLUMNS] {
+        [
+            number(letter.id.0),
+            digest(&letter.recipient),
+            letter.purpose.map(Purpose::name).into(),
+            letter.sealed.bytes.into(),
+            letter.sealed.data_key.into(),
+            time(letter.created_at),
+            letter.lane.name().into(),
+        ]
+    });
+    stored(change.execute_raw(statement(&insert, values)).await)?;
     Ok(())
 }
 

@@ -8,11 +8,12 @@ use account_core::identity::{Email, Username};
 use account_core::letter::OutboxLetter;
 use account_core::lockout::{Counter, Counters, Reservation};
 use account_core::vault::Digest;
-use account_core::{AccountId, StoreError, Timestamp};
+use account_core::{AccountId, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
 use super::clean_up::forget_caller;
 use super::engine::{Turn, lock_account};
+use super::notifications::notify;
 use super::outbox::insert_letter;
 use super::registration::name_taken;
 use super::rows::{column, digest, statement, stored, time, unless_taken};
@@ -76,6 +77,8 @@ impl OwnerStore for Store {
             let values = [account.0.into(), Purpose::Mfa.name().into()];
             stored(change.execute_raw(statement(half_done, values)).await)?;
         }
+        let switched = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
+        notify(&change, account, &switched, notice.created_at).await?;
         insert_letter(&change, notice).await?;
         stored(change.commit().await)?;
         self.letters.notify_one();

@@ -4,13 +4,14 @@ use account_core::accounts::RecoveryStore;
 use account_core::accounts::recovery::Reset;
 use account_core::code::Purpose;
 use account_core::identity::Email;
-use account_core::{AccountId, StoreError};
+use account_core::{AccountId, Notice, StoreError};
 use sea_orm::ConnectionTrait;
 
 use super::Store;
 use super::clients::know;
 use super::codes::use_up;
 use super::engine::Turn;
+use super::notifications::notify;
 use super::oauth_grants::end_grants;
 use super::outbox::insert_letter;
 use super::registration::verified;
@@ -32,12 +33,14 @@ impl RecoveryStore for Store {
         for change_of_account in [
             statement(replace, [account.into(), reset.password_hash.0.into()]),
             statement("DELETE FROM session WHERE account_id = $1", [account.into()]),
+            statement("DELETE FROM hand_off WHERE account_id = $1", [account.into()]),
             statement(half_done, [account.into(), Purpose::Mfa.name().into()]),
             statement("DELETE FROM lockout WHERE recipient = $1", [recipient]),
         ] {
             stored(change.execute_raw(change_of_account).await)?;
         }
         end_grants(&change, reset.account).await?;
+        notify(&change, reset.account, &Notice::PasswordChanged, reset.at).await?;
         know(&change, &reset.known).await?;
         insert_letter(&change, reset.notice).await?;
         stored(change.commit().await)?;

@@ -7,7 +7,7 @@ use account_core::accounts::registration::{
 use account_core::code::{Challenge, Purpose, VALIDITY};
 use account_core::credits::TransactionKind;
 use account_core::identity::Email;
-use account_core::{AccountId, StoreError, Timestamp, Username};
+use account_core::{AccountId, Notice, StoreError, Timestamp, Username};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
@@ -16,6 +16,7 @@ use super::codes::{replace_challenge, use_up};
 use super::engine::Turn;
 use super::keys::insert_key;
 use super::ledger::book_grant;
+use super::notifications::notify;
 use super::outbox::{insert_letter, may_send};
 use super::rows::{column, malformed, statement, stored, time, unless_taken};
 use super::sessions::insert_session;
@@ -95,6 +96,7 @@ impl RegistrationStore for Store {
             return Ok(false);
         }
         book_grant(&change, account, TransactionKind::SignupGrant, credits, at).await?;
+        notify(&change, account, &Notice::Welcome, at).await?;
         insert_key(&change, account, key, at).await?;
         insert_session(&change, &session).await?;
         know(&change, &client).await?;

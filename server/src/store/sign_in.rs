@@ -4,20 +4,21 @@ use account_core::accounts::sign_in::{
     Conclusion, Credentials, Outcome, ReservedTry, SealedKey, TryStatus,
 };
 use account_core::accounts::{LoginMethod, SignInStore};
-use account_core::client::{Client, KnownClient, Marks};
+use account_core::client::{Client, KNOWN_FOR, KnownClient, Marks};
 use account_core::code::{ChallengeId, Purpose};
 use account_core::identity::Email;
 use account_core::key::KeyId;
-use account_core::lockout::{Counter, Counters, Lockout, Reservation, Tries};
+use account_core::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
 use account_core::session::Session;
 use account_core::vault::{Digest, Sealed};
-use account_core::{AccountId, KeyStatus, PasswordHash, StoreError, Timestamp};
+use account_core::{AccountId, KeyStatus, Notice, PasswordHash, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::Store;
 use super::clients::{counters, know};
 use super::codes::{replace_challenge, use_up};
 use super::engine::Turn;
+use super::notifications::notify;
 use super::outbox::{insert_letter, may_send};
 use super::rows::{
     column, digest, narrow, number_column, optional_time, optional_time_column, statement, stored,
@@ -48,24 +49,29 @@ impl SignInStore for Store {
         let change = self.write_in_turn(Turn::Email(&recipient)).await?;
         let right = !matches!(outcome, Outcome::Wrong { .. });
         let locks = conclude(&change, &recipient, &reservation, right, at).await?;
+        let method = LoginMethod::Password;
         let mut standing = None;
         match outcome {
             Outcome::NotLooked { locked: false } => {}
             Outcome::NotLooked { locked: true } => {
-                remember(&change, account, &client, TryStatus::Locked, at).await?;
+                remember(&change, account, &client, method, TryStatus::Locked, at).await?;
             }
             Outcome::Wrong { notice } => {
-                remember(&change, account, &client, TryStatus::Failed, at).await?;
+                remember(&change, account, &client, method, TryStatus::Failed, at).await?;
                 if locks && may_send(&change, &recipient, Purpose::Lock, at).await? {
                     insert_letter(&change, notice).await?;
+                    // An address without an account costs the same statement, which finds nobody.
+                    let account = account.unwrap_or(AccountId(0));
+                    let locked = Notice::Locked { until: at + LOCK };
+                    notify(&change, account, &locked, at).await?;
                 }
             }
             Outcome::Refused => {
-                remember(&change, account, &client, TryStatus::Failed, at).await?;
+                remember(&change, account, &client, method, TryStatus::Failed, at).await?;
             }
             Outcome::SignedIn { session, known, rehashed } => {
                 rehash(&change, Some(session.account), rehashed).await?;
-                begin_session(&change, &session, &known, &client).await?;
+                begin_session(&change, &session, &known, &client, method).await?;
             }
             Outcome::MfaRequired { challenge, letter, rehashed } => {
                 rehash(&change, challenge.account, rehashed).await?;
@@ -98,7 +104,7 @@ impl SignInStore for Store {
         if !use_up(&change, challenge, session.created_at).await? {
             return Ok(None);
         }
-        begin_session(&change, &session, &known, client).await?;
+        begin_session(&change, &session, &known, client, LoginMethod::Password).await?;
         stored(change.commit().await)?;
         sealed_key(&row).map(Some)
     }
@@ -110,7 +116,8 @@ impl SignInStore for Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let change = self.write().await?;
-        remember(&change, account, client, TryStatus::Failed, now).await?;
+        let method = LoginMethod::Password;
+        remember(&change, account, client, method, TryStatus::Failed, now).await?;
         stored(change.commit().await)
     }
 }
@@ -247,7 +254,7 @@ async fn credentials(
     }))
 }
 
-fn sealed_key(row: &QueryResult) -> Result<SealedKey, StoreError> {
+pub(super) fn sealed_key(row: &QueryResult) -> Result<SealedKey, StoreError> {
     let sealed = Sealed { data_key: narrow(row, "data_key")?, bytes: column(row, "sealed")? };
     Ok(SealedKey { id: KeyId(number_column(row, "key_id")?), sealed })
 }
@@ -265,25 +272,47 @@ async fn rehash(
     Ok(())
 }
 
-async fn begin_session(
+/// Begins a session, and knows the client from now on.
+pub(super) async fn begin_session(
     change: &DatabaseTransaction,
     session: &Session,
     known: &KnownClient,
     client: &Client,
+    method: LoginMethod,
 ) -> Result<(), StoreError> {
     let at = session.created_at;
+    if is_new_address(change, session.account, known).await? {
+        notify(change, session.account, &Notice::NewAddress(client.address), at).await?;
+    }
     let update = "UPDATE account SET last_login_at = $2 WHERE id = $1";
     let values = [session.account.0.into(), time(at)];
     stored(change.execute_raw(statement(update, values)).await)?;
     insert_session(change, session).await?;
     know(change, known).await?;
-    remember(change, Some(session.account), client, TryStatus::Success, at).await
+    remember(change, Some(session.account), client, method, TryStatus::Success, at).await
 }
 
-async fn remember(
+/// Whether the account has signed in before, and never from this network.
+async fn is_new_address(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    known: &KnownClient,
+) -> Result<bool, StoreError> {
+    let Some(network) = &known.network else { return Ok(false) };
+    let query = "SELECT id FROM account WHERE id = $1 AND last_login_at IS NOT NULL \
+                 AND NOT EXISTS (SELECT 1 FROM known_client \
+                  WHERE recipient = $2 AND mark = $3 AND seen_at > $4)";
+    let since = time(known.at - KNOWN_FOR);
+    let values = [account.0.into(), digest(&known.recipient), digest(network), since];
+    Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
+}
+
+/// Writes a try into the login history.
+pub(super) async fn remember(
     change: &DatabaseTransaction,
     account: Option<AccountId>,
     client: &Client,
+    method: LoginMethod,
     status: TryStatus,
     at: Timestamp,
 ) -> Result<(), StoreError> {
@@ -294,7 +323,7 @@ async fn remember(
         client.address.to_string().into(),
         client.user_agent.as_str().into(),
         status.name().into(),
-        LoginMethod::Password.name().into(),
+        method.name().into(),
         time(at),
     ];
     stored(change.execute_raw(statement(insert, values)).await)?;

@@ -118,7 +118,7 @@ impl House<MemoryStore> {
 
     /// Rows of the outbox, decoys among them.
     async fn outbox_rows(&self) -> usize {
-        self.accounts.store().due_letters(self.now(), u32::MAX).await.expect("ok").len()
+        self.accounts.store().due_letters(Lane::Mail, self.now(), u32::MAX).await.expect("ok").len()
     }
 }
 

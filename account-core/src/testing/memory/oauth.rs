@@ -262,6 +262,7 @@ impl State {
             tier: account.tier,
             hourly_limit: account.hourly_limit.unwrap_or(account.tier.hourly_limit()),
             credit_balance: account.balance,
+            last_grant: self.last_grant(id),
             is_admin: account.is_admin,
         })
     }

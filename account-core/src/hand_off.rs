@@ -1,0 +1,244 @@
+//! Hand-offs: a sign-in in the browser becomes one of a desktop program, by a code to the loopback
+//! address that the program listens on.
+
+use chrono::TimeDelta;
+
+/// How long a hand-off code is good for.
+pub const VALIDITY: TimeDelta = TimeDelta::seconds(60);
+
+const LONGEST: usize = 2_048;
+const LOWEST_PORT: u16 = 1_024;
+const HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+
+/// The address on which a desktop program waits for its code: `http`, on the loopback itself, on a
+/// port that needs no privilege.
+///
+/// # Examples
+///
+/// ```
+/// use account_core::LoopbackUrl;
+///
+/// let url = LoopbackUrl::parse("http://127.0.0.1:8123/done?app=1").expect("the loopback");
+/// assert_eq!(url.with_code("abc"), "http://127.0.0.1:8123/done?app=1&code=abc");
+/// assert!(LoopbackUrl::parse("http://127.0.0.1:8123@example.com/").is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopbackUrl {
+    /// Scheme, host, port and path.
+    base: String,
+    query: Option<String>,
+}
+
+impl LoopbackUrl {
+    /// Reads an address; `None` for anything that a browser might take for another place, and for a
+    /// query that has a `code` already.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() > LONGEST || !text.bytes().all(is_plain) {
+            return None;
+        }
+        let rest = text.strip_prefix("http://")?;
+        let host = HOSTS.into_iter().find(|host| rest.starts_with(host))?;
+        let rest = rest[host.len()..].strip_prefix(':')?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (port, rest) = rest.split_at(digits);
+        let number: u16 = port.parse().ok().filter(|port| *port >= LOWEST_PORT)?;
+        if number.to_string() != port {
+            return None;
+        }
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        };
+        if !(path.is_empty() || path.starts_with('/')) || query.is_some_and(has_code) {
+            return None;
+        }
+        let path = if path.is_empty() { "/" } else { path };
+        let query = query.filter(|query| !query.is_empty()).map(str::to_owned);
+        Some(Self { base: format!("http://{host}:{port}{path}"), query })
+    }
+
+    /// The address with a code at the end of its query.
+    #[must_use]
+    pub fn with_code(&self, code: &str) -> String {
+        match &self.query {
+            Some(query) => format!("{}?{query}&code={code}", self.base),
+            None => format!("{}?code={code}", self.base),
+        }
+    }
+
+    /// The address without a code, as it is stored.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.query {
+            Some(query) => format!("{}?{query}", self.base),
+            None => self.base.clone(),
+        }
+    }
+}
+
+/// What may stand in an address as it is; a fragment would hide the code from the program.
+const fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'-' | b'.'
+                | b'_'
+                | b'~'
+                | b':'
+                | b'/'
+                | b'?'
+                | b'['
+                | b']'
+                | b'@'
+                | b'!'
+                | b'$'
+                | b'&'
+                | b'\''
+                | b'('
+                | b')'
+                | b'*'
+                | b'+'
+                | b','
+                | b';'
+                | b'='
+                | b'%'
+        )
+}
+
+/// Whether a parameter is called `code`: whoever reads the first of two would take a stranger's. A
+/// name in disguise is taken for one.
+fn has_code(query: &str) -> bool {
+    query.split(['&', ';']).any(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        name.contains('%') || name.eq_ignore_ascii_case("code")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_on_the_loopback_gets_its_code_beside_its_own_query() {
+        for (text, expected) in [
+            ("http://127.0.0.1:1024", "http://127.0.0.1:1024/?code=x"),
+            ("http://127.0.0.1:65535/", "http://127.0.0.1:65535/?code=x"),
+            ("http://[::1]:8123/cb", "http://[::1]:8123/cb?code=x"),
+            ("http://localhost:8123/a/b?c=d&e", "http://localhost:8123/a/b?c=d&e&code=x"),
+            ("http://127.0.0.1:8123?a=1", "http://127.0.0.1:8123/?a=1&code=x"),
+            ("http://127.0.0.1:8123/?", "http://127.0.0.1:8123/?code=x"),
+            ("http://127.0.0.1:8123/@x:y", "http://127.0.0.1:8123/@x:y?code=x"),
+            ("http://127.0.0.1:8123/?state=code", "http://127.0.0.1:8123/?state=code&code=x"),
+        ] {
+            let url = LoopbackUrl::parse(text).expect(text);
+            assert_eq!(url.with_code("x"), expected);
+            assert_eq!(LoopbackUrl::parse(&url.text()), Some(url), "{text} as it is stored");
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_a_program_on_the_loopback() {
+        let long = format!("http://127.0.0.1:8123/{}", "a".repeat(LONGEST));
+        for text in [
+            "",
+            " ",
+            "/",
+            "//127.0.0.1:8123/",
+            "127.0.0.1:8123",
+            "http:127.0.0.1:8123",
+            "http:/127.0.0.1:8123/",
+            "http:///127.0.0.1:8123/",
+            "http://127.0.0.1",
+            "http://127.0.0.1/",
+            "http://127.0.0.1:/",
+            "http://127.0.0.1:80/",
+            "http://127.0.0.1:1023/",
+            "http://127.0.0.1:65536/",
+            "http://127.0.0.1:08123/",
+            "http://127.0.0.1:+8123/",
+            "http://127.0.0.1:8123x/",
+            "http://127.0.0.1:8123.evil.example/",
+            "http://127.0.0.1:8123@evil.example/",
+            "http://127.0.0.1:8123:8124/",
+            "http://127.0.0.1:8123\\@evil.example/",
+            "http://127.0.0.1:8123\\.evil.example/",
+            "http://127.0.0.1@evil.example:8123/",
+            "http://user@127.0.0.1:8123/",
+            "http://user:pass@127.0.0.1:8123/",
+            "http://127.0.0.1.evil.example:8123/",
+            "http://127.0.0.1%2eevil.example:8123/",
+            "http://localhost.evil.example:8123/",
+            "http://localhost.:8123/",
+            "http://localhostx:8123/",
+            "http://LOCALHOST:8123/",
+            "http://127.0.0.2:8123/",
+            "http://127.1:8123/",
+            "http://127.0.1:8123/",
+            "http://2130706433:8123/",
+            "http://0x7f000001:8123/",
+            "http://0177.0.0.1:8123/",
+            "http://0.0.0.0:8123/",
+            "http://10.0.0.1:8123/",
+            "http://169.254.169.254:8123/",
+            "http://[::]:8123/",
+            "http://[::1%25lo]:8123/",
+            "http://[::ffff:127.0.0.1]:8123/",
+            "http://[0:0:0:0:0:0:0:1]:8123/",
+            "http://::1:8123/",
+            "http://[::1]evil.example:8123/",
+            "http://１２７.0.0.1:8123/",
+            "http://ⓛocalhost:8123/",
+            "https://127.0.0.1:8123/",
+            "HTTP://127.0.0.1:8123/",
+            "hTTp://127.0.0.1:8123/",
+            "ftp://127.0.0.1:8123/",
+            "file:///etc/passwd",
+            "javascript:alert(1)//http://127.0.0.1:8123/",
+            "data:text/html,http://127.0.0.1:8123/",
+            "quant://127.0.0.1:8123/",
+            "http://127.0.0.1:8123/#fragment",
+            "http://127.0.0.1:8123/#@evil.example",
+            "http://127.0.0.1:8123/\r\nLocation: http://evil.example",
+            "http://127.0.0.1:8123/\n",
+            "http://127.0.0.1:8123/\t",
+            "\thttp://127.0.0.1:8123/",
+            " http://127.0.0.1:8123/",
+            "http://127.0.0.1:8123/ x",
+            "http://127.0.0.1:8123/\u{0}",
+            "http://127.0.0.1:8123/\u{202e}",
+            "http://127.0.0.1:8123/<script>",
+            "http://127.0.0.1:8123/\"",
+            "http://127.0.0.1:8123/?code=stolen",
+            "http://127.0.0.1:8123/?a=1&code=stolen",
+            "http://127.0.0.1:8123/?a=1;code=stolen",
+            "http://127.0.0.1:8123/?CODE=stolen",
+            "http://127.0.0.1:8123/?%63ode=stolen",
+            "http://127.0.0.1:8123/?code",
+            "http://evil.example/http://127.0.0.1:8123/",
+            "http://evil.example:8123/?http://127.0.0.1:8123/",
+            "http://evil.example",
+            &long,
+        ] {
+            assert_eq!(LoopbackUrl::parse(text), None, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        /// Whatever is taken points to the loopback, as a reader sees who splits it by the standard.
+        #[test]
+        fn what_is_taken_stays_on_the_loopback(
+            text in "(http://)?(127\\.0\\.0\\.1|\\[::1\\]|localhost|a\\.b)?[:@/?#\\\\.%&=a-z0-9 ]{0,24}",
+        ) {
+            if let Some(url) = LoopbackUrl::parse(&text) {
+                let location = url.with_code("x");
+                let rest = location.strip_prefix("http://").expect("http");
+                let authority = rest.split(['/', '?', '#', '\\']).next().expect("an authority");
+                let (host, port) = authority.rsplit_once(':').expect("a port");
+                proptest::prop_assert!(HOSTS.contains(&host), "{location}");
+                proptest::prop_assert!(port.parse::<u16>().expect("a number") >= LOWEST_PORT);
+                proptest::prop_assert!(location.ends_with("code=x"));
+            }
+        }
+    }
+}

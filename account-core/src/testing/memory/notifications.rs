@@ -1,0 +1,265 @@
+//! Notices, broadcasts and preferences in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{MemoryStore, State, Stored};
+use crate::Timestamp;
+use crate::accounts::notifications::{
+    Batch, BroadcastStore, Inbox, InboxStore, Notification, PreferenceStore, Recipient,
+    TEST_COOLDOWN,
+};
+use crate::identity::AccountId;
+use crate::letter::OutboxLetter;
+use crate::notification::{Announcement, Notice, NotificationId, PreferenceChanges, Preferences};
+
+/// Everything that is known of notifications.
+#[derive(Default)]
+pub(super) struct Notifications {
+    last: i64,
+    notices: Vec<(AccountId, Notification)>,
+    broadcasts: Vec<Broadcast>,
+    read: BTreeMap<(AccountId, NotificationId), Timestamp>,
+    deleted: BTreeSet<(AccountId, NotificationId)>,
+    preferences: BTreeMap<AccountId, Preferences>,
+    tested: BTreeMap<AccountId, Timestamp>,
+}
+
+struct Broadcast {
+    notification: Notification,
+    announcement: Announcement,
+    reached: AccountId,
+    last: AccountId,
+    is_done: bool,
+}
+
+impl Notifications {
+    fn next_id(&mut self) -> NotificationId {
+        self.last += 1;
+        NotificationId(self.last)
+    }
+
+    /// Forgets all that belongs to accounts which are gone.
+    pub(super) fn discard(&mut self, gone: &[AccountId]) {
+        let stays = |account: &AccountId| !gone.contains(account);
+        self.notices.retain(|(account, _)| stays(account));
+        self.read.retain(|(account, _), _| stays(account));
+        self.deleted.retain(|(account, _)| stays(account));
+        self.preferences.retain(|account, _| stays(account));
+        self.tested.retain(|account, _| stays(account));
+    }
+
+    /// Removes at most so many that were written until then.
+    pub(super) fn remove_until(&mut self, written: Timestamp, limit: u32) -> u64 {
+        let notices =
+            super::take(&mut self.notices, limit, |(_, notice)| notice.created_at <= written);
+        let left = limit - notices as u32;
+        let old = |one: &Broadcast| one.is_done && one.notification.created_at <= written;
+        notices + super::take(&mut self.broadcasts, left, old)
+    }
+}
+
+impl State {
+    pub(super) fn notify(&mut self, account: AccountId, notice: &Notice, now: Timestamp) {
+        if !self.accounts.contains_key(&account) {
+            return;
+        }
+        let notification = Notification {
+            id: self.notifications.next_id(),
+            title: notice.title().to_owned(),
+            description: Some(notice.description()),
+            message: None,
+            category: notice.category().to_owned(),
+            created_at: now,
+            read_at: None,
+        };
+        self.notifications.notices.push((account, notification));
+    }
+
+    /// What an account sees, newest first.
+    fn inbox(&self, account: AccountId) -> Vec<Notification> {
+        let known = &self.notifications;
+        let verified_at = self.accounts.get(&account).and_then(|account| account.verified_at);
+        let wants = known.preferences.get(&account).is_none_or(|wishes| wishes.notify_in_app);
+        let own = known.notices.iter().filter(|(whose, _)| *whose == account);
+        let broadcasts = known.broadcasts.iter().filter(|broadcast| {
+            wants
+                && broadcast.announcement.channels.in_app
+                && verified_at.is_some_and(|since| since <= broadcast.notification.created_at)
+                && !known.deleted.contains(&(account, broadcast.notification.id))
+        });
+        let broadcasts = broadcasts.map(|broadcast| Notification {
+            read_at: known.read.get(&(account, broadcast.notification.id)).copied(),
+            ..broadcast.notification.clone()
+        });
+        let mut inbox: Vec<_> = own.map(|(_, own)| own.clone()).chain(broadcasts).collect();
+        inbox.sort_by_key(|notification| std::cmp::Reverse(notification.id));
+        inbox
+    }
+
+    fn mark_read(&mut self, account: AccountId, id: NotificationId, now: Timestamp) {
+        let own =
+            |(whose, notice): &&mut (AccountId, Notification)| (*whose, notice.id) == (account, id);
+        if let Some((_, notice)) = self.notifications.notices.iter_mut().find(own) {
+            notice.read_at.get_or_insert(now);
+        } else {
+            self.notifications.read.entry((account, id)).or_insert(now);
+        }
+    }
+}
+
+impl InboxStore for MemoryStore {
+    async fn notifications(
+        &self,
+        account: AccountId,
+        unread_only: bool,
+        limit: u32,
+        offset: u32,
+    ) -> Stored<Inbox> {
+        let inbox = self.lock().inbox(account);
+        let is_unread = |notification: &&Notification| notification.read_at.is_none();
+        let listed = inbox.iter().filter(|one| !unread_only || is_unread(one));
+        Ok(Inbox {
+            entries: listed.skip(offset as usize).take(limit as usize).cloned().collect(),
+            total: inbox.len() as u64,
+            unread: inbox.iter().filter(is_unread).count() as u64,
+        })
+    }
+
+    async fn read_notification(
+        &self,
+        account: AccountId,
+        id: NotificationId,
+        now: Timestamp,
+    ) -> Stored<bool> {
+        let mut state = self.lock();
+        let is_there = state.inbox(account).iter().any(|notification| notification.id == id);
+        if is_there {
+            state.mark_read(account, id, now);
+        }
+        Ok(is_there)
+    }
+
+    async fn read_all_notifications(&self, account: AccountId, now: Timestamp) -> Stored<u64> {
+        let mut state = self.lock();
+        let unread = state.inbox(account).into_iter().filter(|one| one.read_at.is_none());
+        let unread: Vec<_> = unread.map(|one| one.id).collect();
+        for id in &unread {
+            state.mark_read(account, *id, now);
+        }
+        Ok(unread.len() as u64)
+    }
+
+    async fn delete_notification(&self, account: AccountId, id: NotificationId) -> Stored<bool> {
+        let mut state = self.lock();
+        let is_there = state.inbox(account).iter().any(|notification| notification.id == id);
+        let known = &mut state.notifications;
+        known.notices.retain(|(whose, notice)| (*whose, notice.id) != (account, id));
+        if is_there {
+            known.deleted.insert((account, id));
+        }
+        Ok(is_there)
+    }
+
+    async fn add_notice(&self, account: AccountId, notice: &Notice, now: Timestamp) -> Stored<()> {
+        self.lock().notify(account, notice, now);
+        Ok(())
+    }
+}
+
+impl PreferenceStore for MemoryStore {
+    async fn preferences(&self, account: AccountId) -> Stored<Preferences> {
+        Ok(self.lock().notifications.preferences.get(&account).cloned().unwrap_or_default())
+    }
+
+    async fn change_preferences(
+        &self,
+        account: AccountId,
+        changes: PreferenceChanges,
+    ) -> Stored<Preferences> {
+        let mut state = self.lock();
+        let known = &mut state.notifications.preferences;
+        let changed = known.get(&account).cloned().unwrap_or_default().changed(changes);
+        known.insert(account, changed.clone());
+        Ok(changed)
+    }
+
+    async fn send_test_message(&self, account: AccountId, message: OutboxLetter) -> Stored<bool> {
+        let mut state = self.lock();
+        let now = message.created_at;
+        let last = state.notifications.tested.get(&account);
+        if last.is_some_and(|last| now - *last < TEST_COOLDOWN) {
+            return Ok(false);
+        }
+        state.notifications.tested.insert(account, now);
+        state.send(message);
+        Ok(true)
+    }
+}
+
+impl BroadcastStore for MemoryStore {
+    async fn broadcast(&self, announcement: &Announcement, now: Timestamp) -> Stored<u64> {
+        let mut state = self.lock();
+        let verified = state.accounts.iter().filter(|(_, row)| row.verified_at.is_some());
+        let recipients: Vec<AccountId> = verified.map(|(id, _)| *id).collect();
+        let notification = Notification {
+            id: state.notifications.next_id(),
+            title: announcement.title.clone(),
+            description: announcement.description.clone(),
+            message: announcement.message.clone(),
+            category: announcement.category.clone(),
+            created_at: now,
+            read_at: None,
+        };
+        let last = AccountId(state.last_account);
+        state.notifications.broadcasts.push(Broadcast {
+            notification,
+            announcement: announcement.clone(),
+            reached: AccountId(0),
+            last,
+            is_done: !(announcement.channels.email || announcement.channels.messaging),
+        });
+        Ok(recipients.len() as u64)
+    }
+
+    async fn next_batch(&self, limit: u32) -> Stored<Option<Batch>> {
+        let state = self.lock();
+        let known = &state.notifications;
+        let Some(broadcast) = known.broadcasts.iter().find(|broadcast| !broadcast.is_done) else {
+            return Ok(None);
+        };
+        let next = state.accounts.iter().filter(|(id, row)| {
+            **id > broadcast.reached
+                && **id <= broadcast.last
+                && row.verified_at.is_some_and(|since| since <= broadcast.notification.created_at)
+        });
+        let recipients = next.take(limit as usize).map(|(id, row)| Recipient {
+            account: *id,
+            email: row.email.clone(),
+            preferences: known.preferences.get(id).cloned().unwrap_or_default(),
+        });
+        Ok(Some(Batch {
+            broadcast: broadcast.notification.id,
+            announcement: broadcast.announcement.clone(),
+            after: broadcast.reached,
+            recipients: recipients.collect(),
+        }))
+    }
+
+    async fn post_batch(&self, batch: &Batch, letters: Vec<OutboxLetter>) -> Stored<()> {
+        let mut state = self.lock();
+        let broadcasts = &mut state.notifications.broadcasts;
+        let waiting = broadcasts.iter_mut().find(|broadcast| {
+            !broadcast.is_done
+                && (broadcast.notification.id, broadcast.reached) == (batch.broadcast, batch.after)
+        });
+        let Some(broadcast) = waiting else { return Ok(()) };
+        match batch.recipients.last() {
+            Some(last) => broadcast.reached = last.account,
+            None => broadcast.is_done = true,
+        }
+        for letter in letters {
+            state.send(letter);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,556 @@
+//! Sign-in by an identity provider over HTTP, against a provider of the test's own: what is
+//! believed, where browsers are sent, and what a page shows.
+
+use std::sync::{Arc, Mutex};
+
+use account_core::Tier;
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+use chrono::TimeDelta;
+use openidconnect::core::{CoreEdDsaPrivateSigningKey, CoreJwsSigningAlgorithm};
+use openidconnect::{JsonWebKeyId, PrivateSigningKey};
+use poem::{
+    EndpointExt, IntoResponse, Request, Response, Route, Server,
+    endpoint::make_sync,
+    http::{Method, StatusCode},
+    listener::{Acceptor, Listener, TcpListener},
+};
+use quant_server::config::IdpRoute;
+use quant_tests::{Answer, App, START};
+use serde_json::{Value, json};
+
+const WEBSITE: &str = "https://www.example.com";
+const CLIENT: &str = "quant";
+const SECRET: &str = "a secret of the client";
+
+/// A provider on the loopback.
+struct Provider {
+    issuer: String,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    /// From which the signing key follows.
+    seed: u8,
+    /// What the exchange of a code answers.
+    id_token: String,
+    is_down: bool,
+    descriptions: u32,
+}
+
+/// A key that follows from a byte.
+fn key(seed: u8) -> CoreEdDsaPrivateSigningKey {
+    // PKCS #8 of an Ed25519 key: a fixed head and 32 bytes.
+    let head = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
+    let der = [&head[..], &[seed; 32]].concat();
+    let label = "PRIVATE KEY";
+    let pem = format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der));
+    let kid = Some(JsonWebKeyId::new(format!("key-{seed}")));
+    CoreEdDsaPrivateSigningKey::from_ed25519_pem(&pem, kid).expect("a key")
+}
+
+fn part(value: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(value.to_string())
+}
+
+/// A token with this header, signed by this key as EdDSA, whatever the header says.
+fn token_with(header: &Value, claims: &Value, seed: u8) -> String {
+    let message = format!("{}.{}", part(header), part(claims));
+    let signature = key(seed).sign(&CoreJwsSigningAlgorithm::EdDsa, message.as_bytes());
+    format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature.expect("signed")))
+}
+
+fn token(claims: &Value, seed: u8) -> String {
+    token_with(&json!({ "alg": "EdDSA", "kid": format!("key-{seed}") }), claims, seed)
+}
+
+impl Provider {
+    async fn start() -> Self {
+        let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.expect("a port");
+        let address = acceptor.local_addr().remove(0);
+        let address = *address.as_socket_addr().expect("a socket");
+        let issuer = format!("http://{address}");
+        let state = State { seed: 1, id_token: String::new(), is_down: false, descriptions: 0 };
+        let state = Arc::new(Mutex::new(state));
+        let answer = |answer: fn(&mut State, &str) -> Value| {
+            let (state, issuer) = (state.clone(), issuer.clone());
+            make_sync(move |_| {
+                let mut state = state.lock().expect("no panic");
+                if state.is_down {
+                    return StatusCode::BAD_GATEWAY.into_response();
+                }
+                let body = answer(&mut state, &issuer).to_string();
+                Response::builder().content_type("application/json").body(body)
+            })
+            .boxed()
+        };
+        let route = Route::new()
+            .at("/.well-known/openid-configuration", answer(|state, issuer| {
+                state.descriptions += 1;
+                json!({
+                    "issuer": issuer,
+                    "authorization_endpoint": format!("{issuer}/authorize"),
+                    "token_endpoint": format!("{issuer}/token"),
+                    "jwks_uri": format!("{issuer}/jwks"),
+                    "response_types_supported": ["code"],
+                    "subject_types_supported": ["public"],
+                    "id_token_signing_alg_values_supported": ["EdDSA"],
+                })
+            }))
+            .at("/jwks", answer(|state, _| {
+                let key = key(state.seed).as_verification_key();
+                json!({ "keys": [serde_json::to_value(key).expect("JSON")] })
+            }))
+            .at("/token", answer(|state, _| {
+                json!({ "access_token": "x", "token_type": "Bearer", "id_token": state.id_token })
+            }));
+        tokio::spawn(Server::new_with_acceptor(acceptor).run(route));
+        Self { issuer, state }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no panic")
+    }
+
+    fn route(&self) -> IdpRoute {
+        IdpRoute {
+            issuer: self.issuer.clone(),
+            client_id: CLIENT.to_owned(),
+            client_secret: Some(SECRET.to_owned()),
+            redirect_url: "http://127.0.0.1:8080/user/auth/idp/callback".to_owned(),
+        }
+    }
+
+    /// What a good token says of Ada.
+    fn claims(&self, nonce: Option<&str>) -> Value {
+        json!({
+            "iss": self.issuer, "aud": CLIENT, "sub": "1", "iat": START, "exp": START + 300,
+            "nonce": nonce, "email": "ada@example.com", "email_verified": true,
+        })
+    }
+
+    fn changed(&self, field: &str, value: Value) -> Value {
+        let mut claims = self.claims(None);
+        claims[field] = value;
+        claims
+    }
+}
+
+/// A service with a website and this provider.
+async fn app(provider: &Provider) -> App {
+    let route = provider.route();
+    App::start_with(|config| {
+        config.idp = Some(route);
+        config.address_limit = 10_000.try_into().expect("not zero");
+        config.service.website_url = Some(WEBSITE.to_owned());
+    })
+    .await
+}
+
+/// A browser on its way: where it is sent, and its cookie.
+struct Away {
+    location: String,
+    cookie: String,
+}
+
+impl Away {
+    fn parameter(&self, name: &str) -> String {
+        let url = openidconnect::url::Url::parse(&self.location).expect("an address");
+        let found = url.query_pairs().find(|(found, _)| found == name);
+        found.unwrap_or_else(|| panic!("no {name} in {url}")).1.into_owned()
+    }
+}
+
+fn location(answer: &Answer) -> String {
+    answer.expect(302);
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    answer.header("location").expect("a place to go").to_owned()
+}
+
+async fn start(app: &App, query: &str) -> Away {
+    let answer = app.get(&format!("/user/auth/idp/start{query}"), None).await;
+    let cookie = answer.header("set-cookie").expect("a cookie").to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+    let cookie = cookie.split(';').next().expect("a pair").to_owned();
+    Away { location: location(&answer), cookie }
+}
+
+async fn come_back(app: &App, query: &str, cookie: &str) -> String {
+    let path = format!("/user/auth/idp/callback?{query}");
+    let request = Request::builder().uri_str(path).header("Cookie", cookie).finish();
+    location(&app.send(request).await)
+}
+
+/// The whole way with a token that says this.
+async fn sign_in(app: &App, provider: &Provider, query: &str, claims: Option<Value>) -> String {
+    let away = start(app, query).await;
+    let nonce = away.parameter("nonce");
+    let claims = claims.unwrap_or_else(|| provider.claims(Some(&nonce)));
+    let seed = provider.state().seed;
+    provider.state().id_token = token(&claims, seed);
+    let query = format!("code=abc&state={}", away.parameter("state"));
+    come_back(app, &query, &away.cookie).await
+}
+
+fn last<'a>(location: &'a str, prefix: &str) -> &'a str {
+    location.strip_prefix(prefix).unwrap_or_else(|| panic!("{location} is not {prefix}…"))
+}
+
+async fn complete(app: &App, completion_token: &str) -> Answer {
+    let body = json!({
+        "completion_token": completion_token, "phone": "+39 1", "country": "Italy",
+        "username": "ada",
+    });
+    app.post("/user/auth/complete-profile", None, &body.to_string()).await
+}
+
+async fn redeem(app: &App, code: &str) -> Answer {
+    let body = json!({ "token": code }).to_string();
+    app.post("/user/auth/desktop-handoff/redeem", None, &body).await
+}
+
+fn error_text(location: &str) -> String {
+    let query = last(location, &format!("{WEBSITE}/login?error="));
+    assert!(!query.contains(['+', '<', '&', '=']), "one parameter, percent-encoded: {query}");
+    let pairs = format!("e={query}");
+    let mut pairs = form_urlencoded::parse(pairs.as_bytes());
+    pairs.next().expect("a pair").1.into_owned()
+}
+
+#[tokio::test]
+async fn a_newcomer_signs_up_in_the_browser_and_is_known_the_second_time() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let away = start(&app, "").await;
+    assert!(away.location.starts_with(&format!("{}/authorize?", provider.issuer)));
+    assert_eq!(away.parameter("client_id"), CLIENT);
+    assert_eq!(away.parameter("code_challenge_method"), "S256");
+    assert_eq!(away.parameter("redirect_uri"), provider.route().redirect_url);
+    assert!(away.parameter("scope").contains("openid"));
+
+    let place = sign_in(&app, &provider, "", None).await;
+    let token = last(&place, &format!("{WEBSITE}/complete-profile?completion_token="));
+    let completed = complete(&app, token).await;
+    let key = completed.text("/data/api_key");
+    app.get("/auth/validate", Some(&key)).await.expect(200);
+    assert_eq!(completed.body["data"].get("desktop_redirect"), None);
+    assert_eq!(complete(&app, token).await.expect(400)["message"], "Invalid or expired code");
+
+    let place = sign_in(&app, &provider, "", None).await;
+    let code = last(&place, &format!("{WEBSITE}/login?code="));
+    let again = redeem(&app, code).await;
+    assert_eq!(again.text("/data/api_key"), key);
+    assert_ne!(again.text("/data/session_token"), completed.text("/data/session_token"));
+    redeem(&app, code).await.expect(400);
+    let history = app.get("/user/login-history", Some(&key)).await;
+    let methods = history.expect(200)["data"]["login_history"].as_array().expect("tries").clone();
+    assert!(methods.iter().all(|entry| entry["method"] == "idp"), "{methods:?}");
+}
+
+#[tokio::test]
+async fn a_desktop_program_gets_its_code_on_the_loopback() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let query = "?desktop_cb=http%3A%2F%2F127.0.0.1%3A8123%2Fdone%3Fapp%3D1";
+    let place = sign_in(&app, &provider, query, None).await;
+    let token = last(&place, &format!("{WEBSITE}/complete-profile?completion_token="));
+    let completed = complete(&app, token).await;
+    let redirect = completed.text("/data/desktop_redirect");
+    let code = last(&redirect, "http://127.0.0.1:8123/done?app=1&code=").to_owned();
+    redeem(&app, &code).await.expect(200);
+
+    let place = sign_in(&app, &provider, query, None).await;
+    let code = last(&place, "http://127.0.0.1:8123/done?app=1&code=").to_owned();
+    let redeemed = redeem(&app, &code).await;
+    let key = redeemed.text("/data/api_key");
+    let history = app.get("/user/login-history?limit=1", Some(&key)).await;
+    assert_eq!(history.expect(200)["data"]["login_history"][0]["method"], "desktop");
+
+    let minted = app.post("/user/auth/desktop-handoff", Some(&key), "{}").await;
+    assert_eq!(minted.expect(200)["data"]["expires_in"], 60);
+    let body = json!({ "code": minted.text("/data/code") }).to_string();
+    app.post("/user/auth/desktop-handoff/redeem", None, &body).await.expect(200);
+}
+
+#[tokio::test]
+async fn sixty_four_parallel_redeems_open_one_session() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let ada = app.account("ada", Tier::Free, 0).await;
+    let code = app.post("/user/auth/desktop-handoff", Some(&ada), "").await.text("/data/code");
+    let answers = account_core::testing::all((0..64).map(|_| redeem(&app, &code))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 400).count(), 63);
+    let late = app.post("/user/auth/desktop-handoff", Some(&ada), "").await.text("/data/code");
+    app.clock.advance(TimeDelta::seconds(60));
+    redeem(&app, &late).await.expect(400);
+    for body in ["{}", r#"{"token": 5}"#] {
+        app.post("/user/auth/desktop-handoff/redeem", None, body).await.expect(422);
+    }
+}
+
+#[tokio::test]
+async fn no_token_is_believed_that_is_not_for_this_service_now() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let good = provider.claims(None);
+    let header = json!({ "alg": "EdDSA", "kid": "key-1" });
+    let hs256 = |secret: &[u8]| {
+        use openidconnect::core::CoreHmacKey;
+        let header = json!({ "alg": "HS256", "kid": "key-1" });
+        let message = format!("{}.{}", part(&header), part(&good));
+        let signed = CoreHmacKey::new(secret.to_vec())
+            .sign(&CoreJwsSigningAlgorithm::HmacSha256, message.as_bytes())
+            .expect("signed");
+        format!("{message}.{}", URL_SAFE_NO_PAD.encode(signed))
+    };
+    let public = serde_json::to_vec(&key(1).as_verification_key()).expect("JSON");
+    let mut flipped = token(&good, 1);
+    let end = flipped.pop().expect("a signature");
+    flipped.pop();
+    flipped.push('A');
+    flipped.push(end);
+    let none = format!("{}.{}.", part(&json!({ "alg": "none" })), part(&good));
+    let forged_kid = json!({ "alg": "EdDSA", "kid": "../../key-1" });
+    let swapped = json!({ "alg": "RS256", "kid": "key-1" });
+    let crit = json!({ "alg": "EdDSA", "kid": "key-1", "crit": ["exp"] });
+    let embedded = json!({ "alg": "EdDSA", "jwk": key(2).as_verification_key() });
+    for (name, token) in [
+        ("another key under the same id", token_with(&header, &good, 2)),
+        ("a key id that nobody has", token_with(&forged_kid, &good, 1)),
+        ("a key that came with the token", token_with(&embedded, &good, 2)),
+        ("another algorithm's name", token_with(&swapped, &good, 1)),
+        ("a header that must be understood", token_with(&crit, &good, 1)),
+        ("no signature", none),
+        ("the client's secret as the key", hs256(SECRET.as_bytes())),
+        ("the public key as a secret", hs256(&public)),
+        ("a flipped signature", flipped),
+        ("another audience", token(&provider.changed("aud", json!("other")), 1)),
+        ("a list with others", token(&provider.changed("aud", json!([CLIENT, "other"])), 1)),
+        ("no audience", token(&provider.changed("aud", json!([])), 1)),
+        ("another party", token(&provider.changed("azp", json!("other")), 1)),
+        ("another issuer", token(&provider.changed("iss", json!("https://evil.example")), 1)),
+        ("a minute after its end", token(&provider.changed("exp", json!(START - 60)), 1)),
+        ("two minutes before its beginning", token(&provider.changed("nbf", json!(START + 61)), 1)),
+        ("issued tomorrow", token(&provider.changed("iat", json!(START + 86_400)), 1)),
+        ("no subject", token(&provider.changed("sub", json!("")), 1)),
+        ("no token", "x".to_owned()),
+        ("three dots", "...".to_owned()),
+        ("an end cut off", token(&good, 1)[..100].to_owned()),
+    ] {
+        let body = json!({ "id_token": token }).to_string();
+        let refused = app.post("/user/auth/idp", None, &body).await;
+        assert_eq!(refused.status, 401, "{name}: {refused:?}");
+        assert_eq!(refused.body["message"], "Invalid identity token", "{name}");
+    }
+    for (name, claims) in [
+        ("just before its end, with skew", provider.changed("exp", json!(START - 59))),
+        ("its beginning, with skew", provider.changed("nbf", json!(START + 60))),
+        ("the audience as a list", provider.changed("aud", json!([CLIENT]))),
+        ("ours by name", provider.changed("azp", json!(CLIENT))),
+    ] {
+        let body = json!({ "id_token": token(&claims, 1) }).to_string();
+        let answer = app.post("/user/auth/idp", None, &body).await;
+        assert_eq!(answer.expect(200)["data"]["requires_completion"], true, "{name}");
+    }
+    let with_nonce = token(&provider.claims(Some("hers")), 1);
+    for (nonce, status) in [(json!("hers"), 200), (json!("another"), 401), (Value::Null, 200)] {
+        let body = json!({ "id_token": with_nonce, "nonce": nonce }).to_string();
+        assert_eq!(app.post("/user/auth/idp", None, &body).await.status, status, "{nonce}");
+    }
+    let unconfirmed = token(&provider.changed("email_verified", json!(false)), 1);
+    let body = json!({ "id_token": unconfirmed }).to_string();
+    let refused = app.post("/user/auth/idp", None, &body).await;
+    assert_eq!(refused.expect(403)["message"], "Email not confirmed");
+}
+
+#[tokio::test]
+async fn every_error_goes_to_the_login_page_with_a_text_of_our_own() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let now = |field: &str, value: Value| Some(provider.changed(field, value));
+    for (name, claims, expected) in [
+        ("wrong audience", now("aud", json!("other")), "could not be verified"),
+        ("expired", now("exp", json!(START - 3600)), "could not be verified"),
+        ("foreign nonce", now("nonce", json!("another")), "could not be verified"),
+    ] {
+        let text = error_text(&sign_in(&app, &provider, "", claims).await);
+        assert!(text.contains(expected), "{name}: {text}");
+    }
+    let away = start(&app, "").await;
+    let query = format!("error=access_denied%3Cscript%3E&state={}", away.parameter("state"));
+    let text = error_text(&come_back(&app, &query, &away.cookie).await);
+    assert!(text.contains("cancelled") && !text.contains("script"), "{text}");
+
+    provider.state().is_down = true;
+    let text = error_text(&sign_in(&app, &provider, "", Some(json!({}))).await);
+    assert!(
+        text.contains("could not be verified"),
+        "the keys are known, the exchange failed: {text}"
+    );
+    app.clock.advance(TimeDelta::hours(2));
+    let other = self::app(&provider).await;
+    let answer = other.get("/user/auth/idp/start", None).await;
+    assert!(error_text(&location(&answer)).contains("does not answer"));
+    let body = json!({ "id_token": token(&provider.claims(None), 1) }).to_string();
+    let refused = other.post("/user/auth/idp", None, &body).await;
+    assert_eq!(refused.expect(503)["message"], "Identity provider unavailable");
+}
+
+#[tokio::test]
+async fn a_state_is_one_browsers_and_serves_once() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let (ada, eve) = (start(&app, "").await, start(&app, "").await);
+    provider.state().id_token = token(&provider.claims(Some(&ada.parameter("nonce"))), 1);
+    let query = format!("code=abc&state={}", ada.parameter("state"));
+    for cookie in ["", "qs_idp=", "qs_idp=x", eve.cookie.as_str()] {
+        let text = error_text(&come_back(&app, &query, cookie).await);
+        assert!(text.contains("another browser"), "{cookie}: {text}");
+    }
+    let place = come_back(&app, &query, &ada.cookie).await;
+    assert!(place.starts_with(&format!("{WEBSITE}/complete-profile?")), "{place}");
+    let text = error_text(&come_back(&app, &query, &ada.cookie).await);
+    assert!(text.contains("start again"), "used twice: {text}");
+    app.clock.advance(TimeDelta::minutes(10));
+    let query = format!("code=abc&state={}", eve.parameter("state"));
+    error_text(&come_back(&app, &query, &eve.cookie).await);
+}
+
+#[tokio::test]
+async fn a_rotated_key_is_fetched_and_a_forger_causes_no_traffic() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let try_in = |seed: u8| {
+        let body = json!({ "id_token": token(&provider.claims(None), seed) }).to_string();
+        let app = &app;
+        async move { app.post("/user/auth/idp", None, &body).await.status.as_u16() }
+    };
+    assert_eq!(try_in(1).await, 200);
+    provider.state().seed = 2;
+    app.clock.advance(TimeDelta::seconds(31));
+    assert_eq!(try_in(2).await, 200, "the new key");
+    assert_eq!(try_in(1).await, 401, "the old one");
+    let before = provider.state().descriptions;
+    for seed in 3..40 {
+        assert_eq!(try_in(seed).await, 401);
+    }
+    assert_eq!(provider.state().descriptions, before, "within half a minute: nothing is fetched");
+    app.clock.advance(TimeDelta::seconds(31));
+    for seed in 3..40 {
+        assert_eq!(try_in(seed).await, 401);
+    }
+    assert_eq!(provider.state().descriptions, before + 1);
+}
+
+#[tokio::test]
+async fn no_location_leads_anywhere_but_the_website_the_provider_and_the_loopback() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let hostile = [
+        "https://evil.example/",
+        "//evil.example",
+        "http://127.0.0.1:8123@evil.example/",
+        "http://127.0.0.1.evil.example:8123/",
+        "http://evil.example:8123/",
+        "javascript:alert(1)",
+        "http://127.0.0.1:80/",
+        "http://127.0.0.1:8123/#x",
+        "http://localhost.evil.example:8123",
+        "http://127.0.0.1:8123\\@evil.example",
+        "http://127.0.0.1:8123/\r\nX: y",
+        "http://[::2]:8123",
+        "http://127.0.0.1:8123/?code=stolen",
+        "https://127.0.0.1:8123/",
+        "http://0x7f.1:8123/",
+        "",
+    ];
+    for text in hostile {
+        let text: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+        let answer = app.get(&format!("/user/auth/idp/start?desktop_cb={text}"), None).await;
+        let place = location(&answer);
+        assert!(error_text(&place).contains("desktop program"), "{text}: {place}");
+    }
+    let junk =
+        ["", "x", "%0d%0aLocation:%20http://evil.example", "http://evil.example", "%3Cscript%3E"];
+    for state in junk {
+        for code in junk {
+            for error in junk {
+                let query = format!("code={code}&state={state}&error={error}");
+                error_text(&come_back(&app, &query, "qs_idp=x").await);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_service_without_a_provider_says_so() {
+    let app = App::start().await;
+    for path in ["/user/auth/idp/start", "/user/auth/idp/callback?state=x"] {
+        let refused = app.get(path, None).await;
+        assert_eq!(refused.expect(503)["message"], "Identity provider not configured", "{path}");
+    }
+    let refused = app.post("/user/auth/idp", None, r#"{"id_token": "x"}"#).await;
+    let detail = refused.expect(503)["detail"].as_str().expect("a text").to_owned();
+    assert!(detail.contains("QS_IDP_ISSUER"), "{detail}");
+}
+
+#[tokio::test]
+async fn the_pages_work_by_forms_alone_and_repeat_nothing_that_they_are_told() {
+    let provider = Provider::start().await;
+    let route = provider.route();
+    let app = App::start_with(|config| config.idp = Some(route)).await;
+    let page = app.get("/login?error=%3Cscript%3Ealert(1)%3C/script%3ECall%20us", None).await;
+    page.expect(200);
+    assert!(
+        !page.body_text.contains("alert(1)") && !page.body_text.contains("Call us"),
+        "{}",
+        page.body_text
+    );
+    assert!(page.body_text.contains("role=\"alert\""));
+    let policy = page.header("content-security-policy").expect("a policy");
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(page.header("cache-control"), Some("no-store"));
+
+    let place = sign_in(&app, &provider, "", None).await;
+    let token = last(&place, "/complete-profile?completion_token=").to_owned();
+    let form = app.get(&place, None).await;
+    form.expect(200);
+    assert!(form.body_text.contains(&token) && form.body_text.contains("<label for=\"phone\">"));
+    let send = |path: &'static str, body: String, site: &'static str| {
+        let request = Request::builder().method(Method::POST).uri_str(path);
+        let request = request.content_type("application/x-www-form-urlencoded");
+        app.send(request.header("Sec-Fetch-Site", site).body(body))
+    };
+    let faulty = format!("completion_token={token}&phone=&country=Italy&username=a%20b");
+    let again = send("/complete-profile", faulty, "same-origin").await;
+    again.expect(422);
+    assert!(
+        again.body_text.contains("id=\"phone-fault\"")
+            && again.body_text.contains("username-fault")
+    );
+    assert!(again.body_text.contains("value=\"a b\""), "what was typed stays");
+    let good = format!("completion_token={token}&phone=%2B39+1&country=Italy&username=ada");
+    send("/complete-profile", good.clone(), "cross-site").await.expect(403);
+    let done = send("/complete-profile", good.clone(), "same-origin").await;
+    done.expect(200);
+    assert!(done.body_text.contains("fk_user_") && done.body_text.contains("ada@example.com"));
+    send("/complete-profile", good, "same-origin").await.expect(400);
+
+    let place = sign_in(&app, &provider, "", None).await;
+    let code = last(&place, "/login?code=").to_owned();
+    let page = app.get(&place, None).await;
+    assert!(page.body_text.contains(&code) && page.body_text.contains("Continue"));
+    let signed_in = send("/login", format!("code={code}"), "same-origin").await;
+    signed_in.expect(200);
+    assert!(signed_in.body_text.contains("fk_user_"));
+    send("/login", format!("code={code}"), "same-origin").await.expect(400);
+
+    let elsewhere = self::app(&provider).await;
+    for path in ["/login", "/complete-profile"] {
+        elsewhere.get(path, None).await.expect(404);
+    }
+}
