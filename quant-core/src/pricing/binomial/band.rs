@@ -3,9 +3,28 @@
 use super::lattice::Climb;
 
 /// Replaces each value but the last by the mean of it and the next.
+///
+/// With the widest registers that the processor has; each mean rounds by itself, so that the bits do
+/// not depend on the width.
 pub(in crate::pricing) fn step_back(values: &mut [f64], up: f64, down: f64) {
-    for j in 0..values.len() - 1 {
-        values[j] = down * values[j] + up * values[j + 1];
+    pulp::Arch::new().dispatch(StepBack { values, up, down });
+}
+
+struct StepBack<'a> {
+    values: &'a mut [f64],
+    up: f64,
+    down: f64,
+}
+
+impl pulp::WithSimd for StepBack<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Self { values, up, down } = self;
+        for j in 0..values.len() - 1 {
+            values[j] = down * values[j] + up * values[j + 1];
+        }
     }
 }
 
