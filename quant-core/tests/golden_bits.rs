@@ -133,6 +133,10 @@ fn others(lines: &mut Lines) {
     let probabilities = [0.1, 0.2, 0.3, 0.15, 0.25];
     let found = [2.0, 10.0].map(|base| shannon_entropy(&probabilities, base).expect("an entropy"));
     lines.add("shannon", probabilities, &found);
+    // Long enough for every vector register to be filled, and not a multiple of any.
+    let ramp: Vec<f64> = (1..=999).map(|k| f64::from(k) / 499_500.0).collect();
+    let found = shannon_entropy(&ramp, 2.0).expect("an entropy");
+    lines.add("shannon", "1, 2, …, 999 over their sum", &[found]);
     let series = |step: u32| (0..200).map(|i| f64::from(i * step % 37)).collect::<Vec<_>>();
     let found = transfer_entropy(&series(5), &series(11), 1, 8).expect("an entropy");
     lines.add("transfer", "i·5 and i·11 modulo 37", &[found]);

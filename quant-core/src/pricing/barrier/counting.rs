@@ -77,9 +77,15 @@ impl<'a> Reflection<'a> {
         let (n, layer) = (self.climb.steps, self.layer);
         let odds = self.climb.odds.up * self.climb.odds.down;
         let (mut weight, mut total, mut discounted) = (1.0, 0.0, 0.0);
-        for i in (layer..=n).step_by(2) {
+        let discount = |steps: usize| libm::exp(-rate * (steps as f64 * step));
+        let later: [f64; STRIDE] = std::array::from_fn(|k| discount(2 * k));
+        let mut stride = 1.0;
+        for (k, i) in (layer..=n).step_by(2).enumerate() {
+            if k % STRIDE == 0 {
+                stride = discount(i);
+            }
             total += weight;
-            discounted += weight * libm::exp(-rate * (i as f64 * step));
+            discounted += weight * (stride * later[k % STRIDE]);
             let (time, risen) = (i as f64, ((i - layer) / 2 + 1) as f64);
             weight *= odds * time * (time + 1.0) / (risen * (risen + layer as f64));
             if weight > LARGEST {
@@ -90,6 +96,9 @@ impl<'a> Reflection<'a> {
         if total == 0.0 { 0.0 } else { self.probability() * (discounted / total) }
     }
 }
+
+/// One exponential serves so many steps of discounting.
+const STRIDE: usize = 16;
 
 /// Proportions above this are brought down.
 const LARGEST: f64 = 1e250;

@@ -1,0 +1,289 @@
+//! What a bond still pays: its value at a yield, and the yield of a price.
+
+use chrono::NaiveDate;
+
+use super::{FixedBond, YieldConvention};
+use crate::{
+    Error, Result, check,
+    numerical::{double_double::DoubleDouble, elementary, scaled::Scaled},
+    time::{day_count::DayCount, require_year, schedule::Period},
+};
+
+/// Newton steps after which a yield is given up; about six are needed.
+const MOST_STEPS: u32 = 200;
+
+/// A step of the logarithm of the growth below this is left to the last steps in twice the
+/// precision.
+const COARSE: f64 = 1e-10;
+
+/// Steps in twice the precision after which nothing is left to gain.
+const MOST_FINE_STEPS: u32 = 4;
+
+/// Logarithms of the growth in a period beyond these belong to yields that are no doubles.
+const MOST_GROWTH: f64 = 700.0;
+
+/// A yield this near to zero is zero: no price in doubles tells it apart.
+const NO_YIELD: f64 = 1e-25;
+
+/// What is still to be paid, in units of a power of two near the face value.
+pub(super) struct Claim {
+    /// What is due at the end of the running coupon period and of every one after it.
+    amounts: Vec<f64>,
+    /// The part of the running period that is left, in units of a regular one.
+    part: f64,
+    /// What was due before the settlement and is paid after it.
+    pub(super) overdue: f64,
+    pub(super) accrued: f64,
+    pub(super) frequency: f64,
+    /// The unit is 2 to this power.
+    exponent: i32,
+}
+
+/// A value, its first two derivatives in the growth in a coupon period, and that growth.
+pub(super) struct Value {
+    pub(super) price: DoubleDouble,
+    pub(super) slope: DoubleDouble,
+    pub(super) curvature: DoubleDouble,
+    pub(super) growth: DoubleDouble,
+}
+
+impl Claim {
+    pub(super) fn of(bond: &FixedBond, settlement: NaiveDate) -> Result<Self> {
+        let schedule = bond.validated_schedule(Some(settlement))?;
+        require_year("settlement_date", settlement)?;
+        let redemption = bond.redemption()?;
+        let (_, exponent) = libm::frexp(bond.face_value);
+        let mut claim = Self {
+            amounts: Vec::with_capacity(schedule.len()),
+            part: 0.0,
+            overdue: 0.0,
+            accrued: 0.0,
+            frequency: f64::from(bond.frequency.count()),
+            exponent,
+        };
+        if settlement < bond.issue_date {
+            return Err(refused(settlement, "on or after the issue date"));
+        }
+        if settlement >= bond.maturity_date || settlement >= redemption.date {
+            return Err(refused(settlement, "before the maturity and the last payment"));
+        }
+        for period in schedule {
+            claim.add(bond, &period, settlement)?;
+        }
+        let last = claim.amounts.last_mut().expect("a period ends at the maturity");
+        *last += redemption.amount;
+        claim.rescale();
+        Ok(claim)
+    }
+
+    /// Takes in the coupon of one period.
+    fn add(&mut self, bond: &FixedBond, period: &Period, settlement: NaiveDate) -> Result<()> {
+        let coupon = bond.coupon(period)?;
+        let is_unpaid = coupon.date > settlement;
+        if period.start < settlement && is_unpaid {
+            self.accrued += bond.interest(period, settlement.min(period.end))?.1;
+        }
+        if period.end <= settlement {
+            if is_unpaid {
+                self.overdue += coupon.amount;
+            }
+            return Ok(());
+        }
+        if self.amounts.is_empty() {
+            let whole = bond.year_fraction(period, period.regular_start, period.end);
+            self.part = fraction_left(bond, period, settlement) / whole;
+        }
+        self.amounts.push(if is_unpaid { coupon.amount } else { 0.0 });
+        Ok(())
+    }
+
+    /// Brings all amounts near 1, so that their products keep all their bits.
+    fn rescale(&mut self) {
+        let exponent = self.exponent;
+        for amount in self.amounts.iter_mut().chain([&mut self.overdue, &mut self.accrued]) {
+            *amount = libm::scalbn(*amount, -exponent);
+        }
+    }
+
+    /// An amount in the unit of the face value.
+    pub(super) fn money(&self, amount: DoubleDouble) -> Result<f64> {
+        check::result("yield_to_maturity", libm::scalbn(amount.high, self.exponent))
+    }
+
+    /// The growth in a coupon period at a yield.
+    fn growth(&self, rate: f64) -> DoubleDouble {
+        DoubleDouble::ONE + DoubleDouble::from(rate) / self.frequency.into()
+    }
+
+    /// What is not overdue is worth, at a yield that may be out of range.
+    pub(super) fn value(&self, rate: f64, convention: YieldConvention) -> Result<Value> {
+        let growth = if rate.is_finite() { self.growth(rate) } else { DoubleDouble::ZERO };
+        let requirement = "a finite rate above -100 % a coupon period";
+        check::require(growth.high > 0.0, "yield_to_maturity", rate, requirement)?;
+        Ok(self.value_at(growth, convention))
+    }
+
+    fn value_at(&self, growth: DoubleDouble, convention: YieldConvention) -> Value {
+        let [sum, first, second] = self.moments(DoubleDouble::ONE / growth);
+        let part = DoubleDouble::from(self.part);
+        match convention {
+            YieldConvention::Street => {
+                let logarithm = elementary::log(Scaled::from(growth));
+                let front = elementary::exp(-(part * logarithm)).to_plain();
+                let price = front * sum;
+                let first_moment = front * (part * sum + first);
+                let second_moment =
+                    front * (part * (part * sum + first + first) + second) + first_moment;
+                let curvature = second_moment / (growth * growth);
+                Value { price, slope: -first_moment / growth, curvature, growth }
+            }
+            YieldConvention::Treasury => {
+                let front =
+                    DoubleDouble::ONE / (DoubleDouble::ONE + part * (growth - DoubleDouble::ONE));
+                let price = front * sum;
+                let slope = -front * (first / growth + part * price);
+                let curvature =
+                    front * ((first + second) / (growth * growth) - part * (slope + slope));
+                Value { price, slope, curvature, growth }
+            }
+        }
+    }
+
+    /// `Σ C vᵏ`, `Σ k C vᵏ` and `Σ k² C vᵏ`.
+    fn moments(&self, v: DoubleDouble) -> [DoubleDouble; 3] {
+        let (mut factor, mut number) = (DoubleDouble::ONE, 0.0);
+        let mut moments = [DoubleDouble::ZERO; 3];
+        for &amount in &self.amounts {
+            let mut term = factor * amount.into();
+            for moment in &mut moments {
+                *moment = *moment + term;
+                term = term * DoubleDouble::from(number);
+            }
+            factor = factor * v;
+            number += 1.0;
+        }
+        moments
+    }
+
+    /// The value and how fast it falls as the logarithm of the growth rises, in plain doubles.
+    fn rough_value(&self, logarithm: f64, convention: YieldConvention) -> (f64, f64) {
+        let v = libm::exp(-logarithm);
+        let (mut sum, mut derivative) = (0.0, 0.0);
+        for amount in self.amounts.iter().rev() {
+            derivative = derivative * v + sum;
+            sum = sum * v + amount;
+        }
+        let first = v * derivative;
+        match convention {
+            YieldConvention::Street => {
+                let front = libm::exp(-self.part * logarithm);
+                (front * sum, front * (self.part * sum + first))
+            }
+            YieldConvention::Treasury => {
+                let front = 1.0 / (1.0 + self.part * libm::expm1(logarithm));
+                (front * sum, front * (first + self.part * front * sum / v))
+            }
+        }
+    }
+
+    pub(super) fn solve(&self, clean_price: f64, convention: YieldConvention) -> Result<f64> {
+        let clean = libm::scalbn(clean_price, -self.exponent);
+        let target = DoubleDouble::sum(clean, self.accrued) + (-self.overdue).into();
+        let impossible = |requirement| {
+            Err(Error::Domain { argument: "clean_price", value: clean_price, requirement })
+        };
+        if self.amounts.last().is_none_or(|&last| last <= 0.0) {
+            let problem = "is so negative that the last payment has no worth";
+            return Err(Error::Conflict { argument: "coupon_rate", problem });
+        }
+        if self.part == 0.0 && self.amounts.len() == 1 {
+            let problem = "leaves no time to the last payment by the day count";
+            return Err(Error::Conflict { argument: "settlement_date", problem });
+        }
+        if target.high <= 0.0 {
+            return impossible("a price that is positive with accrued interest");
+        }
+        let logarithm = self.search(target.high, convention)?;
+        // The search ends at its bounds where there is nothing between them.
+        if logarithm >= MOST_GROWTH - 1.0 {
+            return Err(Error::Overflow { argument: "clean_price" });
+        }
+        let rate = self.polish(self.frequency * libm::expm1(logarithm), target, convention);
+        if self.growth(rate).high > 0.0 {
+            check::result("clean_price", rate)
+        } else {
+            impossible("a price that a yield above -100 % a coupon period gives")
+        }
+    }
+
+    /// The logarithm of the growth at which the value is near a target.
+    ///
+    /// The value falls as the growth rises, wherever it is positive, for negative coupons too:
+    /// their sum with the redemption changes its sign once.
+    fn search(&self, target: f64, convention: YieldConvention) -> Result<f64> {
+        let (mut below, mut above) = (-MOST_GROWTH, MOST_GROWTH);
+        let mut logarithm = 0.0;
+        for _ in 0..MOST_STEPS {
+            let (price, fall) = self.rough_value(logarithm, convention);
+            // Where the growth is small the value is no double any more.
+            let is_too_high = price > target || !price.is_finite();
+            if is_too_high {
+                below = logarithm;
+            } else {
+                above = logarithm;
+            }
+            let step = libm::log(price / target) * price / fall;
+            if step.abs() <= COARSE {
+                return Ok(logarithm);
+            }
+            let next = logarithm + step;
+            let is_inside = next > below && next < above && price > 0.0 && price.is_finite();
+            logarithm = if is_inside { next } else { 0.5 * (below + above) };
+            if above - below <= COARSE {
+                return Ok(logarithm);
+            }
+        }
+        let residual = above - below;
+        Err(Error::NoConvergence { method: "yield", iterations: MOST_STEPS, residual })
+    }
+
+    /// The yield near another one at which the value is the target.
+    fn polish(&self, near: f64, target: DoubleDouble, convention: YieldConvention) -> f64 {
+        let mut rate = near;
+        for _ in 0..MOST_FINE_STEPS {
+            let growth = self.growth(rate);
+            if growth.high <= 0.0 {
+                break;
+            }
+            let Value { price, slope, .. } = self.value_at(growth, convention);
+            let step = self.frequency * ((target - price) / slope).high;
+            if !step.is_finite() {
+                break;
+            }
+            rate += step;
+            if step.abs() <= 0.25 * f64::EPSILON * rate.abs() {
+                break;
+            }
+        }
+        if rate.abs() < NO_YIELD { 0.0 } else { rate }
+    }
+}
+
+/// The part of a year from the settlement to the end of the running period.
+///
+/// It is what the coupon has not accrued yet. That only months of 30 days tell from the time
+/// between the two dates, and there the difference is made of whole days.
+fn fraction_left(bond: &FixedBond, period: &Period, settlement: NaiveDate) -> f64 {
+    match bond.day_count {
+        DayCount::Thirty360BondBasis | DayCount::ThirtyE360 | DayCount::ThirtyE360Isda => {
+            let all = bond.year_fraction(period, period.start, period.end);
+            let gone = bond.year_fraction(period, period.start, settlement);
+            libm::rint(360.0 * (all - gone)).max(0.0) / 360.0
+        }
+        _ => bond.year_fraction(period, settlement, period.end),
+    }
+}
+
+fn refused(settlement: NaiveDate, requirement: &'static str) -> Error {
+    Error::Date { argument: "settlement_date", value: settlement, requirement }
+}
