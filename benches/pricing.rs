@@ -9,6 +9,7 @@ use quant_core::pricing::{
     batch,
     binomial::{self, Exercise},
     black_scholes::{EuropeanOption, OptionType},
+    implied_volatility::QuotedOption,
     margrabe::ExchangeOption,
 };
 
@@ -38,6 +39,29 @@ fn chain(c: &mut Criterion) {
 fn greeks(c: &mut Criterion) {
     let option = european_call();
     c.bench_function("black_scholes/greeks", |b| b.iter(|| black_box(&option).greeks()));
+}
+
+/// The usual case, and a thousand quotes from deep in to far out of the money.
+fn implied_volatility(c: &mut Criterion) {
+    let quote = |option: &EuropeanOption| QuotedOption {
+        option_type: option.option_type,
+        spot: option.spot,
+        strike: option.strike,
+        risk_free_rate: option.risk_free_rate,
+        dividend_yield: option.dividend_yield,
+        price: option.price().expect("a price"),
+        time_to_maturity: option.time_to_maturity,
+    };
+    let quoted = quote(&european_call());
+    c.bench_function("implied_volatility/one", |b| {
+        b.iter(|| black_box(&quoted).implied_volatility());
+    });
+    let quotes: Vec<QuotedOption> = european_options(1000).iter().map(quote).collect();
+    let mut group = c.benchmark_group("implied_volatility/chain");
+    group.throughput(Throughput::Elements(1000));
+    group.bench_with_input(BenchmarkId::from_parameter(1000), &quotes, |b, quotes| {
+        b.iter(|| quotes.iter().filter_map(|quote| quote.implied_volatility().ok()).sum::<f64>());
+    });
 }
 
 /// A million options of all kinds at once, on one core.
@@ -120,6 +144,7 @@ criterion_group!(
     black_scholes,
     chain,
     greeks,
+    implied_volatility,
     of_many,
     barrier,
     american,

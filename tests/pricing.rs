@@ -1,7 +1,8 @@
-//! Options against mpmath and QuantLib: `tests/golden/generate/pricing.py`.
+//! Options against mpmath and QuantLib: `tests/golden/generate/pricing.py` and those beside it.
 
 use quant_core::pricing::barrier::{BarrierOption, Direction, Handling, Knock, Tree};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
+use quant_core::pricing::implied_volatility::QuotedOption;
 use quant_core::pricing::margrabe::ExchangeOption;
 use quant_core::pricing::normal;
 use quant_tests::golden::{self, Largest, Row};
@@ -12,6 +13,9 @@ const NORMAL_TOLERANCE: f64 = 2e-15;
 /// Relative, down to prices of 1e-280.
 const CLOSED_FORM_TOLERANCE: f64 = 2e-14;
 
+/// In units of 2⁻⁵², or of how far such a change of the price moves the volatility.
+const IMPLIED_VOLATILITY_BITS: f64 = 6.0;
+
 /// Of the price and the spot: QuantLib subtracts what nearly cancels.
 const CONTINUOUS_TOLERANCE: f64 = 1e-14;
 
@@ -21,14 +25,14 @@ const TREE_TOLERANCE: f64 = 1e-13;
 /// Of the spot: in QuantLib the probabilities of LR lose digits. It never sees the barrier, which is out of reach.
 const QUANTLIB_TREE_TOLERANCE: f64 = 1e-10;
 
+fn option_type(row: &Row) -> OptionType {
+    if row.text("option_type") == "call" { OptionType::Call } else { OptionType::Put }
+}
+
 /// The option of the row.
 fn european(row: &Row) -> EuropeanOption {
     EuropeanOption {
-        option_type: if row.text("option_type") == "call" {
-            OptionType::Call
-        } else {
-            OptionType::Put
-        },
+        option_type: option_type(row),
         spot: row.get("spot"),
         strike: row.get("strike"),
         risk_free_rate: row.get("risk_free_rate"),
@@ -122,6 +126,27 @@ fn greeks_agree_with_numerical_derivatives_of_four_hundred_digits() {
         }
     }
     println!("greeks: largest relative error {largest}");
+}
+
+#[test]
+fn implied_volatilities_agree_with_roots_of_four_hundred_digits() {
+    let mut largest = Largest::default();
+    for row in golden::rows("implied_volatility", 360) {
+        let option = QuotedOption {
+            option_type: option_type(&row),
+            spot: row.get("spot"),
+            strike: row.get("strike"),
+            risk_free_rate: row.get("risk_free_rate"),
+            dividend_yield: row.get("dividend_yield"),
+            price: row.get("price"),
+            time_to_maturity: row.get("time_to_maturity"),
+        };
+        let found = option.implied_volatility().expect("a volatility");
+        let (expected, condition): (f64, f64) = (row.get("volatility"), row.get("condition"));
+        let bit = f64::EPSILON * expected * condition.max(1.0);
+        largest.see(&row, error(found, expected, bit), IMPLIED_VOLATILITY_BITS, &found);
+    }
+    println!("implied volatility: largest error in bits that the price determines {largest}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! who, the largest error on the golden rows, its unit.
 
 use std::{
+    cell::RefCell,
     env, fs,
     hint::black_box,
     path::{Path, PathBuf},
@@ -24,8 +25,10 @@ use quant_core::{
     portfolio::min_variance::MinVariance,
     pricing::{
         barrier::{BarrierOption, Direction, Handling, Knock},
+        batch,
         binomial::{self, Exercise, Tree},
         black_scholes::{EuropeanOption, OptionType},
+        implied_volatility::QuotedOption,
         margrabe::ExchangeOption,
     },
     regulatory::capital_ratios::Capital,
@@ -101,24 +104,45 @@ fn options(folder: &Path) {
     let each = |price: &dyn Fn(&EuropeanOption) -> f64| options.iter().map(price).sum::<f64>();
     measure("bs_1000", "quant-core", || each(&|option| option.price().expect("valid")), sum);
     measure("bs_1000", "implied-vol", || each(&implied_vol_price), sum);
-    let volatility = |option: &EuropeanOption, price: f64| {
-        let growth =
-            ((option.risk_free_rate - option.dividend_yield) * option.time_to_maturity).exp();
-        let discount = (-option.risk_free_rate * option.time_to_maturity).exp();
-        ImpliedBlackVolatility::builder()
-            .option_price(price / discount)
-            .forward(option.spot * growth)
-            .strike(option.strike)
-            .expiry(option.time_to_maturity)
-            .is_call(true)
-            .build()
-            .expect("valid")
-            .calculate::<DefaultSpecialFn>()
-            .expect("a volatility")
-    };
     let prices: Vec<f64> = options.iter().map(|option| option.price().expect("valid")).collect();
-    let all = || options.iter().zip(&prices).map(|(o, p)| volatility(o, *p)).sum::<f64>();
+    let quoted: Vec<QuotedOption> =
+        options.iter().zip(&prices).map(|(option, price)| quoted(option, *price)).collect();
+    let all = || quoted.iter().map(|o| o.implied_volatility().expect("valid")).sum::<f64>();
+    measure("implied_volatility_1000", "quant-core", all, sum);
+    let all = || quoted.iter().map(implied_vol_volatility).sum::<f64>();
     measure("implied_volatility_1000", "implied-vol", all, sum);
+    let greeks = |option: &EuropeanOption| option.greeks().expect("valid").gamma;
+    measure("greeks_1000", "quant-core", || each(&greeks), sum);
+    let chain = read_options(folder, "chain");
+    let prices = RefCell::new(vec![0.0; chain.len()]);
+    let work = || batch::prices(&chain, &mut prices.borrow_mut()).expect("valid");
+    measure("bs_batch", "quant-core", work, |()| prices.borrow().iter().sum());
+}
+
+fn quoted(option: &EuropeanOption, price: f64) -> QuotedOption {
+    QuotedOption {
+        option_type: option.option_type,
+        spot: option.spot,
+        strike: option.strike,
+        risk_free_rate: option.risk_free_rate,
+        dividend_yield: option.dividend_yield,
+        price,
+        time_to_maturity: option.time_to_maturity,
+    }
+}
+
+fn implied_vol_volatility(option: &QuotedOption) -> f64 {
+    let growth = ((option.risk_free_rate - option.dividend_yield) * option.time_to_maturity).exp();
+    let discount = (-option.risk_free_rate * option.time_to_maturity).exp();
+    ImpliedBlackVolatility::builder()
+        .option_price(option.price / discount)
+        .forward(option.spot * growth)
+        .strike(option.strike)
+        .expiry(option.time_to_maturity)
+        .is_call(option.option_type == OptionType::Call)
+        .build()
+        .and_then(|option| option.calculate::<DefaultSpecialFn>())
+        .unwrap_or(f64::NAN)
 }
 
 fn implied_vol_price(option: &EuropeanOption) -> f64 {
@@ -391,6 +415,30 @@ fn errors(folder: &Path) {
     largest("bs_1000", "quant-core", ours, "relative");
     let theirs = european.iter().map(|(option, price)| relative(implied_vol_price(option), *price));
     largest("bs_1000", "implied-vol", theirs, "relative");
+
+    let implied: Vec<(QuotedOption, f64, f64)> = golden(folder, "implied_volatility")
+        .iter()
+        .map(|row| {
+            let option = QuotedOption {
+                option_type: if row[0] == "call" { OptionType::Call } else { OptionType::Put },
+                spot: number(&row[1]),
+                strike: number(&row[2]),
+                risk_free_rate: number(&row[3]),
+                dividend_yield: number(&row[4]),
+                price: number(&row[5]),
+                time_to_maturity: number(&row[6]),
+            };
+            (option, number(&row[7]), f64::EPSILON * number(&row[8]).max(1.0))
+        })
+        .collect();
+    let ours = implied.iter().map(|(option, volatility, bit)| {
+        option.implied_volatility().map_or(f64::INFINITY, |found| relative(found, *volatility)) / bit
+    });
+    largest("implied_volatility_1000", "quant-core", ours, "bits of the price's");
+    let theirs = implied.iter().map(|(option, volatility, bit)| {
+        relative(implied_vol_volatility(option), *volatility) / bit
+    });
+    largest("implied_volatility_1000", "implied-vol", theirs, "bits of the price's");
 
     let exchange = golden(folder, "pricing_margrabe");
     let ours = exchange.iter().flat_map(|row| {

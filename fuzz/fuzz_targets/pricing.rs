@@ -8,8 +8,10 @@ use libfuzzer_sys::{
 };
 use quant_core::pricing::{
     barrier::{BarrierOption, Direction, Handling, Knock},
+    batch,
     binomial::{self, Exercise, Tree},
     black_scholes::{EuropeanOption, OptionType},
+    implied_volatility::QuotedOption,
     margrabe::ExchangeOption,
     normal,
 };
@@ -40,7 +42,28 @@ fuzz_target!(|drawn: Drawn| {
         dividend_yield,
         volatility,
     };
-    check(&option.price());
+    let price = option.price();
+    check(&price);
+    check(&option.greeks());
+    let mut prices = [0.0; 33];
+    let priced = batch::prices(&vec![option.clone(); 33], &mut prices);
+    if let (Ok(()), Ok(price)) = (&priced, &price) {
+        assert!(prices.iter().all(|found| found.to_bits() == price.to_bits()), "{prices:?} {price}");
+    }
+    assert_eq!(priced.is_ok(), price.is_ok());
+    // Any number as the price, and one that some volatility gives.
+    for price in [rebate, price.unwrap_or(barrier)] {
+        let option = QuotedOption {
+            option_type: option.option_type,
+            spot,
+            strike,
+            risk_free_rate: rate,
+            dividend_yield,
+            price,
+            time_to_maturity,
+        };
+        check(&option.implied_volatility());
+    }
     // Beyond this a run takes long without taking another road.
     let (tree, n_steps) = (one(&TREES, drawn.tree), usize::from(drawn.n_steps) % 600);
     for exercise in [Exercise::European, Exercise::American] {

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`black_scholes`] | European calls and puts | closed form |
 //! | [`greeks`] | all derivatives of a European price of first and second order | closed form |
+//! | [`implied_volatility`] | the volatility that a European price implies | two steps of fourth order |
 //! | [`batch`] | many European options at once | the same, several at a time |
 //! | [`binomial`] | European and American calls and puts | binomial trees |
 //! | [`barrier`] | knock-in and knock-out options with a rebate | binomial trees, closed form |
@@ -20,6 +21,7 @@ pub mod batch;
 pub mod binomial;
 pub mod black_scholes;
 pub mod greeks;
+pub mod implied_volatility;
 pub mod margrabe;
 pub mod normal;
 

@@ -6,13 +6,29 @@
 
 use std::fmt::Debug;
 
+use quant_core::curves::{
+    Curve, CurveType, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson,
+};
 use quant_core::economics::{ces::Ces, cobb_douglas::CobbDouglas};
 use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
+use quant_core::instruments::bond_yield::YieldConvention;
+use quant_core::instruments::fixed_bond::FixedBond;
+use quant_core::instruments::treasury_bill::{Quote, TreasuryBill};
 use quant_core::numerical::derivative::{Function, Scheme, derivative};
+use quant_core::portfolio::efficient_frontier::EfficientFrontier;
+use quant_core::portfolio::max_sharpe::MaxSharpe;
+use quant_core::portfolio::min_variance::MinVariance;
+use quant_core::portfolio::target_return::TargetReturn;
 use quant_core::pricing::barrier::{BarrierOption, Direction, Handling, Knock, Tree};
 use quant_core::pricing::binomial::{self, Exercise};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
+use quant_core::pricing::implied_volatility::QuotedOption;
 use quant_core::pricing::{margrabe::ExchangeOption, normal};
+use quant_core::regulatory::capital_ratios::Capital;
+use quant_core::time::NaiveDate;
+use quant_core::time::calendar::{BusinessDayConvention, Calendar};
+use quant_core::time::day_count::{DayCount, Reference};
+use quant_core::time::schedule::Frequency;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden_bits.txt");
 
@@ -80,6 +96,29 @@ fn pricing(lines: &mut Lines) {
             lines.add("black_scholes", (option_type, numbers), &all);
         }
     }
+    // The edges, and each of the ways that the two first guesses and the steps take.
+    for (strike, price) in [
+        (105.0, 9.5),
+        (90.0, 11.0),
+        (100.0, 1e-6),
+        (100.0, 60.0),
+        (130.0, 1e-3),
+        (400.0, 1e-30),
+        (400.0, 20.0),
+        (400.0, 99.0),
+    ] {
+        let option = QuotedOption {
+            option_type: OptionType::Call,
+            spot: 100.0,
+            strike,
+            risk_free_rate: 0.01,
+            dividend_yield: 0.01,
+            price,
+            time_to_maturity: 0.75,
+        };
+        let found = option.implied_volatility().expect("a volatility");
+        lines.add("implied volatility", (strike, price), &[found]);
+    }
     for correlation in [-0.5, 0.3, 1.0 - 1e-12] {
         let option = ExchangeOption {
             spot1: 22.0,
@@ -108,6 +147,17 @@ fn pricing(lines: &mut Lines) {
         let watched = barrier.price_watched_continuously().expect("a price");
         let found = [american, on_tree(Handling::Plain), on_tree(Handling::Corrected), watched];
         lines.add("trees and barriers", tree, &found);
+    }
+    let call = BarrierOption {
+        option: european(OptionType::Call, EUROPEAN[0]),
+        barrier: 130.0,
+        direction: Direction::Up,
+        knock: Knock::Out,
+        rebate: 0.0,
+    };
+    for observations in [1, 12, 252] {
+        let found = call.price_watched_discretely(observations).expect("a price");
+        lines.add("barrier watched on dates", observations, &[found]);
     }
 }
 
@@ -142,12 +192,211 @@ fn others(lines: &mut Lines) {
     lines.add("transfer", "i·5 and i·11 modulo 37", &[found]);
 }
 
+fn portfolios(lines: &mut Lines) {
+    let covariance_matrix =
+        &[vec![0.04, 0.006, -0.002], vec![0.006, 0.01, 0.001], vec![-0.002, 0.001, 0.0225]];
+    let expected_returns: &[f64] = &[0.09, 0.05, 0.07];
+    let (risk_free_rate, min_weights, max_weights) =
+        (0.02, Some(&[0.0; 3][..]), Some(&[0.6; 3][..]));
+    let problem = MinVariance {
+        expected_returns,
+        covariance_matrix,
+        risk_free_rate,
+        min_weights,
+        max_weights,
+    };
+    let target = TargetReturn {
+        expected_returns,
+        covariance_matrix,
+        risk_free_rate,
+        min_weights,
+        max_weights,
+        target_return: 0.075,
+    };
+    let sharpe =
+        MaxSharpe { expected_returns, covariance_matrix, risk_free_rate, min_weights, max_weights };
+    let frontier = EfficientFrontier {
+        expected_returns,
+        covariance_matrix,
+        risk_free_rate,
+        min_weights,
+        max_weights,
+    };
+    let mut found = vec![
+        ("minimum variance", problem.solve().expect("a portfolio")),
+        ("target return", target.solve().expect("a portfolio")),
+        ("maximum Sharpe ratio", sharpe.solve().expect("a portfolio")),
+    ];
+    let corners = frontier.solve().expect("a frontier").corners;
+    found.extend(corners.into_iter().map(|corner| ("corner", corner)));
+    for (name, portfolio) in found {
+        let mut values = portfolio.weights;
+        values.extend([portfolio.expected_return, portfolio.volatility]);
+        values.extend(portfolio.sharpe_ratio);
+        lines.add(name, "three assets", &values);
+    }
+}
+
+fn day(year: i32, month: u32, day: u32) -> NaiveDate {
+    NaiveDate::from_ymd_opt(year, month, day).expect("a date")
+}
+
+const DAY_COUNTS: [DayCount; 4] =
+    [DayCount::ActActIcma, DayCount::ActActIsda, DayCount::Thirty360BondBasis, DayCount::Act365];
+
+fn bonds(lines: &mut Lines) {
+    for day_count in DAY_COUNTS {
+        let bond = FixedBond {
+            issue_date: day(2021, 8, 31),
+            maturity_date: day(2033, 2, 28),
+            coupon_rate: 0.0375,
+            face_value: 100.0,
+            frequency: Frequency::Semiannual,
+            day_count,
+            end_of_month: true,
+            calendar: Calendar::Target,
+            convention: BusinessDayConvention::ModifiedFollowing,
+        };
+        let settled = day(2026, 11, 20);
+        let flows = bond.cash_flows(Some(settled)).expect("flows").cashflows;
+        let amounts: Vec<f64> = flows.iter().map(|flow| flow.amount).collect();
+        lines.add("cash flows", day_count, &amounts);
+        for convention in [YieldConvention::Street, YieldConvention::Treasury] {
+            let found = bond.measures(settled, 0.041, convention).expect("measures");
+            let implied = bond.yield_to_maturity(settled, found.clean_price, convention);
+            let values = [
+                found.clean_price,
+                found.dirty_price,
+                found.accrued_interest,
+                found.macaulay_duration,
+                found.modified_duration,
+                found.convexity,
+                found.dv01,
+                implied.expect("a yield"),
+            ];
+            lines.add("bond", (day_count, convention), &values);
+        }
+    }
+    for quote in [Quote::DiscountRate(0.0425), Quote::Price(97.123)] {
+        let bill = TreasuryBill {
+            settlement_date: day(2026, 1, 22),
+            maturity_date: day(2026, 12, 31),
+            face_value: 100.0,
+            quote,
+        };
+        let found = bill.value().expect("a value");
+        let values = [
+            found.price,
+            found.bond_equivalent_yield,
+            found.discount_rate,
+            found.money_market_yield,
+            found.discount_amount,
+        ];
+        lines.add("treasury bill", quote, &values);
+    }
+}
+
+fn curves(lines: &mut Lines) {
+    let today = day(2026, 1, 30);
+    let quotes: Vec<Instrument> = [
+        (InstrumentKind::Deposit, "3M", 0.0385),
+        (InstrumentKind::Deposit, "1Y", 0.0352),
+        (InstrumentKind::Swap, "2Y", 0.0322),
+        (InstrumentKind::Swap, "5Y", 0.0303),
+        (InstrumentKind::Swap, "10Y", 0.0315),
+        (InstrumentKind::Swap, "30Y", 0.0312),
+    ]
+    .map(|(kind, tenor, rate)| Instrument {
+        kind,
+        tenor: tenor.parse().expect("a tenor"),
+        rate,
+        frequency: Frequency::Annual,
+    })
+    .into();
+    let mut fitted = None;
+    for interpolation in [
+        Interpolation::Linear,
+        Interpolation::LogLinear,
+        Interpolation::Cubic,
+        Interpolation::MonotoneConvex,
+    ] {
+        let curve = Curve::bootstrap(today, &quotes, interpolation).expect("a curve");
+        let values: Vec<f64> = [0.1, 0.7, 1.5, 4.2, 7.5, 22.0]
+            .iter()
+            .flat_map(|&tenor| {
+                let point = curve.at(tenor).expect("a point");
+                [point.discount_factor, point.zero_rate, point.forward_rate]
+            })
+            .collect();
+        lines.add("bootstrap", interpolation, &values);
+        let (tenors, rates): (Vec<f64>, Vec<f64>) =
+            curve.pillars().iter().map(|pillar| (pillar.tenor, pillar.zero_rate)).unzip();
+        let values = Curve::from_values(today, &tenors, &rates, CurveType::Zero, interpolation);
+        let period = values.expect("a curve").between(0.4, 6.3).expect("a period");
+        lines.add("forward", interpolation, &[period.simple_rate, period.continuous_rate]);
+        fitted = Some(NelsonSiegelSvensson::fit(&tenors, &rates).expect("a fit"));
+    }
+    let curve = fitted.expect("the last of four");
+    let point = curve.at(8.0).expect("a point");
+    let values = [
+        curve.level,
+        curve.slope,
+        curve.curvature,
+        curve.second_curvature,
+        curve.decay_time,
+        curve.second_decay_time,
+        point.zero_rate,
+        point.forward_rate,
+        point.discount_factor,
+    ];
+    lines.add("nelson_siegel_svensson", "six rates", &values);
+}
+
+fn dates_and_ratios(lines: &mut Lines) {
+    let (start, end) = (day(2024, 1, 31), day(2026, 11, 20));
+    let reference = Reference {
+        period_start: start,
+        period_end: day(2027, 1, 31),
+        frequency: Frequency::Annual,
+        maturity_date: day(2030, 1, 31),
+        calendar: Calendar::Target,
+    };
+    for day_count in [
+        DayCount::Thirty360BondBasis,
+        DayCount::ThirtyE360,
+        DayCount::ThirtyE360Isda,
+        DayCount::Act360,
+        DayCount::Act365,
+        DayCount::ActActIcma,
+        DayCount::ActActIsda,
+        DayCount::Bus252,
+    ] {
+        let found = day_count.year_fraction(start, end, &reference).expect("a fraction");
+        lines.add("year fraction", day_count, &[found]);
+    }
+    let capital = Capital {
+        cet1_capital: 4.5,
+        tier1_capital: 6.1,
+        total_capital: 8.3,
+        risk_weighted_assets: 97.3,
+        total_exposure: Some(201.7),
+    };
+    let found = capital.ratios().expect("ratios");
+    let mut values = vec![found.cet1_ratio, found.tier1_ratio, found.total_capital_ratio];
+    values.extend(found.leverage_ratio);
+    lines.add("capital ratios", 97.3, &values);
+}
+
 #[test]
 fn every_machine_computes_the_same_bits() {
     let mut lines = Lines::default();
     pricing(&mut lines);
     economics(&mut lines);
     others(&mut lines);
+    portfolios(&mut lines);
+    bonds(&mut lines);
+    curves(&mut lines);
+    dates_and_ratios(&mut lines);
     let found = lines.0.join("\n") + "\n";
     if std::env::var_os("GOLDEN_BITS").is_some_and(|value| value == "write") {
         std::fs::write(TABLE, &found).expect("the table can be written");

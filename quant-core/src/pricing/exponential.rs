@@ -12,6 +12,20 @@ pub(super) fn exp(x: Extended) -> f64 {
         let value = libm::exp(x.high);
         return if value.is_finite() { value + value * x.low } else { value };
     }
+    let (high, low, power) = parts(x);
+    (high + low) * power
+}
+
+/// `e^x` and what its rounding took, to about 59 bits, for |x| < 700.
+pub(super) fn precise(x: Extended) -> Extended {
+    let (high, low, power) = parts(x);
+    let sum = Extended::sum(high, low);
+    Extended { high: sum.high * power, low: sum.low * power }
+}
+
+/// Two summands and a power of two that make up `e^x`.
+#[inline(always)]
+fn parts(x: Extended) -> (f64, f64, f64) {
     let k = (x.high * STEPS_PER_UNIT + ROUND) - ROUND;
     let rest = (x.high - k * STEP.0) - k * STEP.1;
     let r = rest + x.low;
@@ -22,7 +36,7 @@ pub(super) fn exp(x: Extended) -> f64 {
     let (high, low) = POWERS[(k & 63) as usize];
     // Normal, as |k/64| is below 1022.
     let power = f64::from_bits(((1023 + (k >> 6)) as u64) << 52);
-    (high + (low + high * series)) * power
+    (high, low + high * series, power)
 }
 
 /// 1.5·2⁵², which rounds what it is added to to an integer.

@@ -131,7 +131,7 @@ impl Swap {
 /// With k the integer next to log₂(a/b), read off the bits, and b' = 2ᵏb: `ln(a/b) = k ln 2 +
 /// 2 artanh f`, `f = (a − b')/(a + b')`, |f| ≤ 0.2005. Where a is near b the difference is exact.
 #[inline(always)]
-fn log_ratio(a: f64, b: f64) -> f64 {
+pub(super) fn log_ratio(a: f64, b: f64) -> f64 {
     let biased = a.to_bits().wrapping_sub(b.to_bits()).wrapping_add(HALF_ABOVE_ONE) >> 52;
     let b = b * f64::from_bits(biased << 52);
     let k = f64::from_bits(biased | INTEGERS) - ZERO_AMONG_INTEGERS;

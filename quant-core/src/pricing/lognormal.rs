@@ -1,5 +1,6 @@
 //! The right to exchange one lognormal amount for another: the core of every closed form here.
 
+use super::exponential;
 use super::extended::Extended;
 use super::normal;
 
@@ -41,10 +42,27 @@ impl Leg {
         let difference = if self.amount == 0.0 || other.amount == 0.0 {
             self.amount - other.amount
         } else {
-            let carry = self.log_discount.plus(other.log_discount.negated());
-            Extended::log_ratio(self.amount, other.amount).plus(carry).high
+            self.log_ratio(other).high
         };
         (difference != 0.0).then_some(difference > 0.0)
+    }
+
+    /// The logarithm of the ratio of the two present values.
+    pub(super) fn log_ratio(&self, other: &Self) -> Extended {
+        let carry = self.log_discount.plus(other.log_discount.negated());
+        Extended::log_ratio(self.amount, other.amount).plus(carry)
+    }
+
+    /// The present value to more than a double, where it is neither very large nor very small.
+    pub(super) fn precise_value(&self) -> Extended {
+        if self.is_exact() {
+            Extended::from(self.amount)
+        } else if self.log_discount.high.abs() < 600.0 {
+            let product = exponential::precise(self.log_discount).times(self.amount);
+            Extended::sum(product.high, product.low)
+        } else {
+            Extended::from(self.value())
+        }
     }
 
     /// Whether nothing is discounted.
@@ -76,8 +94,7 @@ impl Exchange {
 
     /// The right to exchange `give` for `receive`, with every step to more than a double.
     pub(super) fn precise(receive: Leg, give: Leg, deviation: Extended) -> Self {
-        let carry = receive.log_discount.plus(give.log_discount.negated());
-        let log_ratio = Extended::log_ratio(receive.amount, give.amount).plus(carry);
+        let log_ratio = receive.log_ratio(&give);
         let half = Extended { high: 0.5 * deviation.high, low: 0.5 * deviation.low };
         let d1 = log_ratio.divide(deviation).plus(half);
         Self { receive, give, log_ratio, deviation, d1 }
@@ -129,17 +146,22 @@ impl Exchange {
     }
 
     /// `receive − give` where that is positive.
+    fn intrinsic(&self) -> f64 {
+        let Self { receive, give, log_ratio, .. } = self;
+        positive_part(Self::intrinsic_of(receive, give, *log_ratio).high)
+    }
+
+    /// `receive − give` where that is positive, and what its rounding took.
     ///
     /// Where the two nearly agree, their rounding errors would be all that the difference has
     /// left: there `receive·(1 − e^{−x})` keeps the digits of x, the logarithm of their ratio.
-    fn intrinsic(&self) -> f64 {
-        let x = self.log_ratio;
-        let exact = self.receive.is_exact() && self.give.is_exact();
+    pub(super) fn intrinsic_of(receive: &Leg, give: &Leg, x: Extended) -> Extended {
+        let exact = receive.is_exact() && give.is_exact();
         if exact || x.high > NEAR {
-            return positive_part(self.receive.value() - self.give.value());
+            return receive.precise_value().plus(give.precise_value().negated());
         }
         let growth = libm::expm1(-x.high);
-        self.receive.value() * (x.low * (1.0 + growth) - growth)
+        Extended::from(receive.value() * (x.low * (1.0 + growth) - growth))
     }
 
     /// The value where `receive ≤ give`.
