@@ -378,7 +378,7 @@ mod tests {
             assert_eq!(ChatId::parse(text).expect(text).as_str(), text);
         }
         for text in ["", "-", "@", "@abc", "12a", "1 2", "@a/../b", "１２", "--1", "@a b c d"] {
-            assert_eq!(ChatId::parse(text).err().expect(text).field(), Some("messaging_chat_id"));
+            assert_eq!(ChatId::parse(text).expect_err(text).field(), Some("messaging_chat_id"));
         }
     }
 }

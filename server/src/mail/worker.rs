@@ -192,7 +192,7 @@ mod tests {
     use account_core::letter::Lane;
     use account_core::testing::{CheapHasher, FixedClock, Outbox, SeededEntropy};
     use account_core::{Client, Contact, Email, Login, Password, Registration, Username};
-    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
@@ -405,6 +405,132 @@ mod tests {
         alive.close().await;
         assert_eq!(recipients, ["RCPT TO:<ada@example.com>"]);
         assert!(letter.contains("Subject: Your registration code"), "{letter}");
+    }
+
+    /// A bot API that answers each message with the next of these statuses, and tells what came.
+    async fn bot_api(
+        listener: TcpListener,
+        answers: Vec<(u16, &'static str)>,
+    ) -> Vec<(String, serde_json::Value)> {
+        let mut came = Vec::new();
+        for (status, body) in answers {
+            let (stream, _) = listener.accept().await.expect("a client");
+            let mut stream = BufReader::new(stream);
+            let (mut path, mut length) = (String::new(), 0);
+            stream.read_line(&mut path).await.expect("a request");
+            loop {
+                let mut header = String::new();
+                stream.read_line(&mut header).await.expect("a header");
+                if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().expect("a length");
+                }
+                if header.trim().is_empty() {
+                    break;
+                }
+            }
+            let mut message = vec![0; length];
+            stream.read_exact(&mut message).await.expect("a body");
+            let answer = format!(
+                "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            stream.write_all(answer.as_bytes()).await.expect("an answer");
+            came.push((path, serde_json::from_slice(&message).expect("JSON")));
+        }
+        came
+    }
+
+    impl Office {
+        /// An account with a chat that wants messages.
+        async fn account_with_chat(&self, name: &str, chat: &str) {
+            use account_core::{ChatId, NewAccount, PreferenceChanges, Tier};
+            let account = NewAccount {
+                email: Email::parse(&format!("{name}@example.com")).expect("an address"),
+                username: Username::parse(name).expect("a name"),
+                password: None,
+                tier: Tier::Free,
+                credits: None,
+                hourly_limit: None,
+                is_admin: false,
+            };
+            let id = self.accounts.create_account(account, self.clock.now()).await.expect("new").id;
+            let changes = PreferenceChanges {
+                notify_messaging: Some(true),
+                messaging_chat_id: Some(Some(ChatId::parse(chat).expect("a chat"))),
+                ..Default::default()
+            };
+            self.accounts.change_preferences(id, changes).await.expect("ok");
+        }
+
+        /// Waits until so many messages are left, each tried so often or more.
+        async fn messages_left(&self, count: usize, failures: u32) {
+            let far = self.clock.now() + TimeDelta::days(1);
+            let left = tokio::time::timeout(Duration::from_secs(20), async {
+                loop {
+                    let store = self.accounts.store();
+                    let due = store.due_letters(Lane::Messaging, far, 100).await.expect("ok");
+                    if due.len() == count && due.iter().all(|one| one.failures >= failures) {
+                        return;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            });
+            left.await.expect("the worker does its work");
+        }
+    }
+
+    #[tokio::test]
+    async fn messages_come_through_an_outage_and_a_blocked_chat_holds_up_nobody() {
+        use account_core::{Announcement, Channels};
+
+        use crate::mail::Messenger;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let office = Office::new(folder.path()).await;
+        office.account_with_chat("ada", "42").await;
+        office.account_with_chat("bob", "-100").await;
+        let channels = Channels { in_app: false, email: false, messaging: true };
+        let news = Announcement::parse("News", None, Some("Two\nlines"), None, channels);
+        let news = news.expect("a title");
+        assert_eq!(office.accounts.broadcast(&news, office.clock.now()).await.expect("ok"), 2);
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        drop(listener);
+        let messenger =
+            || Messenger::new(&format!("http://{address}"), "1:secret").expect("a client");
+        let worker = |messenger: Messenger| {
+            let (accounts, clock) = (office.accounts.clone(), office.clock.clone());
+            let vault = Arc::clone(&office.vault);
+            Worker::start(accounts, vault, messenger, move || clock.now())
+        };
+        let dead = worker(messenger());
+        office.messages_left(2, 1).await;
+        dead.close().await;
+
+        // Back, but unwilling; then one message goes, and the other's chat is gone for good.
+        let listener = TcpListener::bind(address).await.expect("the same port");
+        let wait = r#"{"ok":false,"parameters":{"retry_after":30}}"#;
+        let answers = vec![(502, ""), (429, wait), (200, "{}"), (403, "{}")];
+        let api = tokio::spawn(bot_api(listener, answers));
+        office.clock.advance(TimeDelta::seconds(5));
+        let alive = worker(messenger());
+        office.messages_left(2, 2).await;
+        alive.close().await;
+        office.clock.advance(TimeDelta::seconds(29));
+        let due = office.accounts.store().due_letters(Lane::Messaging, office.clock.now(), 9).await;
+        assert_eq!(due.expect("ok").len(), 1, "the other one waits as long as it was asked to");
+        office.clock.advance(TimeDelta::seconds(1));
+        let alive = worker(messenger());
+        office.messages_left(0, 0).await;
+        alive.close().await;
+
+        let came = api.await.expect("no panic");
+        assert!(came.iter().all(|(path, _)| path.starts_with("POST /bot1:secret/sendMessage ")));
+        assert!(came.iter().all(|(_, message)| message["text"] == "News\n\nTwo\nlines"));
+        let mut chats: Vec<_> = came[2..].iter().map(|(_, message)| &message["chat_id"]).collect();
+        chats.sort_by_key(ToString::to_string);
+        assert_eq!(chats, ["-100", "42"]);
     }
 
     /// As much of a mail server as one letter needs: the recipients and the text.
