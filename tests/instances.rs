@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use account_core::{Tier, testing::all};
+use chrono::TimeDelta;
 use quant_tests::{App, email};
 
 /// Costs one credit.
@@ -116,4 +117,84 @@ async fn a_warm_caller_costs_no_query() {
         app.post(DERIVATIVE, Some(&key), EXP).await.expect(200);
     }
     assert_eq!(app.look_ups(), before);
+}
+
+/// How many of so many calls, spread over the instances, are let through.
+async fn let_through(instances: &[&App], key: &str, calls: usize) -> usize {
+    let calls =
+        (0..calls).map(|call| instances[call % instances.len()].get("/auth/validate", Some(key)));
+    let answers = all(calls).await;
+    for answer in &answers {
+        assert!([200, 429].contains(&answer.status.as_u16()), "{answer:?}");
+    }
+    answers.iter().filter(|answer| answer.status == 200).count()
+}
+
+#[tokio::test]
+async fn three_instances_keep_one_hourly_limit() {
+    let first = App::start().await;
+    // On SQLite there is one instance, and no other to share a limit with.
+    if first.database().is_none() {
+        return;
+    }
+    let (second, third) = (first.beside().await, first.beside().await);
+    let key = first.account("ada", Tier::Free, 0).await;
+    let instances = [&first, &second, &third];
+
+    // Two hold a block that they do not use up; with its minute it is the others'.
+    assert_eq!(let_through(&[&second, &third], &key, 2).await, 2);
+    assert_eq!(let_through(&[&first], &key, 600).await, 490);
+    first.clock.advance(TimeDelta::seconds(61));
+    for instance in instances {
+        instance.service().limits.give_back_expired(first.clock.now()).await;
+    }
+    assert_eq!(let_through(&instances, &key, 60).await, 8);
+
+    first.clock.advance(TimeDelta::seconds(3_000));
+    assert_eq!(let_through(&instances, &key, 6).await, 0, "the hour is not over");
+    // An instance that starts anew forgives nobody.
+    assert_eq!(let_through(&[&first.beside().await], &key, 2).await, 0);
+    first.clock.advance(TimeDelta::seconds(700));
+    assert_eq!(let_through(&instances, &key, 1_500).await, 500, "a burst of all at once");
+}
+
+#[tokio::test]
+async fn three_instances_keep_one_day_of_a_guest() {
+    let first = App::start().await;
+    if first.database().is_none() {
+        return;
+    }
+    let (second, third) = (first.beside().await, first.beside().await);
+    let key = first.guest().await;
+    let instances = [&first, &second, &third];
+    for expected in (0..50).rev() {
+        let answer = instances[expected % 3].get("/auth/validate", Some(&key)).await;
+        assert_eq!(answer.expect(200)["data"]["guest"]["requests_today"], 50 - expected);
+    }
+    let refused = first.get("/auth/validate", Some(&key)).await;
+    assert_eq!(refused.headers["X-RateLimit-Remaining"], "0");
+    refused.expect(429);
+    assert_eq!(let_through(&instances, &key, 30).await, 0);
+}
+
+#[tokio::test]
+async fn without_the_store_an_instance_lets_through_what_it_has_leased_and_then_answers_503() {
+    let app = App::start().await;
+    let Some(database) = app.database() else { return };
+    let key = app.account("ada", Tier::Pro, 0).await;
+    let guest = app.guest().await;
+    for key in [&key, &guest] {
+        app.get("/user/transactions", Some(key)).await;
+    }
+    // What is leased is let through without the table, as every caller that is remembered.
+    database.execute("ALTER TABLE shared_limit RENAME TO elsewhere").await;
+    for _ in 1..50 {
+        app.get("/user/subscriptions", Some(&key)).await.expect(200);
+    }
+    let gone = app.get("/user/subscriptions", Some(&key)).await;
+    assert!(gone.headers.contains_key("retry-after"), "{gone:?}");
+    gone.expect(503);
+    app.get("/auth/validate", Some(&guest)).await.expect(503);
+    database.execute("ALTER TABLE elsewhere RENAME TO shared_limit").await;
+    app.get("/user/subscriptions", Some(&key)).await.expect(200);
 }

@@ -16,7 +16,7 @@
 //! | [`identity_provider`], [`hand_off`], [`token`] | sign-in elsewhere, and what is handed on of it |
 //! | [`notification`] | notices, broadcasts, preferences |
 //! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
-//! | [`limit`] | rolling hours and UTC days |
+//! | [`limit`] | rolling hours and UTC days, alone or shared by several instances |
 //! | [`credits`] | debits, grants and the ledger that proves them |
 //! | [`idempotency`] | requests that are sent again |
 //! | [`guest`] | keys without an account |
@@ -24,7 +24,8 @@
 //!
 //! A store decides nothing: where a rule and a write must be one step, the store applies the pure
 //! function of this crate inside its transaction ([`Lockout::reserve`](lockout::Lockout::reserve),
-//! [`Postage::allows`](letter::Postage::allows), [`credits::decide`]).
+//! [`Postage::allows`](letter::Postage::allows), [`credits::decide`],
+//! [`Shared::lease`](limit::lease::Shared::lease)).
 
 pub mod accounts;
 pub mod client;

@@ -13,6 +13,8 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
+pub mod lease;
+
 /// Where a caller stands with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
@@ -122,22 +124,7 @@ impl RollingHour {
     /// Where a caller with this limit stands.
     #[must_use]
     pub fn standing(&self, now: Timestamp, limit: u32) -> Standing {
-        let ring = &*self.0;
-        let used: u32 = ring.live_cells(now).map(|(_, calls)| calls).sum();
-        let remaining = limit.saturating_sub(used);
-        // Whoever has calls left gets more when the oldest cell leaves; whoever has none waits
-        // until enough cells have left for one call.
-        let mut left = used;
-        let reset = ring.live_cells(now).find_map(|(leaves_at, calls)| {
-            left -= calls;
-            (remaining > 0 || left < limit).then_some(leaves_at)
-        });
-        let reset_at = match reset {
-            Some(second) => at_second(second),
-            None if limit == 0 => now + TimeDelta::seconds(HOUR),
-            None => now,
-        };
-        Standing { limit, remaining, reset_at }
+        hour_standing(self.0.live_cells(now), now, limit)
     }
 
     /// Counts calls of an earlier minute (since 1970), as they are found after a restart.
@@ -210,12 +197,36 @@ impl Ring {
     }
 
     /// When the cells with calls leave, and how many calls go with each, oldest first.
-    fn live_cells(&self, now: Timestamp) -> impl Iterator<Item = (i64, u32)> + '_ {
+    fn live_cells(&self, now: Timestamp) -> impl Iterator<Item = (i64, u32)> + Clone + '_ {
         let oldest = self.newest.saturating_sub(CELLS as u32 - 1);
         (oldest..=self.newest)
             .map(|minute| (self.leaves_at(minute), self.calls(minute)))
             .filter(move |(leaves_at, calls)| *calls > 0 && *leaves_at > now.timestamp())
     }
+}
+
+/// Where a caller with this limit stands, by the cells that count: when each leaves, and how many
+/// calls go with it, oldest first.
+fn hour_standing(
+    mut live: impl Iterator<Item = (i64, u32)> + Clone,
+    now: Timestamp,
+    limit: u32,
+) -> Standing {
+    let used: u32 = live.clone().map(|(_, calls)| calls).sum();
+    let remaining = limit.saturating_sub(used);
+    // Whoever has calls left gets more when the oldest cell leaves; whoever has none waits
+    // until enough cells have left for one call.
+    let mut left = used;
+    let reset = live.find_map(|(leaves_at, calls)| {
+        left -= calls;
+        (remaining > 0 || left < limit).then_some(leaves_at)
+    });
+    let reset_at = match reset {
+        Some(second) => at_second(second),
+        None if limit == 0 => now + TimeDelta::seconds(HOUR),
+        None => now,
+    };
+    Standing { limit, remaining, reset_at }
 }
 
 const fn cell(minute: u32) -> usize {

@@ -35,6 +35,8 @@ const LOGIN_QUEUE: usize = 256;
 const CLEANED_AT_ONCE: u32 = 1000;
 /// How often quiet callers and addresses are forgotten.
 const SWEEP: Duration = Duration::from_secs(600);
+/// How often leases are looked through whose minute is over.
+const GIVEN_BACK: Duration = Duration::from_secs(5);
 
 /// Why the service did not start.
 #[derive(Debug, Error)]
@@ -70,6 +72,7 @@ pub struct App {
     gateway: Arc<Gateway>,
     mail: Vec<mail::Worker>,
     sweeper: tokio::task::JoinHandle<()>,
+    lessee: tokio::task::JoinHandle<()>,
     watcher: tokio::task::JoinHandle<()>,
     keyring: tokio::task::JoinHandle<()>,
 }
@@ -165,12 +168,13 @@ impl App {
         let gateway = Gateway::new(service.clone(), rest, ResultWriter::start(store));
         let gateway = Arc::new(gateway);
         let sweeper = tokio::spawn(sweep(service.clone(), gateway.clone()));
+        let lessee = tokio::spawn(give_back_leases(service.clone()));
         let keyring = tokio::spawn(keyring.follow());
         let watched = service.clone();
         let watcher = tokio::spawn(async move {
             watched.callers.watch(watched.accounts.store(), revision).await;
         });
-        Ok(Self { service, gateway, mail: Vec::new(), sweeper, watcher, keyring })
+        Ok(Self { service, gateway, mail: Vec::new(), sweeper, lessee, watcher, keyring })
     }
 
     /// The one endpoint of everything.
@@ -187,9 +191,11 @@ impl App {
     /// Writes out the ledger, lets the letters rest in their outbox, closes the store.
     pub async fn close(self) {
         self.sweeper.abort();
+        self.lessee.abort();
         self.watcher.abort();
         self.keyring.abort();
         self.service.ledger.close().await;
+        self.service.limits.give_back_all().await;
         self.gateway.close().await;
         for worker in self.mail {
             worker.close().await;
@@ -212,9 +218,13 @@ async fn limits_before(
     // Guests alone have limits by the day, and they are few.
     let since = midnight.min(an_hour_ago);
     let store = accounts.store();
-    let calls = store.calls_per_minute(an_hour_ago, since).await?;
     let of_guests = store.guest_calls(since).await?;
-    Ok(Limits::seeded(&calls, &of_guests, guests_per_network))
+    if store.is_shared() {
+        // What was leased before is in the store, and counts on.
+        return Ok(Limits::together(store.clone(), &of_guests, guests_per_network));
+    }
+    let calls = store.calls_per_minute(an_hour_ago, since).await?;
+    Ok(Limits::alone(&calls, &of_guests, guests_per_network))
 }
 
 /// Calls find a table without it, so that a failure is no reason not to serve.
@@ -224,13 +234,22 @@ async fn prepare_months(store: &Store, clock: &Clock) {
     }
 }
 
+/// What was leased for a minute and not used is soon the others' again.
+async fn give_back_leases(service: Arc<Service>) {
+    let mut interval = tokio::time::interval(GIVEN_BACK);
+    loop {
+        interval.tick().await;
+        service.limits.give_back_expired(service.clock.now()).await;
+    }
+}
+
 async fn sweep(service: Arc<Service>, gateway: Arc<Gateway>) {
     let mut interval = tokio::time::interval(SWEEP);
     loop {
         interval.tick().await;
         service.addresses.sweep();
         gateway.sweep();
-        service.limits.sweep(service.clock.now());
+        service.limits.sweep(service.clock.now()).await;
         prepare_months(service.accounts.store(), &service.clock).await;
         clean_up(&service).await;
     }

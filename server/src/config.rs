@@ -32,9 +32,9 @@ pub struct StorageArgs {
     /// in the data folder if left out.
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     pub database_url: Option<String>,
-    /// Connections to PostgreSQL that are held at most.
+    /// Connections to PostgreSQL that are held at most; 6 of them are for good.
     #[arg(long, env = "QS_DATABASE_POOL", default_value_t = store::POOL,
-          value_parser = clap::value_parser!(u32).range(2..=1000))]
+          value_parser = clap::value_parser!(u32).range(8..=1000))]
     pub database_pool: u32,
     /// The key that seals what must not be read from the database; made on the first start.
     /// A file in the data folder if left out.

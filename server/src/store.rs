@@ -32,6 +32,7 @@ mod guests;
 mod idempotency;
 mod identity_provider;
 mod keys;
+mod leases;
 mod ledger;
 mod ledger_writer;
 mod mail_turn;
@@ -219,6 +220,12 @@ impl Store {
     /// [`StoreError`] where it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.readers.ping().await.map_err(StoreError::new)
+    }
+
+    /// Whether other instances may be on the same database.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        engine::is_postgres(&self.writer)
     }
 
     /// Waits until this process puts something into the outbox.

@@ -178,6 +178,15 @@ macro_rules! store_contract {
             identity_provider::sixty_four_parallel_redeems_are_one,
             identity_provider::unfinished_sign_ins_are_cleaned_up,
         );
+        $crate::store_contract!(@leases $open);
+    };
+    (@leases $open:expr) => {
+        $crate::store_contract!(@tests $open;
+            leases::leases_are_those_of_the_rule,
+            leases::every_caller_has_a_limit_of_its_own,
+            leases::parallel_leases_never_add_up_to_more_than_the_limit,
+            leases::a_caller_is_forgotten_when_nothing_was_leased_since,
+        );
     };
     (@tests $open:expr; $($check:ident),+ $(,)?) => {
         $($crate::store_contract!(@test $open; $check, $check);)+
@@ -202,6 +211,7 @@ pub mod clients;
 pub mod guests;
 pub mod idempotency;
 pub mod identity_provider;
+pub mod leases;
 pub mod ledger;
 pub mod locks;
 pub mod notifications;

@@ -35,6 +35,7 @@ use crate::idempotency::Slot;
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
 use crate::letter::{DueLetter, Lane, LetterId, OutboxLetter, OutboxStore, Postage};
+use crate::limit::lease::Shared;
 use crate::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
 use crate::notification::Notice;
 use crate::password::PasswordHash;
@@ -51,6 +52,7 @@ const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 const SECONDS_A_DAY: i64 = 86_400;
 
 mod guests;
+mod leases;
 mod reseal;
 
 type Stored<T> = Result<T, StoreError>;
@@ -117,6 +119,7 @@ struct State {
     usage_since: i64,
     secrets: Vec<WrappedSecret>,
     results: HashMap<ResultId, KeptResult>,
+    shared: HashMap<CallerId, (Shared, Timestamp)>,
     oauth: oauth::Oauth,
     slots: HashMap<Slot, idempotency::Taken>,
     notifications: notifications::Notifications,

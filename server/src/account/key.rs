@@ -25,8 +25,8 @@ impl Keys {
                 KeyOwner::account(&profile.map_err(|error| refuse(call, error))?)
             }
             Caller::Guest(guest) => {
-                let today = call.service.limits.requests_today(guest.id, call.at);
-                KeyOwner::guest(guest, today)
+                let today = call.service.limits.requests_today(guest.id, call.at).await;
+                KeyOwner::guest(guest, today.map_err(|error| refuse(call, error.into()))?)
             }
         }))
     }

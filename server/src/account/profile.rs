@@ -32,7 +32,8 @@ impl Profiles {
         let account = own_account(&caller)?;
         let profile = call.service.accounts.profile(account.id).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
-        let standing = call.service.limits.standing(caller.caller(), call.at);
+        let standing = call.service.limits.standing(caller.caller(), call.at).await;
+        let standing = standing.map_err(|error| refuse(call, error.into()))?;
         Ok(Answer::new(Profile::new(profile, standing)))
     }
 
@@ -47,7 +48,8 @@ impl Profiles {
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let profile = call.service.accounts.update_profile(account.id, changes, call.at).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
-        let standing = call.service.limits.standing(caller.caller(), call.at);
+        let standing = call.service.limits.standing(caller.caller(), call.at).await;
+        let standing = standing.map_err(|error| refuse(call, error.into()))?;
         Ok(Answer::new(Profile::new(profile, standing)))
     }
 }

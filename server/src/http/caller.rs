@@ -95,7 +95,7 @@ impl Keyed {
     async fn identify(request: &Request) -> Result<Self, Refusal> {
         let call = Call::of(request).clone();
         if let Some(Identified { caller, .. }) = request.data() {
-            admit(&call, caller)?;
+            admit(&call, caller).await?;
             return Ok(Self { key: None, caller: caller.clone(), session: None, call });
         }
         let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(Refusal::Key)?;
@@ -105,7 +105,7 @@ impl Keyed {
             Unidentified::GuestExpired => Refusal::GuestKeyExpired,
             Unidentified::Unavailable => Refusal::Busy { retry_after: Duration::from_secs(1) },
         })?;
-        admit(&call, &caller)?;
+        admit(&call, &caller).await?;
         let session = session(request, &call, &caller).await?;
         Ok(Self { call, key: Some(key), caller, session })
     }
@@ -277,8 +277,10 @@ fn unkept(call: &Call, error: &StoreError) -> Refusal {
 }
 
 /// Counts the call against the caller's limit.
-fn admit(call: &Call, caller: &Caller) -> Result<(), Refusal> {
-    match call.service.limits.admit(caller, call.at) {
+async fn admit(call: &Call, caller: &Caller) -> Result<(), Refusal> {
+    let admission = call.service.limits.admit(caller, call.at).await;
+    let unavailable = |_| Refusal::Busy { retry_after: Duration::from_secs(1) };
+    match admission.map_err(unavailable)? {
         Admission::Granted(standing) => {
             call.set_caller(caller.clone(), standing);
             Ok(())

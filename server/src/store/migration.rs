@@ -19,6 +19,7 @@ mod m20261120_000003_sign_in;
 mod m20261120_000004_ledger;
 mod m20261120_000005_activity;
 mod m20261120_000020_guest_calls;
+mod m20261120_000021_shared_limits;
 mod m20261120_000030_kept_answers;
 mod m20261120_000040_guest_counts;
 mod m20261120_000050_oauth;
@@ -38,6 +39,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000004_ledger::Migration),
             Box::new(m20261120_000005_activity::Migration),
             Box::new(m20261120_000020_guest_calls::Migration),
+            Box::new(m20261120_000021_shared_limits::Migration),
             Box::new(m20261120_000030_kept_answers::Migration),
             Box::new(m20261120_000040_guest_counts::Migration),
             Box::new(m20261120_000050_oauth::Migration),

@@ -1,0 +1,59 @@
+//! What every place keeps of the limits that instances share.
+
+use chrono::TimeDelta;
+
+use crate::credits::CallerId;
+use crate::guest::GuestId;
+use crate::identity::AccountId;
+use crate::limit::lease::{Allowance, Ask, LeaseStore, Shared, Unused};
+use crate::testing::{FixedClock, all};
+
+const ADA: CallerId = CallerId::Account(AccountId(1));
+
+fn ask(allowance: Allowance) -> Ask {
+    Ask { allowance, now: FixedClock::default().now(), unused: None }
+}
+
+/// Each lease follows from the one before, and what is given back is leased again.
+pub async fn leases_are_those_of_the_rule<S: LeaseStore>(store: S) {
+    let mut model = Shared::default();
+    let mut ask = ask(Allowance::hourly(1_000));
+    for _ in 0..30 {
+        let lease = store.lease(ADA, ask).await.expect("the store answers");
+        assert_eq!(lease, model.lease(&ask));
+        ask.unused = (lease.calls > 1).then(|| Unused { cell: lease.cell, calls: 1 });
+        ask.now += TimeDelta::seconds(17);
+    }
+    let unused = Unused { cell: model.lease(&ask).cell, calls: 2 };
+    store.lease(ADA, ask).await.expect("the store answers");
+    store.give_back(ADA, unused).await.expect("the store answers");
+    model.give_back(unused);
+    assert_eq!(store.shared(ADA).await.expect("the store answers"), model);
+}
+
+/// An account and a guest with one number are two.
+pub async fn every_caller_has_a_limit_of_its_own<S: LeaseStore>(store: S) {
+    let guest = CallerId::Guest(GuestId(1));
+    store.lease(ADA, ask(Allowance::hourly(1))).await.expect("the store answers");
+    let lease = store.lease(guest, ask(Allowance::GUEST)).await.expect("the store answers");
+    assert_eq!((lease.calls, lease.standing.remaining), (1, 49));
+    let untouched = store.shared(CallerId::Guest(GuestId(2))).await.expect("the store answers");
+    assert_eq!(untouched, Shared::default());
+}
+
+/// However many ask at once.
+pub async fn parallel_leases_never_add_up_to_more_than_the_limit<S: LeaseStore>(store: S) {
+    let leases = all((0..64).map(|_| store.lease(ADA, ask(Allowance::hourly(40))))).await;
+    let calls: u32 = leases.into_iter().map(|lease| lease.expect("the store answers").calls).sum();
+    assert_eq!(calls, 40);
+}
+
+/// Where nothing was leased since, nothing counts any longer.
+pub async fn a_caller_is_forgotten_when_nothing_was_leased_since<S: LeaseStore>(store: S) {
+    let ask = ask(Allowance::hourly(10));
+    store.lease(ADA, ask).await.expect("the store answers");
+    store.forget_shared(ask.now).await.expect("the store answers");
+    assert_ne!(store.shared(ADA).await.expect("the store answers"), Shared::default());
+    store.forget_shared(ask.now + TimeDelta::microseconds(1)).await.expect("the store answers");
+    assert_eq!(store.shared(ADA).await.expect("the store answers"), Shared::default());
+}
