@@ -13,7 +13,7 @@ use super::{
     registration::SignedIn, text, with_client_cookie,
 };
 use crate::http::{
-    Answer, Body, Call, Keyed, Query, Tag, Text, Visitor, Written, faults::Fault, written::written,
+    Answer, Body, Call, Owner, Query, Tag, Text, Visitor, Written, faults::Fault, written::written,
 };
 use crate::identity_provider::{IdpError, Provider};
 
@@ -136,7 +136,7 @@ impl IdentityProvider {
     /// Whoever redeems it is signed in to this account: once, and within 60 seconds. Not for
     /// guests.
     #[oai(path = "/desktop-handoff", method = "post", operation_id = "mint_handoff_code")]
-    async fn hand_off(&self, caller: Keyed) -> Result<Answer<HandOff>> {
+    async fn hand_off(&self, caller: Owner) -> Result<Answer<HandOff>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let code = call.service.accounts.hand_off(account.id, call.at).await;

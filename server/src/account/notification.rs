@@ -17,8 +17,8 @@ use super::{
     text,
 };
 use crate::http::{
-    Answer, Body, Call, Keyed, Moment, Path, Query, Refusal, Tag, Text, Written, faults::Fault,
-    written::moment,
+    Administrator, Answer, Body, Call, Moment, Owner, Path, Query, Refusal, Tag, Text, Written,
+    faults::Fault, written::moment,
 };
 
 /// The endpoints.
@@ -34,7 +34,7 @@ impl Notifications {
     #[oai(path = "/notifications", method = "get", operation_id = "list_notifications")]
     async fn list(
         &self,
-        caller: Keyed,
+        caller: Owner,
         /// How many to list; 1 to 100.
         #[oai(default = "thirty", validator(minimum(value = "1"), maximum(value = "100")))]
         limit: Query<u32>,
@@ -62,7 +62,7 @@ impl Notifications {
     )]
     async fn read(
         &self,
-        caller: Keyed,
+        caller: Owner,
         /// The notification's number.
         notification_id: Path<i64>,
     ) -> Result<Answer<Message>> {
@@ -82,7 +82,7 @@ impl Notifications {
         method = "put",
         operation_id = "read_all_notifications"
     )]
-    async fn read_all(&self, caller: Keyed) -> Result<Answer<ReadAll>> {
+    async fn read_all(&self, caller: Owner) -> Result<Answer<ReadAll>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let read = call.service.accounts.read_all_notifications(account.id, call.at).await;
@@ -100,7 +100,7 @@ impl Notifications {
     )]
     async fn delete(
         &self,
-        caller: Keyed,
+        caller: Owner,
         /// The notification's number.
         notification_id: Path<i64>,
     ) -> Result<Answer<Message>> {
@@ -121,7 +121,7 @@ impl Notifications {
         method = "get",
         operation_id = "get_notification_preferences"
     )]
-    async fn preferences(&self, caller: Keyed) -> Result<Answer<PreferenceList>> {
+    async fn preferences(&self, caller: Owner) -> Result<Answer<PreferenceList>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         let preferences = call.service.accounts.preferences(account.id).await;
@@ -139,7 +139,7 @@ impl Notifications {
     )]
     async fn change(
         &self,
-        caller: Keyed,
+        caller: Owner,
         body: Body<PreferenceForm>,
     ) -> Result<Answer<PreferenceList>> {
         let call = caller.call();
@@ -159,7 +159,7 @@ impl Notifications {
         method = "post",
         operation_id = "send_test_message"
     )]
-    async fn test(&self, caller: Keyed) -> Result<Answer<Message>> {
+    async fn test(&self, caller: Owner) -> Result<Answer<Message>> {
         let call = caller.call();
         let account = own_account(&caller)?;
         require_messaging(call)?;
@@ -186,14 +186,10 @@ impl Notifications {
     )]
     async fn broadcast(
         &self,
-        caller: Keyed,
+        caller: Administrator,
         body: Body<BroadcastForm>,
     ) -> Result<Answer<BroadcastSent>> {
         let call = caller.call();
-        if !own_account(&caller)?.is_admin {
-            let detail = "This needs an administrator's account.".to_owned();
-            return Err(refuse_with(call, StatusCode::FORBIDDEN, "Admin access required", detail));
-        }
         let announcement = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         if announcement.channels.messaging {
             require_messaging(call)?;

@@ -6,7 +6,10 @@ use account_core::{
     Admission, ApiKey, Caller, SessionToken, StoreError, Tier,
     idempotency::{BadKey, Claim, Claimed, IdempotencyKey, IdempotencyStore as _, Slot},
 };
-use poem::{Error, Request, RequestBody, Result, http::header};
+use poem::{
+    Error, Request, RequestBody, Result,
+    http::{StatusCode, header},
+};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaSecurityScheme, Registry},
@@ -54,6 +57,17 @@ pub struct Keyed {
 pub struct Owner(Keyed);
 
 impl Deref for Owner {
+    type Target = Keyed;
+
+    fn deref(&self) -> &Keyed {
+        &self.0
+    }
+}
+
+/// An administrator with a valid key, within the limit.
+pub struct Administrator(Keyed);
+
+impl Deref for Administrator {
     type Target = Keyed;
 
     fn deref(&self) -> &Keyed {
@@ -414,6 +428,38 @@ impl<'a> ApiExtractor<'a> for Owner {
         let judged = match keyed.caller {
             Caller::Account(_) => Ok(Self(keyed)),
             Caller::Guest(_) => Err(Refusal::GuestNotAllowed),
+        };
+        or_refuse(request, body, judged).await
+    }
+}
+
+impl<'a> ApiExtractor<'a> for Administrator {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        register_scheme(registry);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        let Owner(keyed) = Owner::from_request(request, body, options).await?;
+        let judged = match &keyed.caller {
+            Caller::Account(account) if account.is_admin => Ok(Self(keyed)),
+            _ => Err(Refusal::Account {
+                status: StatusCode::FORBIDDEN,
+                message: "Admin access required",
+                detail: "This needs an administrator's account.".to_owned(),
+            }),
         };
         or_refuse(request, body, judged).await
     }
