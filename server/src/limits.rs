@@ -162,8 +162,8 @@ impl Limits {
         }
     }
 
-    /// How the limit of `caller` stands, without counting. Together, calls that any instance has
-    /// leased count as made.
+    /// How the limit of `caller` stands, without counting. Together, calls that another instance
+    /// has leased count as made.
     ///
     /// # Errors
     ///
@@ -176,8 +176,11 @@ impl Limits {
             (Callers::Alone { guests, .. }, Caller::Guest(guest)) => {
                 guests.entry(guest.id.0).or_default().standing(now, 1)
             }
-            (Callers::Together { store, .. }, caller) => {
-                store.shared(caller.id()).await?.standing(now, &allowance(caller))
+            (Callers::Together { store, shares }, caller) => {
+                let share = shares.entry(caller.id()).or_default().clone();
+                let (share, allowance) = (share.lock().await, allowance(caller));
+                let shared = store.shared(caller.id()).await?.standing(now, &allowance);
+                Standing { remaining: shared.remaining + share.unused(now, &allowance), ..shared }
             }
         };
         let Caller::Guest(guest) = caller else { return Ok(own) };

@@ -250,6 +250,12 @@ impl Share {
         is_over.then(|| Admission::refused(standing, now))
     }
 
+    /// Calls that are held and may still be let through.
+    #[must_use]
+    pub fn unused(&self, now: Timestamp, allowance: &Allowance) -> u32 {
+        self.0.filter(|held| held.is_good(now, allowance)).map_or(0, |held| held.lease.calls)
+    }
+
     /// Takes back a call that was let through here and then refused elsewhere.
     pub fn take_back(&mut self) {
         if let Some(held) = &mut self.0 {
