@@ -21,7 +21,7 @@ pub async fn leases_are_those_of_the_rule<S: LeaseStore>(store: S) {
     for _ in 0..30 {
         let lease = store.lease(ADA, ask).await.expect("the store answers");
         assert_eq!(lease, model.lease(&ask));
-        ask.unused = (lease.calls > 1).then(|| Unused { cell: lease.cell, calls: 1 });
+        ask.unused = (lease.calls > 1).then_some(Unused { cell: lease.cell, calls: 1 });
         ask.now += TimeDelta::seconds(17);
     }
     let unused = Unused { cell: model.lease(&ask).cell, calls: 2 };
