@@ -74,7 +74,7 @@ pub struct ServeArgs {
     #[arg(long, env = "QS_MAIL_FROM", default_value = "quant-server <no-reply@localhost>")]
     pub mail_from: String,
     /// The website that browsers are sent to after a sign-in by the identity provider, as in
-    /// https://www.example.com. Without one the service has the pages itself.
+    /// `https://www.example.com`. Without one the service has the pages itself.
     #[arg(long, env = "QS_WEBSITE_URL")]
     pub website_url: Option<String>,
     /// The identity provider to sign in by: the issuer of an OpenID Connect provider, exactly as it
@@ -89,7 +89,7 @@ pub struct ServeArgs {
     #[arg(long, env = "QS_IDP_CLIENT_SECRET", hide_env_values = true)]
     pub idp_client_secret: Option<String>,
     /// The messaging channel for notifications: the address of a bot API, as in
-    /// https://api.example.org. Needs QS_MESSAGING_TOKEN.
+    /// `https://api.example.org`. Needs QS_MESSAGING_TOKEN.
     #[arg(long, env = "QS_MESSAGING_URL")]
     pub messaging_url: Option<String>,
     /// The token of the bot that sends the messages.
