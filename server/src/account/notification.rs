@@ -472,7 +472,7 @@ impl Example for PreferenceForm {
         Self {
             notify_email: Some(false),
             notify_messaging: Some(true),
-            notify_in_app: None,
+            notify_in_app: Some(true),
             messaging_chat_id: MaybeUndefined::Value("123456789".into()),
         }
     }
