@@ -252,7 +252,7 @@ class House:
             "@evil.example:a@example.com", "a%eve@evil.example", "a!eve@example.com",
         ]
         names = [f"ada{b}{t}" for b in breaks for t in tails]
-        names += ["=?utf-8?q?=0d=0aBcc:_eve?=", "{{7*7}}", "<b>ada</b>", "a&b", "\u202eada", '"><img src=x>']
+        names += ["=?utf-8?q?=0d=0aBcc:_eve?=", "{{1234*5678}}", "<b>ada</b>", "a&b", "\u202eada", '"><img src=x>']
         taken, before = 0, self.mailbox.count()
         for number, address in enumerate(addresses):
             form = {"username": f"mail{number}", "email": address, "password": PASSWORD}
@@ -266,7 +266,7 @@ class House:
             # An address of theirs that was taken as a whole may be written to; as a second one never.
             check(b"Bcc:" not in letter[2].split(b"\r\n\r\n", 1)[0], "no Bcc")
             html = message.get_body(("html",)).get_content()
-            check("<img" not in html and "<b>ada</b>" not in html and "49" not in html, "escaped")
+            check("<img" not in html and "<b>ada</b>" not in html and "7006652" not in html, "escaped")
             self.service.secrets.add(code_of(message))
         self.seen = self.mailbox.count()
         say("hostile forms", f"{len(addresses) + len(names)} sent, {taken} taken, {self.seen - before} letters")
