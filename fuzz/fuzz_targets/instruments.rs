@@ -1,4 +1,4 @@
-//! Bonds and bills.
+//! Bonds, also on a curve, and bills.
 
 #![no_main]
 
@@ -7,6 +7,7 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::{
+    curves::{Curve, CurveType, Interpolation},
     instruments::{
         bond_yield::YieldConvention,
         fixed_bond::FixedBond,
@@ -75,6 +76,12 @@ fuzz_target!(|drawn: Drawn| {
     check(&bond.dirty_price(settlement, drawn.given.0, convention));
     check(&bond.clean_price(settlement, drawn.given.0, convention));
     check(&bond.yield_to_maturity(settlement, drawn.given.0, convention));
+    let zero_rates = [drawn.given.0, drawn.coupon_rate.0];
+    let shape = Interpolation::Linear;
+    let curve = Curve::from_values(settlement, &[1.0, 30.0], &zero_rates, CurveType::Zero, shape);
+    if let Ok(curve) = curve {
+        check(&bond.present_value(&curve));
+    }
     let quote = if drawn.is_price {
         Quote::Price(drawn.given.0)
     } else {

@@ -11,4 +11,4 @@
 
 pub mod ces;
 pub mod cobb_douglas;
-pub(crate) mod twofold;
+mod wide;

@@ -140,6 +140,16 @@ pub enum Error {
 
 impl Error {
     /// A stable name of the kind of error, for programs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::entropy::shannon::shannon_entropy;
+    ///
+    /// let refused = shannon_entropy(&[0.5, 0.7, -0.2], 2.0).unwrap_err();
+    /// assert_eq!(refused.code(), "domain");
+    /// assert_eq!((refused.argument(), refused.index()), (Some("probabilities"), Some(2)));
+    /// ```
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

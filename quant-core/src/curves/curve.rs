@@ -7,23 +7,17 @@ use super::{
 };
 use crate::{
     Error, Result, check,
-    time::{
-        NaiveDate, add_days, add_months, days_between, has_plain_year, month_index, require_year,
-    },
+    time::{NaiveDate, require_year},
 };
+use dates::{dates, years_until};
+use values::{exponents, require_values};
 
-/// What the values of a curve are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum CurveType {
-    /// Zero rates, continuously compounded.
-    Zero,
-    /// Discount factors.
-    Discount,
-    /// Average forward rates since the pillar before (the reference date for the first),
-    /// continuously compounded.
-    Forward,
-}
+pub use forward_period::ForwardPeriod;
+pub use values::CurveType;
+
+mod dates;
+mod forward_period;
+mod values;
 
 /// A yield curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,22 +55,6 @@ pub struct Point {
     pub discount_factor: f64,
     /// Instantaneous forward rate, just after the time where it jumps there.
     pub forward_rate: f64,
-}
-
-/// What a curve says of a time that starts in the future.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ForwardPeriod {
-    /// Where it starts, in years from the reference date.
-    pub start: f64,
-    /// Where it ends.
-    pub end: f64,
-    /// Value at the start of one unit paid at the end.
-    pub discount_factor: f64,
-    /// Forward rate without compounding: what one unit earns, by the length of the period.
-    pub simple_rate: f64,
-    /// Forward rate, continuously compounded: the mean of the instantaneous forward rates.
-    pub continuous_rate: f64,
 }
 
 impl Curve {
@@ -189,6 +167,10 @@ impl Curve {
     /// assert!((0.06 * (one + two) + two - 1.0).abs() < 1e-15);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
+    ///
+    /// # References
+    ///
+    /// Hagan and West (2006), "Interpolation Methods for Curve Construction".
     pub fn bootstrap(
         reference_date: NaiveDate,
         instruments: &[Instrument],
@@ -247,54 +229,6 @@ impl Curve {
         })
     }
 
-    /// Returns what the curve says of the time between two tenors.
-    ///
-    /// ```text
-    /// D(s, e) = D(e) / D(s),   continuous rate = −ln D(s, e) / (e − s)
-    /// simple rate = (1 / D(s, e) − 1) / (e − s)
-    /// ```
-    ///
-    /// where s is the start, e the end and D the discount factor. Neither is computed from the
-    /// discount factors, whose difference loses the digits of short periods, but from the mean of
-    /// the instantaneous forward rates, which within each piece of a curve are a polynomial.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Domain`] for a start that is negative and an end that is not after it,
-    /// [`Error::Overflow`] where a figure is no double.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use quant_core::{curves::{Curve, CurveType, Interpolation}, time::NaiveDate};
-    ///
-    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
-    /// let (tenors, factors) = ([1.0, 1.5], [0.96, 0.94]);
-    /// let curve =
-    ///     Curve::from_values(today, &tenors, &factors, CurveType::Discount, Interpolation::Linear)?;
-    /// let period = curve.between(1.0, 1.5)?;
-    /// assert!((period.discount_factor - 0.94 / 0.96).abs() < 1e-15);
-    /// assert!((period.simple_rate - (0.96 / 0.94 - 1.0) / 0.5).abs() < 1e-15);
-    /// # Ok::<(), quant_core::Error>(())
-    /// ```
-    pub fn between(&self, start: f64, end: f64) -> Result<ForwardPeriod> {
-        check::not_negative("start", start)?;
-        check::finite("end", end)?;
-        check::require(end > start, "end", end, "after the start")?;
-        let length = end - start;
-        let exponent = self.interpolant.exponent_between(start, end);
-        let discount_factor =
-            if start == 0.0 { self.at(end)?.discount_factor } else { libm::exp(-exponent) };
-        Ok(ForwardPeriod {
-            // A start of −0 is 0.
-            start: start + 0.0,
-            end,
-            discount_factor: check::result("end", discount_factor)?,
-            simple_rate: check::result("end", libm::expm1(exponent) / length)?,
-            continuous_rate: check::result("end", exponent / length)?,
-        })
-    }
-
     /// Returns the tenor of a date: its time from the reference date, in years.
     ///
     /// It counts as the dates of the pillars do, see [`from_values`](Self::from_values): twelfths
@@ -327,7 +261,7 @@ impl Curve {
         Ok(years_until(self.reference_date, date))
     }
 
-    /// The pillars in order of time.
+    /// The pillars in order of time: those given, or the maturities of the instruments.
     #[must_use]
     pub fn pillars(&self) -> &[Pillar] {
         &self.pillars
@@ -387,79 +321,13 @@ pub(super) fn require_increasing(argument: &'static str, tenors: &[f64]) -> Resu
     }
 }
 
-fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {
-    match curve_type {
-        CurveType::Zero | CurveType::Forward => {
-            check::each("values", values, "a finite number", f64::is_finite)
-        }
-        CurveType::Discount => check::each("values", values, "a positive finite number", |value| {
-            value.is_finite() && value > 0.0
-        }),
-    }
-}
-
-/// Minus the logarithms of the discount factors.
-fn exponents(tenors: &[f64], values: &[f64], curve_type: CurveType) -> Vec<f64> {
-    let pairs = tenors.iter().zip(values);
-    match curve_type {
-        CurveType::Zero => pairs.map(|(tenor, rate)| rate * tenor).collect(),
-        CurveType::Discount => values.iter().map(|&factor| -libm::log(factor)).collect(),
-        CurveType::Forward => {
-            let (mut time, mut exponent) = (0.0, 0.0);
-            pairs
-                .map(|(&tenor, rate)| {
-                    exponent += rate * (tenor - time);
-                    time = tenor;
-                    exponent
-                })
-                .collect()
-        }
-    }
-}
-
-fn dates(reference_date: NaiveDate, tenors: &[f64]) -> Result<Vec<NaiveDate>> {
-    let date = |(index, &tenor): (usize, &f64)| {
-        date_after(reference_date, tenor).ok_or(Error::Element {
-            argument: "tenors",
-            index,
-            value: tenor,
-            requirement: "short enough for a date in the years 1 to 9999",
-        })
-    };
-    tenors.iter().enumerate().map(date).collect()
-}
-
-/// The date a positive number of years later, if it has a year of four digits.
-fn date_after(reference_date: NaiveDate, tenor: f64) -> Option<NaiveDate> {
-    let months = (12.0 * tenor).floor();
-    if months > 120_000.0 {
-        return None;
-    }
-    let start = add_months(reference_date, months as i64)?;
-    let end = add_months(reference_date, months as i64 + 1)?;
-    let part = 12.0 * tenor - months;
-    // The part is below 1 and the days are at most 31.
-    let days = (part * days_between(start, end) as f64 + 0.5).floor() as i64;
-    add_days(start, days).filter(|&date| has_plain_year(date))
-}
-
-/// The years from one date to a later one; [`date_after`] turns them into the date again.
-fn years_until(reference_date: NaiveDate, date: NaiveDate) -> f64 {
-    let months_later =
-        |months| add_months(reference_date, months).expect("at most a month beyond the year 9999");
-    let apart = month_index(date) - month_index(reference_date);
-    let months = if months_later(apart) > date { apart - 1 } else { apart };
-    let (start, end) = (months_later(months), months_later(months + 1));
-    (months as f64 + days_between(start, date) as f64 / days_between(start, end) as f64) / 12.0
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    const SHAPES: [Interpolation; 4] = [
+    pub(super) const SHAPES: [Interpolation; 4] = [
         Interpolation::Linear,
         Interpolation::LogLinear,
         Interpolation::Cubic,
@@ -470,7 +338,7 @@ mod tests {
         "2024-01-31".parse().unwrap()
     }
 
-    fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
+    pub(super) fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
         Curve::from_values(today(), tenors, rates, CurveType::Zero, shape).unwrap()
     }
 
@@ -575,47 +443,6 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_year_becomes_months_and_a_part_of_a_month() {
-        #[rustfmt::skip]
-        let rows = [
-            (1.0 / 12.0, "2024-02-29"), (0.25, "2024-04-30"), (1.0, "2025-01-31"), (30.0, "2054-01-31"),
-            (1.0 / 365.0, "2024-02-01"), (7.0 / 365.0, "2024-02-07"), (0.5 + 14.0 / 365.0, "2024-08-14"),
-            (0.083333, "2024-02-29"), (1e-9, "2024-01-31"),
-        ];
-        for (tenor, date) in rows {
-            assert_eq!(date_after(today(), tenor).unwrap().to_string(), date, "{tenor}");
-        }
-        assert_eq!(date_after(today(), 7976.0), None);
-        assert_eq!(date_after(today(), f64::MAX), None);
-    }
-
-    #[test]
-    fn a_period_of_a_moment_has_the_instantaneous_forward() {
-        let (tenors, rates) = ([0.5, 2.0, 5.0, 9.0], [0.01, 0.03, 0.025, 0.04]);
-        for shape in SHAPES {
-            let curve = zero_curve(&tenors, &rates, shape);
-            for start in [0.0, 0.3, 1.0, 3.5, 7.7, 30.0] {
-                let period = curve.between(start, start + 1e-9).unwrap();
-                let forward = curve.at(start).unwrap().forward_rate;
-                assert!((period.continuous_rate - forward).abs() < 1e-10, "{shape:?} {period:?}");
-                assert!((period.simple_rate - forward).abs() < 1e-10, "{shape:?} {period:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_period_that_does_not_go_forward_is_refused() {
-        let curve = zero_curve(&[1.0], &[0.03], Interpolation::Linear);
-        let refused = |start, end| curve.between(start, end).unwrap_err().argument();
-        for (start, end, argument) in
-            [(-1.0, 1.0, "start"), (1.0, 1.0, "end"), (2.0, 1.0, "end"), (1.0, f64::NAN, "end")]
-        {
-            assert_eq!(refused(start, end), Some(argument), "{start} {end}");
-        }
-        assert_eq!(curve.between(-0.0, 1.0).unwrap().start.to_bits(), 0);
-    }
-
-    #[test]
     fn zero_rates_leave_no_minus_zero() {
         for shape in SHAPES {
             let curve = zero_curve(&[1.0, 2.0, 3.0], &[-0.0, 0.0, -0.0], shape);
@@ -668,34 +495,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn the_tenor_of_a_date_leads_back_to_it(start in 1_i32..3_600_000, days in 0_i32..40_000) {
-            let day = |n| NaiveDate::from_num_days_from_ce_opt(n).unwrap();
-            let (start, end) = (day(start), day(start + days));
-            prop_assume!(days > 0);
-            prop_assert_eq!(date_after(start, years_until(start, end)), Some(end));
-        }
-
-        #[test]
-        fn a_period_discounts_what_the_curve_discounts_more_at_its_end(
-            gaps in prop::collection::vec(0.1..5.0, 1..8), which in 0_usize..4, parts in prop::array::uniform2(0.0_f64..1.3), rates in prop::collection::vec(-0.02..0.08, 8),
-        ) {
-            let mut time = 0.0;
-            let tenors: Vec<f64> = gaps.iter().map(|gap| { time += gap; time }).collect();
-            let curve = zero_curve(&tenors, &rates[..tenors.len()], SHAPES[which]);
-            let (start, end) = (parts[0].min(parts[1]) * time, parts[0].max(parts[1]) * time);
-            prop_assume!(start < end);
-            let period = curve.between(start, end).unwrap();
-            let ratio = curve.at(end).unwrap().discount_factor / curve.at(start).unwrap().discount_factor;
-            // A spline over gaps of 0.2 beside 4 years swings: its terms are hundreds of times the
-            // rate that they add up to, and so is what rounding leaves.
-            let rounding = if SHAPES[which] == Interpolation::Cubic { 1e-12 } else { 1e-14 };
-            let per_year = 1.0 + 1.0 / (end - start);
-            prop_assert!((period.discount_factor / ratio - 1.0).abs() <= rounding, "{period:?} {ratio}");
-            prop_assert!((period.simple_rate - (1.0 / ratio - 1.0) / (end - start)).abs() <= 2.0 * rounding / ratio.min(1.0) * per_year);
-            prop_assert!((period.continuous_rate + libm::log(ratio) / (end - start)).abs() <= rounding * per_year);
-        }
-
         #[test]
         fn the_forward_is_the_slope_of_the_logarithm(
             gaps in prop::collection::vec(0.1..5.0, 1..8), which in 0_usize..4, part in 0.0..1.3, rates in prop::collection::vec(-0.02..0.08, 8),

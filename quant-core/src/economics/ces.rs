@@ -3,8 +3,8 @@
 //! The two weights are linear and taken as given, not scaled to sum to 1. Not modelled: more than
 //! two goods, a scale of returns other than 1.
 
-use super::twofold::{Twofold, Wide};
-use crate::{Error, Result, check};
+use super::wide::{Wide, exp, expm1, ln_1p};
+use crate::{Error, Result, check, numerical::double_double::DoubleDouble};
 
 /// Beyond −2²⁰⁰ utility is Leontief's, and within 2⁻²⁰⁰ of 0 it is Cobb–Douglas', to far more
 /// digits than a double holds; the substitution parameter is moved to these.
@@ -101,7 +101,7 @@ impl Ces {
     /// Quantity and utility where one good has all the weight.
     fn only(&self, good: usize) -> (f64, f64) {
         let quantity = self.buys(good);
-        let utility = quantity * (self.logarithm_of_weight() / self.rho_away_from_zero()).exp();
+        let utility = quantity * exp(self.logarithm_of_weight().over(self.rho_away_from_zero()));
         (quantity.to_f64(), utility.to_f64())
     }
 
@@ -141,24 +141,24 @@ impl Ces {
     /// Quantities and utility where both goods have a weight.
     fn both(&self) -> ([f64; 2], f64) {
         let rho = self.rho_away_from_zero();
-        let rho_sigma = rho / (-rho + 1.0);
+        let rho_sigma = rho.over((-rho).plus(1.0.into()));
         let wide = |value: f64| Wide::from(value);
         let [w1, w2] = self.weights.map(wide);
         let [p1, p2] = self.prices.map(wide);
         let tilt = ((w2 * p1) / (w1 * p2)).ln() * rho_sigma;
-        let odds = w2 / w1 * tilt.exp();
+        let odds = w2 / w1 * exp(tilt);
         // From here on the major good is the one with at least half the income, so that its
         // odds lie in [0, 1] and no exponential overflows.
         let (major, minor, odds, tilt) = if odds.exceeds_one() {
-            (1, 0, w1 / w2 * (-tilt).exp(), -tilt)
+            (1, 0, w1 / w2 * exp(-tilt), -tilt)
         } else {
             (0, 1, odds, tilt)
         };
-        let whole = Wide::from(odds.narrow() + 1.0);
+        let whole = Wide::from(odds.narrow().plus(1.0.into()));
         let major_quantity = self.buys(major) / whole;
         let minor_quantity = self.buys(minor) * odds / whole;
-        let exponent = self.logarithm_of_weight() + self.logarithm_of_gain(major, tilt, whole);
-        let utility = major_quantity * (exponent / rho).exp();
+        let exponent = self.logarithm_of_weight().plus(self.logarithm_of_gain(major, tilt, whole));
+        let utility = major_quantity * exp(exponent.over(rho));
         let mut demand = [0.0; 2];
         demand[major] = major_quantity.to_f64();
         demand[minor] = minor_quantity.to_f64();
@@ -171,23 +171,23 @@ impl Ces {
     }
 
     /// `ln(ŵ/s)` of the major good, where ŵ is its share of the weight and s that of the income.
-    fn logarithm_of_gain(&self, major: usize, tilt: Twofold, whole: Wide) -> Twofold {
+    fn logarithm_of_gain(&self, major: usize, tilt: DoubleDouble, whole: Wide) -> DoubleDouble {
         let share_of_weight = |good: usize| Wide::from(self.weights[good]) / self.weight();
         if tilt.high.abs() <= 1.0 {
             // ŵ/s = 1 + (1 − ŵ)(e^{ρσL} − 1) keeps the digits that division by a small ρ needs.
-            let gain = share_of_weight(1 - major).narrow() * tilt.expm1();
+            let gain = share_of_weight(1 - major).narrow() * expm1(tilt);
             if gain.high.abs() <= 0.03125 {
-                return gain.ln_1p();
+                return ln_1p(gain);
             }
         }
         (share_of_weight(major) * whole).ln()
     }
 
     /// `ln W`, or zero where ρ is zero, whose formula has no W.
-    fn logarithm_of_weight(&self) -> Twofold {
+    fn logarithm_of_weight(&self) -> DoubleDouble {
         let [first, second] = self.weights;
         if self.rho == 0.0 || first + second == 1.0 {
-            Twofold::from(0.0)
+            DoubleDouble::ZERO
         } else {
             self.weight().ln()
         }
@@ -197,14 +197,14 @@ impl Ces {
     fn weight(&self) -> Wide {
         let (_, exponent) = libm::frexp(self.weights[0].max(self.weights[1]));
         let [first, second] = self.weights.map(|weight| libm::scalbn(weight, -exponent));
-        Wide::from(Twofold::sum(first, second)).times_power_of_two(exponent)
+        Wide::from(DoubleDouble::sum(first, second)).times_power_of_two(exponent)
     }
 
     /// ρ, moved to where neither its reciprocal nor its product with a logarithm overflows.
-    fn rho_away_from_zero(&self) -> Twofold {
+    fn rho_away_from_zero(&self) -> DoubleDouble {
         let rho = self.rho.max(-STRONGEST);
         let sign = if rho < 0.0 { -1.0 } else { 1.0 };
-        Twofold::from(if rho.abs() < WEAKEST { sign * WEAKEST } else { rho })
+        DoubleDouble::from(if rho.abs() < WEAKEST { sign * WEAKEST } else { rho })
     }
 
     fn validate(&self) -> Result<()> {
@@ -289,6 +289,42 @@ mod tests {
             prop_assert!((found.utility / optimum.utility - 1.0).abs() < 1e-15);
             let cents = Ces { income: 6400.0, prices: prices.map(|p| 64.0 * p), ..consumer };
             prop_assert_eq!(cents.optimum().expect("an optimum"), optimum);
+        }
+    }
+
+    proptest! {
+        /// Slutsky's equation: demand that is compensated for the change of a price falls with its
+        /// own price, rises with the other's as that does with it, and costs nothing.
+        #[test]
+        fn compensated_demand_is_symmetric_and_falls_with_its_price(
+            rho in prop_oneof![-5.0..-0.01, Just(0.0), 0.01..0.9],
+            weights in [0.1..10.0, 0.1..10.0],
+            prices in [0.1..10.0, 0.1..10.0],
+        ) {
+            const STEP: f64 = 1e-4;
+            let demand = |income: f64, prices: [f64; 2]| {
+                Ces { rho, weights, income, prices }.optimum().expect("an optimum").demand
+            };
+            let here = demand(100.0, prices);
+            let effect = |good: usize, price: usize| {
+                let at = |part: f64| {
+                    let mut moved = prices;
+                    moved[price] *= 1.0 + part;
+                    demand(100.0, moved)[good]
+                };
+                let of_income = |part: f64| demand(100.0 * (1.0 + part), prices)[good];
+                let by_price = (at(STEP) - at(-STEP)) / (2.0 * STEP * prices[price]);
+                let by_income = (of_income(STEP) - of_income(-STEP)) / (200.0 * STEP);
+                by_price + here[price] * by_income
+            };
+            let [own, across, back, other] =
+                [effect(0, 0), effect(0, 1), effect(1, 0), effect(1, 1)];
+            // The quotients miss the derivatives by the square of the step times the elasticities.
+            let near = |good: usize, price: usize| 1e-5 * here[good] / prices[price];
+            prop_assert!(own <= near(0, 0) && other <= near(1, 1), "{own} {other}");
+            prop_assert!(across >= -near(0, 1), "{across}");
+            prop_assert!((across - back).abs() <= near(0, 1) + near(1, 0), "{across} {back}");
+            prop_assert!((prices[0] * own + prices[1] * across).abs() <= 2e-5 * here[0]);
         }
     }
 

@@ -4,8 +4,8 @@
 //! goods, corner constraints, endowments.
 
 use super::ces::is_tame;
-use super::twofold::{Twofold, Wide};
-use crate::{Result, check};
+use super::wide::{Wide, exp};
+use crate::{Result, check, numerical::double_double::DoubleDouble};
 
 /// A consumer with utility `x₁^α x₂^{1−α}`, an income and two prices.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,14 +91,14 @@ impl CobbDouglas {
     /// The optimum where quantities or their ratio may leave the range of a double.
     fn optimum_beyond_doubles(&self) -> Result<Optimum> {
         let [first_price, second_price] = self.prices;
-        let bought = |share: Twofold, price: f64| {
+        let bought = |share: DoubleDouble, price: f64| {
             Wide::from(share) * Wide::from(self.income) / Wide::from(price)
         };
-        let first = bought(Twofold::from(self.alpha), first_price);
-        let second = bought(Twofold::sum(1.0, -self.alpha), second_price);
+        let first = bought(self.alpha.into(), first_price);
+        let second = bought(DoubleDouble::sum(1.0, -self.alpha), second_price);
         let demand =
             [check::result("income", first.to_f64())?, check::result("income", second.to_f64())?];
-        let utility = second * ((first / second).ln() * Twofold::from(self.alpha)).exp();
+        let utility = second * exp((first / second).ln() * self.alpha.into());
         Ok(self.bundle(demand, check::result("income", utility.to_f64())?))
     }
 

@@ -134,13 +134,14 @@ impl Pass<'_> {
     }
 }
 
-/// The totals so far, in strands.
+/// The totals so far, in strands; the last two are the parts of a [`Compensated`] sum.
 #[derive(Clone, Copy)]
 struct Strands {
     lowest: [f64; STRANDS],
     highest: [f64; STRANDS],
     probability: [f64; STRANDS],
-    information: [Compensated; STRANDS],
+    sum: [f64; STRANDS],
+    rest: [f64; STRANDS],
 }
 
 impl Strands {
@@ -150,13 +151,14 @@ impl Strands {
             lowest: [0.0; STRANDS],
             highest: [1.0; STRANDS],
             probability: [0.0; STRANDS],
-            information: [Compensated::default(); STRANDS],
+            sum: [0.0; STRANDS],
+            rest: [0.0; STRANDS],
         }
     }
 
     #[inline(always)]
     fn with(self, block: &[f64; BLOCK]) -> Self {
-        let Self { mut lowest, mut highest, mut probability, mut information } = self;
+        let Self { mut lowest, mut highest, mut probability, mut sum, mut rest } = self;
         for values in block.as_chunks::<STRANDS>().0 {
             for (strand, &p) in values.iter().enumerate() {
                 // A NaN is neither; it shows in the sum.
@@ -169,13 +171,15 @@ impl Strands {
         // or two of each, not of their total, and most of the work.
         let terms = terms(block);
         for eight in 0..BLOCK / (4 * STRANDS) {
-            for (strand, information) in information.iter_mut().enumerate() {
+            for strand in 0..STRANDS {
                 let term = |quarter| terms[(4 * eight + quarter) * STRANDS + strand];
                 let four = (term(0) + term(1)) + (term(2) + term(3));
-                *information = information.add(four);
+                let before = Compensated { sum: sum[strand], rest: rest[strand] };
+                let after = before.add(four);
+                (sum[strand], rest[strand]) = (after.sum, after.rest);
             }
         }
-        Self { lowest, highest, probability, information }
+        Self { lowest, highest, probability, sum, rest }
     }
 
     fn totals(&self) -> Totals {
@@ -183,9 +187,8 @@ impl Strands {
         let all_within = !probability.is_nan()
             && self.lowest.iter().all(|&p| p >= 0.0)
             && self.highest.iter().all(|&p| p <= 1.0);
-        let sums = self.information.iter().map(|strand| strand.sum);
-        let rests = self.information.iter().map(|strand| strand.rest);
-        let information = sums.chain(rests).fold(Compensated::default(), Compensated::add);
+        let parts = self.sum.into_iter().chain(self.rest);
+        let information = parts.fold(Compensated::default(), Compensated::add);
         Totals { all_within, probability, information }
     }
 }

@@ -468,6 +468,20 @@ mod tests {
             prop_assert!((0.0..=libm::log(n_bins as f64) + 1e-15).contains(&transfer), "{transfer}");
         }
 
+        /// Twice the plug-in estimate times the number of triples is χ² distributed, with as many
+        /// degrees of freedom as the bias counts.
+        #[test]
+        fn independent_series_transfer_no_more_than_the_bias_of_the_estimate(
+            pairs in prop::collection::vec((0.0..1.0_f64, 0.0..1.0_f64), 2_000..4_000),
+            n_bins in 2_usize..5,
+        ) {
+            let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+            let freedom = (n_bins * (n_bins - 1) * (n_bins - 1)) as f64;
+            let most = freedom + 6.0 * (2.0 * freedom).sqrt() + 18.0;
+            let transfer = transfer_entropy(&x, &y, 1, n_bins).unwrap();
+            prop_assert!(2.0 * (x.len() - 1) as f64 * transfer <= most, "{transfer}");
+        }
+
         #[test]
         fn it_is_the_same_in_another_unit(pairs in prop::collection::vec((-8_i32..8, -8_i32..8), 3..100)) {
             let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().map(|(a, b)| (f64::from(a), f64::from(b))).unzip();

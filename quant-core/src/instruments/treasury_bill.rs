@@ -200,22 +200,6 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_the_examples_of_the_regulation() {
-        // 31 CFR 356, appendix B, section VI: A (price), C (discount rate), D.1 and D.2 (investment
-        // rate). The example of D.1 rounds (100 − P)/P to 0.004425 before it goes on.
-        let price = bill("1989-11-24", "1990-02-22", Quote::DiscountRate(0.0761)).value().unwrap();
-        assert_eq!((price.days_to_maturity, price.price), (90, 98.0975));
-        let rate = bill("1982-12-30", "1983-06-30", Quote::Price(95.934567)).value().unwrap();
-        assert!((rate.discount_rate - 0.080415158).abs() < 5e-9);
-        let short = bill("1990-06-01", "1990-06-21", Quote::DiscountRate(0.0793)).value().unwrap();
-        assert!((short.price - 99.559444).abs() < 5e-7);
-        assert!((short.bond_equivalent_yield - 0.080756).abs() < 2e-6);
-        let long = bill("1990-06-07", "1991-06-06", Quote::DiscountRate(0.0765)).value().unwrap();
-        assert!((long.price - 92.265).abs() < 1e-13);
-        assert!((long.bond_equivalent_yield - 0.082373244).abs() < 5e-10);
-    }
-
-    #[test]
     fn the_year_after_the_settlement_decides_on_366() {
         // The first two are the regulation's own.
         #[rustfmt::skip]

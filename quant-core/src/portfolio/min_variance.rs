@@ -5,23 +5,21 @@
 //! transaction costs, constraints on groups of assets. [`target_return`](super::target_return)
 //! asks for a return as well.
 
-use super::active_set::{Problem, held_assets};
+use super::active_set::Problem;
 use super::cholesky::Cholesky;
 use super::symmetric::{Symmetric, dot, sum};
 use crate::{Error, Result, check};
+use bounds::bounds;
+use covariance::{scaled, semi_definite};
 
-/// Mirror images in the covariance may differ by this part of the larger.
-const SYMMETRY: f64 = 1e-12;
-/// They may also differ by rounding of the product of the two deviations.
-const ROUNDING: f64 = 8.881_784_197_001_252e-16;
-/// The least eigenvalue may be this far below zero, in units of the largest variance.
-const SEMI_DEFINITE: f64 = 1e-10;
+pub(super) use bounds::only_portfolio;
+pub(super) use covariance::variance;
+
+mod bounds;
+mod covariance;
+
 /// Weights whose sum misses 1 by more than this part of their size are no answer.
 const BUDGET: f64 = 1e-10;
-/// A deviation below this part of the largest is none.
-const NEGLIGIBLE: f64 = 6.223_015_277_861_142e-61;
-/// A pivot above this part of its variance makes the minimum unique beyond doubt.
-const DEFINITE: f64 = 1e-11;
 
 /// Assets, their risks and returns, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,8 +129,9 @@ impl MinVariance<'_> {
     /// Checks all arguments and brings them into the form in which they are computed with.
     pub(super) fn check(&self) -> Result<Checked> {
         self.validate()?;
-        let (lower, upper) = self.bounds()?;
-        let (covariance, exponent) = self.scaled_covariance()?;
+        let size = self.expected_returns.len();
+        let (lower, upper) = bounds(size, self.min_weights, self.max_weights)?;
+        let (covariance, exponent) = scaled(self.covariance_matrix)?;
         let factor = semi_definite(&covariance)?;
         Ok(Checked { lower, upper, covariance, exponent, factor })
     }
@@ -148,65 +147,6 @@ impl MinVariance<'_> {
             check::length("covariance_matrix", row.len(), size)?;
         }
         check::finite("risk_free_rate", self.risk_free_rate)
-    }
-
-    /// The bounds, infinite where there is none; refused where no portfolio meets them.
-    fn bounds(&self) -> Result<(Vec<f64>, Vec<f64>)> {
-        let size = self.expected_returns.len();
-        let read = |argument, bounds: Option<&[f64]>, none: f64| {
-            let Some(bounds) = bounds else { return Ok(vec![none; size]) };
-            check::length(argument, bounds.len(), size)?;
-            check::each(argument, bounds, "a finite number", |bound| {
-                bound.is_finite() || bound == none
-            })?;
-            // −0.0 + 0.0 is +0.0: a weight at its bound leaves as the bound.
-            Ok(bounds.iter().map(|bound| bound + 0.0).collect())
-        };
-        let lower: Vec<f64> = read("min_weights", self.min_weights, f64::NEG_INFINITY)?;
-        let upper: Vec<f64> = read("max_weights", self.max_weights, f64::INFINITY)?;
-        for (index, (low, high)) in lower.iter().zip(&upper).enumerate() {
-            if low > high {
-                let problem =
-                    format!("element {index} is {low}, but `max_weights` allows at most {high}");
-                return Err(Error::Infeasible {
-                    argument: "min_weights",
-                    index: Some(index),
-                    problem,
-                });
-            }
-        }
-        refuse_sum("min_weights", &lower, |least| least > 1.0, "more than 1")?;
-        refuse_sum("max_weights", &upper, |most| most < 1.0, "less than 1")?;
-        Ok((lower, upper))
-    }
-
-    /// The covariance times `2^−exponent`, its largest variance between ½ and 1, and the exponent.
-    fn scaled_covariance(&self) -> Result<(Symmetric, i32)> {
-        let size = self.covariance_matrix.len();
-        for (index, row) in self.covariance_matrix.iter().enumerate() {
-            if let Some(value) = row.iter().copied().find(|value| !value.is_finite()) {
-                let requirement = "a row of finite numbers";
-                return Err(Error::Element {
-                    argument: "covariance_matrix",
-                    index,
-                    value,
-                    requirement,
-                });
-            }
-        }
-        let largest =
-            (0..size).map(|asset| self.covariance_matrix[asset][asset]).fold(0.0, f64::max);
-        let (_, exponent) = libm::frexp(largest);
-        // In two halves, since the inverse of the smallest double is no double.
-        let half = libm::scalbn(1.0, -exponent / 2);
-        let other = libm::scalbn(1.0, -exponent - -exponent / 2);
-        let mut elements = Vec::with_capacity(size * size);
-        for row in self.covariance_matrix {
-            elements.extend(row.iter().map(|element| element * half * other));
-        }
-        symmetrise(size, &mut elements)?;
-        drop_negligible(size, &mut elements);
-        Ok((Symmetric::from_elements(size, elements), exponent))
     }
 
     /// Return, volatility and Sharpe ratio of the weights.
@@ -237,89 +177,6 @@ impl MinVariance<'_> {
     }
 }
 
-/// Refuses bounds whose sum fails by more than their own rounding.
-fn refuse_sum(
-    argument: &'static str,
-    bounds: &[f64],
-    fails: impl Fn(f64) -> bool,
-    how: &str,
-) -> Result<()> {
-    if !sums_to_one(bounds) && bounds.iter().all(|bound| bound.is_finite()) {
-        let total = sum(bounds.iter().copied());
-        if fails(total) {
-            let problem = format!("their sum is {total}, {how}");
-            return Err(Error::Infeasible { argument, index: None, problem });
-        }
-    }
-    Ok(())
-}
-
-/// Whether bounds sum to 1 within the rounding of each of them.
-fn sums_to_one(bounds: &[f64]) -> bool {
-    let size: f64 = bounds.iter().map(|bound| bound.abs()).sum();
-    size.is_finite() && (sum(bounds.iter().copied()) - 1.0).abs() <= f64::EPSILON * (size + 1.0)
-}
-
-/// The only portfolio that the bounds allow, if there is no other.
-pub(super) fn only_portfolio(lower: &[f64], upper: &[f64]) -> Option<Vec<f64>> {
-    [lower, upper].into_iter().find(|bounds| sums_to_one(bounds)).map(<[f64]>::to_vec)
-}
-
-/// Makes mirror images equal, or refuses where they differ by more than rounding.
-fn symmetrise(size: usize, elements: &mut [f64]) -> Result<()> {
-    for row in 0..size {
-        for column in row + 1..size {
-            let (above, below) = (elements[row * size + column], elements[column * size + row]);
-            if above == below {
-                continue;
-            }
-            let deviations =
-                (elements[row * size + row].abs() * elements[column * size + column].abs()).sqrt();
-            let allowed = (SYMMETRY * above.abs().max(below.abs())).max(ROUNDING * deviations);
-            if (above - below).abs() > allowed {
-                return Err(Error::Asymmetric { argument: "covariance_matrix", row, column });
-            }
-            let mean = 0.5 * above + 0.5 * below;
-            elements[row * size + column] = mean;
-            elements[column * size + row] = mean;
-        }
-    }
-    Ok(())
-}
-
-/// Makes assets riskless whose variance is negligible, so that inverses stay within a double.
-///
-/// Their covariances, at most the root of that part of the largest variance, go with them; where
-/// they are larger, the matrix is not semi-definite and stays as it is to be refused.
-fn drop_negligible(size: usize, elements: &mut [f64]) {
-    for asset in 0..size {
-        let row = &elements[asset * size..(asset + 1) * size];
-        let is_small = row[asset].abs() < NEGLIGIBLE * NEGLIGIBLE;
-        if is_small && row.iter().all(|element| element.abs() <= 2.0 * NEGLIGIBLE) {
-            elements[asset * size..(asset + 1) * size].fill(0.0);
-            (0..size).for_each(|other| elements[other * size + asset] = 0.0);
-        }
-    }
-}
-
-/// Refuses a matrix with a negative eigenvalue; returns its factor where it is clearly definite.
-fn semi_definite(covariance: &Symmetric) -> Result<Option<Cholesky>> {
-    let assets: Vec<usize> = (0..covariance.size()).collect();
-    if let Ok(factor) = Cholesky::of(covariance, &assets, 0.0, DEFINITE) {
-        return Ok(Some(factor));
-    }
-    let largest = assets.iter().map(|&asset| covariance.diagonal(asset)).fold(0.0, f64::max);
-    if largest == 0.0
-        && assets.iter().all(|&asset| covariance.row(asset).iter().all(|&value| value == 0.0))
-    {
-        return Ok(None);
-    }
-    match Cholesky::of(covariance, &assets, SEMI_DEFINITE * largest, 0.0) {
-        Ok(_) => Ok(None),
-        Err(pivot) => Err(Error::NotPositiveSemiDefinite { argument: "covariance_matrix", pivot }),
-    }
-}
-
 /// The weights of least variance, of least norm where they are not unique.
 fn least_variance(problem: &Problem<'_>, factor: Option<Cholesky>) -> Result<Vec<f64>> {
     let is_definite = factor.is_some();
@@ -339,26 +196,6 @@ pub(super) fn accepted(weights: Vec<f64>) -> Result<Vec<f64>> {
         return Err(Error::NoConvergence { method: "refinement", iterations: 3, residual });
     }
     weights.into_iter().map(|weight| check::result("covariance_matrix", weight)).collect()
-}
-
-/// The variance of a portfolio; zero where it is rounding of its terms.
-pub(super) fn variance(weights: &[f64], covariance: &Symmetric) -> f64 {
-    let held = held_assets(weights);
-    let weights: Vec<f64> = held.iter().map(|&asset| weights[asset]).collect();
-    let (mut gradient, mut gross) = (Vec::with_capacity(held.len()), 0.0);
-    for (&asset, weight) in held.iter().zip(&weights) {
-        let row = covariance.row(asset);
-        let row: Vec<f64> = held.iter().map(|&other| row[other]).collect();
-        gradient.push(dot(&row, &weights));
-        gross += weight.abs()
-            * row
-                .iter()
-                .zip(&weights)
-                .map(|(element, weight)| (element * weight).abs())
-                .sum::<f64>();
-    }
-    let variance = dot(&weights, &gradient);
-    if variance > 2.0 * f64::EPSILON * gross { variance } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Symmetric matrices, and sums of products that keep their digits.
 
-use crate::economics::twofold::Twofold;
+use crate::numerical::double_double::DoubleDouble;
 
 /// A symmetric matrix of doubles, stored in full, row by row.
 pub(super) struct Symmetric {
@@ -63,8 +63,8 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a_chunks, b_chunks) = (a.chunks_exact(4), b.chunks_exact(4));
     let remainder = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(&a, &b)| [a, b]);
     let add = |sum: &mut f64, rest: &mut f64, a: f64, b: f64| {
-        let product = Twofold::product(a, b);
-        let partial = Twofold::sum(*sum, product.high);
+        let product = DoubleDouble::product(a, b);
+        let partial = DoubleDouble::sum(*sum, product.high);
         *sum = partial.high;
         *rest += partial.low + product.low;
     };
@@ -83,7 +83,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub(super) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut rest) = (0.0, 0.0);
     for value in values {
-        let partial = Twofold::sum(sum, value);
+        let partial = DoubleDouble::sum(sum, value);
         sum = partial.high;
         rest += partial.low;
     }

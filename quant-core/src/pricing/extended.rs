@@ -4,6 +4,7 @@
 //! of d by d². At 30 deviations that is a thousand-fold, so d is carried in twice the precision.
 
 use super::exponential;
+use crate::numerical::double_double::DoubleDouble;
 
 /// The unevaluated sum of a double and a correction below its last bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,12 +19,16 @@ impl From<f64> for Extended {
     }
 }
 
+impl From<DoubleDouble> for Extended {
+    fn from(value: DoubleDouble) -> Self {
+        Self { high: value.high, low: value.low }.or_rounded()
+    }
+}
+
 impl Extended {
     /// `a + b` without error.
     pub(super) fn sum(a: f64, b: f64) -> Self {
-        let high = a + b;
-        let b_taken = high - a;
-        Self { high, low: (a - (high - b_taken)) + (b - b_taken) }.or_rounded()
+        DoubleDouble::sum(a, b).into()
     }
 
     /// `a − b` without error.
@@ -33,10 +38,7 @@ impl Extended {
 
     /// `a · b` without error, unless the correction leaves the range of a double.
     pub(super) fn product(a: f64, b: f64) -> Self {
-        let high = a * b;
-        let (a1, a2) = halves(a);
-        let (b1, b2) = halves(b);
-        Self { high, low: ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2 }.or_rounded()
+        DoubleDouble::product(a, b).into()
     }
 
     /// `ln(a / b)` of two positive numbers to an absolute error near 1e-20; where one
@@ -160,13 +162,6 @@ fn mantissa(a: f64) -> (f64, i32) {
 /// The bits of the fraction of a double, and those of the exponent of numbers from ½ to 1.
 const FRACTION: u64 = (1 << 52) - 1;
 const HALF: u64 = 1022 << 52;
-
-/// Splits a double into two of at most 26 bits, whose products are exact (Veltkamp).
-fn halves(a: f64) -> (f64, f64) {
-    let shifted = 134_217_729.0 * a; // 2²⁷ + 1
-    let high = shifted - (shifted - a);
-    (high, a - high)
-}
 
 /// ln 2 as a number of 40 bits, whose multiples up to 2¹³ are exact, and the rest.
 const LN_2: (f64, f64) = (0.693_147_180_559_208_2, 7.371_002_565_167_799e-13);

@@ -7,7 +7,7 @@ use super::exponential;
 use super::extended::Extended;
 use super::in_doubles::log_ratio;
 use super::lognormal::{Exchange, Leg};
-use super::normal::{DENSITY_AT_ZERO, mills, mills_difference};
+use super::normal::{DENSITY_AT_ZERO, mills, mills_difference, rough_mills_difference};
 use crate::{Error, Result, check};
 
 /// A European option whose price is known and whose volatility is not.
@@ -173,7 +173,11 @@ impl Bounds {
         let most = receive.precise_value();
         if x.high > 0.0 {
             let smaller = give.precise_value();
-            let intrinsic = Exchange::intrinsic_of(receive, give, x);
+            let intrinsic = if Exchange::is_apart(receive, give, x) {
+                most.plus(smaller.negated())
+            } else {
+                Exchange::near_intrinsic(receive, x)
+            };
             Self { intrinsic, most, x, smaller, leg: *give }
         } else {
             Self { intrinsic: Extended::from(0.0), most, x, smaller: most, leg: *receive }
@@ -190,7 +194,8 @@ impl Bounds {
         let lack = (self.most.high - price) + self.most.low;
         let unit = self.smaller.high;
         let x = self.x.high.abs();
-        Some(TimeValue { x, part: value / unit, lack: lack / unit, value, leg: self.leg })
+        let (part, lack) = (value / unit, lack / unit);
+        Some(TimeValue { x, part, lack, value, unit, leg: self.leg })
     }
 }
 
@@ -207,6 +212,8 @@ struct TimeValue {
     /// The time value.
     value: f64,
     /// The smaller.
+    unit: f64,
+    /// The same as an amount and its discount.
     leg: Leg,
 }
 
@@ -229,7 +236,8 @@ impl TimeValue {
         // Bachelier's model, where z is x/s, and its correction to first order in x.
         let l = if self.part > LEAST {
             let added = DENSITY_AT_ZERO * self.x * (1.0 + 0.15 * self.x);
-            log_ratio(self.part + added, self.part)
+            // Not added/part: the two divisions are made at once.
+            rough_log_plus_one(added * (self.unit / self.value))
         } else {
             libm::log(self.x) - self.log_part() - LOG_ROOT_TWO_PI
         };
@@ -237,8 +245,11 @@ impl TimeValue {
         if z > FAR {
             return self.below_the_edge(z - 0.5 * self.x / z, self.log_part(), steps);
         }
-        let s = if z > SMALL { self.x / z } else { slope * self.part / DENSITY_AT_ZERO };
-        self.near(s, steps)
+        if z > SMALL {
+            return self.near(self.x / z, z, steps);
+        }
+        let s = slope * self.part / DENSITY_AT_ZERO;
+        self.near(s, self.x / s, steps)
     }
 
     /// The logarithm of the part.
@@ -250,21 +261,27 @@ impl TimeValue {
         Extended::log_ratio(self.value, self.leg.amount).plus(log_unit).high
     }
 
-    /// For small x and not too large z, from the part itself: steps in s.
+    /// For small x and not too large z, from the part itself: steps in s, near which `x/s` is `h`.
     #[inline(always)]
-    fn near(&self, mut s: f64, steps: usize) -> f64 {
-        let part = self.part / DENSITY_AT_ZERO;
-        for _ in 0..steps {
-            let inverse = 1.0 / s;
-            let (h, t) = (self.x * inverse, 0.5 * s);
-            let z = h - t;
-            let excess =
-                part * exponential::exp(Extended::from(0.5 * z * z)) - mills_difference(z, s);
-            let second = (h - t) * (h + t);
-            let third = second * second - 3.0 * h * h - t * t;
-            s += s * householder(excess * inverse, second, third);
+    fn near(&self, mut s: f64, mut h: f64, steps: usize) -> f64 {
+        for _ in 1..steps {
+            s = self.nearer(s, h, rough_mills_difference);
+            h = self.x / s;
         }
-        s
+        self.nearer(s, h, mills_difference)
+    }
+
+    /// One step of it; the error that is left is that of the difference of Mills ratios, or the
+    /// fourth power of what was.
+    #[inline(always)]
+    fn nearer(&self, s: f64, h: f64, difference: impl Fn(f64, f64) -> f64) -> f64 {
+        let t = 0.5 * s;
+        let z = h - t;
+        let growth = exponential::exp(Extended::from(0.5 * z * z));
+        let excess = self.part / DENSITY_AT_ZERO * growth - difference(z, s);
+        let second = (h - t) * (h + t);
+        let third = second * second - 3.0 * h * h - t * t;
+        s + s * householder(excess / s, second, third)
     }
 
     /// For z above −½ or so, from the logarithm of the part: steps in z.
@@ -272,19 +289,26 @@ impl TimeValue {
         // The part is of the order of x where that is small; its logarithm has fewer digits.
         let scale = self.x.min(1.0);
         let target = log_part - libm::log(scale) + LOG_ROOT_TWO_PI;
-        for _ in 0..steps {
-            let w = (z * z + 2.0 * self.x).sqrt();
-            let s = self.deviation_at(z, w);
-            let difference = mills_difference(z, s);
-            let log = if scale > LEAST {
-                log_ratio(difference, scale)
-            } else {
-                libm::log(difference / scale)
-            };
-            let excess = log - 0.5 * z * z - target;
-            z += step(excess, z, w, s / (w * difference));
+        for _ in 1..steps {
+            z = self.lower(z, scale, target, rough_mills_difference);
         }
+        z = self.lower(z, scale, target, mills_difference);
         self.deviation_at(z, (z * z + 2.0 * self.x).sqrt())
+    }
+
+    /// One step of it.
+    #[inline(always)]
+    fn lower(&self, z: f64, scale: f64, target: f64, difference: impl Fn(f64, f64) -> f64) -> f64 {
+        let w = (z * z + 2.0 * self.x).sqrt();
+        let s = self.deviation_at(z, w);
+        let difference = difference(z, s);
+        let log = if scale > LEAST {
+            log_ratio(difference, scale)
+        } else {
+            libm::log(difference / scale)
+        };
+        let excess = log - 0.5 * z * z - target;
+        z + step(excess, z, w, s / (w * difference))
     }
 
     /// For z below the edge, from the logarithm of what the part lacks: steps in −z.
@@ -315,17 +339,17 @@ impl TimeValue {
         let w = (z * z + 2.0 * self.x).sqrt();
         let (near, far) = (rough_mills(z), rough_mills(w));
         let slope = self.deviation_at(z, w) / (w * (near - far));
-        (z + libm::log(1.0 - far / near) / slope).max(-0.5)
+        (z + rough_log_plus_one(-far / near) / slope).max(-0.5)
     }
 
     /// Likewise with the factor `1 + M(w)/M(z)`, which is 2 where x is zero.
     fn guess_above_the_edge(&self, target: f64) -> f64 {
         let factor = 1.0 + 1.0 / (1.0 + 2.0 * self.x.sqrt());
-        let z = upper_quantile(target - LOG_ROOT_TWO_PI - libm::log(factor));
+        let z = upper_quantile(target - LOG_ROOT_TWO_PI - rough_log_plus_one(factor - 1.0));
         let w = (z * z + 2.0 * self.x).sqrt();
         let (near, far) = (rough_mills(z), rough_mills(w));
         let slope = (w + z) / (w * (near + far));
-        z + libm::log((1.0 + far / near) / factor) / slope
+        z + rough_log_plus_one((1.0 + far / near) / factor - 1.0) / slope
     }
 }
 
@@ -364,6 +388,16 @@ fn rough_mills(z: f64) -> f64 {
     2.0 / (z + (z * z + 8.0 / std::f64::consts::PI).sqrt())
 }
 
+/// `ln(1 + y)` within 7e-5, of itself where y is positive and small, for y above −1.
+fn rough_log_plus_one(y: f64) -> f64 {
+    let bits = (1.0 + y).to_bits();
+    let exponent = (bits >> 52) as f64 - 1023.0;
+    let f = f64::from_bits((bits & FRACTION) | ONE) - 1.0;
+    let slope = 0.999_936_82
+        + f * (-0.496_788_75 + f * (0.305_399_98 + f * (-0.156_029_53 + f * 0.040_663_44)));
+    exponent * std::f64::consts::LN_2 + f * slope
+}
+
 /// The z with `l = ln(1 + φ(0)·z/(φ(z) − z·Φ(−z)))`, within 0.3 %, and `l/z`: fitted.
 fn bachelier(l: f64) -> (f64, f64) {
     let numerator = 1.0 + l * (2.056_322_72 + l * (0.968_060_25 + l * 0.095_112_49));
@@ -393,6 +427,10 @@ const SMALL: f64 = 1e-9;
 
 /// Below this the last bits of a quotient may be lost.
 const LEAST: f64 = 1e-290;
+
+/// The bits of the fraction of a double, and those of the exponent of 1.
+const FRACTION: u64 = (1 << 52) - 1;
+const ONE: u64 = 1023 << 52;
 
 /// `ln √(2π)`.
 const LOG_ROOT_TWO_PI: f64 = 0.918_938_533_204_672_8;

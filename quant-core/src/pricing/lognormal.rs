@@ -152,14 +152,23 @@ impl Exchange {
     }
 
     /// `receive − give` where that is positive, and what its rounding took.
-    ///
-    /// Where the two nearly agree, their rounding errors would be all that the difference has
-    /// left: there `receive·(1 − e^{−x})` keeps the digits of x, the logarithm of their ratio.
-    pub(super) fn intrinsic_of(receive: &Leg, give: &Leg, x: Extended) -> Extended {
-        let exact = receive.is_exact() && give.is_exact();
-        if exact || x.high > NEAR {
-            return receive.precise_value().plus(give.precise_value().negated());
+    fn intrinsic_of(receive: &Leg, give: &Leg, x: Extended) -> Extended {
+        if Self::is_apart(receive, give, x) {
+            receive.precise_value().plus(give.precise_value().negated())
+        } else {
+            Self::near_intrinsic(receive, x)
         }
+    }
+
+    /// Whether what is left of `receive − give` is more than the rounding of the two.
+    pub(super) fn is_apart(receive: &Leg, give: &Leg, x: Extended) -> bool {
+        receive.is_exact() && give.is_exact() || x.high > NEAR
+    }
+
+    /// `receive − give` where the two nearly agree and their rounding errors would be all that the
+    /// difference has left: `receive·(1 − e^{−x})` keeps the digits of x, the logarithm of their
+    /// ratio.
+    pub(super) fn near_intrinsic(receive: &Leg, x: Extended) -> Extended {
         let growth = libm::expm1(-x.high);
         Extended::from(receive.value() * (x.low * (1.0 + growth) - growth))
     }

@@ -49,7 +49,7 @@ impl Frequency {
         }
     }
 
-    /// Payments a year.
+    /// Payments a year: 1, 2, 3, 4, 6 or 12.
     #[must_use]
     pub fn count(self) -> u32 {
         match self {
@@ -117,7 +117,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Lays out the periods from `issue_date` to `maturity_date`.
+    /// Lays out the periods from `issue_date` to `maturity_date`, as [above](Schedule).
     ///
     /// # Errors
     ///

@@ -1,0 +1,47 @@
+//! What a curve may be given, and what it makes of it.
+
+use crate::{Result, check};
+
+/// What the values of a curve are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum CurveType {
+    /// Zero rates, continuously compounded.
+    Zero,
+    /// Discount factors.
+    Discount,
+    /// Average forward rates since the pillar before (the reference date for the first),
+    /// continuously compounded.
+    Forward,
+}
+
+/// Refuses values that are none of their type.
+pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {
+    match curve_type {
+        CurveType::Zero | CurveType::Forward => {
+            check::each("values", values, "a finite number", f64::is_finite)
+        }
+        CurveType::Discount => check::each("values", values, "a positive finite number", |value| {
+            value.is_finite() && value > 0.0
+        }),
+    }
+}
+
+/// Minus the logarithms of the discount factors.
+pub(super) fn exponents(tenors: &[f64], values: &[f64], curve_type: CurveType) -> Vec<f64> {
+    let pairs = tenors.iter().zip(values);
+    match curve_type {
+        CurveType::Zero => pairs.map(|(tenor, rate)| rate * tenor).collect(),
+        CurveType::Discount => values.iter().map(|&factor| -libm::log(factor)).collect(),
+        CurveType::Forward => {
+            let (mut time, mut exponent) = (0.0, 0.0);
+            pairs
+                .map(|(&tenor, rate)| {
+                    exponent += rate * (tenor - time);
+                    time = tenor;
+                    exponent
+                })
+                .collect()
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Linear least squares with a handful of columns.
+
+/// A column of which less than this part is outside the span of those before it adds nothing.
+const DEPENDENT: f64 = 1e-11;
+
+/// The multiples of columns whose sum is nearest to a target, and what they leave of it.
+///
+/// Gram and Schmidt's method, each column orthogonalised twice. A column that depends on those
+/// before it has the multiple 0.
+pub(super) fn least_squares<const N: usize>(
+    columns: [Vec<f64>; N],
+    target: &[f64],
+) -> ([f64; N], Vec<f64>) {
+    let (mut triangle, mut parts) = ([[0.0; N]; N], [0.0; N]);
+    let mut basis: [Vec<f64>; N] = columns;
+    let mut rest = target.to_vec();
+    for column in 0..N {
+        let (before, after) = basis.split_at_mut(column);
+        let vector = &mut after[0];
+        let size = squares(vector).sqrt();
+        for _ in 0..2 {
+            for (row, direction) in before.iter().enumerate() {
+                triangle[row][column] += take_out(direction, vector);
+            }
+        }
+        let left = squares(vector).sqrt();
+        if left > DEPENDENT * size {
+            vector.iter_mut().for_each(|element| *element /= left);
+            triangle[column][column] = left;
+            parts[column] = take_out(vector, &mut rest);
+        } else {
+            vector.fill(0.0);
+        }
+    }
+    // What rounding left of the directions in the rest.
+    for (part, direction) in parts.iter_mut().zip(&basis) {
+        *part += take_out(direction, &mut rest);
+    }
+    for row in (0..N).rev() {
+        let known: f64 = (row + 1..N).map(|column| triangle[row][column] * parts[column]).sum();
+        let pivot = triangle[row][row];
+        parts[row] = if pivot > 0.0 { (parts[row] - known) / pivot } else { 0.0 };
+    }
+    (parts, rest)
+}
+
+/// Takes a direction out of a vector and returns how much there was of it.
+fn take_out(direction: &[f64], vector: &mut [f64]) -> f64 {
+    let part: f64 = direction.iter().zip(vector.iter()).map(|(a, b)| a * b).sum();
+    for (element, along) in vector.iter_mut().zip(direction) {
+        *element -= part * along;
+    }
+    part
+}
+
+/// The sum of the squares.
+pub(super) fn squares(vector: &[f64]) -> f64 {
+    vector.iter().map(|element| element * element).sum()
+}

@@ -1,0 +1,272 @@
+//! The search for the decay times.
+//!
+//! For given decay times the other four parameters are a linear least-squares problem and are
+//! solved for outright. What is left is a search in two dimensions with many valleys: from every
+//! point of a grid a few steps of Levenberg and Marquardt's method go down, the simplex method of
+//! Nelder and Mead looks around in the deepest valleys, and more such steps lead to the bottom.
+
+use argmin::{
+    core::{CostFunction, Executor, State},
+    solver::neldermead::NelderMead,
+};
+use argmin_math::{ArgminAdd, ArgminMul, ArgminSub};
+
+use super::{
+    NelsonSiegelSvensson, PARAMETERS,
+    least_squares::{least_squares, squares},
+    loading::Loading,
+};
+use crate::{Result, check};
+
+/// Decay times on each axis of the grid.
+const GRID: usize = 9;
+
+/// Steps down from each point of the grid.
+const FIRST_STEPS: u32 = 12;
+
+/// Valleys that are followed to the bottom.
+const VALLEYS: usize = 3;
+
+/// Steps of the simplex in a valley, and its side as a part of the grid's.
+const SIMPLEX_STEPS: u64 = 80;
+const SIMPLEX_SIDE: f64 = 0.1;
+
+/// Steps to the bottom, a dozen of which are usual.
+const FINE_STEPS: u32 = 150;
+
+/// The penalty on such a step, as a part of what it explains: at first, at least, and at most,
+/// where no step leads down any more.
+const FIRST_DAMPING: f64 = 1e-3;
+const LEAST_DAMPING: f64 = 1e-15;
+const MOST_DAMPING: f64 = 1e3;
+
+/// Decay times nearer to each other than this part are one, and their humps cannot be told apart.
+const APART: f64 = 0.05;
+
+/// Newton steps at the bottom, the distance over which its bends are taken, and what the misfit may
+/// rise by from rounding.
+const LAST_STEPS: u32 = 8;
+const DIFFERENCE: f64 = 1e-5;
+const LEVEL: f64 = 1e-9;
+
+/// The logarithms of the two decay times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Decays([f64; 2]);
+
+impl ArgminAdd<Decays, Decays> for Decays {
+    fn add(&self, other: &Decays) -> Decays {
+        Decays([self.0[0] + other.0[0], self.0[1] + other.0[1]])
+    }
+}
+
+impl ArgminSub<Decays, Decays> for Decays {
+    fn sub(&self, other: &Decays) -> Decays {
+        Decays([self.0[0] - other.0[0], self.0[1] - other.0[1]])
+    }
+}
+
+impl ArgminMul<f64, Decays> for Decays {
+    fn mul(&self, factor: &f64) -> Decays {
+        Decays(self.0.map(|value| value * factor))
+    }
+}
+
+/// Rates to be fitted, of a size near 1.
+pub(super) struct Sample<'a> {
+    tenors: &'a [f64],
+    rates: Vec<f64>,
+    /// Logarithms of the shortest and longest decay times.
+    bounds: [f64; 2],
+}
+
+/// The sum of the squares that is left at given decay times.
+struct Misfit<'s, 'a>(&'s Sample<'a>);
+
+impl CostFunction for Misfit<'_, '_> {
+    type Param = Decays;
+    type Output = f64;
+
+    fn cost(&self, decays: &Decays) -> std::result::Result<f64, argmin::core::Error> {
+        Ok(self.0.misfit(*decays))
+    }
+}
+
+impl<'a> Sample<'a> {
+    pub(super) fn new(tenors: &'a [f64], rates: Vec<f64>) -> Self {
+        let first = libm::log(tenors[0]) - std::f64::consts::LN_2;
+        let last = libm::log(tenors[tenors.len() - 1]) + std::f64::consts::LN_2;
+        Self { tenors, rates, bounds: [first, last] }
+    }
+
+    /// The loadings of a decay time at all tenors.
+    fn loadings(&self, logarithm: f64) -> Vec<Loading> {
+        let decay_time = libm::exp(logarithm);
+        self.tenors.iter().map(|tenor| Loading::at(tenor / decay_time)).collect()
+    }
+
+    /// The four linear parameters at given loadings, and what they leave.
+    fn solve(&self, first: &[Loading], second: &[Loading]) -> ([f64; 4], Vec<f64>) {
+        let columns = [
+            vec![1.0; self.tenors.len()],
+            first.iter().map(|loading| loading.slope).collect(),
+            first.iter().map(|loading| loading.hump).collect(),
+            second.iter().map(|loading| loading.hump).collect(),
+        ];
+        least_squares(columns, &self.rates)
+    }
+
+    /// The sum of the squares that is left; infinite where the decay times are out of range.
+    fn misfit(&self, Decays([first, second]): Decays) -> f64 {
+        let [least, most] = self.bounds;
+        let is_inside = |value: f64| least <= value && value <= most;
+        if !is_inside(first) || !is_inside(second) || (first - second).abs() < APART {
+            return f64::INFINITY;
+        }
+        let (_, rest) = self.solve(&self.loadings(first), &self.loadings(second));
+        let misfit = squares(&rest);
+        if misfit.is_nan() { f64::INFINITY } else { misfit }
+    }
+
+    /// The decay times of the least misfit.
+    pub(super) fn search(&self) -> Decays {
+        let side = (self.bounds[1] - self.bounds[0]) / GRID as f64;
+        let lower = |a: &Decays, b: &Decays| self.misfit(*a).total_cmp(&self.misfit(*b));
+        let mut valleys: Vec<Decays> =
+            self.grid(side).into_iter().map(|start| self.go_down(start, FIRST_STEPS)).collect();
+        valleys.sort_by(lower);
+        valleys.truncate(VALLEYS);
+        let bottoms = valleys.iter().flat_map(|&valley| {
+            let found = self.descend(valley, SIMPLEX_SIDE * side);
+            [valley, found].map(|near| self.go_down(near, FINE_STEPS))
+        });
+        self.level_out(bottoms.min_by(lower).expect("a grid has points"))
+    }
+
+    /// The middles of the squares into which the pairs of decay times are divided, but for the
+    /// pairs of equal ones.
+    fn grid(&self, side: f64) -> Vec<Decays> {
+        let place = |index: usize| self.bounds[0] + side * (index as f64 + 0.5);
+        (0..GRID * GRID)
+            .map(|square| (square / GRID, square % GRID))
+            .filter(|(row, column)| row != column)
+            .map(|(row, column)| Decays([place(row), place(column)]))
+            .collect()
+    }
+
+    /// The lowest point that the simplex method finds from a start.
+    fn descend(&self, start: Decays, step: f64) -> Decays {
+        let corners = [[0.0, 0.0], [0.5 * step, 0.0], [0.0, 0.5 * step]];
+        let corners = corners.map(|corner| start.add(&Decays(corner))).to_vec();
+        // Without a tolerance the number of steps is that given, and no clock is read.
+        let Ok(solver) = NelderMead::new(corners).with_sd_tolerance(0.0) else { return start };
+        let search = Executor::new(Misfit(self), solver)
+            .configure(|state| state.max_iters(SIMPLEX_STEPS))
+            .timer(false)
+            .run();
+        let Ok(found) = search else { return start };
+        found.state().get_best_param().copied().unwrap_or(start)
+    }
+
+    /// A lower point in the valley, by Levenberg and Marquardt's method in all six parameters.
+    fn go_down(&self, start: Decays, steps: u32) -> Decays {
+        let (mut decays, mut misfit) = (start, self.misfit(start));
+        let mut damping = FIRST_DAMPING;
+        for _ in 0..steps {
+            let next = decays.add(&self.damped_step(decays, damping));
+            let found = self.misfit(next);
+            if found < misfit {
+                (decays, misfit) = (next, found);
+                damping *= 0.1;
+            } else if damping > MOST_DAMPING {
+                break;
+            } else {
+                damping = 8.0 * damping.max(LEAST_DAMPING);
+            }
+        }
+        decays
+    }
+
+    /// The bottom itself, by Newton's method on the slopes of the misfit: near it they tell more
+    /// than the misfit, which is level to rounding.
+    fn level_out(&self, start: Decays) -> Decays {
+        let size = |slopes: [f64; 2]| slopes[0].abs().max(slopes[1].abs());
+        let (mut decays, mut slopes) = (start, self.slopes(start));
+        for _ in 0..LAST_STEPS {
+            let bends = [[1.0, 0.0], [0.0, 1.0]].map(|axis| {
+                let apart = Decays(axis).mul(&DIFFERENCE);
+                let (up, down) = (self.slopes(decays.add(&apart)), self.slopes(decays.sub(&apart)));
+                [0, 1].map(|index| (up[index] - down[index]) / (2.0 * DIFFERENCE))
+            });
+            let determinant = bends[0][0] * bends[1][1] - bends[1][0] * bends[0][1];
+            let next = decays.sub(&Decays([
+                (slopes[0] * bends[1][1] - slopes[1] * bends[1][0]) / determinant,
+                (slopes[1] * bends[0][0] - slopes[0] * bends[0][1]) / determinant,
+            ]));
+            let found = self.slopes(next);
+            let is_lower = self.misfit(next) <= self.misfit(start) * (1.0 + LEVEL);
+            if !is_lower || size(found).is_nan() || size(found) >= size(slopes) {
+                break;
+            }
+            (decays, slopes) = (next, found);
+        }
+        decays
+    }
+
+    /// Minus half the derivatives of the misfit by the logarithms of the decay times.
+    fn slopes(&self, decays: Decays) -> [f64; 2] {
+        let (columns, rest) = self.linearised(decays);
+        [4, 5].map(|index| columns[index].iter().zip(&rest).map(|(a, b)| a * b).sum())
+    }
+
+    /// The derivatives of the rates by all parameters, the linear ones first, and what the best
+    /// linear parameters leave of the rates.
+    fn linearised(&self, Decays([first, second]): Decays) -> ([Vec<f64>; PARAMETERS], Vec<f64>) {
+        let (first, second) = (self.loadings(first), self.loadings(second));
+        let ([_, slope, curvature, second_curvature], rest) = self.solve(&first, &second);
+        let of_first = |loading: &Loading| {
+            slope * loading.hump + curvature * (loading.hump - loading.forward_hump)
+        };
+        let of_second =
+            |loading: &Loading| second_curvature * (loading.hump - loading.forward_hump);
+        let columns = [
+            vec![1.0; self.tenors.len()],
+            first.iter().map(|loading| loading.slope).collect(),
+            first.iter().map(|loading| loading.hump).collect(),
+            second.iter().map(|loading| loading.hump).collect(),
+            first.iter().map(of_first).collect(),
+            second.iter().map(of_second).collect(),
+        ];
+        (columns, rest)
+    }
+
+    /// The step of the logarithms of the decay times to the least squares of the curve made
+    /// linear in all its parameters, with a penalty on the step.
+    fn damped_step(&self, Decays([first, second]): Decays, damping: f64) -> Decays {
+        let (mut columns, mut rest) = self.linearised(Decays([first, second]));
+        // A row for each decay time, in which its step is weighed against what it explains.
+        for penalised in [4, 5] {
+            let weight = (damping * squares(&columns[penalised])).sqrt();
+            for (index, column) in columns.iter_mut().enumerate() {
+                column.push(if index == penalised { weight } else { 0.0 });
+            }
+            rest.push(0.0);
+        }
+        let ([.., first, second], _) = least_squares(columns, &rest);
+        Decays([first, second])
+    }
+
+    /// The curve with given decay times, in the unit of the rates.
+    pub(super) fn curve(&self, decays: Decays, exponent: i32) -> Result<NelsonSiegelSvensson> {
+        let Decays([first, second]) = decays;
+        let (betas, _) = self.solve(&self.loadings(first), &self.loadings(second));
+        let beta = |index: usize| check::result("zero_rates", libm::scalbn(betas[index], exponent));
+        Ok(NelsonSiegelSvensson {
+            level: beta(0)?,
+            slope: beta(1)?,
+            curvature: beta(2)?,
+            second_curvature: beta(3)?,
+            decay_time: check::result("tenors", libm::exp(first))?,
+            second_decay_time: check::result("tenors", libm::exp(second))?,
+        })
+    }
+}
