@@ -243,10 +243,14 @@ impl Vault {
         data.keys.retain(|id, _| *id >= current);
     }
 
-    /// Takes over the data keys of the same vault, opened later.
+    /// Takes over the data keys of the same vault, opened later. Those that are retired by then go
+    /// on opening here until the process ends: a sign-in that read its key before a rotation opens
+    /// it after its password is checked, however long that took.
     pub fn adopt(&self, newer: Self) {
         let newer = newer.data.into_inner().unwrap_or_else(PoisonError::into_inner);
-        *self.data_mut() = newer;
+        let mut data = self.data_mut();
+        data.keys.extend(newer.keys);
+        data.current = newer.current;
     }
 
     /// The number of the data key that seals.
@@ -268,7 +272,7 @@ impl Vault {
         data.keys.keys().any(|id| *id < data.current)
     }
 
-    // Every change of the keys is one assignment, so a panic elsewhere leaves them whole.
+    // No change of the keys panics half-way, so a panic elsewhere leaves them whole.
     fn data(&self) -> RwLockReadGuard<'_, DataKeys> {
         self.data.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -646,6 +650,8 @@ mod tests {
         assert_eq!(seals(&slow).data_key, 2);
         vault.retire();
         assert!(!opens(&vault, &old) && opens(&vault, &new) && opens(&reopened(&vault), &new));
+        slow.adopt(reopened(&vault));
+        assert!(opens(&slow, &old), "what was read before the rotation opens after it");
         assert!(!vault.has_outdated());
         vault.activate();
         assert_eq!(vault.data_key(), 2, "nothing is staged");
