@@ -32,6 +32,26 @@ pub struct Entry {
     pub cost: u32,
     /// The call.
     pub usage: Usage,
+    /// What an account is to find again of its answer, under the call's number
+    /// ([`KeptResult`](crate::KeptResult)): written with the charge, both or neither.
+    pub kept: Option<Keepsake>,
+}
+
+/// The body of a kept answer, with a gap where the balance stands that the call leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keepsake {
+    /// What stands before the balance.
+    pub before: String,
+    /// What stands after it.
+    pub after: String,
+}
+
+impl Keepsake {
+    /// The body with the balance in its place.
+    #[must_use]
+    pub fn with(&self, balance: u64) -> String {
+        format!("{}{balance}{}", self.before, self.after)
+    }
 }
 
 /// What is written down of a call.

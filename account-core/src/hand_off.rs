@@ -1,5 +1,5 @@
 //! Hand-offs: a sign-in in the browser becomes one of a desktop program, by a code to the loopback
-//! address that the program listens on.
+//! address that the program listens on, or one of a page that asked who it is.
 
 use chrono::TimeDelta;
 
@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 pub const VALIDITY: TimeDelta = TimeDelta::seconds(60);
 
 const LONGEST: usize = 2_048;
+const LONGEST_FORM: usize = 16 * 1_024;
 const LOWEST_PORT: u16 = 1_024;
 const HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
@@ -74,6 +75,59 @@ impl LoopbackUrl {
             Some(query) => format!("{}?{query}", self.base),
             None => self.base.clone(),
         }
+    }
+}
+
+/// What a page sealed for its browser, to go on from where it asked who it is: base64url, which
+/// nobody else can read or make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedForm(String);
+
+impl SealedForm {
+    /// Reads a sealed form; `None` for what cannot be one.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let fits = (1..=LONGEST_FORM).contains(&text.len()) && text.bytes().all(is_known);
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Where a sign-in in the browser leads. Never an address of somebody's choice: the login page and
+/// the pages that ask are where the configuration says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// The login page.
+    Login,
+    /// A desktop program that waits on the loopback.
+    Program(LoopbackUrl),
+    /// The page that asked who it is.
+    Page(SealedForm),
+}
+
+impl Destination {
+    /// The destination as it is stored.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Login => None,
+            Self::Program(url) => Some(url.text()),
+            Self::Page(form) => Some(form.as_str().to_owned()),
+        }
+    }
+
+    /// Reads what was stored: an address has a colon, which a sealed form never has.
+    #[must_use]
+    pub fn from_text(text: Option<&str>) -> Option<Self> {
+        let Some(text) = text else { return Some(Self::Login) };
+        let program = LoopbackUrl::parse(text).map(Self::Program);
+        program.or_else(|| SealedForm::parse(text).map(Self::Page))
     }
 }
 
@@ -221,6 +275,21 @@ mod tests {
             &long,
         ] {
             assert_eq!(LoopbackUrl::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_destination_is_read_as_it_was_stored_and_is_never_another_place() {
+        let program = LoopbackUrl::parse("http://127.0.0.1:8123/cb?a=1").expect("the loopback");
+        let form = SealedForm::parse("AAAAAQ-_z9").expect("base64url");
+        for place in [Destination::Login, Destination::Program(program), Destination::Page(form)] {
+            assert_eq!(Destination::from_text(place.text().as_deref()), Some(place));
+        }
+        let long = "a".repeat(LONGEST_FORM + 1);
+        for text in
+            ["", "//evil.example", "/login", "https://evil.example", "a&code=b", "a b", &long]
+        {
+            assert_eq!(Destination::from_text(Some(text)), None, "{text:?}");
         }
     }
 

@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use subtle::ConstantTimeEq;
 
 use crate::identity::Email;
-use crate::{Timestamp, hand_off::LoopbackUrl};
+use crate::{Timestamp, hand_off::Destination};
 
 /// How long a browser may take at the provider.
 pub const START_VALIDITY: TimeDelta = TimeDelta::minutes(10);
@@ -155,8 +155,8 @@ pub struct Returned {
     pub nonce: String,
     /// What proves to the provider that the same service asks for the token.
     pub pkce_verifier: String,
-    /// Where a desktop program waits, if one does.
-    pub desktop: Option<LoopbackUrl>,
+    /// Where the sign-in leads.
+    pub destination: Destination,
 }
 
 #[cfg(test)]

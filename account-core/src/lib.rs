@@ -63,13 +63,13 @@ pub use accounts::{
 pub use client::{Client, ClientToken};
 pub use code::{Code, MfaToken};
 pub use credits::{
-    Audit, CallerId, Entry, Fault, FaultKind, Ledger, MinuteCount, Settlement, TransactionKind,
-    Usage,
+    Audit, CallerId, Entry, Fault, FaultKind, Keepsake, Ledger, MinuteCount, Settlement,
+    TransactionKind, Usage,
 };
 pub use entropy::Entropy;
 pub use error::{Error, Result, StoreError};
 pub use guest::{Device, GuestId, GuestIssued};
-pub use hand_off::LoopbackUrl;
+pub use hand_off::{Destination, LoopbackUrl, SealedForm};
 pub use identity::{AccountId, Contact, Email, Username};
 pub use identity_provider::{Claims, Distrust, Expected, ProvenIdentity};
 pub use key::{AccountCaller, ApiKey, Caller, GuestCaller, KeyDigest, KeyId, KeyKind, Refusal};

@@ -5,7 +5,7 @@ use crate::accounts::sign_in::{SealedKey, SignedIn};
 use crate::accounts::{Accounts, LoginMethod, Store};
 use crate::client::{Client, KnownClient};
 use crate::entropy;
-use crate::hand_off::{self, LoopbackUrl};
+use crate::hand_off::{self, Destination};
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::identity_provider::{COMPLETION_VALIDITY, ProvenIdentity, Returned, START_VALIDITY};
 use crate::password::PasswordHasher;
@@ -36,8 +36,8 @@ pub struct StartRow {
     pub state: Digest<StateToken>,
     /// Whose it is.
     pub browser: Digest<BrowserToken>,
-    /// Where a desktop program waits.
-    pub desktop: Option<LoopbackUrl>,
+    /// Where it leads.
+    pub destination: Destination,
     /// When.
     pub at: Timestamp,
 }
@@ -98,8 +98,8 @@ pub struct CompletionRow {
     pub identity: ProvenIdentity,
     /// The address that the provider confirmed.
     pub email: Email,
-    /// Where a desktop program waits.
-    pub desktop: Option<LoopbackUrl>,
+    /// Where it leads.
+    pub destination: Destination,
     /// When the identity was proven.
     pub at: Timestamp,
 }
@@ -112,12 +112,12 @@ pub struct NewProfile {
     pub contact: Contact,
 }
 
-/// A newcomer who is in, and where a desktop program waits for it.
+/// A newcomer who is in, and on the way to somewhere.
 pub struct Completed {
     /// The sign-in.
     pub signed_in: SignedIn,
-    /// The program.
-    pub desktop: Option<LoopbackUrl>,
+    /// Where the sign-in leads.
+    pub destination: Destination,
 }
 
 /// Where identities are kept.
@@ -128,14 +128,14 @@ pub trait IdentityStore: Send + Sync {
         row: StartRow,
     ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
 
-    /// Takes a browser's way out, once, where both digests fit and it was made after `since`; the
-    /// outer `None` where there is none.
+    /// Takes a browser's way out, once, where both digests fit and it was made after `since`, and
+    /// answers where it leads; `None` where there is none.
     fn finish_idp(
         &self,
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
         since: Timestamp,
-    ) -> impl Future<Output = std::result::Result<Option<Option<LoopbackUrl>>, StoreError>> + Send;
+    ) -> impl Future<Output = std::result::Result<Option<Destination>, StoreError>> + Send;
 
     /// Finds the account of an identity. Where the identity is nobody's, and its confirmed address
     /// is that of a verified account, the two are linked, and a
@@ -209,13 +209,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// # Errors
     ///
     /// [`Error::Store`].
-    pub async fn start_idp(&self, desktop: Option<LoopbackUrl>, now: Timestamp) -> Result<Started> {
+    pub async fn start_idp(&self, destination: Destination, now: Timestamp) -> Result<Started> {
         let state = StateToken::generate(self.entropy());
         let browser = BrowserToken::generate(self.entropy());
         let row = StartRow {
             state: self.vault().one_time_digest(&state),
             browser: self.vault().one_time_digest(&browser),
-            desktop,
+            destination,
             at: now,
         };
         self.store().start_idp(row).await?;
@@ -237,9 +237,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let since = now - START_VALIDITY;
         let digests = (self.vault().one_time_digest(state), self.vault().one_time_digest(browser));
         let found = self.store().finish_idp(digests.0, digests.1, since).await?;
-        let desktop = found.ok_or(Error::WrongCode)?;
+        let destination = found.ok_or(Error::WrongCode)?;
         let (nonce, pkce_verifier) = self.vault().idp_secrets(state);
-        Ok(Returned { nonce, pkce_verifier, desktop })
+        Ok(Returned { nonce, pkce_verifier, destination })
     }
 
     /// Signs in whom the provider knows, or begins a profile for a newcomer.
@@ -258,11 +258,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             let signed_in = self.sign_in_without_password(&known, LoginMethod::Idp, client, now);
             return signed_in.await.map(IdpLogin::SignedIn);
         }
-        self.begin_profile(identity, None, now).await.map(IdpLogin::Completion)
+        let token = self.begin_profile(identity, Destination::Login, now).await?;
+        Ok(IdpLogin::Completion(token))
     }
 
-    /// Hands the sign-in of whom the provider knows on to a page or the desktop program that waits,
-    /// or begins a profile for a newcomer. The session begins where the code is redeemed.
+    /// Hands the sign-in of whom the provider knows on to where it leads, or begins a profile for a
+    /// newcomer. The session begins where the code is redeemed.
     ///
     /// # Errors
     ///
@@ -271,31 +272,31 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     pub async fn idp_passage(
         &self,
         identity: &ProvenIdentity,
-        desktop: Option<LoopbackUrl>,
+        destination: Destination,
         now: Timestamp,
     ) -> Result<IdpPassage> {
         let KnownIdentity::Account(known) = self.store().known_identity(identity, now).await?
         else {
-            let token = self.begin_profile(identity, desktop, now).await?;
+            let token = self.begin_profile(identity, destination, now).await?;
             return Ok(IdpPassage::Completion(token));
         };
         if known.is_suspended {
             return Err(Error::Suspended);
         }
-        let method = if desktop.is_some() { LoginMethod::Desktop } else { LoginMethod::Idp };
-        Ok(IdpPassage::HandOff(self.mint(known.account, method, now).await?))
+        let code = self.hand_off_to(&destination, known.account, now).await?;
+        Ok(IdpPassage::HandOff(code))
     }
 
     async fn begin_profile(
         &self,
         identity: &ProvenIdentity,
-        desktop: Option<LoopbackUrl>,
+        destination: Destination,
         now: Timestamp,
     ) -> Result<CompletionToken> {
         let email = identity.email.clone().ok_or(Error::UnconfirmedIdentity)?;
         let token = CompletionToken::generate(self.entropy());
         let digest = self.vault().one_time_digest(&token);
-        let row = CompletionRow { identity: identity.clone(), email, desktop, at: now };
+        let row = CompletionRow { identity: identity.clone(), email, destination, at: now };
         self.store().save_completion(digest, row).await?;
         Ok(token)
     }
@@ -348,7 +349,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             match created.ok_or(Error::WrongCode)? {
                 Creation::Done => {
                     let signed_in = SignedIn { account: id, api_key, session_token, client_token };
-                    return Ok(Completed { signed_in, desktop: waiting.desktop });
+                    return Ok(Completed { signed_in, destination: waiting.destination });
                 }
                 Creation::EmailTaken => return Err(Error::EmailTaken),
                 Creation::UsernameTaken if profile.username.is_none() && tried < NAMES_TRIED => {
@@ -366,6 +367,25 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// [`Error::Store`].
     pub async fn hand_off(&self, account: AccountId, now: Timestamp) -> Result<HandOffCode> {
         self.mint(account, LoginMethod::Desktop, now).await
+    }
+
+    /// Mints a code that signs this account in where a sign-in leads, as [`hand_off`](Self::hand_off)
+    /// does; the history says how the sign-in was begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub async fn hand_off_to(
+        &self,
+        destination: &Destination,
+        account: AccountId,
+        now: Timestamp,
+    ) -> Result<HandOffCode> {
+        let method = match destination {
+            Destination::Program(_) => LoginMethod::Desktop,
+            Destination::Login | Destination::Page(_) => LoginMethod::Idp,
+        };
+        self.mint(account, method, now).await
     }
 
     async fn mint(

@@ -3,20 +3,26 @@
 //! What all instances together let through of one caller is [`Shared`], kept where all of them
 //! reach it and changed by one at a time. An instance takes some calls at once ([`Lease`]) and lets
 //! them through without asking again ([`Share`]). All that is leased counts as made, so in sum no
-//! more is let through than the limit. A lease is good within its own minute, blocks shrink as the
-//! rest does, and what is left of one is given back: so little is held where nobody uses it.
+//! more is let through than the limit. A lease is good within its own cell of a quarter of a minute,
+//! blocks shrink as the rest does, and what is left of one is given back: so little is held where
+//! nobody uses it. Under a load that never ends a call counts for an hour, a cell and the clocks'
+//! difference up to the next cell, 3,615 seconds: 0.4 % less than the limit is let through.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::{Admission, DAY, GuestDay, HOUR, MINUTE, Standing, at_second, hour_standing, minute};
-use crate::credits::CallerId;
+use super::{Admission, DAY, GuestDay, HOUR, MINUTE, Standing, at_second, hour_standing};
+use crate::credits::{CallerId, MinuteCount};
 use crate::tier::{GUEST_DAILY_LIMIT, GUEST_HOURLY_LIMIT};
 use crate::{StoreError, Timestamp};
 
+/// Seconds that are counted together, and that a lease is good for at most. In cells of a minute a
+/// call would count for 3,660 seconds, which is 1.6 % too long.
+const CELL: i64 = 15;
 /// How many seconds the clocks of two instances are apart at most, with the time that a call takes
 /// from its instance to the store.
 const CLOCKS: i64 = 10;
@@ -49,7 +55,7 @@ impl Allowance {
 
 /// What all instances together have leased of one caller's calls.
 ///
-/// A cell counts until an hour after its minute's end, and for as long as clocks may differ.
+/// A cell counts until an hour after its end, and for as long as clocks may differ.
 ///
 /// # Examples
 ///
@@ -66,7 +72,7 @@ impl Allowance {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shared {
-    /// Calls by the minute since 1970.
+    /// Calls by the cell since 1970.
     cells: BTreeMap<u32, u32>,
     /// The latest second that any instance told.
     latest: i64,
@@ -85,12 +91,12 @@ pub struct Ask {
     pub unused: Option<Unused>,
 }
 
-/// Calls that an instance may let through within the minute.
+/// Calls that an instance may let through within the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// How many; none where nothing is left.
     pub calls: u32,
-    /// The minute, since 1970, that they were counted in.
+    /// The cell, since 1970, that they were counted in.
     pub cell: u32,
     /// What is left for everybody beside them.
     pub standing: Standing,
@@ -131,7 +137,7 @@ impl Shared {
                 (left / LARGEST_OF_REST).clamp(1, largest)
             }
         };
-        let cell = minute(now);
+        let cell = cell(now);
         if calls > 0 {
             *self.cells.entry(cell).or_default() += calls;
         }
@@ -148,7 +154,7 @@ impl Shared {
         if *calls == 0 {
             self.cells.remove(&unused.cell);
         }
-        if self.day.day == i64::from(unused.cell) / (DAY / MINUTE) {
+        if self.day.day == i64::from(unused.cell) / (DAY / CELL) {
             self.day.used = self.day.used.saturating_sub(unused.calls);
         }
     }
@@ -165,6 +171,42 @@ impl Shared {
         }
     }
 
+    /// What is shared of a caller of whom only the calls written down are known, as
+    /// [`Shared::looks_back_to`] asks for them.
+    #[must_use]
+    pub fn of_calls(counts: &[MinuteCount]) -> Self {
+        let mut shared = Self::default();
+        for count in counts {
+            // Its calls may have been made as late as at the minute's end.
+            let last_cell = (count.minute + 1) * (MINUTE / CELL) - 1;
+            if let Ok(cell) = u32::try_from(last_cell) {
+                *shared.cells.entry(cell).or_default() += count.calls;
+                shared.day.seed(count.minute, count.calls);
+            }
+        }
+        shared
+    }
+
+    /// Since when calls count that were made by now.
+    #[must_use]
+    pub fn looks_back_to(now: Timestamp, allowance: &Allowance) -> Timestamp {
+        let an_hour_ago = now - TimeDelta::seconds(HOUR + CLOCKS);
+        match allowance.daily {
+            Some(_) => an_hour_ago.min(at_second(now.timestamp().div_euclid(DAY) * DAY - CLOCKS)),
+            None => an_hour_ago,
+        }
+    }
+
+    /// For how long this is to be kept: until nothing counts any longer, and an hour more, so that
+    /// a clock which goes back an hour gives nothing back.
+    #[must_use]
+    pub fn kept_for(&self) -> Duration {
+        let hour = self.cells.last_key_value().map_or(0, |(cell, _)| leaves_at(*cell));
+        let day = if self.day.used > 0 { (self.day.day + 1) * DAY + CLOCKS } else { 0 };
+        let counts = hour.max(day) - self.latest;
+        Duration::from_secs(u64::try_from(counts + HOUR).unwrap_or_default())
+    }
+
     /// Calls of this UTC day, of who has a daily limit.
     #[must_use]
     pub fn requests_today(&self, now: Timestamp) -> u32 {
@@ -172,17 +214,27 @@ impl Shared {
     }
 }
 
-/// The second since 1970 from which on a cell counts no longer, whichever clock is asked.
-fn leaves_at(cell: u32) -> i64 {
-    (i64::from(cell) + 1) * MINUTE + HOUR + CLOCKS
+/// The cell, since 1970, of a moment.
+fn cell(now: Timestamp) -> u32 {
+    u32::try_from(now.timestamp().div_euclid(CELL)).unwrap_or_default()
 }
 
-/// Whole numbers between spaces: the latest second, the day and its calls, then each cell and its
-/// calls.
+/// The second since 1970 from which on a cell counts no longer, whichever clock is asked.
+fn leaves_at(cell: u32) -> i64 {
+    (i64::from(cell) + 1) * CELL + HOUR + CLOCKS
+}
+
+/// Whole numbers between spaces: the latest second, the day and its calls, then each cell, as how
+/// many it comes after the one before, and its calls.
 impl fmt::Display for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.latest, self.day.day, self.day.used)?;
-        self.cells.iter().try_for_each(|(cell, calls)| write!(f, " {cell} {calls}"))
+        let mut before = 0;
+        for (cell, calls) in &self.cells {
+            write!(f, " {} {calls}", cell - before)?;
+            before = *cell;
+        }
+        Ok(())
     }
 }
 
@@ -197,9 +249,9 @@ impl FromStr for Shared {
         let latest = next(words).ok_or(Malformed)?;
         let day = next(words).ok_or(Malformed)?;
         let used = next(words).ok_or(Malformed)?;
-        let mut cells = BTreeMap::new();
+        let (mut cells, mut cell) = (BTreeMap::new(), 0u32);
         while words.peek().is_some() {
-            let cell = next(words).ok_or(Malformed)?;
+            cell = next(words).and_then(|after| cell.checked_add(after)).ok_or(Malformed)?;
             cells.insert(cell, next(words).ok_or(Malformed)?);
         }
         Ok(Self { cells, latest, day: GuestDay { day, used } })
@@ -221,7 +273,7 @@ struct Held {
 
 impl Held {
     fn is_good(&self, now: Timestamp, allowance: &Allowance) -> bool {
-        self.allowance == *allowance && minute(self.at) == minute(now)
+        self.allowance == *allowance && cell(self.at) == cell(now)
     }
 
     /// As the store told it, with what is left of the lease.
@@ -273,9 +325,9 @@ impl Share {
         self.0 = Some(Held { lease, allowance: ask.allowance, at: ask.now });
     }
 
-    /// Gives up what is held, where its minute is over.
+    /// Gives up what is held, where its cell is over.
     pub fn give_up_expired(&mut self, now: Timestamp) -> Option<Unused> {
-        let is_over = self.0.is_some_and(|held| minute(held.at) != minute(now));
+        let is_over = self.0.is_some_and(|held| cell(held.at) != cell(now));
         if is_over { self.give_up() } else { None }
     }
 
@@ -310,16 +362,12 @@ pub trait LeaseStore: Send + Sync {
 
     /// Reads what is shared of a caller.
     fn shared(&self, caller: CallerId) -> impl Future<Output = Result<Shared, StoreError>> + Send;
-
-    /// Forgets callers of whom nothing was leased since.
-    fn forget_shared(
-        &self,
-        since: Timestamp,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -382,30 +430,87 @@ mod tests {
         most
     }
 
-    #[test]
-    fn three_instances_admit_the_limit_and_not_one_call_more_at_0_9_to_10_times_of_it() {
-        const LIMIT: u32 = 5_000;
-        for tenths in [9, 10, 11, 15, 20, 50, 100] {
-            let mut instances = Instances::new(Allowance::hourly(LIMIT), &[-5_000, 300, 5_000]);
-            let offered = LIMIT * tenths / 10;
-            let step = HOUR * 1_000_000 / i64::from(offered);
-            let mut calls = Vec::new();
-            for index in 0..i64::from(offered) * 2 {
-                let now = at(0) + TimeDelta::microseconds(index * step);
+    /// Arrivals at random moments and instances, from a seed.
+    struct Arrivals(u64);
+
+    impl Arrivals {
+        fn below(&mut self, end: u64) -> u64 {
+            // Knuth's generator; its upper bits are good.
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((u128::from(self.0) * u128::from(end)) >> 64) as u64
+        }
+
+        /// So many moments of an hour, in order, each with one of six doors.
+        fn of_an_hour(&mut self, count: u32) -> Vec<(TimeDelta, usize)> {
+            let mut hour: Vec<_> = (0..count)
+                .map(|_| {
+                    let at = TimeDelta::microseconds(self.below(HOUR as u64 * 1_000_000) as i64);
+                    (at, self.below(6) as usize)
+                })
+                .collect();
+            hour.sort();
+            hour
+        }
+    }
+
+    /// The limit to the letter: every call remembered.
+    #[derive(Default)]
+    struct Exact(VecDeque<Timestamp>);
+
+    impl Exact {
+        fn admit(&mut self, now: Timestamp, limit: u32) -> bool {
+            while self.0.front().is_some_and(|call| *call + TimeDelta::seconds(HOUR) <= now) {
+                self.0.pop_front();
+            }
+            let admits = self.0.len() < limit as usize;
+            if admits {
+                self.0.push_back(now);
+            }
+            admits
+        }
+    }
+
+    /// Five hours of a load that does not let off. No rolling hour holds more than the limit, and
+    /// the four after the first, which finds the limit unused, hold 99 of 100 calls that the limit
+    /// to the letter lets through.
+    fn three_instances_admit_what_is_due(limit: u32, tenths: u32, skews: [i64; 3]) {
+        let mut instances = Instances::new(Allowance::hourly(limit), &skews);
+        let mut exact = Exact::default();
+        let mut arrivals = Arrivals(u64::from(limit * tenths));
+        let (mut calls, mut due, mut swept) = (Vec::new(), Vec::new(), at(0));
+        for hour in 0..5 {
+            for (after, door) in arrivals.of_an_hour(limit * tenths / 10) {
+                let now = at(hour * HOUR * 1000) + after;
                 // Unevenly spread: half to the first, a third to the second.
-                let instance = [0, 1, 0, 1, 0, 2][index as usize % 6];
-                if index % 17 == 0 {
+                let instance = [0, 1, 0, 1, 0, 2][door];
+                if now - swept >= TimeDelta::seconds(5) {
                     instances.sweep(now);
+                    swept = now;
+                }
+                if exact.admit(now, limit) {
+                    due.push(now);
                 }
                 if granted(&instances.call(instance, now)) {
                     calls.push(now);
                 }
             }
-            let most = most_in_an_hour(&calls);
-            assert!(most <= LIMIT as usize, "{most} at {tenths} tenths");
-            let first_hour = calls.iter().filter(|call| **call < at(HOUR * 1000)).count();
-            let due = LIMIT.min(offered) as usize;
-            assert!(first_hour * 100 >= due * 99, "{first_hour} of {due} at {tenths} tenths");
+        }
+        let load = format!("{limit} an hour, {tenths} tenths of it, clocks {skews:?}");
+        let most = most_in_an_hour(&calls);
+        assert!(most <= limit as usize, "{most} at {load}");
+        let sustained =
+            |calls: &[Timestamp]| calls.iter().filter(|call| **call >= at(HOUR * 1000)).count();
+        let (calls, due) = (sustained(&calls), sustained(&due));
+        assert!(calls * 100 >= due * 99, "{calls} of {due} at {load}");
+    }
+
+    #[test]
+    fn three_instances_admit_hour_after_hour_99_of_100_due_calls_and_never_more_than_the_limit() {
+        for tenths in [9, 10, 11, 15, 20, 50, 100] {
+            for skews in [[0, 0, 0], [-5_000, 300, 5_000]] {
+                three_instances_admit_what_is_due(500, tenths, skews);
+                three_instances_admit_what_is_due(2_000, tenths, skews);
+            }
         }
     }
 
@@ -415,11 +520,11 @@ mod tests {
         for idle in [1, 2] {
             assert!(granted(&instances.call(idle, at(0))));
         }
-        let spent = (0..2_000).filter(|_| granted(&instances.call(0, at(59_999)))).count();
+        let spent = (0..2_000).filter(|_| granted(&instances.call(0, at(14_999)))).count();
         assert_eq!(spent, 1_000 - 20, "two blocks of ten are held elsewhere");
-        instances.sweep(at(60_000));
-        let spent = (0..2_000).filter(|_| granted(&instances.call(0, at(61_000)))).count();
-        assert_eq!(spent, 18, "with the minute what was held comes back");
+        instances.sweep(at(15_000));
+        let spent = (0..2_000).filter(|_| granted(&instances.call(0, at(16_000)))).count();
+        assert_eq!(spent, 18, "with the cell what was held comes back");
     }
 
     #[test]
@@ -460,21 +565,53 @@ mod tests {
         assert_eq!(spend(&mut instances, 0, at(0)), 1_000);
         assert_eq!(spend(&mut instances, 1, at(1_000)), 0);
         assert_eq!(spend(&mut instances, 1, at(HOUR * 500)), 0);
-        assert_eq!(spend(&mut instances, 0, at((HOUR + 69) * 1000)), 0);
-        assert_eq!(spend(&mut instances, 0, at((HOUR + 70) * 1000)), 1_000);
+        let over = HOUR + CELL + CLOCKS;
+        assert_eq!(spend(&mut instances, 0, at(over * 1000 - 1)), 0);
+        assert_eq!(spend(&mut instances, 0, at(over * 1000)), 1_000);
     }
 
     #[test]
     fn what_is_shared_is_read_back_as_it_was_written() {
         let mut shared = Shared::default();
         for call in 0..70 {
-            let now = at(call * 60_000);
+            let now = at(call * call * 1_000);
             shared.lease(&Ask { allowance: Allowance::GUEST, now, unused: None });
         }
         assert_eq!(shared.to_string().parse(), Ok(shared));
-        for malformed in ["", "1", "1 2", "1 2 3 4", "1 2 3 4 x", "1 2 -3"] {
+        for malformed in
+            ["", "1", "1 2", "1 2 3 4", "1 2 3 4 x", "1 2 -3", "1 2 3 4294967295 1 1 1"]
+        {
             assert_eq!(malformed.parse::<Shared>(), Err(Malformed), "{malformed}");
         }
+    }
+
+    #[test]
+    fn what_was_written_down_counts_where_what_was_shared_is_lost() {
+        let minute = NOON / MINUTE;
+        let counts = [(minute - 61, 7), (minute - 30, 20), (minute, 10)];
+        let caller = CallerId::Account(crate::AccountId(1));
+        let counts = counts.map(|(minute, calls)| MinuteCount { caller, minute, calls });
+        let shared = Shared::of_calls(&counts);
+        let left = |now| shared.standing(now, &Allowance::hourly(100)).remaining;
+        assert_eq!(left(at(5_000)), 63, "what was called in the 61st minute may be an hour old");
+        assert_eq!(left(at(10_000)), 70);
+        assert_eq!(left(at((HOUR + MINUTE + CLOCKS) * 1000)), 100);
+        let hour = Shared::looks_back_to(at(0), &Allowance::hourly(100));
+        assert_eq!(hour, at(-(HOUR + CLOCKS) * 1000));
+        let today = Shared::looks_back_to(at(0), &Allowance::GUEST);
+        assert_eq!(today, at(-(12 * HOUR + CLOCKS) * 1000));
+        assert_eq!(shared.requests_today(at(0)), 37);
+    }
+
+    #[test]
+    fn it_is_kept_until_nothing_counts_not_even_for_a_clock_an_hour_back() {
+        let lease = |allowance| {
+            let mut shared = Shared::default();
+            shared.lease(&Ask { allowance, now: at(0), unused: None });
+            shared.kept_for().as_secs() as i64
+        };
+        assert_eq!(lease(Allowance::hourly(100)), CELL + HOUR + CLOCKS + HOUR);
+        assert_eq!(lease(Allowance::GUEST), 12 * HOUR + CLOCKS + HOUR, "until midnight");
     }
 
     proptest! {

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::*;
-use crate::accounts::{UsageQuery, UsageReport};
-use crate::credits::TransactionKind;
+use chrono::TimeDelta;
+
+use super::house::{House, email};
+use crate::Entropy;
+use crate::accounts::{Store, UsageQuery, UsageReport};
+use crate::credits::{CallerId, Entry, TransactionKind};
+use crate::identity::AccountId;
+use crate::testing::SeededEntropy;
 
 const ENDPOINTS: [&str; 3] = ["/quantlib/pricing/bs/price", "/quantlib/pricing/tree", "/user/x"];
 

@@ -1,8 +1,13 @@
 //! Cleaning up.
 
-use super::*;
-use crate::accounts::Cleaned;
-use crate::guest::GuestIssued;
+use chrono::TimeDelta;
+
+use super::activity;
+use super::house::{ANY, House, PASSWORD, client, email, stranger};
+use crate::accounts::{Cleaned, Store};
+use crate::credits::CallerId;
+use crate::guest::{Device, GuestIssued};
+use crate::key::Refusal;
 
 impl<S: Store + Clone> House<S> {
     async fn clean_up(&self, limit: u32) -> Cleaned {

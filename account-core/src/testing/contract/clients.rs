@@ -1,7 +1,13 @@
 //! Clients that are known, and strangers.
 
-use super::*;
-use crate::client::ClientToken;
+use std::net::IpAddr;
+
+use chrono::TimeDelta;
+
+use super::house::{House, PASSWORD, client, stranger};
+use crate::accounts::Store;
+use crate::client::{Client, ClientToken};
+use crate::testing::all;
 
 fn from(address: [u8; 4]) -> Client {
     Client::new(IpAddr::from(address), Some("contract"))

@@ -1,6 +1,16 @@
 //! How many guest keys there are, and what they may do together.
 
-use super::*;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+
+use chrono::TimeDelta;
+
+use super::house::{ANY, House};
+use crate::Error;
+use crate::accounts::Store;
+use crate::credits::CallerId;
+use crate::guest::{CreationLimits, Device};
+use crate::testing::all;
 
 fn at_most(per_network: u32, per_device: u32, in_all: u32) -> CreationLimits {
     let number = |limit| NonZeroU32::new(limit).expect("not zero");

@@ -1,7 +1,13 @@
 //! Requests that are sent again.
 
-use super::*;
+use chrono::TimeDelta;
+
+use super::house::{ANY, House, client};
+use crate::accounts::Store;
+use crate::credits::{CallerId, Settlement};
+use crate::guest::Device;
 use crate::idempotency::{Claim, Claimed, HELD, IdempotencyKey, KEPT, RequestDigest, Slot};
+use crate::testing::all;
 
 const PATH: &str = "/a";
 

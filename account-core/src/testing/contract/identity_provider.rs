@@ -1,10 +1,18 @@
 //! Sign-in by an identity provider, profiles of newcomers, and hand-offs.
 
-use super::*;
+use chrono::TimeDelta;
+
+use super::house::{House, PASSWORD, client, email, fault, username};
+use crate::Result;
 use crate::accounts::identity_provider::{Completed, IdpLogin, IdpPassage, NewProfile};
-use crate::hand_off::LoopbackUrl;
+use crate::accounts::{LoginMethod, SignedIn, Store};
+use crate::hand_off::{Destination, LoopbackUrl, SealedForm};
+use crate::identity::Contact;
 use crate::identity_provider::ProvenIdentity;
 use crate::notification::Notice;
+use crate::password::Password;
+use crate::testing::all;
+use crate::tier::Tier;
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 
 impl<S: Store + Clone> House<S> {
@@ -57,9 +65,10 @@ fn identity(subject: &str, address: Option<&str>) -> ProvenIdentity {
 /// State and browser belong together, serve once, and for ten minutes.
 pub async fn a_way_to_the_provider_is_one_browsers_and_serves_once<S: Store + Clone>(store: S) {
     let house = House::new(store);
-    let desktop = LoopbackUrl::parse("http://127.0.0.1:8123/cb?a=1");
+    let desktop = LoopbackUrl::parse("http://127.0.0.1:8123/cb?a=1").expect("the loopback");
+    let desktop = Destination::Program(desktop);
     let started = house.accounts.start_idp(desktop.clone(), house.now()).await.expect("ok");
-    let other = house.accounts.start_idp(None, house.now()).await.expect("ok");
+    let other = house.accounts.start_idp(Destination::Login, house.now()).await.expect("ok");
     let finish = async |state: &StateToken, browser: &BrowserToken| {
         house.accounts.finish_idp(state, browser, house.now()).await
     };
@@ -67,7 +76,7 @@ pub async fn a_way_to_the_provider_is_one_browsers_and_serves_once<S: Store + Cl
         assert_eq!(fault(finish(state, browser).await), "wrong_code", "another browser's state");
     }
     let returned = finish(&started.state, &started.browser).await.expect("the same browser");
-    assert_eq!((&returned.nonce, &returned.desktop), (&started.nonce, &desktop));
+    assert_eq!((&returned.nonce, &returned.destination), (&started.nonce, &desktop));
     assert_eq!(returned.pkce_verifier, started.pkce_verifier);
     assert_ne!(started.nonce, other.nonce);
     assert!(![&started.nonce, started.state.expose()].contains(&started.pkce_verifier.as_str()));
@@ -79,7 +88,7 @@ pub async fn a_way_to_the_provider_is_one_browsers_and_serves_once<S: Store + Cl
 /// Of many uses of one state at once, one goes on.
 pub async fn parallel_returns_with_one_state_are_one<S: Store + Clone>(store: S) {
     let house = House::new(store);
-    let started = house.accounts.start_idp(None, house.now()).await.expect("ok");
+    let started = house.accounts.start_idp(Destination::Login, house.now()).await.expect("ok");
     let returns =
         (0..32).map(|_| house.accounts.finish_idp(&started.state, &started.browser, house.now()));
     let returned = all(returns).await;
@@ -258,25 +267,32 @@ pub async fn a_hand_off_serves_once_and_within_a_minute<S: Store + Clone>(store:
 }
 
 /// A browser's sign-in is a code: remembered as the provider's where a page redeems it, as a desktop
-/// program's where one waits; a newcomer's program waits for the profile.
+/// program's where one waits; a newcomer's program, or page, waits for the profile.
 pub async fn a_browser_comes_back_with_a_code_or_to_a_profile<S: Store + Clone>(store: S) {
     let house = House::new(store);
-    let ada = identity("1", Some("ada@example.com"));
-    let desktop = LoopbackUrl::parse("http://127.0.0.1:8123/cb");
-    let passage = house.accounts.idp_passage(&ada, desktop.clone(), house.now()).await;
-    let Ok(IdpPassage::Completion(token)) = passage else { panic!("no newcomer") };
-    let completed = house.complete_profile(&token, None).await.expect("ok");
-    assert_eq!(completed.desktop, desktop);
-    for (desktop, method) in [(None, LoginMethod::Idp), (desktop, LoginMethod::Desktop)] {
-        let passage = house.accounts.idp_passage(&ada, desktop, house.now()).await;
+    let program = LoopbackUrl::parse("http://127.0.0.1:8123/cb").expect("the loopback");
+    let page = SealedForm::parse("AAAA-_").expect("base64url");
+    for (number, place, method) in [
+        ("1", Destination::Login, LoginMethod::Idp),
+        ("2", Destination::Page(page), LoginMethod::Idp),
+        ("3", Destination::Program(program), LoginMethod::Desktop),
+    ] {
+        let person = identity(number, Some(&format!("ada{number}@example.com")));
+        let passage = house.accounts.idp_passage(&person, place.clone(), house.now()).await;
+        let Ok(IdpPassage::Completion(token)) = passage else { panic!("no newcomer") };
+        let completed = house.complete_profile(&token, None).await.expect("ok");
+        assert_eq!(completed.destination, place);
+        let passage = house.accounts.idp_passage(&person, place.clone(), house.now()).await;
         let Ok(IdpPassage::HandOff(code)) = passage else { panic!("a newcomer") };
         house.redeem(&code).await.expect("fresh");
         let account = completed.signed_in.account;
         let tries = house.accounts.login_history(account, 1, 0).await.expect("ok");
         assert_eq!(tries.entries[0].method, method);
     }
-    house.accounts.suspend(&email("ada@example.com")).await.expect("there");
-    assert_eq!(fault(house.accounts.idp_passage(&ada, None, house.now()).await), "suspended");
+    house.accounts.suspend(&email("ada1@example.com")).await.expect("there");
+    let ada = identity("1", Some("ada1@example.com"));
+    let refused = house.accounts.idp_passage(&ada, Destination::Login, house.now()).await;
+    assert_eq!(fault(refused), "suspended");
 }
 
 /// Sixty-four at once: one.
@@ -292,7 +308,7 @@ pub async fn sixty_four_parallel_redeems_are_one<S: Store + Clone>(store: S) {
 pub async fn unfinished_sign_ins_are_cleaned_up<S: Store + Clone>(store: S) {
     let house = House::new(store);
     let ada = house.account("ada", "ada@example.com").await;
-    house.accounts.start_idp(None, house.now()).await.expect("ok");
+    house.accounts.start_idp(Destination::Login, house.now()).await.expect("ok");
     house.newcomer(&identity("1", Some("new@example.com"))).await;
     house.accounts.hand_off(ada.account, house.now()).await.expect("ok");
     house.clock.advance(TimeDelta::minutes(15) - TimeDelta::microseconds(1));

@@ -47,13 +47,3 @@ pub async fn parallel_leases_never_add_up_to_more_than_the_limit<S: LeaseStore>(
     let calls: u32 = leases.into_iter().map(|lease| lease.expect("the store answers").calls).sum();
     assert_eq!(calls, 40);
 }
-
-/// Where nothing was leased since, nothing counts any longer.
-pub async fn a_caller_is_forgotten_when_nothing_was_leased_since<S: LeaseStore>(store: S) {
-    let ask = ask(Allowance::hourly(10));
-    store.lease(ADA, ask).await.expect("the store answers");
-    store.forget_shared(ask.now).await.expect("the store answers");
-    assert_ne!(store.shared(ADA).await.expect("the store answers"), Shared::default());
-    store.forget_shared(ask.now + TimeDelta::microseconds(1)).await.expect("the store answers");
-    assert_eq!(store.shared(ADA).await.expect("the store answers"), Shared::default());
-}

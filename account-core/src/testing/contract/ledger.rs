@@ -2,10 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::{ANY, House, client};
+use chrono::TimeDelta;
+
+use super::house::{ANY, House, client, email};
+use crate::Entropy;
 use crate::accounts::Store;
-use crate::credits::{self, CallerId, Entry};
+use crate::credits::{self, CallerId, Entry, Settlement};
 use crate::guest::Device;
+use crate::identity::AccountId;
+use crate::testing::{SeededEntropy, all};
 
 /// Sixty-four bits that look random and are the same in every run.
 struct Draws(u64);
@@ -32,7 +37,7 @@ pub async fn every_batch_is_settled_as_decide_says<S: Store + Clone>(store: S) {
     balances.insert(CallerId::Guest(guest.id), guest.credit_balance);
     let mut callers: Vec<CallerId> = balances.keys().copied().collect();
     callers.sort_unstable();
-    callers.push(CallerId::Account(crate::AccountId(987_654)));
+    callers.push(CallerId::Account(AccountId(987_654)));
 
     let mut draws = Draws(20_261_120);
     let mut request_id = 0;
@@ -52,4 +57,138 @@ pub async fn every_batch_is_settled_as_decide_says<S: Store + Clone>(store: S) {
         house.wait(7_000);
     }
     house.assert_books_hold().await;
+}
+
+/// The last credit goes to whoever came first; a cheaper call behind a refused one goes through.
+pub async fn in_a_batch_the_order_of_arrival_decides<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let ada = CallerId::Account(house.funded("ada", 6).await);
+    let bob = CallerId::Account(house.funded("bob", 5).await);
+    let gone = CallerId::Account(AccountId(99));
+    let batch = [(ada, 5), (bob, 5), (ada, 5), (gone, 0), (ada, 1), (bob, 1)];
+    let batch = batch.into_iter().zip(1..);
+    let batch = batch.map(|((caller, cost), id)| house.entry(caller, id, cost, "/a")).collect();
+    use Settlement::{Charged, Insufficient};
+    assert_eq!(
+        house.settle(batch).await,
+        [
+            Charged { balance: 1 },
+            Charged { balance: 0 },
+            Insufficient { balance: 1 },
+            Insufficient { balance: 0 },
+            Charged { balance: 0 },
+            Insufficient { balance: 0 },
+        ]
+    );
+    assert!(house.settle(Vec::new()).await.is_empty());
+    house.assert_books_hold().await;
+}
+
+/// Free calls of accounts and guests count, and cost nothing.
+pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let ada = house.funded("ada", 0).await;
+    let device = Device::parse("device-1", None, None).expect("a device");
+    let guest =
+        house.accounts.create_guest(device, client().address, ANY, house.now()).await.expect("ok");
+    let (ada, guest) = (CallerId::Account(ada), CallerId::Guest(guest.id));
+    let batch = vec![house.entry(ada, 1, 0, "/a"), house.entry(guest, 2, 0, "/a")];
+    let settled = house.settle(batch).await;
+    assert_eq!(settled, [Settlement::Charged { balance: 0 }, Settlement::Charged { balance: 50 }]);
+    let paid = house.settle(vec![house.entry(guest, 3, 2, "/a")]).await;
+    assert_eq!(paid, [Settlement::Charged { balance: 48 }]);
+    let counts =
+        house.accounts.store().calls_per_minute(house.now(), house.now()).await.expect("ok");
+    assert_eq!(
+        counts.iter().map(|count| (count.caller, count.calls)).collect::<Vec<_>>(),
+        [(ada, 1), (guest, 2)]
+    );
+    // Guests are counted since a moment of their own.
+    let later = house.now() + TimeDelta::microseconds(1);
+    for (since, guests_since, expected) in [(house.now(), later, ada), (later, house.now(), guest)]
+    {
+        let counts = house.accounts.store().calls_per_minute(since, guests_since).await;
+        let callers: Vec<_> = counts.expect("ok").iter().map(|count| count.caller).collect();
+        assert_eq!(callers, [expected]);
+    }
+    house.assert_books_hold().await;
+}
+
+/// A balance of N and 4N parallel callers: N accepted, end at zero.
+pub async fn four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing<
+    S: Store + Clone,
+>(
+    store: S,
+) {
+    let house = House::new(store);
+    let ada = house.funded("ada", 50).await;
+    let batches = (0..100).map(|index| {
+        let caller = CallerId::Account(ada);
+        let first = house.entry(caller, 2 * index, 1, "/a");
+        house.settle(vec![first, house.entry(caller, 2 * index + 1, 1, "/b")])
+    });
+    let settled: Vec<Settlement> = all(batches).await.into_iter().flatten().collect();
+    let charged = |settlement: &&Settlement| matches!(settlement, Settlement::Charged { .. });
+    assert_eq!((settled.len(), settled.iter().filter(charged).count()), (200, 50));
+    assert_eq!(house.balance(ada).await, 0);
+    house.assert_books_hold().await;
+}
+
+/// Debits over days and endpoints, with grants between them, end where a model ends.
+pub async fn the_ledger_adds_up_over_days_and_endpoints<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let entropy = SeededEntropy::new(31);
+    let accounts = [house.funded("ada", 40).await, house.funded("bob", 15).await];
+    let mut model = [40i64, 15];
+    for round in 0..60u128 {
+        let mut batch = Vec::new();
+        let mut bytes = [0; 8];
+        entropy.fill(&mut bytes);
+        for (index, byte) in bytes.iter().enumerate() {
+            let who = usize::from(byte & 1);
+            let endpoint = if byte & 2 == 0 { "/a" } else { "/b" };
+            let id = round * 8 + index as u128;
+            let cost = u32::from(byte >> 4);
+            batch.push((who, house.entry(CallerId::Account(accounts[who]), id, cost, endpoint)));
+        }
+        let settled = house.settle(batch.iter().map(|(_, entry)| entry.clone()).collect()).await;
+        for ((who, entry), settlement) in batch.iter().zip(settled) {
+            let enough = model[*who] >= i64::from(entry.cost);
+            model[*who] -= if enough { i64::from(entry.cost) } else { 0 };
+            let balance = model[*who] as u64;
+            let expected = if enough {
+                Settlement::Charged { balance }
+            } else {
+                Settlement::Insufficient { balance }
+            };
+            assert_eq!(settlement, expected);
+        }
+        if round % 7 == 0 {
+            let ada = email("ada@example.com");
+            house.accounts.grant(&ada, 30, house.now()).await.expect("a grant");
+            model[0] += 30;
+        }
+        house.clock.advance(TimeDelta::hours(5));
+    }
+    for (account, expected) in accounts.into_iter().zip(model) {
+        assert_eq!(house.balance(account).await as i64, expected);
+    }
+    house.assert_books_hold().await;
+}
+
+/// After a restart the limits are seeded with what was written down.
+pub async fn calls_are_counted_by_the_minute<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let ada = CallerId::Account(house.funded("ada", 0).await);
+    let start = house.now();
+    for (id, seconds) in [0, 59, 1, 119].into_iter().enumerate() {
+        house.settle(vec![house.entry(ada, id as u128, 0, "/a")]).await;
+        house.wait(seconds);
+    }
+    let counts = house.accounts.store().calls_per_minute(start, start).await.expect("ok");
+    let minute = start.timestamp() / 60;
+    let seen: Vec<_> = counts.iter().map(|count| (count.minute - minute, count.calls)).collect();
+    assert_eq!(seen, [(0, 3), (1, 1)]);
+    let later = start + TimeDelta::seconds(60);
+    assert_eq!(house.accounts.store().calls_per_minute(later, later).await.expect("ok").len(), 1);
 }

@@ -1,6 +1,9 @@
 //! Letters that tell of a lock.
 
-use super::*;
+use super::house::{House, PASSWORD, email, stranger};
+use crate::accounts::Store;
+use crate::letter::Content;
+use crate::testing::all;
 
 /// How many notices of a lock wait for an address.
 async fn notices<S: Store + Clone>(house: &House<S>, address: &str) -> usize {

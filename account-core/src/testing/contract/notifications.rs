@@ -1,11 +1,16 @@
 //! Notices, broadcasts, and who hears of them over which channel.
 
-use super::*;
-use crate::accounts::Inbox;
-use crate::letter::LetterId;
+use chrono::TimeDelta;
+
+use super::house::{House, PASSWORD, client, email, fault, stranger};
+use crate::accounts::{Inbox, Store};
+use crate::identity::AccountId;
+use crate::letter::{Content, Lane, Letter, LetterId};
 use crate::notification::{
     Announcement, Channels, ChatId, Notice, NotificationId, PreferenceChanges,
 };
+use crate::password::Password;
+use crate::testing::all;
 
 const INBOX: Channels = Channels { in_app: true, email: false, messaging: false };
 

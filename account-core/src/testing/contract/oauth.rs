@@ -1,16 +1,22 @@
 //! Grants to clients.
 
-use super::*;
+use chrono::TimeDelta;
+
+use super::house::{House, PASSWORD, client, email};
+use crate::accounts::{SignedIn, Store};
+use crate::key::Refusal;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
     AccessToken, Authorization, AuthorizationCode, Client, ClientMetadata, CodeVerifier, Exchange,
     Refresh, RefreshToken, Tokens,
 };
+use crate::password::Password;
+use crate::testing::{SeededEntropy, all};
 
 const RESOURCE: &str = "https://mcp.example.com/mcp";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
 
-type Answered<T> = std::result::Result<T, crate::oauth::Error>;
+type Answered<T> = Result<T, crate::oauth::Error>;
 
 fn verifier() -> CodeVerifier {
     CodeVerifier::parse(&"v".repeat(43)).expect("a verifier")

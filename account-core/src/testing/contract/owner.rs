@@ -1,7 +1,15 @@
 //! What owners change.
 
-use super::*;
-use crate::accounts::{Confirmation, ProfileChanges};
+use super::activity;
+use super::house::{House, PASSWORD, email, fault, stranger, username};
+use crate::accounts::{Confirmation, ProfileChanges, Store};
+use crate::credits::{CallerId, Settlement};
+use crate::identity::{AccountId, Contact};
+use crate::key::Refusal;
+use crate::letter::{Content, Letter};
+use crate::password::Password;
+use crate::testing::all;
+use crate::{Error, Result};
 
 impl<S: Store + Clone> House<S> {
     async fn delete(&self, account: AccountId, password: &str) -> Result<()> {

@@ -1,6 +1,13 @@
 //! Forgotten passwords.
 
-use super::*;
+use super::house::{House, PASSWORD, another, client, code, email, fault, stranger};
+use crate::Result;
+use crate::accounts::Store;
+use crate::code::{Code, Purpose};
+use crate::identity::Email;
+use crate::letter::{Content, Letter};
+use crate::password::Password;
+use crate::testing::all;
 
 const NEW: &str = "another one of hers";
 

@@ -1,8 +1,13 @@
 //! A new data key in place of an old one, and what somebody with the database can do to sealed rows.
 
-use super::*;
+use super::house::{House, PASSWORD, client, email};
+use crate::Result;
+use crate::accounts::{Login, Store};
+use crate::key::ApiKey;
+use crate::password::Password;
 use crate::reseal::{Resealed, reseal_all};
-use crate::vault::SealedKind;
+use crate::testing::SeededEntropy;
+use crate::vault::{SealedKind, Vault};
 
 impl<S: Store + Clone> House<S> {
     fn vault(&self) -> &Vault {

@@ -1,7 +1,13 @@
 //! Results that are kept for a day.
 
-use super::*;
+use chrono::TimeDelta;
+
+use super::house::{House, PASSWORD};
+use crate::accounts::Store;
 use crate::accounts::results::{KEPT, KeptResult, ResultId};
+use crate::credits::{CallerId, Entry, Keepsake};
+use crate::identity::AccountId;
+use crate::password::Password;
 
 impl<S: Store + Clone> House<S> {
     async fn keep(&self, owner: AccountId, ids: impl IntoIterator<Item = u128>) {
@@ -33,6 +39,27 @@ pub async fn a_result_is_read_by_its_owner_alone<S: Store + Clone>(store: S) {
     assert_eq!(house.kept(bob, 1).await, None);
     assert_eq!(house.kept(ada, 2).await, None);
     assert_eq!(house.kept(ada, 3).await, None);
+}
+
+/// Of calls that are paid at once, each is kept with what it left; of one that is not paid, nothing.
+pub async fn an_answer_is_kept_with_its_charge_or_not_at_all<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let (ada, bob) = (house.funded("ada", 5).await, house.funded("bob", 100).await);
+    let entry = |owner, id, cost| Entry {
+        kept: Some(Keepsake { before: "{\"left\":".to_owned(), after: "}".to_owned() }),
+        ..house.entry(CallerId::Account(owner), id, cost, "/a")
+    };
+    let unkept = house.entry(CallerId::Account(bob), 5, 7, "/a");
+    let batch =
+        vec![entry(ada, 1, 3), entry(bob, 2, 10), entry(ada, 3, 4), entry(bob, 4, 0), unkept];
+    house.settle(batch).await;
+    assert_eq!(house.kept(ada, 1).await.as_deref(), Some("{\"left\":2}"));
+    assert_eq!(house.kept(bob, 2).await.as_deref(), Some("{\"left\":90}"));
+    assert_eq!(house.kept(ada, 3).await, None, "two credits do not buy it");
+    assert_eq!(house.kept(bob, 4).await.as_deref(), Some("{\"left\":90}"));
+    assert_eq!(house.kept(bob, 5).await, None);
+    assert_eq!(house.kept(bob, 1).await, None, "it is another's");
+    house.assert_books_hold().await;
 }
 
 /// To the last moment, and gone in batches afterwards.

@@ -1,6 +1,13 @@
 //! The second factor.
 
-use super::*;
+use super::house::{House, PASSWORD, another, fault};
+use crate::Result;
+use crate::accounts::{Login, SignedIn, Store, TryStatus};
+use crate::code::MfaToken;
+use crate::identity::AccountId;
+use crate::letter::{Content, Letter};
+use crate::password::Password;
+use crate::testing::all;
 
 impl<S: Store + Clone> House<S> {
     /// Logs in as far as the second factor.
@@ -122,4 +129,25 @@ pub async fn wrong_codes_are_in_the_login_history<S: Store + Clone>(store: S) {
     let history = house.accounts.login_history(ada, 10, 0).await.expect("the store answers");
     let statuses: Vec<TryStatus> = history.entries.iter().map(|entry| entry.status).collect();
     assert_eq!(statuses, [Success, Failed]);
+}
+
+/// A right password leads to a code, the code to the key, and no further.
+pub async fn a_second_factor_is_asked_for_and_its_code_serves_once<S: Store + Clone>(store: S) {
+    let house = House::new(store);
+    let signed_in = house.account_with_mfa("ada", "ada@example.com").await;
+    assert_eq!(house.login_code("ada@example.com", "wrong").await, "wrong_credentials");
+    assert!(house.letters().await.is_empty(), "no code without the right password");
+    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
+    let right = house.code("ada@example.com").await;
+    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
+    assert!(house.letters().await.is_empty(), "the cooldown holds for these letters too");
+
+    let wrong = another(&right);
+    assert_eq!(fault(house.complete("ada@example.com", &wrong, None).await), "wrong_code");
+    let results = all((0..4).map(|_| house.complete("ada@example.com", &right, None))).await;
+    let successes: Vec<SignedIn> = results.into_iter().filter_map(Result::ok).collect();
+    let [success] = &successes[..] else { panic!("{} successes", successes.len()) };
+    assert_eq!(success.api_key.expose(), signed_in.api_key.expose());
+    let live = house.accounts.session(&success.session_token, success.account, house.now()).await;
+    assert!(live.expect("the store answers"));
 }

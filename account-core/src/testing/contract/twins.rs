@@ -2,10 +2,15 @@
 //! And what takes too many calls for a database on disk.
 
 use std::net::Ipv6Addr;
+use std::num::NonZeroU32;
 
-use super::*;
-use crate::letter::OutboxStore;
-use crate::testing::MemoryStore;
+use chrono::TimeDelta;
+
+use super::house::{House, PASSWORD, client, code, email, fault, stranger};
+use crate::guest::{CreationLimits, Device};
+use crate::letter::{Lane, OutboxStore};
+use crate::password::Password;
+use crate::testing::{MemoryStore, all};
 use crate::tier::GUEST_CREDITS;
 
 /// What an address may be.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{MICROSECONDS_A_MINUTE, MemoryStore, REFUSED_BY_LIMIT, Stored};
+use super::{MICROSECONDS_A_MINUTE, MemoryStore, Stored};
 use crate::Timestamp;
-use crate::credits::CallerId;
+use crate::credits::{CallerId, REFUSED_BY_LIMIT};
 use crate::guest::{self, CreationLimits, GuestId, GuestStore, NetworkCount, NewGuest};
 
 impl GuestStore for MemoryStore {

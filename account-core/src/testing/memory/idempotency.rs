@@ -1,7 +1,10 @@
 //! Kept answers, in memory.
 
-use super::{CallerId, HashMap, MemoryStore, State, Stored, Timestamp, credits, spend};
-use crate::credits::{Entry, Settlement};
+use std::collections::HashMap;
+
+use super::{MemoryStore, State, Stored, spend};
+use crate::Timestamp;
+use crate::credits::{self, CallerId, Entry, Settlement};
 use crate::idempotency::{
     Claim, Claimed, HELD, IdempotencyStore, KEPT, KeptAnswer, RequestDigest, Slot,
 };
@@ -90,10 +93,13 @@ impl State {
                 *balance = left;
             }
         }
-        for (entry, settlement) in batch.into_iter().zip(&settled) {
+        for (mut entry, settlement) in batch.into_iter().zip(&settled) {
             let Settlement::Charged { balance } = settlement else { continue };
-            if let (CallerId::Account(account), true) = (entry.caller, entry.cost > 0) {
-                self.book_usage(account, &entry, *balance);
+            if let CallerId::Account(account) = entry.caller {
+                if entry.cost > 0 {
+                    self.book_usage(account, &entry, *balance);
+                }
+                self.keep(account, &mut entry, *balance);
             }
             self.write_down(entry);
         }

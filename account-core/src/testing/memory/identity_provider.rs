@@ -8,7 +8,7 @@ use crate::accounts::identity_provider::{
 use crate::accounts::operator::{AccountRow, Creation};
 use crate::accounts::{KeyStatus, LoginMethod, TryStatus};
 use crate::credits::TransactionKind;
-use crate::hand_off::LoopbackUrl;
+use crate::hand_off::Destination;
 use crate::identity::{AccountId, Contact};
 use crate::identity_provider::ProvenIdentity;
 use crate::notification::Notice;
@@ -81,12 +81,12 @@ impl IdentityStore for MemoryStore {
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
         since: Timestamp,
-    ) -> Stored<Option<Option<LoopbackUrl>>> {
+    ) -> Stored<Option<Destination>> {
         let started = &mut self.lock().identities.started;
         let found = started
             .iter()
             .position(|row| row.state == state && row.browser == browser && row.at > since);
-        Ok(found.map(|place| started.swap_remove(place).desktop))
+        Ok(found.map(|place| started.swap_remove(place).destination))
     }
 
     async fn known_identity(

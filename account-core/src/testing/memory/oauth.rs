@@ -1,7 +1,9 @@
 //! Clients and grants in memory.
 
-use super::{AccountId, KeyStatus, MemoryStore, State, Stored, take};
+use super::{MemoryStore, State, Stored, take};
 use crate::Timestamp;
+use crate::accounts::KeyStatus;
+use crate::identity::AccountId;
 use crate::key::AccountCaller;
 use crate::oauth::grant::{
     Bearer, CodeVerdict, Grant, GrantId, GrantStore, IssuedCode, MOST_GRANTS, Redemption,

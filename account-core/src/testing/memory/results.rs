@@ -1,7 +1,9 @@
 //! Results, in memory.
 
-use super::{MemoryStore, State, Stored, Timestamp, spend};
+use super::{MemoryStore, State, Stored, spend};
+use crate::Timestamp;
 use crate::accounts::results::{KeptResult, ResultId, ResultStore};
+use crate::credits::Entry;
 use crate::identity::AccountId;
 
 impl ResultStore for MemoryStore {
@@ -26,6 +28,13 @@ impl ResultStore for MemoryStore {
 }
 
 impl State {
+    /// Keeps what is to be kept of a call that is paid.
+    pub(super) fn keep(&mut self, owner: AccountId, entry: &mut Entry, balance: u64) {
+        let Some(kept) = entry.kept.take() else { return };
+        let (id, body) = (ResultId(entry.usage.request_id), kept.with(balance));
+        self.results.insert(id, KeptResult { id, owner, body, at: entry.usage.at });
+    }
+
     /// Removes at most so many results that were made up to the moment; answers how many.
     pub(super) fn remove_results(&mut self, made: Timestamp, limit: u32) -> u64 {
         let mut left = limit;

@@ -1,0 +1,89 @@
+//! Cleaning up in memory.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use super::{MemoryStore, State, Stored, day, spend, take};
+use crate::Timestamp;
+use crate::accounts::clean_up::{CleanUpStore, Stale};
+use crate::credits::CallerId;
+use crate::guest::GuestId;
+use crate::identity::AccountId;
+
+impl State {
+    /// Makes at most so many calls nobody's; answers how many.
+    pub(super) fn forget_callers(&mut self, which: impl Fn(CallerId) -> bool, limit: u32) -> u64 {
+        let calls = self.usage.iter_mut().filter(|call| call.caller.is_some_and(&which));
+        let mut forgotten = 0;
+        for call in calls.take(limit as usize) {
+            call.caller = None;
+            call.entry.usage.ip = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+            forgotten += 1;
+        }
+        forgotten
+    }
+}
+
+impl CleanUpStore for MemoryStore {
+    async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Stored<u64> {
+        let mut state = self.lock();
+        let State { sessions, challenges, known, lockouts, history, .. } = &mut *state;
+        Ok(match stale {
+            Stale::Challenges(made) => {
+                take(challenges, limit, |tried| tried.challenge.created_at <= made)
+            }
+            Stale::Sessions(used, begun) => take(sessions, limit, |session| {
+                session.last_used_at <= used || session.created_at <= begun
+            }),
+            Stale::Clients(seen) => {
+                let mut left = limit;
+                known.retain(|_, seen_at| !spend(&mut left, *seen_at <= seen));
+                u64::from(limit - left)
+            }
+            Stale::Lockouts(last_try) => {
+                let mut left = limit;
+                lockouts.retain(|_, lockout| {
+                    let quiet = lockout.last_try_at <= last_try;
+                    let open = lockout.locked_until.is_none_or(|until| until <= now);
+                    !spend(&mut left, quiet && open)
+                });
+                u64::from(limit - left)
+            }
+            Stale::Tries(made, by_nobody) => take(history, limit, |(whose, entry)| {
+                entry.at <= made || (whose.is_none() && entry.at <= by_nobody)
+            }),
+            Stale::Forms(filled_in) => {
+                let forms = state.accounts.iter().filter(|(id, account)| {
+                    account.verified_at.is_none()
+                        && account.created_at <= filled_in
+                        && !state.holds_name(**id, now)
+                });
+                let gone: Vec<AccountId> = forms.map(|(id, _)| *id).take(limit as usize).collect();
+                state.discard(&gone);
+                gone.len() as u64
+            }
+            Stale::GuestCounts(day) => {
+                let mut left = limit;
+                state.guest_counts.retain(|(_, of), _| !spend(&mut left, *of < day));
+                u64::from(limit - left)
+            }
+            Stale::Guests(expired) => {
+                let guests = state.guests.iter().filter(|(_, guest)| guest.expires_at <= expired);
+                let gone: Vec<GuestId> = guests.map(|(id, _)| *id).take(limit as usize).collect();
+                state.guests.retain(|id, _| !gone.contains(id));
+                let of_them = |caller| matches!(caller, CallerId::Guest(id) if gone.contains(&id));
+                state.forget_callers(of_them, u32::MAX);
+                gone.len() as u64
+            }
+            Stale::Answers => state.remove_slots(now, limit),
+            Stale::Results(made) => state.remove_results(made, limit),
+            Stale::SignIns(made) => state.identities.remove_until(made, limit),
+            Stale::Notifications(written) => state.notifications.remove_until(written, limit),
+            // A deletion leaves none here.
+            Stale::Departed => 0,
+            Stale::Usage(before) => {
+                state.usage_since = state.usage_since.max(before);
+                take(&mut state.usage, limit, |call| day(call.entry.usage.at) < before)
+            }
+        })
+    }
+}

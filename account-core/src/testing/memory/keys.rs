@@ -1,0 +1,77 @@
+//! Keys in memory.
+
+use super::{Key, MemoryStore, State, Stored};
+use crate::Timestamp;
+use crate::accounts::KeyStatus;
+use crate::accounts::sign_in::SealedKey;
+use crate::guest;
+use crate::identity::AccountId;
+use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
+use crate::notification::Notice;
+
+impl State {
+    pub(super) fn current_key(&self, account: AccountId) -> Option<&Key> {
+        self.keys.iter().find(|key| key.account == account && key.status != KeyStatus::Revoked)
+    }
+}
+
+impl Key {
+    pub(super) fn sealed(&self) -> SealedKey {
+        SealedKey { id: self.key.id, sealed: self.key.sealed.clone() }
+    }
+}
+
+impl KeyStore for MemoryStore {
+    async fn account_by_key(&self, digest: &KeyDigest) -> Stored<Option<AccountCaller>> {
+        let state = self.lock();
+        let key = state
+            .keys
+            .iter()
+            .find(|key| key.key.digest == *digest && key.status == KeyStatus::Active);
+        let Some(key) = key else { return Ok(None) };
+        let account = state.accounts.get(&key.account).filter(|row| row.verified_at.is_some());
+        Ok(account.map(|account| AccountCaller {
+            id: key.account,
+            key_id: key.key.id,
+            tier: account.tier,
+            hourly_limit: account.hourly_limit.unwrap_or(account.tier.hourly_limit()),
+            credit_balance: account.balance,
+            last_grant: state.last_grant(key.account),
+            is_admin: account.is_admin,
+        }))
+    }
+
+    async fn guest_by_key(&self, digest: &KeyDigest) -> Stored<Option<GuestCaller>> {
+        let state = self.lock();
+        let guest = state.guests.iter().find(|(_, guest)| guest.digest == *digest);
+        Ok(guest.map(|(id, guest)| GuestCaller {
+            id: *id,
+            network: guest::network(guest.address),
+            device_id: guest.device.device_id.clone(),
+            platform: guest.device.platform.clone(),
+            credit_balance: guest.credits,
+            created_at: guest.created_at,
+            expires_at: guest.expires_at,
+        }))
+    }
+
+    async fn replace_key(
+        &self,
+        account: AccountId,
+        old: KeyId,
+        new: NewKey,
+        now: Timestamp,
+    ) -> Stored<bool> {
+        let mut state = self.lock();
+        let active = state.keys.iter_mut().find(|key| {
+            key.account == account && key.key.id == old && key.status == KeyStatus::Active
+        });
+        let Some(key) = active else { return Ok(false) };
+        key.status = KeyStatus::Revoked;
+        key.key.sealed.bytes.clear();
+        let status = KeyStatus::Active;
+        state.keys.push(Key { account, key: new, status, created_at: now });
+        state.notify(account, &Notice::KeyRegenerated, now);
+        Ok(true)
+    }
+}
