@@ -15,10 +15,10 @@ pub mod sign_in;
 pub mod subscription;
 pub mod usage;
 
-use account_core::{AccountCaller, Caller, Error, SignedIn};
+use account_core::{Error, SignedIn};
 use poem::http::{StatusCode, header};
 
-use crate::http::{Answer, Call, Keyed, Refusal, Text, faults::Fault, written::rule_fault};
+use crate::http::{Answer, Call, Owner, Refusal, Text, faults::Fault, written::rule_fault};
 
 /// The cookie that marks a client which has signed in before.
 pub(crate) const CLIENT_COOKIE: &str = "qs_client";
@@ -129,19 +129,6 @@ fn refuse_with(
     poem::Error::from_response(refusal.into_response(call.surface))
 }
 
-/// The account that calls; a guest is refused.
-fn own_account(caller: &Keyed) -> poem::Result<&AccountCaller> {
-    match caller.caller() {
-        Caller::Account(account) => Ok(account),
-        Caller::Guest(_) => Err(refuse_with(
-            caller.call(),
-            StatusCode::FORBIDDEN,
-            "Registered account required",
-            "Guest keys cannot do this. Register with POST /user/register.".to_owned(),
-        )),
-    }
-}
-
 /// Marks the client of a sign-in, so that strangers cannot lock it out later.
 fn with_client_cookie<T>(answer: Answer<T>, call: &Call, signed_in: &SignedIn) -> Answer<T> {
     answer.with_cookie(client_cookie(call, signed_in))
@@ -162,7 +149,7 @@ fn client_cookie(call: &Call, signed_in: &SignedIn) -> String {
 }
 
 /// Forgets what was remembered of the key that calls.
-async fn forget(caller: &Keyed) {
+async fn forget(caller: &Owner) {
     if let Some(key) = caller.key() {
         caller.call().service.callers.forget(key).await;
     }

@@ -18,10 +18,11 @@ use crate::{
     config::{Config, MailRoute, MigrateChoice, Storage},
     http::{Road, address::AddressLimiter},
     identity_provider::{Provider, ProviderError},
-    limits::Limits,
+    limits::{Leases, Limits, RedisAddress, RedisLeases},
     long_work::LongWork,
     mail,
     mcp::{Bearers, Gateway},
+    memory::Belief,
     metrics::Metrics,
     password::Argon2Pool,
     routes,
@@ -35,7 +36,7 @@ const LOGIN_QUEUE: usize = 256;
 const CLEANED_AT_ONCE: u32 = 1000;
 /// How often quiet callers and addresses are forgotten.
 const SWEEP: Duration = Duration::from_secs(600);
-/// How often leases are looked through whose minute is over.
+/// How often leases are looked through whose cell is over.
 const GIVEN_BACK: Duration = Duration::from_secs(5);
 
 /// Why the service did not start.
@@ -61,6 +62,9 @@ pub enum StartError {
     /// The messaging channel cannot be used.
     #[error(transparent)]
     Messaging(#[from] mail::MessengerError),
+    /// The Redis of the limits cannot be used.
+    #[error("the Redis that REDIS_URL names cannot be used: {0}")]
+    Redis(#[from] redis::RedisError),
     /// What was counted and changed before could not be read.
     #[error("the calls of the last hour cannot be read: {0}")]
     Limits(#[from] account_core::StoreError),
@@ -146,13 +150,14 @@ impl App {
         prepare_months(&store, &clock).await;
         // Read before any caller is: a change after this is noticed.
         let revision = store.revision().await?;
+        let belief = Arc::new(Belief::new(&store));
         let file = config.storage.master_key_file.clone();
         let keyring = store::Keyring::new(store.clone(), vault.clone(), file);
         let service = Arc::new(Service {
-            limits: limits_before(&accounts, config.service.guests_per_network, &clock).await?,
+            limits: limits_before(&accounts, config, &clock).await?,
             accounts,
-            callers: Callers::new(vault.clone()),
-            bearers: Bearers::new(vault),
+            callers: Callers::new(vault.clone(), belief.clone()),
+            bearers: Bearers::new(vault, belief.clone()),
             addresses: AddressLimiter::new(config.address_limit),
             ledger: LedgerWriter::start(store.clone(), &metrics.ledger_batches),
             large_bodies: Semaphore::new(LARGE_BODIES),
@@ -170,10 +175,8 @@ impl App {
         let sweeper = tokio::spawn(sweep(service.clone(), gateway.clone()));
         let lessee = tokio::spawn(give_back_leases(service.clone()));
         let keyring = tokio::spawn(keyring.follow());
-        let watched = service.clone();
-        let watcher = tokio::spawn(async move {
-            watched.callers.watch(watched.accounts.store(), revision).await;
-        });
+        let watched = service.accounts.store().clone();
+        let watcher = tokio::spawn(async move { belief.watch(&watched, revision).await });
         Ok(Self { service, gateway, mail: Vec::new(), sweeper, lessee, watcher, keyring })
     }
 
@@ -207,7 +210,7 @@ impl App {
 /// The limits as they stood, so that a restart forgives nobody.
 async fn limits_before(
     accounts: &Accounts,
-    guests_per_network: NonZeroU32,
+    config: &Config,
     clock: &Clock,
 ) -> Result<Limits, StartError> {
     use account_core::{Ledger as _, guest::GuestStore as _};
@@ -219,12 +222,24 @@ async fn limits_before(
     let since = midnight.min(an_hour_ago);
     let store = accounts.store();
     let of_guests = store.guest_calls(since).await?;
-    if store.is_shared() {
-        // What was leased before is in the store, and counts on.
-        return Ok(Limits::together(store.clone(), &of_guests, guests_per_network));
+    let guests_per_network = config.service.guests_per_network;
+    // What was leased before is where it was leased, and counts on.
+    if let Some(leases) = leases(store, config.redis.as_ref()).await? {
+        return Ok(Limits::together(leases, &of_guests, guests_per_network));
     }
     let calls = store.calls_per_minute(an_hour_ago, since).await?;
     Ok(Limits::alone(&calls, &of_guests, guests_per_network))
+}
+
+/// Where calls are leased: from Redis where there is one, else from a database that others may be
+/// on; nowhere where this process is alone.
+async fn leases(store: &Store, redis: Option<&RedisAddress>) -> Result<Option<Leases>, StartError> {
+    match redis {
+        Some(address) => {
+            Ok(Some(Leases::Redis(RedisLeases::connect(address, store.clone()).await?)))
+        }
+        None => Ok(store.is_shared().then(|| Leases::Database(store.clone()))),
+    }
 }
 
 /// Calls find a table without it, so that a failure is no reason not to serve.
@@ -234,7 +249,7 @@ async fn prepare_months(store: &Store, clock: &Clock) {
     }
 }
 
-/// What was leased for a minute and not used is soon the others' again.
+/// What was leased and not used is soon the others' again.
 async fn give_back_leases(service: Arc<Service>) {
     let mut interval = tokio::time::interval(GIVEN_BACK);
     loop {

@@ -13,6 +13,7 @@ use chrono::TimeDelta;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 
+use crate::limits::RedisAddress;
 use crate::service::{MetricsToken, ServiceSettings, TierGate};
 use crate::store;
 
@@ -51,6 +52,11 @@ pub struct ServeArgs {
     /// Where the data are.
     #[command(flatten)]
     pub storage: StorageArgs,
+    /// The Redis that several instances lease hourly limits from, as in
+    /// redis://:password@host:6379/0, or rediss:// with TLS; a database number of its own for each
+    /// deployment. Without one they lease from PostgreSQL.
+    #[arg(long, env = "REDIS_URL", hide_env_values = true)]
+    pub redis_url: Option<String>,
     /// The address under which clients reach the service, as in `https://api.example.com`.
     #[arg(long, env = "QS_PUBLIC_URL")]
     pub public_url: Option<String>,
@@ -201,6 +207,8 @@ pub struct Config {
     pub bind: SocketAddr,
     /// Where the data are.
     pub storage: Storage,
+    /// The Redis of the limits, if there is one.
+    pub redis: Option<RedisAddress>,
     /// The address that clients use, without a slash at the end; the bound one if left out.
     pub public_url: Option<String>,
     /// Where letters go.
@@ -262,8 +270,8 @@ pub struct IdpRoute {
     pub client_id: String,
     /// Its secret, where it has one.
     pub client_secret: Option<String>,
-    /// Where the provider sends browsers back.
-    pub redirect_url: String,
+    /// Where browsers reach this service, without a slash at the end.
+    pub public_url: String,
 }
 
 impl fmt::Debug for IdpRoute {
@@ -406,6 +414,7 @@ impl ServeArgs {
         let idp = self.idp(public_url.as_deref(), &mut problems);
         let website_url = given(self.website_url.as_deref());
         let website_url = website_url.map(|url| problems.base_url("QS_WEBSITE_URL", url));
+        let redis = given(self.redis_url.as_deref()).and_then(|url| problems.redis(url));
         let storage = self.storage.locate();
         let mail = match &self.smtp_url {
             Some(url) => MailRoute::Smtp(url.clone()),
@@ -436,6 +445,7 @@ impl ServeArgs {
             ) if problems.0.is_empty() => Ok(Config {
                 bind,
                 storage,
+                redis,
                 public_url: public_url.clone(),
                 mail,
                 mail_from: self.mail_from.clone(),
@@ -495,9 +505,9 @@ impl ServeArgs {
                 problems.0.push(format!("QS_IDP_ISSUER needs {name} beside it"));
             }
         }
-        let redirect_url = format!("{}/user/auth/idp/callback", public_url?);
+        let public_url = public_url?.to_owned();
         let (issuer, client_id) = (issuer.to_owned(), client_id?.to_owned());
-        Some(IdpRoute { issuer, client_id, client_secret, redirect_url })
+        Some(IdpRoute { issuer, client_id, client_secret, public_url })
     }
 
     /// Address and token of the messaging channel: both or none.
@@ -549,6 +559,13 @@ impl Problems {
         if !holds {
             self.0.push(format!("{name} must be {wanted}"));
         }
+    }
+
+    fn redis(&mut self, url: &str) -> Option<RedisAddress> {
+        let address = url.parse().ok();
+        let wanted = "an address as redis://:password@host:6379/0";
+        self.require("REDIS_URL", address.is_some(), wanted);
+        address
     }
 
     /// Scheme, host and port: clients look for the metadata at the root of the host.
@@ -626,6 +643,7 @@ mod tests {
             ["--messaging-url", "https://api.example.org"],
             ["--idp-issuer", "id.example"],
             ["--website-url", "www"],
+            ["--redis-url", "http://:hidden-word@host"],
         ];
         let line = line.concat();
         let problems = check(&line).unwrap_err().to_string();
@@ -644,10 +662,23 @@ mod tests {
             "QS_IDP_CLIENT_ID",
             "QS_PUBLIC_URL",
             "QS_WEBSITE_URL",
+            "REDIS_URL",
         ] {
             assert!(problems.contains(name), "{problems}");
         }
-        assert!(!problems.contains("short-secret"), "a secret is not told");
+        for secret in ["short-secret", "hidden-word"] {
+            assert!(!problems.contains(secret), "a secret is not told");
+        }
+    }
+
+    #[test]
+    fn the_address_of_redis_is_not_shown() {
+        for url in ["redis://:hidden-word@10.0.0.1/3", "rediss://user:hidden-word@example.com"] {
+            let config = check(&["--redis-url", url]).unwrap();
+            assert!(config.redis.is_some());
+            assert!(!format!("{config:?}").contains("hidden-word"));
+        }
+        assert!(check(&["--redis-url", ""]).unwrap().redis.is_none());
     }
 
     #[test]

@@ -30,8 +30,8 @@ impl Health {
     /// Tell whether the service can work.
     ///
     /// Answers 200 when it takes work: the store answers, its schema is the one that this release
-    /// knows, the ledger's queue has room, and nobody has told the service to stop. Otherwise 503
-    /// with the reason. Needs no key.
+    /// knows, the ledger's queue has room, the Redis of the limits answers where there is one, and
+    /// nobody has told the service to stop. Otherwise 503 with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
     async fn ready(&self, prober: UnlimitedVisitor) -> Result<Answer<State>> {
         let call = prober.call();
@@ -53,6 +53,11 @@ async fn obstacle(service: &Service) -> Option<&'static str> {
     if service.ledger.is_full() {
         return Some("The ledger's queue is full.");
     }
+    let (store, redis) = tokio::join!(obstacle_in_store(service), obstacle_in_redis(service));
+    store.or(redis)
+}
+
+async fn obstacle_in_store(service: &Service) -> Option<&'static str> {
     match tokio::time::timeout(PATIENCE, service.accounts.store().is_up_to_date()).await {
         Ok(Ok(true)) => None,
         Ok(Ok(false)) => Some("The database lacks a migration."),
@@ -63,6 +68,20 @@ async fn obstacle(service: &Service) -> Option<&'static str> {
         Err(_) => {
             tracing::warn!("the store does not answer in time");
             Some("The store does not answer in time.")
+        }
+    }
+}
+
+async fn obstacle_in_redis(service: &Service) -> Option<&'static str> {
+    match tokio::time::timeout(PATIENCE, service.limits.ping_redis()).await {
+        Ok(None | Some(Ok(()))) => None,
+        Ok(Some(Err(error))) => {
+            tracing::warn!(%error, "the Redis of the limits does not answer");
+            Some("The Redis of the limits does not answer.")
+        }
+        Err(_) => {
+            tracing::warn!("the Redis of the limits does not answer in time");
+            Some("The Redis of the limits does not answer in time.")
         }
     }
 }

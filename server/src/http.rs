@@ -22,7 +22,7 @@ pub use answer::Answer;
 pub use body::Body;
 pub(crate) use body::SMALL as SMALL_BODY;
 pub use call::{Call, Charge};
-pub use caller::{Administrator, Identified, Keyed, Metered, Owner};
+pub use caller::{Administrator, Identified, Keep, Keyed, Metered, Owner};
 pub use path::Path;
 pub use query::Query;
 pub use refusal::{Refusal, Surface};

@@ -95,6 +95,7 @@ pub struct Provider {
     client_id: ClientId,
     client_secret: Option<ClientSecret>,
     redirect: RedirectUrl,
+    public_url: String,
     http: Http,
     known: Mutex<Known>,
 }
@@ -115,6 +116,7 @@ impl Provider {
     /// [`ProviderError`] for addresses that are none.
     pub fn new(route: &IdpRoute) -> Result<Self, ProviderError> {
         let refused = |error: url::ParseError| ProviderError(error.into());
+        let callback = format!("{}/user/auth/idp/callback", route.public_url);
         let http = reqwest::Client::builder()
             .timeout(TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
@@ -124,10 +126,16 @@ impl Provider {
             issuer: IssuerUrl::new(route.issuer.clone()).map_err(refused)?,
             client_id: ClientId::new(route.client_id.clone()),
             client_secret: route.client_secret.clone().map(ClientSecret::new),
-            redirect: RedirectUrl::new(route.redirect_url.clone()).map_err(refused)?,
+            redirect: RedirectUrl::new(callback).map_err(refused)?,
+            public_url: route.public_url.clone(),
             http: Http(http),
             known: Mutex::default(),
         })
+    }
+
+    /// Where browsers set out for the provider, and come back to: without a slash at the end.
+    pub fn public_url(&self) -> &str {
+        &self.public_url
     }
 
     /// Where a browser goes to sign in.
@@ -347,6 +355,8 @@ enum FetchError {
     Request(#[from] reqwest::Error),
     #[error(transparent)]
     Answer(#[from] http::Error),
+    #[error("it answered {0}")]
+    Failed(http::StatusCode),
     #[error("the answer is longer than {LONGEST_ANSWER} bytes")]
     TooLong,
 }
@@ -366,6 +376,9 @@ impl<'c> AsyncHttpClient<'c> for Http {
 /// Asks the provider, and reads so much of the answer and no more.
 async fn fetch(client: &reqwest::Client, request: HttpRequest) -> Result<HttpResponse, FetchError> {
     let mut answer = client.execute(request.try_into()?).await?;
+    if answer.status().is_server_error() {
+        return Err(FetchError::Failed(answer.status()));
+    }
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
         if body.len() + chunk.len() > LONGEST_ANSWER {

@@ -5,12 +5,12 @@
 //! | [`routes`] | every route in one list |
 //! | [`operations`] | the one table of tiers and costs |
 //! | [`http`] | what every request meets: call, guard, body, faults, envelope |
-//! | [`browser`], [`identity_provider`] | the pages of a sign-in elsewhere, and who vouches for it |
+//! | [`identity_provider`] | who vouches for a sign-in elsewhere |
 //! | [`quantlib`], [`account`], [`health`], [`figures`], [`mod@reference`] | the endpoints |
-//! | [`mod@oauth`], [`pages`] | the OAuth 2.1 server; what all built-in pages share |
+//! | [`mod@oauth`], [`pages`] | the OAuth 2.1 server; the built-in pages, and what all share |
 //! | [`mcp`] | the same computations as tools of the Model Context Protocol |
 //! | [`document`] | the generated OpenAPI document |
-//! | [`service`], [`callers`], [`limits`], [`long_work`] | what the handlers share |
+//! | [`service`], [`callers`], [`memory`], [`limits`], [`long_work`] | what the handlers share |
 //! | [`store`], [`mail`], [`password`] | storage, letters, password hashing |
 //! | [`metrics`] | what the service tells its operator about itself |
 //! | [`failpoint`] | where a build for the crash harness dies |
@@ -18,7 +18,6 @@
 
 pub mod account;
 pub mod app;
-pub mod browser;
 pub mod callers;
 pub mod clock;
 pub mod command;
@@ -34,6 +33,7 @@ pub mod listener;
 pub mod long_work;
 pub mod mail;
 pub mod mcp;
+pub mod memory;
 pub mod metrics;
 pub mod oauth;
 pub mod operations;

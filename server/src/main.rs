@@ -5,6 +5,9 @@ use std::process::ExitCode;
 use clap::Parser;
 use quant_server::command::Cli;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     Cli::parse().run()
 }

@@ -43,6 +43,8 @@ pub struct Metrics {
     outbox: IntGaugeVec,
     pool: IntGaugeVec,
     store_up: Gauge,
+    /// Without a value where the limits have no Redis.
+    redis_up: IntGaugeVec,
     draining: IntGauge,
 }
 
@@ -120,6 +122,13 @@ impl Metrics {
                 &registry,
                 Gauge::with_opts(Opts::new("quant_store_up", "1 where the database answers.")),
             ),
+            redis_up: kept(
+                &registry,
+                IntGaugeVec::new(
+                    Opts::new("quant_redis_up", "1 where the Redis of the limits answers."),
+                    &[],
+                ),
+            ),
             draining: kept(
                 &registry,
                 gauge("quant_draining", "1 once the service was told to stop."),
@@ -180,7 +189,13 @@ impl Metrics {
             self.pool.with_label_values(&[pool.name, "open"]).set(pool.open.into());
             self.pool.with_label_values(&[pool.name, "idle"]).set(pool.idle.into());
         }
-        let outbox = tokio::time::timeout(PATIENCE, store.outbox_load()).await;
+        let redis = tokio::time::timeout(PATIENCE, service.limits.ping_redis());
+        let outbox = tokio::time::timeout(PATIENCE, store.outbox_load());
+        let (outbox, redis) = tokio::join!(outbox, redis);
+        if !matches!(redis, Ok(None)) {
+            let is_up = matches!(redis, Ok(Some(Ok(()))));
+            self.redis_up.with_label_values::<&str>(&[]).set(is_up.into());
+        }
         self.store_up.set(if matches!(outbox, Ok(Ok(_))) { 1.0 } else { 0.0 });
         // Where the store does not answer, the last figures stand, and the line above tells.
         if let Ok(Ok(outbox)) = outbox {

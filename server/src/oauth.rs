@@ -6,15 +6,15 @@
 
 use account_core::oauth::Error;
 use poem::{
-    Endpoint, EndpointExt, IntoResponse, Request, Response, Route,
-    endpoint::{BoxEndpoint, make, make_sync},
+    Endpoint, EndpointExt, IntoResponse, Response, Route,
+    endpoint::{BoxEndpoint, make_sync},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use serde_json::{Value, json};
 
 use crate::{
     http::{Call, Refusal},
-    pages,
+    pages::{answering, visited},
     routes::Methods,
     service::ServiceSettings,
 };
@@ -22,12 +22,18 @@ use crate::{
 mod applications;
 mod authorize;
 mod metadata;
+mod provider;
 mod register;
 mod sign_in;
 mod token;
 
 /// Where the metadata of the MCP endpoint is, below the host's address.
 const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
+
+/// Where the sign-in page sends a browser that is to go to the identity provider.
+const PROVIDER: &str = "/oauth/sign-in/provider";
+/// Where such a browser comes back to.
+pub(crate) const RETURN: &str = "/oauth/sign-in/return";
 
 /// A resource that is none of ours.
 const FOREIGN: Error =
@@ -56,32 +62,22 @@ pub(crate) fn add_routes(route: Route) -> Route {
         .at(revoke, open(revoke, Method::POST, answering(token::revoke)))
         .at(
             "/oauth/authorize",
-            Methods::of("/oauth/authorize", [(Method::GET, answering(authorize::ask))]),
+            Methods::of("/oauth/authorize", [(Method::GET, visited(authorize::ask))]),
         )
-        .at(sign_in, Methods::of(sign_in, [(Method::POST, answering(sign_in::sign_in))]))
-        .at(consent, Methods::of(consent, [(Method::POST, answering(authorize::decide))]))
+        .at(sign_in, Methods::of(sign_in, [(Method::POST, visited(sign_in::sign_in))]))
+        .at(PROVIDER, Methods::of(PROVIDER, [(Method::GET, visited(provider::leave))]))
+        .at(RETURN, Methods::of(RETURN, [(Method::GET, visited(provider::come_back))]))
+        .at(consent, Methods::of(consent, [(Method::POST, visited(authorize::decide))]))
         .at(
             applications,
             Methods::of(
                 applications,
                 [
-                    (Method::GET, answering(applications::show)),
-                    (Method::POST, answering(applications::change)),
+                    (Method::GET, visited(applications::show)),
+                    (Method::POST, visited(applications::change)),
                 ],
             ),
         )
-        .at("/pages.css", Methods::of("/pages.css", [(Method::GET, pages::stylesheet().boxed())]))
-}
-
-/// An endpoint of a function that always has an answer.
-fn answering<F: Future<Output = Response> + Send + 'static>(
-    function: impl Fn(Request) -> F + Send + Sync + 'static,
-) -> BoxEndpoint<'static> {
-    make(move |request| {
-        let answer = function(request);
-        async move { Ok::<_, poem::Error>(answer.await) }
-    })
-    .boxed()
 }
 
 /// The `WWW-Authenticate` of a 401: where a client learns how to get a token. What is wrong with

@@ -5,27 +5,83 @@
 //! host, nothing runs, nobody may frame it, and no cache keeps it. What a form must bring back is
 //! sealed for the one browser that was shown it, so no other website can send it.
 
-use account_core::{AccountId, SessionToken, Timestamp};
+use account_core::{AccountId, Error, HandOffCode, SessionToken, SignedIn, Timestamp};
 use askama::Template;
 use chrono::TimeDelta;
 use poem::{
-    Endpoint, Request, Response,
-    endpoint::make_sync,
-    http::{HeaderValue, StatusCode, header},
+    Endpoint, EndpointExt, Request, Response, Route,
+    endpoint::{BoxEndpoint, make, make_sync},
+    http::{HeaderValue, Method, StatusCode, header},
 };
 use serde_json::{Map, Value};
 
 use crate::{
-    http::{Call, cookie},
+    http::{Call, Refusal, Visitor, cookie, form::Form},
+    routes::Methods,
     service::ServiceSettings,
     store::OsEntropy,
 };
 
-/// How long a form may be filled in.
-const FORM_VALIDITY: TimeDelta = TimeDelta::minutes(10);
+mod complete_profile;
+mod login;
+
+/// How long a form may be filled in: as long as a newcomer's profile waits.
+const FORM_VALIDITY: TimeDelta = account_core::identity_provider::COMPLETION_VALIDITY;
+
+/// Adds the pages of a sign-in by the identity provider, and the stylesheet of all pages.
+pub(crate) fn add_routes(route: Route) -> Route {
+    let page = |path, show: BoxEndpoint<'static>, take: BoxEndpoint<'static>| {
+        let methods = [(Method::GET, show), (Method::POST, take)];
+        Methods::of(path, methods.map(|(method, page)| (method, unless_elsewhere(page).boxed())))
+    };
+    let (show, take) = (visited(login::show), visited(login::sign_in));
+    let route = route.at("/login", page("/login", show, take));
+    let (show, take) = (visited(complete_profile::show), visited(complete_profile::complete));
+    route
+        .at("/complete-profile", page("/complete-profile", show, take))
+        .at("/pages.css", Methods::of("/pages.css", [(Method::GET, stylesheet().boxed())]))
+}
+
+/// An endpoint of a function that always has an answer.
+pub(crate) fn answering<F: Future<Output = Response> + Send + 'static>(
+    function: impl Fn(Request) -> F + Send + Sync + 'static,
+) -> BoxEndpoint<'static> {
+    make(move |request| {
+        let answer = function(request);
+        async move { Ok::<_, poem::Error>(answer.await) }
+    })
+    .boxed()
+}
+
+/// An endpoint of a page, for visitors who did not come too often from one address.
+pub(crate) fn visited<F: Future<Output = Response> + Send + 'static>(
+    page: impl Fn(Visitor, Request) -> F + Send + Sync + 'static,
+) -> BoxEndpoint<'static> {
+    make(move |request| {
+        let answer = Visitor::admitted(&request).map(|visitor| page(visitor, request));
+        async move {
+            Ok::<_, poem::Error>(match answer {
+                Ok(answer) => answer.await,
+                Err(refusal) => turned_away(&refusal),
+            })
+        }
+    })
+    .boxed()
+}
+
+/// A page that is not here where a website has it.
+fn unless_elsewhere(page: BoxEndpoint<'static>) -> impl Endpoint<Output = Response> {
+    page.around(|page, request| async move {
+        let call = Call::of(&request).clone();
+        if call.service.settings.website_url.is_some() {
+            return Ok(Refusal::NotFound.into_response(call.surface));
+        }
+        page.call(request).await
+    })
+}
 
 /// Serves the stylesheet of all pages.
-pub fn stylesheet() -> impl Endpoint<Output = Response> {
+fn stylesheet() -> impl Endpoint<Output = Response> {
     make_sync(|_| {
         Response::builder()
             .content_type("text/css; charset=utf-8")
@@ -77,6 +133,31 @@ pub(crate) fn expired() -> Response {
     )
 }
 
+/// Tells a browser that came too often.
+fn turned_away(refusal: &Refusal) -> Response {
+    let text = "Too many calls came from your address. Try again in a minute.";
+    let mut response = message(StatusCode::TOO_MANY_REQUESTS, "Please wait", text);
+    if let Refusal::RateLimit { retry_after, .. } = refusal {
+        response.headers_mut().insert(header::RETRY_AFTER, (retry_after.as_secs() + 1).into());
+    }
+    response
+}
+
+/// Tells a browser that it is not its fault.
+pub(crate) fn failed(call: &Call, error: &Error) -> Response {
+    let text = "The service cannot answer now. Nothing was changed. Try again in a moment.";
+    let mut response = message(StatusCode::SERVICE_UNAVAILABLE, "Please try again", text);
+    let wait = match error {
+        Error::Busy { retry_after } => retry_after.as_secs().max(1),
+        error => {
+            tracing::error!(request_id = %call.id, %error, "a page failed");
+            1
+        }
+    };
+    response.headers_mut().insert(header::RETRY_AFTER, wait.into());
+    response
+}
+
 /// Sends the browser on, by GET.
 pub(crate) fn see_other(location: &str) -> Response {
     Response::builder()
@@ -120,13 +201,20 @@ pub(crate) fn end_session(response: &mut Response, settings: &ServiceSettings) {
 pub(crate) async fn signed_in(
     request: &Request,
     call: &Call,
-) -> Result<Option<(SessionToken, AccountId)>, account_core::Error> {
+) -> Result<Option<(SessionToken, AccountId)>, Error> {
     let name = cookie_name(&call.service.settings, "session");
     let Some(token) = cookie(request, &name).and_then(SessionToken::parse) else {
         return Ok(None);
     };
     let account = call.service.accounts.browser(&token, call.at).await?;
     Ok(account.map(|account| (token, account)))
+}
+
+/// Signs a browser in by the hand-off code that it brought.
+pub(crate) async fn redeem(visitor: &Visitor, code: &str) -> Result<SignedIn, Error> {
+    let call = visitor.call();
+    let code = HandOffCode::parse(code).ok_or(Error::WrongCode)?;
+    call.service.accounts.redeem_hand_off(&code, &visitor.client(), call.at).await
 }
 
 /// The browser that asks: what is sealed for it comes back from it alone.
@@ -164,5 +252,25 @@ impl Browser {
         if self.is_new {
             set_cookie(response, settings, "form", self.secret.expose());
         }
+    }
+}
+
+/// The form of this step that was sent, and what was sealed in it for this browser.
+pub(crate) async fn returned(
+    request: &mut Request,
+    call: &Call,
+    step: &str,
+) -> Option<(Form, Map<String, Value>)> {
+    let form = Form::of_body(request).await.ok()?;
+    let browser = Browser::of(request, &call.service.settings);
+    let sealed = browser.open(call, form.field("form"))?;
+    (sealed.get("step")? == step).then_some((form, sealed))
+}
+
+/// The fields of what `json!` made of braces.
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
     }
 }

@@ -10,13 +10,13 @@ use poem::{
 use poem_openapi::{OpenApi, registry::MetaApi};
 
 use crate::{
-    account, browser, document, figures,
+    account, document, figures,
     health::Health,
     http::{Call, Refusal, Surface, query::Parameter},
     mcp::Gateway,
     oauth,
     operations::{self, Operation},
-    quantlib, reference,
+    pages, quantlib, reference,
 };
 
 /// Everything that the generated document describes.
@@ -64,10 +64,7 @@ pub fn routes() -> Route {
         let methods = Methods::new(&path, methods, &described);
         route = route.at(path, methods);
     }
-    oauth::add_routes(route)
-        .at("/login", Methods::form("/login", browser::login))
-        .at("/complete-profile", Methods::form("/complete-profile", browser::complete_profile))
-        .at("/sign-in.css", Methods::page("/sign-in.css", browser::style().boxed()))
+    pages::add_routes(oauth::add_routes(route))
         .at("/openapi.json", Methods::page("/openapi.json", document::endpoint().boxed()))
         .at("/metrics", Methods::page("/metrics", figures::endpoint().boxed()))
         .at("/docs", Methods::page("/docs", reference::endpoint().boxed()))
@@ -167,15 +164,6 @@ impl Methods {
         let matched = Matched::page(path);
         let methods = methods.map(|(method, endpoint)| (method, (matched.clone(), endpoint)));
         let methods = HashMap::from(methods);
-        Self { allow: allowed(methods.keys()), methods }
-    }
-
-    /// A page that is read, and its form, which is sent back to it.
-    fn form<E: Endpoint<Output = Response> + 'static>(path: &str, endpoint: fn() -> E) -> Self {
-        let Self { mut methods, .. } = Self::page(path, endpoint().boxed());
-        let (read, _) = &methods[&Method::GET];
-        let sent = (Matched { has_body: true, ..read.clone() }, endpoint().boxed());
-        methods.insert(Method::POST, sent);
         Self { allow: allowed(methods.keys()), methods }
     }
 

@@ -13,6 +13,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use account_core::letter::Lane;
 use account_core::{Entropy, StoreError};
@@ -78,6 +79,25 @@ pub struct Store {
     writer: DatabaseConnection,
     readers: DatabaseConnection,
     letters: Arc<Bell>,
+    epoch: Arc<Epoch>,
+}
+
+/// Counts how often what this process remembers of callers became wrong: by its own changes, as
+/// each is committed, and by others', as they are heard of.
+#[derive(Debug, Default)]
+pub struct Epoch(AtomicU64);
+
+impl Epoch {
+    /// The number of this epoch.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Begins the next one.
+    pub fn turn(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 /// Wakes the workers of the outbox.
@@ -209,7 +229,7 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
         migration::bring_up_to_date(&writer, migrate).await?;
         (writer, readers)
     };
-    Ok(Store { writer, readers, letters: Arc::default() })
+    Ok(Store { writer, readers, letters: Arc::default(), epoch: Arc::default() })
 }
 
 impl Store {
@@ -252,9 +272,10 @@ impl Store {
         }
     }
 
-    /// Counts the changes, by any process, that make what is remembered of a key wrong: a key
-    /// replaced, suspended or activated, a tier, a limit or a grant. Whoever remembers callers
-    /// reads this every now and then, and forgets them all where it has moved.
+    /// Counts the changes, by any process, that make what is remembered of a caller wrong: a key
+    /// replaced, suspended or activated, a tier, a limit or a grant, access that a client has no
+    /// longer. Whoever remembers callers reads this every now and then, and forgets them all where
+    /// it has moved.
     ///
     /// # Errors
     ///
@@ -264,13 +285,23 @@ impl Store {
         let row = stored(self.readers.query_one_raw(query).await)?;
         row.as_ref().map_or(Ok(0), |row| column(row, "value"))
     }
-}
 
-/// Moves the [`Store::revision`] with the change that calls for it.
-async fn revise(change: &DatabaseTransaction) -> Result<(), StoreError> {
-    let revise = "UPDATE sequence SET value = value + 1 WHERE name = 'revision'";
-    stored(change.execute_raw(statement(revise, [])).await)?;
-    news::announce(change).await
+    /// Turns whenever what this process remembers of callers is no longer to be believed.
+    #[must_use]
+    pub fn epoch(&self) -> &Arc<Epoch> {
+        &self.epoch
+    }
+
+    /// Commits a change that moves the [`revision`](Self::revision): here nobody is remembered from
+    /// before it, whatever the database answers.
+    async fn commit_revised(&self, change: DatabaseTransaction) -> Result<(), StoreError> {
+        let revise = "UPDATE sequence SET value = value + 1 WHERE name = 'revision'";
+        stored(change.execute_raw(statement(revise, [])).await)?;
+        news::announce(&change).await?;
+        let committed = stored(change.commit().await);
+        self.epoch.turn();
+        committed
+    }
 }
 
 /// The operating system's randomness.

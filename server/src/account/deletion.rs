@@ -4,7 +4,7 @@ use account_core::{Confirmation, Email, Password};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{forget, own_account, refuse, refuse_faults, registration::Message};
+use super::{forget, refuse, refuse_faults, registration::Message};
 use crate::http::{Answer, Body, Owner, Tag, Text, Written, faults::Fault};
 
 /// The endpoints.
@@ -21,7 +21,7 @@ impl Deletion {
     #[oai(path = "/account", method = "delete", operation_id = "delete_account")]
     async fn delete(&self, caller: Owner, body: Body<DeletionForm>) -> Result<Answer<Message>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let confirmation = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let deleted =
             call.service.accounts.delete_account(account.id, &confirmation, call.at).await;

@@ -4,7 +4,7 @@ use account_core as core;
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, own_account, refuse, usage::Pagination};
+use super::{EXAMPLE_SECOND, refuse, usage::Pagination};
 use crate::http::{Answer, Moment, Owner, Query, Tag, Written, written::moment};
 
 /// The endpoints.
@@ -28,7 +28,7 @@ impl Histories {
         offset: Query<u32>,
     ) -> Result<Answer<LoginHistory>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let history = call.service.accounts.login_history(account.id, *limit, *offset).await;
         Ok(Answer::new(LoginHistory::from(history.map_err(|error| refuse(call, error))?)))
     }
@@ -49,7 +49,7 @@ impl Histories {
         limit: Query<u32>,
     ) -> Result<Answer<Transactions>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let transactions = call.service.accounts.transactions(account.id, *page, *limit).await;
         Ok(Answer::new(Transactions::from(transactions.map_err(|error| refuse(call, error))?)))
     }

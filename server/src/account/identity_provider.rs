@@ -2,20 +2,21 @@
 
 use account_core::accounts::identity_provider::Completed;
 use account_core::{
-    BrowserToken, CompletionToken, Contact, Error, HandOffCode, IdpLogin, IdpPassage, LoopbackUrl,
-    NewProfile, StateToken, Username,
+    BrowserToken, CompletionToken, Contact, Destination, Error, HandOffCode, IdpLogin, IdpPassage,
+    LoopbackUrl, NewProfile, StateToken, Username,
 };
 use poem::{Result, http::StatusCode};
 use poem_openapi::{ApiResponse, Object, OpenApi, types::Example};
 
 use super::{
-    EXAMPLE_KEY, EXAMPLE_SESSION, fault, own_account, refuse, refuse_faults, refuse_with,
+    EXAMPLE_KEY, EXAMPLE_SESSION, fault, refuse, refuse_faults, refuse_with,
     registration::SignedIn, text, with_client_cookie,
 };
 use crate::http::{
     Answer, Body, Call, Owner, Query, Tag, Text, Visitor, Written, faults::Fault, written::written,
 };
 use crate::identity_provider::{IdpError, Provider};
+use crate::oauth::RETURN;
 
 /// How long the cookie of a sign-in is kept.
 const COOKIE_SECONDS: i64 = 600;
@@ -62,22 +63,12 @@ impl IdentityProvider {
     ) -> Result<Redirect> {
         let call = visitor.call();
         let provider = provider(call)?;
-        let desktop = match desktop_cb.as_deref().map(LoopbackUrl::parse) {
+        let destination = match desktop_cb.as_deref().map(LoopbackUrl::parse) {
             Some(None) => return Ok(to_error(call, LoginError::Desktop)),
-            Some(Some(url)) => Some(url),
-            None => None,
+            Some(Some(url)) => Destination::Program(url),
+            None => Destination::Login,
         };
-        let started = match call.service.accounts.start_idp(desktop, call.at).await {
-            Ok(started) => started,
-            Err(error) => return Ok(to_error(call, LoginError::of(call, &error))),
-        };
-        match provider.authorize_url(&started, call.at).await {
-            Ok(url) => {
-                let cookie = idp_cookie(call, started.browser.expose(), COOKIE_SECONDS);
-                Ok(Redirect::Found(url, Some(cookie), NO_STORE.to_owned()))
-            }
-            Err(error) => Ok(to_error(call, LoginError::of_provider(call, &error))),
-        }
+        Ok(send_away(call, provider, destination).await)
     }
 
     /// Take the browser back from the identity provider.
@@ -120,7 +111,7 @@ impl IdentityProvider {
         let completed =
             accounts.complete_profile(&token, &profile, &visitor.client(), call.at).await;
         let completed = completed.map_err(|error| refuse(call, error))?;
-        let desktop_redirect = desktop_redirect(call, &completed).await;
+        let desktop_redirect = onward(call, &completed).await;
         let desktop_redirect = desktop_redirect.map_err(|error| refuse(call, error))?;
         let answer = Answer::new(ProfileCompleted {
             api_key: completed.signed_in.api_key.expose().to_owned(),
@@ -138,7 +129,7 @@ impl IdentityProvider {
     #[oai(path = "/desktop-handoff", method = "post", operation_id = "mint_handoff_code")]
     async fn hand_off(&self, caller: Owner) -> Result<Answer<HandOff>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let code = call.service.accounts.hand_off(account.id, call.at).await;
         let code = code.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(HandOff {
@@ -168,8 +159,8 @@ const NO_STORE: &str = "no-store";
 
 /// Where a browser is sent.
 #[derive(ApiResponse)]
-enum Redirect {
-    /// To the identity provider, to the website, or to the desktop program that waits.
+pub(crate) enum Redirect {
+    /// To the identity provider, to the website, or to what waits for the sign-in.
     #[oai(status = 302)]
     Found(
         /// Where to.
@@ -275,6 +266,25 @@ fn provider(call: &Call) -> Result<&Provider> {
     })
 }
 
+/// Sends a browser to the provider; afterwards it goes to `destination`.
+pub(crate) async fn send_away(
+    call: &Call,
+    provider: &Provider,
+    destination: Destination,
+) -> Redirect {
+    let started = match call.service.accounts.start_idp(destination, call.at).await {
+        Ok(started) => started,
+        Err(error) => return to_error(call, LoginError::of(call, &error)),
+    };
+    match provider.authorize_url(&started, call.at).await {
+        Ok(url) => {
+            let cookie = idp_cookie(call, started.browser.expose(), COOKIE_SECONDS);
+            Redirect::Found(url, Some(cookie), NO_STORE.to_owned())
+        }
+        Err(error) => to_error(call, LoginError::of_provider(call, &error)),
+    }
+}
+
 /// Judges what the browser came back with, and says where it goes.
 async fn finish(
     visitor: &Visitor,
@@ -296,18 +306,28 @@ async fn finish(
     let code = code.as_deref().ok_or(LoginError::Refused)?;
     let proven = provider.exchange(code, &returned, call.at).await;
     let proven = proven.map_err(|error| LoginError::of_provider(call, &error))?;
-    let desktop = returned.desktop;
-    let passage = accounts.idp_passage(&proven, desktop.clone(), call.at).await;
-    let location = match (passage.map_err(refused)?, desktop) {
-        (IdpPassage::Completion(token), _) => {
+    let destination = returned.destination;
+    let passage = accounts.idp_passage(&proven, destination.clone(), call.at).await;
+    let location = match passage.map_err(refused)? {
+        IdpPassage::Completion(token) => {
             format!("{}/complete-profile?completion_token={}", website(call), token.expose())
         }
-        (IdpPassage::HandOff(code), Some(desktop)) => desktop.with_code(code.expose()),
-        (IdpPassage::HandOff(code), None) => {
-            format!("{}/login?code={}", website(call), code.expose())
-        }
+        IdpPassage::HandOff(code) => address(call, &destination, &code),
     };
     Ok(to(call, location))
+}
+
+/// Where a hand-off code is taken.
+fn address(call: &Call, destination: &Destination, code: &HandOffCode) -> String {
+    let code = code.expose();
+    match destination {
+        Destination::Login => format!("{}/login?code={code}", website(call)),
+        Destination::Program(url) => url.with_code(code),
+        Destination::Page(form) => {
+            let mcp_url = &call.service.settings.mcp_url;
+            format!("{mcp_url}{RETURN}?form={}&code={code}", form.as_str())
+        }
+    }
 }
 
 /// Where the website is; this service itself where it has none.
@@ -339,14 +359,15 @@ pub(crate) const COOKIE: &str = "qs_idp";
 /// The cookie of a sign-in.
 pub(crate) const HOST_COOKIE: &str = "__Host-qs_idp";
 
-/// The hand-off to the desktop program that waits, if one does.
-pub(crate) async fn desktop_redirect(
-    call: &Call,
-    completed: &Completed,
-) -> Result<Option<String>, Error> {
-    let Some(desktop) = &completed.desktop else { return Ok(None) };
-    let code = call.service.accounts.hand_off(completed.signed_in.account, call.at).await?;
-    Ok(Some(desktop.with_code(code.expose())))
+/// The hand-off of a newcomer's sign-in to what waits for it, if anything does.
+pub(crate) async fn onward(call: &Call, completed: &Completed) -> Result<Option<String>, Error> {
+    let Completed { signed_in, destination } = completed;
+    if *destination == Destination::Login {
+        return Ok(None);
+    }
+    let accounts = &call.service.accounts;
+    let code = accounts.hand_off_to(destination, signed_in.account, call.at).await?;
+    Ok(Some(address(call, destination, &code)))
 }
 
 /// Tells a program why its token was not taken; the reason in detail is in the log.
@@ -417,8 +438,8 @@ pub struct ProfileCompleted {
     pub api_key: String,
     /// The session, for the header `X-Session-Token`.
     pub session_token: String,
-    /// Where to send the browser on, where the sign-in was begun by a desktop program; absent
-    /// otherwise.
+    /// Where to send the browser on at once, where a desktop program began the sign-in, or an
+    /// application that asks for access; absent otherwise.
     pub desktop_redirect: Option<String>,
     /// What happened.
     pub message: String,

@@ -4,7 +4,7 @@ use account_core::{Caller, GuestCaller, Profile, tier::GUEST_DAILY_LIMIT};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_KEY, EXAMPLE_SECOND, forget, own_account, refuse};
+use super::{EXAMPLE_KEY, EXAMPLE_SECOND, forget, refuse};
 use crate::http::{Answer, Keyed, Moment, Owner, Tag, Written, written::moment};
 
 /// The endpoints.
@@ -37,7 +37,7 @@ impl Keys {
     #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
     async fn regenerate(&self, caller: Owner) -> Result<Answer<NewKey>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let regenerated = call.service.accounts.regenerate(account, call.at).await;
         // Whatever came of it, what was remembered of the old key is no longer to be trusted.
         forget(&caller).await;

@@ -13,8 +13,7 @@ use poem_openapi::{
 };
 
 use super::{
-    EXAMPLE_SECOND, fault, own_account, refuse, refuse_faults, refuse_with, registration::Message,
-    text,
+    EXAMPLE_SECOND, fault, refuse, refuse_faults, refuse_with, registration::Message, text,
 };
 use crate::http::{
     Administrator, Answer, Body, Call, Moment, Owner, Path, Query, Refusal, Tag, Text, Written,
@@ -46,7 +45,7 @@ impl Notifications {
         unread_only: Query<bool>,
     ) -> Result<Answer<NotificationList>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let accounts = &call.service.accounts;
         let inbox = accounts.notifications(account.id, *unread_only, *limit, *offset).await;
         Ok(Answer::new(NotificationList::from(inbox.map_err(|error| refuse(call, error))?)))
@@ -67,7 +66,7 @@ impl Notifications {
         notification_id: Path<i64>,
     ) -> Result<Answer<Message>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let id = NotificationId(*notification_id);
         let read = call.service.accounts.read_notification(account.id, id, call.at).await;
         read.map_err(|error| refuse_one(call, error))?;
@@ -84,7 +83,7 @@ impl Notifications {
     )]
     async fn read_all(&self, caller: Owner) -> Result<Answer<ReadAll>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let read = call.service.accounts.read_all_notifications(account.id, call.at).await;
         let updated = read.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(ReadAll { updated, message: ALL_READ.to_owned() }))
@@ -105,7 +104,7 @@ impl Notifications {
         notification_id: Path<i64>,
     ) -> Result<Answer<Message>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let id = NotificationId(*notification_id);
         let deleted = call.service.accounts.delete_notification(account.id, id).await;
         deleted.map_err(|error| refuse_one(call, error))?;
@@ -123,7 +122,7 @@ impl Notifications {
     )]
     async fn preferences(&self, caller: Owner) -> Result<Answer<PreferenceList>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let preferences = call.service.accounts.preferences(account.id).await;
         let preferences = preferences.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(PreferenceList::new(preferences, call)))
@@ -143,7 +142,7 @@ impl Notifications {
         body: Body<PreferenceForm>,
     ) -> Result<Answer<PreferenceList>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let preferences = call.service.accounts.change_preferences(account.id, changes).await;
         let preferences = preferences.map_err(|error| refuse(call, error))?;
@@ -161,7 +160,7 @@ impl Notifications {
     )]
     async fn test(&self, caller: Owner) -> Result<Answer<Message>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         require_messaging(call)?;
         let sent = call.service.accounts.send_test_message(account.id, call.at).await;
         if sent.map_err(|error| refuse_chat(call, error))? {

@@ -1,15 +1,15 @@
 //! The account's profile.
 
-use account_core::{self as core, ProfileChanges, Standing, Username};
+use account_core::{self as core, AccountCaller, Caller, ProfileChanges, Standing, Username};
 use poem::Result;
 use poem_openapi::{
     Object, OpenApi,
     types::{Example, MaybeUndefined},
 };
 
-use super::{EXAMPLE_SECOND, fault, own_account, refuse, refuse_faults};
+use super::{EXAMPLE_SECOND, fault, refuse, refuse_faults};
 use crate::http::{
-    Answer, Body, Moment, Owner, Tag, Text, Written,
+    Answer, Body, Call, Moment, Owner, Tag, Text, Written,
     faults::Fault,
     written::{moment, written},
 };
@@ -29,12 +29,10 @@ impl Profiles {
     #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
     async fn profile(&self, caller: Owner) -> Result<Answer<Profile>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let profile = call.service.accounts.profile(account.id).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
-        let standing = call.service.limits.standing(caller.caller(), call.at).await;
-        let standing = standing.map_err(|error| refuse(call, error.into()))?;
-        Ok(Answer::new(Profile::new(profile, standing)))
+        answer(call, account, profile).await
     }
 
     /// Change the account's profile.
@@ -44,14 +42,24 @@ impl Profiles {
     #[oai(path = "/profile", method = "put", operation_id = "update_profile")]
     async fn update(&self, caller: Owner, body: Body<ProfileForm>) -> Result<Answer<Profile>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let profile = call.service.accounts.update_profile(account.id, changes, call.at).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
-        let standing = call.service.limits.standing(caller.caller(), call.at).await;
-        let standing = standing.map_err(|error| refuse(call, error.into()))?;
-        Ok(Answer::new(Profile::new(profile, standing)))
+        answer(call, account, profile).await
     }
+}
+
+/// The profile, and how the limit stands.
+async fn answer(
+    call: &Call,
+    account: &AccountCaller,
+    profile: core::Profile,
+) -> Result<Answer<Profile>> {
+    let caller = Caller::Account(account.clone());
+    let standing = call.service.limits.standing(&caller, call.at).await;
+    let standing = standing.map_err(|error| refuse(call, error.into()))?;
+    Ok(Answer::new(Profile::new(profile, standing)))
 }
 
 /// What to change of a profile.

@@ -5,7 +5,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
-    own_account, refuse, refuse_faults,
+    refuse, refuse_faults,
     registration::{Message, SignedIn},
     with_client_cookie,
 };
@@ -51,7 +51,7 @@ impl SecondFactor {
     #[oai(path = "/mfa/enable", method = "post", operation_id = "enable_second_factor")]
     async fn enable(&self, caller: Owner) -> Result<Answer<Message>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let enabled = call.service.accounts.enable_mfa(account.id, call.at).await;
         enabled.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(ON)))
@@ -63,7 +63,7 @@ impl SecondFactor {
     #[oai(path = "/mfa/disable", method = "post", operation_id = "disable_second_factor")]
     async fn disable(&self, caller: Owner, body: Body<PasswordForm>) -> Result<Answer<Message>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let password = Password::attempt(&body.password);
         let disabled = call.service.accounts.disable_mfa(account.id, &password, call.at).await;
         disabled.map_err(|error| refuse(call, error))?;

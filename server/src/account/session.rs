@@ -3,7 +3,7 @@
 use poem::{Error, Result};
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{own_account, refuse, registration::Message};
+use super::{refuse, registration::Message};
 use crate::http::{Answer, Owner, Refusal, Tag};
 
 /// The endpoints.
@@ -19,7 +19,7 @@ impl Sessions {
     #[oai(path = "/logout", method = "post", operation_id = "log_out")]
     async fn log_out(&self, caller: Owner) -> Result<Answer<Message>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         if let Some(token) = caller.session() {
             let ended = call.service.accounts.logout(token, account.id).await;
             ended.map_err(|error| refuse(call, error))?;
@@ -32,7 +32,6 @@ impl Sessions {
     /// False without `X-Session-Token`; a token that is not valid is answered 401. Not for guests.
     #[oai(path = "/validate-session", method = "post", operation_id = "validate_session")]
     async fn validate(&self, caller: Owner) -> Result<Answer<SessionState>> {
-        own_account(&caller)?;
         Ok(Answer::new(SessionState { valid: caller.session().is_some() }))
     }
 
@@ -41,7 +40,6 @@ impl Sessions {
     /// 200 while the session of `X-Session-Token` is valid, 401 otherwise. Not for guests.
     #[oai(path = "/session-pulse", method = "get", operation_id = "pulse_session")]
     async fn pulse(&self, caller: Owner) -> Result<Answer<SessionState>> {
-        own_account(&caller)?;
         if caller.session().is_none() {
             let surface = caller.call().surface;
             return Err(Error::from_response(Refusal::Session.into_response(surface)));

@@ -4,7 +4,7 @@ use account_core as core;
 use poem::{Result, http::StatusCode};
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, own_account, refuse, refuse_with};
+use super::{EXAMPLE_SECOND, refuse, refuse_with};
 use crate::http::{Answer, Body, Moment, Owner, Tag, Text, Written, written::moment};
 
 /// The endpoints.
@@ -24,7 +24,7 @@ impl Subscriptions {
         body: Body<SubscriptionForm>,
     ) -> Result<Answer<Subscription>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let name = body.database_name.as_str();
         if !call.service.settings.databases.iter().any(|known| known == name) {
             let known = call.service.settings.databases.join(", ");
@@ -42,7 +42,7 @@ impl Subscriptions {
     #[oai(path = "/subscriptions", method = "get", operation_id = "list_subscriptions")]
     async fn list(&self, caller: Owner) -> Result<Answer<SubscriptionList>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let accounts = &call.service.accounts;
         let profile = accounts.profile(account.id).await.map_err(|error| refuse(call, error))?;
         let subscriptions = accounts.subscriptions(account.id).await;

@@ -4,7 +4,7 @@ use account_core::{self as core, UsageQuery, UsageReport};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, own_account, refuse};
+use super::{EXAMPLE_SECOND, refuse};
 use crate::http::{
     Answer, Date, Moment, Owner, Query, Tag, Written,
     written::{date, moment},
@@ -39,7 +39,7 @@ impl Usages {
         method_filter: Query<Option<String>>,
     ) -> Result<Answer<Usage>> {
         let call = caller.call();
-        let account = own_account(&caller)?;
+        let account = caller.caller();
         let query = UsageQuery {
             days: *days,
             page: *page,

@@ -33,6 +33,7 @@ pub(super) async fn run(args: &DemoArgs) -> Result<(), Failure> {
     serve_args.storage.data_dir = folder.path().to_owned();
     serve_args.storage.database_url = None;
     serve_args.storage.master_key_file = None;
+    serve_args.redis_url = None;
     serve_args.smtp_url = None;
     serve_args.mcp_url = None;
     let mut config = serve_args.check()?;

@@ -8,7 +8,7 @@ use poem_openapi::{
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
     types::{ToJSON, Type},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A success: `{"success": true, "data": …}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,11 @@ impl<T> Answer<T> {
     /// A success that carries `data`.
     pub fn new(data: T) -> Self {
         Self::with(Content::Data(data))
+    }
+
+    /// A success that carries data which are written already.
+    pub(super) fn around(data: &str) -> Self {
+        Self::written(envelope(data, None))
     }
 
     /// A success whose body is written already.
@@ -77,21 +82,18 @@ impl<T: Type> Answer<T> {
     }
 }
 
-/// The body of a success.
-pub(super) fn envelope(data: &impl ToJSON, root_message: Option<String>) -> String {
-    let mut envelope = Map::new();
-    envelope.insert("success".to_owned(), Value::Bool(true));
-    if let Some(message) = root_message {
-        envelope.insert("message".to_owned(), Value::String(message));
+/// The body of a success, around data that are written already.
+pub(super) fn envelope(data: &str, root_message: Option<String>) -> String {
+    match root_message.map(Value::String) {
+        None => format!(r#"{{"success":true,"data":{data}}}"#),
+        Some(message) => format!(r#"{{"success":true,"message":{message},"data":{data}}}"#),
     }
-    envelope.insert("data".to_owned(), data.to_json().unwrap_or_default());
-    Value::Object(envelope).to_string()
 }
 
 impl<T: ToJSON> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
         let body = match self.content {
-            Content::Data(data) => envelope(&data, self.root_message),
+            Content::Data(data) => envelope(&data.to_json_string(), self.root_message),
             Content::Written(body) => body,
         };
         let response = Response::builder().content_type("application/json");

@@ -10,7 +10,7 @@ use std::{
 };
 
 use account_core::{
-    Caller, CallerId, Entry, Notice, Settlement, Standing, Timestamp, Usage,
+    Caller, CallerId, Entry, Keepsake, Notice, Settlement, Standing, Timestamp, Usage,
     idempotency::{Claim, IdempotencyStore as _, KeptAnswer, RequestDigest, Slot},
 };
 use poem::{
@@ -182,16 +182,23 @@ impl Call {
         }
     }
 
-    /// Takes what the operation costs, durably, and writes the usage row beside it.
+    /// Takes what the operation costs, durably, and writes the usage row beside it, and what is
+    /// kept of the answer.
     ///
     /// # Errors
     ///
     /// [`Refusal::Credits`] where the balance does not reach, [`Refusal::Busy`] where the
     /// ledger cannot be written; nothing is charged then.
-    pub async fn settle(&self, caller: &Caller, cost: u32) -> Result<(), Refusal> {
+    pub async fn settle(
+        &self,
+        caller: &Caller,
+        cost: u32,
+        kept: Option<Keepsake>,
+    ) -> Result<(), Refusal> {
         // Set before the write: whatever comes of it, the row is the ledger's from here on.
         self.is_recorded.store(true, Ordering::Relaxed);
-        match self.service.ledger.settle(self.entry(caller, cost, 200)).await {
+        let entry = Entry { kept, ..self.entry(caller, cost, 200) };
+        match self.service.ledger.settle(entry).await {
             Ok(Settlement::Charged { balance }) => {
                 let _ = self.charge.set(Charge { cost, balance });
                 self.service.metrics.count_debit(cost);
@@ -274,7 +281,8 @@ impl Call {
         let Some(notice) = Notice::of_debit(balance + cost, balance, account.last_grant) else {
             return;
         };
-        let told = self.service.accounts.add_notice(account.id, &notice, self.at).await;
+        // Rare, and in a box for it, as all that the common call carries no room for.
+        let told = Box::pin(self.service.accounts.add_notice(account.id, &notice, self.at)).await;
         if let Err(error) = told {
             tracing::error!(request_id = %self.id, %error, "a notice of credits was not written");
         }
@@ -295,7 +303,7 @@ impl Call {
             ip: self.address,
             at: self.at,
         };
-        Entry { caller: caller.id(), cost, usage }
+        Entry { caller: caller.id(), cost, usage, kept: None }
     }
 
     /// Writes the headers that every keyed answer carries, and the usage row of a call that was

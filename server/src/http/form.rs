@@ -41,6 +41,11 @@ impl Form {
         if values.next().is_some() { Err(Repeated) } else { Ok(first) }
     }
 
+    /// The value of a parameter; empty where it is left out or repeated.
+    pub(crate) fn field(&self, name: &'static str) -> &str {
+        self.get(name).ok().flatten().unwrap_or_default()
+    }
+
     /// All values of a parameter.
     pub(crate) fn all(&self, name: &'static str) -> impl Iterator<Item = &str> {
         let found = self.0.iter().filter(move |(found, _)| found == name);

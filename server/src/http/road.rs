@@ -10,7 +10,7 @@ use poem::{
 
 use super::{
     Call, Refusal, Surface,
-    body::{PATIENCE, SMALL, announced_length},
+    body::{PATIENCE, SMALL, announced_length, collect},
 };
 use crate::service::Service;
 
@@ -64,7 +64,7 @@ async fn take_small_body(request: &mut Request) -> bool {
     if length > SMALL || request.header(header::EXPECT).is_some() {
         return false;
     }
-    let read = tokio::time::timeout(PATIENCE, request.take_body().into_bytes_limit(SMALL));
+    let read = tokio::time::timeout(PATIENCE, collect(request.take_body(), SMALL));
     match read.await {
         Ok(Ok(bytes)) => {
             request.set_body(bytes);

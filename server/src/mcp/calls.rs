@@ -1,5 +1,10 @@
 //! A tool's call, sent through the same endpoint as a REST call, with the caller's account.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use account_core::{Caller, Timestamp};
 use poem::{
     Endpoint, Request, Response,
@@ -13,14 +18,15 @@ use super::{
     tools::{Entry, Operation, Target},
     transport::Door,
 };
-use crate::http::{Identified, SMALL_BODY};
+use crate::http::{Identified, Keep, SMALL_BODY};
 
-/// What a call came to.
-pub(super) struct Outcome {
-    /// The name of the tool.
-    pub(super) tool: String,
-    /// Its title.
-    pub(super) title: String,
+/// The largest data that are kept in the transaction of their charge, in bytes.
+const LARGEST_WITH_CHARGE: usize = 64 * 1024;
+
+/// A call of a tool that was made.
+pub(super) struct Called {
+    /// Its tool.
+    pub(super) entry: &'static Entry,
     /// The status of the answer.
     pub(super) status: StatusCode,
     /// The id of the request that answered, which is also the result's.
@@ -29,6 +35,14 @@ pub(super) struct Outcome {
     pub(super) at: Timestamp,
     /// What it cost.
     pub(super) cost: u64,
+}
+
+/// What a call came to.
+pub(super) struct Outcome {
+    /// The call.
+    pub(super) called: Called,
+    /// Whether the envelope was kept with the charge.
+    pub(super) was_kept: bool,
     /// What is left.
     pub(super) balance: u64,
     /// How the hourly limit stands: calls left, and when one is free again, in seconds since 1970.
@@ -54,15 +68,32 @@ pub(super) struct Failure {
 pub(super) async fn call(
     rest: &BoxEndpoint<'static>,
     door: &Door,
-    entry: &Entry,
+    entry: &'static Entry,
     arguments: JsonObject,
 ) -> Option<Outcome> {
     let Target::Operation(operation) = &entry.target else { return None };
     let mut request = request(door, operation, arguments).await;
     let caller = Caller::Account(door.caller.clone());
-    request.set_data(Identified { caller, address: door.address });
+    let was_kept = Arc::new(AtomicBool::new(false));
+    let keep = keep(entry, was_kept.clone());
+    request.set_data(Identified { caller, address: door.address, keep });
     let response = rest.get_response(request).await;
-    Some(outcome(door, entry, operation, response).await)
+    let was_kept = response.status().is_success() && was_kept.load(Ordering::Relaxed);
+    Some(outcome(door, entry, operation, response, was_kept).await)
+}
+
+/// What the ledger keeps of the answer, in the transaction of its charge: the envelope, where that
+/// is not so large that others would wait for it.
+fn keep(entry: &'static Entry, was_kept: Arc<AtomicBool>) -> Keep {
+    Arc::new(move |call, cost, data| {
+        if data.len() > LARGEST_WITH_CHARGE {
+            return None;
+        }
+        was_kept.store(true, Ordering::Relaxed);
+        let (id, cost) = (call.id.as_u128(), cost.into());
+        let called = Called { entry, status: StatusCode::OK, id, at: call.at, cost };
+        Some(called.envelope(Ok(data)))
+    })
 }
 
 async fn request(door: &Door, operation: &Operation, arguments: JsonObject) -> Request {
@@ -98,7 +129,13 @@ fn path_with_query(path: &str, arguments: &JsonObject) -> String {
     }
 }
 
-async fn outcome(door: &Door, entry: &Entry, operation: &Operation, response: Response) -> Outcome {
+async fn outcome(
+    door: &Door,
+    entry: &'static Entry,
+    operation: &Operation,
+    response: Response,
+    was_kept: bool,
+) -> Outcome {
     let (parts, body) = response.into_parts();
     let bytes = body.into_bytes().await.expect("an answer of this process is whole");
     let is_large = bytes.len() > SMALL_BODY;
@@ -112,13 +149,10 @@ async fn outcome(door: &Door, entry: &Entry, operation: &Operation, response: Re
     let id = headers.get("x-request-id").and_then(|id| id.to_str().ok());
     let id: uuid::Uuid =
         id.and_then(|id| id.parse().ok()).expect("every answer of the road has an id");
+    let cost = number(headers, "x-credits-cost").unwrap_or(0);
     Outcome {
-        tool: entry.tool.name.to_string(),
-        title: entry.tool.title.clone().unwrap_or_default(),
-        status: parts.status,
-        id: id.as_u128(),
-        at: door.at,
-        cost: number(headers, "x-credits-cost").unwrap_or(0),
+        called: Called { entry, status: parts.status, id: id.as_u128(), at: door.at, cost },
+        was_kept,
         balance: number(headers, "x-credits-balance").unwrap_or(door.caller.credit_balance),
         limit: number(headers, "x-ratelimit-remaining").zip(number(headers, "x-ratelimit-reset")),
         retry_after: number(headers, "retry-after"),

@@ -1,6 +1,9 @@
 //! The answers to each method of the protocol, in both of its eras.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock},
+};
 
 use poem::endpoint::BoxEndpoint;
 use poem::http::request::Parts;
@@ -49,12 +52,9 @@ type Answer<T> = Result<T, ErrorData>;
 
 impl ServerHandler for Protocol {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let mut server = Implementation::new("svc", VERSION);
-        server.title = Some("Financial computations".to_owned());
-        let mut info = ServerConfig::new(capabilities).with_server_info(server);
-        info.protocol_version = ProtocolVersion::V_2025_11_25;
-        info.with_instructions(instructions())
+        // The SDK asks with every message.
+        static INFO: LazyLock<ServerConfig> = LazyLock::new(info);
+        INFO.clone()
     }
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Answer<DiscoverResult> {
@@ -181,21 +181,23 @@ impl Protocol {
     async fn run(
         &self,
         door: &Door,
-        entry: &Entry,
+        entry: &'static Entry,
         arguments: JsonObject,
         version: String,
         wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
     ) -> Result<CallToolResult, Failure> {
         let outcome = calls::call(&self.0.rest, door, entry, arguments).await;
-        let outcome = outcome.expect("only operations are run");
-        let was_kept = self.keep(door, &outcome).await;
-        if outcome.is_large {
-            return Ok(calls::off_the_road(move || outcome.shape(was_kept, &version, wrap)).await);
+        let mut outcome = outcome.expect("only operations are run");
+        if !outcome.was_kept {
+            outcome.was_kept = self.keep(door, &outcome).await;
         }
-        Ok(outcome.shape(was_kept, &version, wrap))
+        if outcome.is_large {
+            return Ok(calls::off_the_road(move || outcome.shape(&version, wrap)).await);
+        }
+        Ok(outcome.shape(&version, wrap))
     }
 
-    /// Keeps the envelope; where the store fails, the result is answered all the same, as it was
+    /// Keeps an envelope that went with no charge; where the store fails, the result is answered all the same, as it was
     /// paid for.
     async fn keep(&self, door: &Door, outcome: &Outcome) -> bool {
         let Some(result) = outcome.to_keep(door) else { return false };
@@ -293,6 +295,15 @@ fn refuse_cursor(request: Option<PaginatedRequestParams>) -> Answer<()> {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("Unknown cursor", None)),
     }
+}
+
+fn info() -> ServerConfig {
+    let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+    let mut server = Implementation::new("svc", VERSION);
+    server.title = Some("Financial computations".to_owned());
+    let mut info = ServerConfig::new(capabilities).with_server_info(server);
+    info.protocol_version = ProtocolVersion::V_2025_11_25;
+    info.with_instructions(instructions())
 }
 
 fn instructions() -> String {

@@ -1,11 +1,11 @@
 //! The envelope of a result: how it is made, cut where it is too large, and read again.
 
-use account_core::{KeptResult, ResultId, accounts::results::KEPT};
+use account_core::{Keepsake, KeptResult, ResultId, accounts::results::KEPT};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde_json::{Map, Value, json};
 
 use super::{
-    calls::{Failure, Outcome},
+    calls::{Called, Failure, Outcome},
     transport::Door,
 };
 
@@ -38,36 +38,30 @@ pub(super) fn parse(text: &str) -> Option<ResultId> {
     parse_address(text).or_else(|| parse_address(&format!("{ADDRESS}{text}")))
 }
 
-impl Outcome {
-    /// Whether the envelope is worth keeping: a call that came too early, or to a service that
-    /// could not answer, is made again and not read back.
-    fn is_kept(&self) -> bool {
-        self.answer.is_ok() || (self.status.is_client_error() && self.retry_after.is_none())
+impl Called {
+    fn tool(&self) -> &'static str {
+        &self.entry.tool.name
     }
 
     /// One sentence about it.
-    fn summary(&self) -> String {
-        match &self.answer {
-            Ok(_) => format!("{}: {} credits taken, {} left.", self.title, self.cost, self.balance),
-            Err(failure) => format!("{} failed: {}", self.title, failure.message),
+    fn summary(&self, failure: Option<&Failure>) -> String {
+        let title = self.entry.tool.title.as_deref().unwrap_or_default();
+        match failure {
+            None => format!("{title}: {} credits taken.", self.cost),
+            Some(failure) => format!("{title} failed: {}", failure.message),
         }
     }
 
-    /// The envelope.
-    fn envelope(&self) -> Value {
-        let (status, data, error) = match &self.answer {
-            Ok(data) => ("ok", data.clone(), Value::Null),
-            Err(Failure { code, message }) => {
-                ("error", Value::Null, json!({ "code": code, "message": message }))
-            }
-        };
-        json!({
+    /// The envelope around the data, which are JSON already, or around the failure.
+    pub(super) fn envelope(&self, answer: Result<&str, &Failure>) -> Keepsake {
+        let error = answer
+            .err()
+            .map(|Failure { code, message }| json!({ "code": code, "message": message }));
+        let told = json!({
             "svc": "result/v1",
-            "tool": self.tool,
-            "status": status,
-            "summary": self.summary(),
-            "data": data,
-            "credits": { "cost": self.cost, "balance": self.balance },
+            "tool": self.tool(),
+            "status": if error.is_none() { "ok" } else { "error" },
+            "summary": self.summary(answer.err()),
             "error": error,
             "meta": {
                 "id": uuid::Uuid::from_u128(self.id).to_string(),
@@ -76,17 +70,34 @@ impl Outcome {
                 "created_at": written(self.at),
                 "expires_at": written(self.at + KEPT),
             },
-        })
+        });
+        let told = told.to_string();
+        let fields = told.strip_suffix('}').expect("an object ends so");
+        let (data, cost) = (answer.unwrap_or("null"), self.cost);
+        Keepsake {
+            before: format!("{fields},\"data\":{data},\"credits\":{{\"cost\":{cost},\"balance\":"),
+            after: "}}".to_owned(),
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether the envelope is worth keeping: a call that came too early, or to a service that
+    /// could not answer, is made again and not read back.
+    fn is_worth_keeping(&self) -> bool {
+        self.answer.is_ok() || (self.called.status.is_client_error() && self.retry_after.is_none())
     }
 
-    /// The envelope as it is kept, if it is.
+    /// The envelope as it is still to be kept, if it is.
     pub(super) fn to_keep(&self, door: &Door) -> Option<KeptResult> {
-        if !self.is_kept() {
+        if !self.is_worth_keeping() {
             return None;
         }
-        let body = self.envelope().to_string();
-        let (id, owner) = (ResultId(self.id), door.caller.id);
-        (body.len() <= LARGEST_KEPT).then_some(KeptResult { id, owner, body, at: self.at })
+        let data = self.answer.as_ref().map(Value::to_string);
+        let body =
+            self.called.envelope(data.as_deref().map_err(|failure| *failure)).with(self.balance);
+        let (id, owner) = (ResultId(self.called.id), door.caller.id);
+        (body.len() <= LARGEST_KEPT).then_some(KeptResult { id, owner, body, at: self.called.at })
     }
 
     /// What the protocol carries: the data, and the same as text; or the failure, in words.
@@ -94,47 +105,41 @@ impl Outcome {
     /// `wrap` says how the data stand in the structured content.
     pub(super) fn shape(
         self,
-        was_kept: bool,
         version: &str,
         wrap: impl FnOnce(&str, Value) -> Value,
     ) -> CallToolResult {
-        let meta = self.meta(was_kept);
-        let uri = address(self.id);
+        let (meta, was_kept) = (self.meta(), self.was_kept);
+        let (uri, tool) = (address(self.called.id), self.called.tool());
         let mut result = match self.answer {
             Err(failure) => CallToolResult::error(vec![ContentBlock::text(advice(
                 &failure,
                 self.retry_after,
                 self.balance,
             ))]),
+            Ok(data) if length(&data) <= INLINE => structured(wrap(tool, data)),
             Ok(data) => {
-                let whole = data.to_string();
-                if whole.len() <= INLINE {
-                    structured(wrap(&self.tool, data))
-                } else {
-                    let cut = cut(&data, INLINE);
-                    let mut result = structured(wrap(&self.tool, cut));
-                    result
-                        .content
-                        .push(ContentBlock::text(note(whole.len(), was_kept.then_some(&uri))));
-                    if was_kept && version >= KNOWS_LINKS {
-                        result.content.push(link(uri, &self.tool));
-                    }
-                    result
+                let mut result = structured(wrap(tool, cut(&data, INLINE)));
+                let note = note(length(&data), was_kept.then_some(&uri));
+                result.content.push(ContentBlock::text(note));
+                if was_kept && version >= KNOWS_LINKS {
+                    result.content.push(link(uri, tool));
                 }
+                result
             }
         };
         result.meta = Some(meta);
         result
     }
 
-    fn meta(&self, was_kept: bool) -> MetaObject {
+    fn meta(&self) -> MetaObject {
         let mut meta = Map::new();
-        meta.insert("credits".into(), json!({ "cost": self.cost, "balance": self.balance }));
+        let cost = self.called.cost;
+        meta.insert("credits".into(), json!({ "cost": cost, "balance": self.balance }));
         if let Some((remaining, reset)) = self.limit {
             meta.insert("rate_limit".into(), json!({ "remaining": remaining, "reset": reset }));
         }
-        if was_kept {
-            meta.insert("result".into(), address(self.id).into());
+        if self.was_kept {
+            meta.insert("result".into(), address(self.called.id).into());
         }
         MetaObject(meta)
     }
@@ -142,6 +147,27 @@ impl Outcome {
 
 fn written(at: account_core::Timestamp) -> String {
     at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
+}
+
+/// How many bytes a value has as JSON.
+fn length(value: &Value) -> usize {
+    /// Counts what is written to it.
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, value).expect("a value is JSON");
+    count.0
 }
 
 /// Structured content and the same JSON as text.

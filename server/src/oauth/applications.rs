@@ -44,11 +44,7 @@ impl Shown {
 }
 
 /// Shows who has access.
-pub(super) async fn show(request: Request) -> Response {
-    let visitor = match Visitor::admitted(&request) {
-        Ok(visitor) => visitor,
-        Err(refusal) => return sign_in::turned_away(&refusal),
-    };
+pub(super) async fn show(visitor: Visitor, request: Request) -> Response {
     let call = visitor.call();
     let browser = Browser::of(&request, &call.service.settings);
     let shown = match pages::signed_in(&request, call).await {
@@ -56,7 +52,7 @@ pub(super) async fn show(request: Request) -> Response {
         Ok(None) => Ok(sign_in::form(call, &browser, PATH, None)),
         Err(error) => Err(error),
     };
-    let mut response = shown.unwrap_or_else(|error| sign_in::failed(call, &error));
+    let mut response = shown.unwrap_or_else(|error| pages::failed(call, &error));
     browser.remember(&mut response, &call.service.settings);
     response
 }
@@ -70,33 +66,24 @@ async fn list(call: &Call, browser: &Browser, account: AccountId) -> Result<Resp
         username: profile.username.as_str(),
         email: profile.email.as_str(),
         grants: grants.iter().map(Shown::new).collect(),
-        form: browser.seal(call, fields.as_object().cloned().unwrap_or_default()),
+        form: browser.seal(call, pages::object(fields)),
     };
     Ok(pages::page(StatusCode::OK, &page, ""))
 }
 
 /// Disconnects one, or signs out.
-pub(super) async fn change(mut request: Request) -> Response {
-    let visitor = match Visitor::admitted(&request) {
-        Ok(visitor) => visitor,
-        Err(refusal) => return sign_in::turned_away(&refusal),
-    };
+pub(super) async fn change(visitor: Visitor, mut request: Request) -> Response {
     let call = visitor.call();
-    let Ok(form) = Form::of_body(&mut request).await else { return pages::expired() };
-    let settings = &call.service.settings;
-    let sealed = form.get("form").ok().flatten().unwrap_or_default();
-    let Some(fields) = Browser::of(&request, settings).open(call, sealed) else {
+    let Some((form, fields)) = pages::returned(&mut request, call, "applications").await else {
         return pages::expired();
     };
     match pages::signed_in(&request, call).await {
-        Ok(Some((token, account)))
-            if fields["step"] == "applications" && fields["account"] == account.0 =>
-        {
+        Ok(Some((token, account))) if fields["account"] == account.0 => {
             let changed = apply(call, &form, &token, account).await;
-            changed.unwrap_or_else(|error| sign_in::failed(call, &error))
+            changed.unwrap_or_else(|error| pages::failed(call, &error))
         }
         Ok(_) => pages::expired(),
-        Err(error) => sign_in::failed(call, &error),
+        Err(error) => pages::failed(call, &error),
     }
 }
 

@@ -37,11 +37,7 @@ struct Consent<'a> {
 }
 
 /// A client sends its user's browser here.
-pub(super) async fn ask(request: Request) -> Response {
-    let visitor = match Visitor::admitted(&request) {
-        Ok(visitor) => visitor,
-        Err(refusal) => return sign_in::turned_away(&refusal),
-    };
+pub(super) async fn ask(visitor: Visitor, request: Request) -> Response {
     let call = visitor.call();
     let query = request.uri().query().unwrap_or_default();
     let asked = match judge(call, query).await {
@@ -58,13 +54,12 @@ pub(super) async fn ask(request: Request) -> Response {
         }
         Ok(Some((account, profile))) => {
             let fields = json!({ "step": "consent", "then": then, "account": account.0 });
-            let fields = fields.as_object().cloned().unwrap_or_default();
             let page = Consent {
                 client: asked.client.name.as_str(),
                 destination: destination(&asked.authorization.redirect_uri),
                 username: profile.username.as_str(),
                 email: profile.email.as_str(),
-                form: browser.seal(call, fields),
+                form: browser.seal(call, pages::object(fields)),
             };
             pages::page(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
         }
@@ -78,28 +73,20 @@ async fn consenting(
     request: &Request,
     call: &Call,
 ) -> Result<Option<(AccountId, Profile)>, Response> {
-    let failed = |error| sign_in::failed(call, &error);
+    let failed = |error| pages::failed(call, &error);
     let signed_in = pages::signed_in(request, call).await.map_err(failed)?;
     let Some((_, account)) = signed_in else { return Ok(None) };
     match call.service.accounts.profile(account).await {
         Ok(profile) => Ok(Some((account, profile))),
         Err(account_core::Error::NotFound) => Ok(None),
-        Err(error) => Err(sign_in::failed(call, &error)),
+        Err(error) => Err(pages::failed(call, &error)),
     }
 }
 
 /// The owner decides.
-pub(super) async fn decide(mut request: Request) -> Response {
-    let visitor = match Visitor::admitted(&request) {
-        Ok(visitor) => visitor,
-        Err(refusal) => return sign_in::turned_away(&refusal),
-    };
+pub(super) async fn decide(visitor: Visitor, mut request: Request) -> Response {
     let call = visitor.call();
-    let Ok(form) = Form::of_body(&mut request).await else { return pages::expired() };
-    let settings = &call.service.settings;
-    let sealed = form.get("form").ok().flatten().unwrap_or_default();
-    let fields = Browser::of(&request, settings).open(call, sealed);
-    let Some(fields) = fields.filter(|fields| fields["step"] == "consent") else {
+    let Some((form, fields)) = pages::returned(&mut request, call, "consent").await else {
         return pages::expired();
     };
     let then = fields["then"].as_str().unwrap_or_default();
@@ -107,7 +94,7 @@ pub(super) async fn decide(mut request: Request) -> Response {
         // Whoever sees one account's name must not allow in another's.
         Ok(Some((token, account))) if fields["account"] == account.0 => (token, account),
         Ok(_) => return pages::see_other(then),
-        Err(error) => return sign_in::failed(call, &error),
+        Err(error) => return pages::failed(call, &error),
     };
     let query = then.split_once('?').map_or("", |(_, query)| query);
     let asked = match judge(call, query).await {
@@ -123,10 +110,10 @@ pub(super) async fn decide(mut request: Request) -> Response {
         Ok(Some("switch")) => {
             let (token, account) = signed_in;
             if let Err(error) = call.service.accounts.logout(&token, account).await {
-                return sign_in::failed(call, &error);
+                return pages::failed(call, &error);
             }
             let mut response = pages::see_other(then);
-            pages::end_session(&mut response, settings);
+            pages::end_session(&mut response, &call.service.settings);
             response
         }
         _ => pages::expired(),
@@ -186,7 +173,7 @@ async fn whom_to_tell(call: &Call, form: &Form) -> Result<(Client, RedirectUri),
     let id = form.get("client_id").ok().flatten().and_then(ClientId::parse);
     let Some(id) = id else { return Err(turned_away(UNKNOWN)) };
     let client = call.service.accounts.client(&id).await.map_err(|error| match error {
-        Error::Store(cause) => sign_in::failed(call, &cause.into()),
+        Error::Store(cause) => pages::failed(call, &cause.into()),
         _ => turned_away(UNKNOWN),
     })?;
     let asked = form.get("redirect_uri").map_err(|_| turned_away(ELSEWHERE))?;

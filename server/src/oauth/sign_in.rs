@@ -2,17 +2,18 @@
 
 use account_core::{Code, Email, Error, Login, MfaToken, Password, SignedIn};
 use askama::Template;
-use poem::{
-    Request, Response,
-    http::{StatusCode, header},
-};
+use poem::{Request, Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 
+use super::provider;
 use crate::{
     account::remember_client,
-    http::{Call, Refusal, Visitor, form::Form},
+    http::{Call, Visitor, form::Form},
     pages::{self, Browser},
 };
+
+/// What the form of the first step is sealed as.
+pub(super) const FIRST_STEP: &str = "sign_in";
 
 const WRONG: &str = "The e-mail address or the password is wrong.";
 const WRONG_CODE: &str = "The code is wrong or has expired.";
@@ -24,6 +25,8 @@ struct SignIn<'a> {
     fault: Option<&'a str>,
     email: &'a str,
     form: String,
+    /// The way to the identity provider, where there is one.
+    provider: Option<String>,
 }
 
 #[derive(Template)]
@@ -36,27 +39,37 @@ struct SecondStep<'a> {
 
 /// Asks who it is; afterwards the browser goes to `then`, a path of this service.
 pub(super) fn form(call: &Call, browser: &Browser, then: &str, client: Option<&str>) -> Response {
-    let fields = json!({ "step": "password", "then": then, "client": client });
-    let form = browser.seal(call, object(fields));
-    pages::page(StatusCode::OK, &SignIn { client, fault: None, email: "", form }, "")
+    let fields = json!({ "step": FIRST_STEP, "then": then, "client": client });
+    ask(call, browser, &pages::object(fields), "", StatusCode::OK, None)
+}
+
+/// Asks once more.
+pub(super) fn ask(
+    call: &Call,
+    browser: &Browser,
+    sealed: &Map<String, Value>,
+    email: &str,
+    status: StatusCode,
+    fault: Option<&str>,
+) -> Response {
+    let client = sealed["client"].as_str();
+    let form = browser.seal(call, sealed.clone());
+    let provider = provider::link(call, &form);
+    pages::page(status, &SignIn { client, fault, email, form, provider }, "")
 }
 
 /// Takes either step.
-pub(super) async fn sign_in(mut request: Request) -> Response {
-    let visitor = match Visitor::admitted(&request) {
-        Ok(visitor) => visitor,
-        Err(refusal) => return turned_away(&refusal),
-    };
+pub(super) async fn sign_in(visitor: Visitor, mut request: Request) -> Response {
     let call = visitor.call();
     let Ok(form) = Form::of_body(&mut request).await else { return pages::expired() };
     let browser = Browser::of(&request, &call.service.settings);
-    let field = |name| form.get(name).ok().flatten().unwrap_or_default();
-    let Some(sealed) = browser.open(call, field("form")) else { return pages::expired() };
+    let Some(sealed) = browser.open(call, form.field("form")) else { return pages::expired() };
     match sealed["step"].as_str() {
-        Some("password") => {
-            first_step(&visitor, &browser, &sealed, field("email"), field("password")).await
+        Some(FIRST_STEP) => {
+            let (email, password) = (form.field("email"), form.field("password"));
+            first_step(&visitor, &browser, &sealed, email, password).await
         }
-        Some("code") => second_step(&visitor, &browser, &sealed, field("code")).await,
+        Some("code") => second_step(&visitor, &browser, &sealed, form.field("code")).await,
         _ => pages::expired(),
     }
 }
@@ -69,11 +82,7 @@ async fn first_step(
     password: &str,
 ) -> Response {
     let call = visitor.call();
-    let again = |status, fault| {
-        let client = sealed["client"].as_str();
-        let form = browser.seal(call, sealed.clone());
-        pages::page(status, &SignIn { client, fault: Some(fault), email: address, form }, "")
-    };
+    let again = |status, fault| ask(call, browser, sealed, address, status, Some(fault));
     let Ok(email) = Email::parse(address.trim()) else {
         return again(StatusCode::FORBIDDEN, WRONG);
     };
@@ -86,7 +95,7 @@ async fn first_step(
                 "step": "code", "then": sealed["then"], "email": email.as_str(),
                 "mfa_token": mfa_token.expose(),
             });
-            let form = browser.seal(call, object(fields));
+            let form = browser.seal(call, pages::object(fields));
             let page = SecondStep { fault: None, email: email.as_str(), form };
             pages::page(StatusCode::OK, &page, "")
         }
@@ -103,7 +112,7 @@ async fn first_step(
             StatusCode::FORBIDDEN,
             "This account is suspended. Ask the operator of the service.",
         ),
-        Err(error) => failed(call, &error),
+        Err(error) => pages::failed(call, &error),
     }
 }
 
@@ -127,45 +136,14 @@ async fn second_step(
     match accounts.complete_login(&email, &code, token.as_ref(), &client, call.at).await {
         Ok(signed_in) => welcome(call, sealed, &signed_in),
         Err(Error::WrongCode) => again(),
-        Err(error) => failed(call, &error),
+        Err(error) => pages::failed(call, &error),
     }
 }
 
-fn welcome(call: &Call, sealed: &Map<String, Value>, signed_in: &SignedIn) -> Response {
+/// Goes on from where the page asked.
+pub(super) fn welcome(call: &Call, sealed: &Map<String, Value>, signed_in: &SignedIn) -> Response {
     let mut response = pages::see_other(sealed["then"].as_str().unwrap_or("/"));
     pages::begin_session(&mut response, &call.service.settings, &signed_in.session_token);
     remember_client(&mut response, call, signed_in);
     response
-}
-
-/// Tells a browser that came too often.
-pub(super) fn turned_away(refusal: &Refusal) -> Response {
-    let text = "Too many calls came from your address. Try again in a minute.";
-    let mut response = pages::message(StatusCode::TOO_MANY_REQUESTS, "Please wait", text);
-    if let Refusal::RateLimit { retry_after, .. } = refusal {
-        response.headers_mut().insert(header::RETRY_AFTER, (retry_after.as_secs() + 1).into());
-    }
-    response
-}
-
-/// Tells a browser that it is not its fault.
-pub(super) fn failed(call: &Call, error: &Error) -> Response {
-    let text = "The service cannot answer now. Nothing was changed. Try again in a moment.";
-    let mut response = pages::message(StatusCode::SERVICE_UNAVAILABLE, "Please try again", text);
-    let wait = match error {
-        Error::Busy { retry_after } => retry_after.as_secs().max(1),
-        error => {
-            tracing::error!(request_id = %call.id, %error, "a page failed");
-            1
-        }
-    };
-    response.headers_mut().insert(header::RETRY_AFTER, wait.into());
-    response
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
 }

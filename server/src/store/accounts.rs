@@ -7,6 +7,7 @@ use account_core::identity::{Contact, Email};
 use account_core::{AccountId, KeyStatus, Profile, StoreError, Timestamp, Username};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
+use super::Store;
 use super::engine::lock_account;
 use super::keys::insert_key;
 use super::ledger::book_grant;
@@ -16,7 +17,6 @@ use super::rows::{
     column, narrow, optional_time_column, statement, stored, tier_and_limit, time, time_column,
     unless_taken,
 };
-use super::{Store, revise};
 
 impl AccountStore for Store {
     async fn create_account(&self, row: AccountRow) -> Result<Creation, StoreError> {
@@ -42,8 +42,7 @@ impl AccountStore for Store {
         let Some(account) = verified(&transaction, email).await? else { return Ok(false) };
         lock_account(&transaction, account).await?;
         apply(&transaction, account, change).await?;
-        revise(&transaction).await?;
-        stored(transaction.commit().await)?;
+        self.commit_revised(transaction).await?;
         Ok(true)
     }
 
@@ -66,8 +65,7 @@ impl AccountStore for Store {
             return Ok(Granted::TooMuch);
         }
         book_grant(&change, account, TransactionKind::AdminGrant, credits, now).await?;
-        revise(&change).await?;
-        stored(change.commit().await)?;
+        self.commit_revised(change).await?;
         Ok(Granted::Balance(balance))
     }
 }

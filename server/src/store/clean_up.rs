@@ -212,7 +212,7 @@ mod tests {
                 ip: [192, 0, 2, 77].into(),
                 at: now,
             };
-            Entry { caller: CallerId::Account(ada), cost: 2, usage }
+            Entry { caller: CallerId::Account(ada), cost: 2, usage, kept: None }
         });
         store.settle(calls.collect()).await.expect("paid");
 

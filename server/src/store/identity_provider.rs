@@ -9,7 +9,7 @@ use account_core::identity::{Contact, Email};
 use account_core::identity_provider::ProvenIdentity;
 use account_core::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 use account_core::vault::Digest;
-use account_core::{AccountId, KeyStatus, LoopbackUrl, Notice, StoreError, Timestamp};
+use account_core::{AccountId, Destination, KeyStatus, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::Store;
@@ -24,8 +24,8 @@ impl IdentityStore for Store {
         let change = self.write().await?;
         let insert = "INSERT INTO idp_start (state, browser, desktop, created_at) \
                       VALUES ($1, $2, $3, $4)";
-        let desktop = row.desktop.map(|url| url.text());
-        let values = [digest(&row.state), digest(&row.browser), desktop.into(), time(row.at)];
+        let desktop = row.destination.text().into();
+        let values = [digest(&row.state), digest(&row.browser), desktop, time(row.at)];
         stored(change.execute_raw(statement(insert, values)).await)?;
         stored(change.commit().await)
     }
@@ -35,14 +35,14 @@ impl IdentityStore for Store {
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
         since: Timestamp,
-    ) -> Result<Option<Option<LoopbackUrl>>, StoreError> {
+    ) -> Result<Option<Destination>, StoreError> {
         let change = self.write().await?;
         let take = "DELETE FROM idp_start WHERE state = $1 AND browser = $2 AND created_at > $3 \
                     RETURNING desktop";
         let values = [digest(&state), digest(&browser), time(since)];
         let row = stored(change.query_one_raw(statement(take, values)).await)?;
         stored(change.commit().await)?;
-        row.map(|row| desktop(&row)).transpose()
+        row.map(|row| destination(&row)).transpose()
     }
 
     async fn known_identity(
@@ -77,7 +77,7 @@ impl IdentityStore for Store {
             row.identity.issuer.into(),
             row.identity.subject.into(),
             row.email.as_str().into(),
-            row.desktop.map(|url| url.text()).into(),
+            row.destination.text().into(),
             time(row.at),
         ];
         stored(change.execute_raw(statement(insert, values)).await)?;
@@ -264,13 +264,12 @@ fn completion(row: &QueryResult) -> Result<CompletionRow, StoreError> {
             name: None,
         },
         email,
-        desktop: desktop(row)?,
+        destination: destination(row)?,
         at: time_column(row, "created_at")?,
     })
 }
 
-fn desktop(row: &QueryResult) -> Result<Option<LoopbackUrl>, StoreError> {
+fn destination(row: &QueryResult) -> Result<Destination, StoreError> {
     let text: Option<String> = column(row, "desktop")?;
-    let read = |text: String| LoopbackUrl::parse(&text).ok_or_else(|| malformed("desktop"));
-    text.map(read).transpose()
+    Destination::from_text(text.as_deref()).ok_or_else(|| malformed("desktop"))
 }

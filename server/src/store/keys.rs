@@ -5,13 +5,13 @@ use account_core::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, 
 use account_core::{AccountId, GuestId, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
+use super::Store;
 use super::engine::lock_account;
 use super::notifications::notify;
 use super::rows::{
     address_column, column, digest, narrow, number, number_column, statement, stored,
     tier_and_limit, time, time_column,
 };
-use super::{Store, revise};
 
 impl KeyStore for Store {
     async fn account_by_key(&self, key: &KeyDigest) -> Result<Option<AccountCaller>, StoreError> {
@@ -67,8 +67,7 @@ impl KeyStore for Store {
         }
         insert_key(&change, account, new, now).await?;
         notify(&change, account, &Notice::KeyRegenerated, now).await?;
-        revise(&change).await?;
-        stored(change.commit().await)?;
+        self.commit_revised(change).await?;
         Ok(true)
     }
 }

@@ -22,7 +22,7 @@ pub(super) mod sqlite;
 pub(super) use desk::Desk;
 
 pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
-const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
+pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 
 impl Ledger for Store {
     async fn settle(&self, batch: Vec<Entry>) -> Result<Vec<Settlement>, StoreError> {

@@ -195,7 +195,7 @@ mod tests {
             ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
             at,
         };
-        Entry { caller, cost: 1, usage }
+        Entry { caller, cost: 1, usage, kept: None }
     }
 
     fn batches() -> Histogram {

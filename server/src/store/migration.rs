@@ -26,13 +26,15 @@ mod m20261120_000050_oauth;
 mod m20261120_000060_results;
 mod m20261120_000070_notifications;
 mod m20261120_000071_identity;
+#[cfg(feature = "failpoints")]
+mod next_schema;
 
 struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![
+        let released: Vec<Box<dyn MigrationTrait>> = vec![
             Box::new(m20261120_000001_secrets::Migration),
             Box::new(m20261120_000002_accounts::Migration),
             Box::new(m20261120_000003_sign_in::Migration),
@@ -46,7 +48,10 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000060_results::Migration),
             Box::new(m20261120_000070_notifications::Migration),
             Box::new(m20261120_000071_identity::Migration),
-        ]
+        ];
+        #[cfg(feature = "failpoints")]
+        let released = released.into_iter().chain(next_schema::asked_for()).collect();
+        released
     }
 }
 

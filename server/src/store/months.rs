@@ -153,7 +153,7 @@ mod tests {
                 ip: [192, 0, 2, 77].into(),
                 at,
             };
-            let entry = Entry { caller: CallerId::Account(ada), cost: 1, usage };
+            let entry = Entry { caller: CallerId::Account(ada), cost: 1, usage, kept: None };
             store.settle(vec![entry]).await.expect("paid");
         };
 

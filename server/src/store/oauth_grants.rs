@@ -85,19 +85,22 @@ impl GrantStore for Store {
             statement("SELECT * FROM oauth_code WHERE digest = $1", [digest(&redemption.code)]);
         let Some(row) = stored(change.query_one_raw(query).await)? else { return Ok(false) };
         let code = issued(&row, redemption.code)?;
-        let begins = match code.judge(&redemption) {
+        match code.judge(&redemption) {
             CodeVerdict::Redeem => {
-                begin(&change, code.account, &redemption).await?;
-                true
+                if begin(&change, code.account, &redemption).await? {
+                    self.commit_revised(change).await?;
+                } else {
+                    stored(change.commit().await)?;
+                }
+                Ok(true)
             }
             CodeVerdict::Replay(grant) => {
                 end(&change, grant).await?;
-                false
+                self.commit_revised(change).await?;
+                Ok(false)
             }
-            CodeVerdict::Refuse => false,
-        };
-        stored(change.commit().await)?;
-        Ok(begins)
+            CodeVerdict::Refuse => Ok(false),
+        }
     }
 
     async fn rotate(&self, rotation: Rotation) -> Result<RefreshVerdict, StoreError> {
@@ -118,11 +121,16 @@ impl GrantStore for Store {
         let grant = GrantId(number_column(&row, "grant_id")?);
         let verdict = refresh(&row)?.judge(&rotation);
         match verdict {
-            RefreshVerdict::Rotate => succeed(&change, grant, &rotation).await?,
-            RefreshVerdict::Reuse => end(&change, grant).await?,
+            RefreshVerdict::Rotate => {
+                succeed(&change, grant, &rotation).await?;
+                stored(change.commit().await)?;
+            }
+            RefreshVerdict::Reuse => {
+                end(&change, grant).await?;
+                self.commit_revised(change).await?;
+            }
             RefreshVerdict::Again(_) | RefreshVerdict::Refuse => {}
         }
-        stored(change.commit().await)?;
         Ok(verdict)
     }
 
@@ -175,7 +183,7 @@ impl GrantStore for Store {
             let delete = "DELETE FROM oauth_token WHERE digest = $1";
             execute(&change, delete, [digest(access)]).await?;
         }
-        stored(change.commit().await)?;
+        self.commit_revised(change).await?;
         Ok(true)
     }
 
@@ -200,10 +208,13 @@ impl GrantStore for Store {
     }
 
     async fn end_grant(&self, account: AccountId, grant: GrantId) -> Result<bool, StoreError> {
+        let change = self.write().await?;
         let delete = "DELETE FROM oauth_grant WHERE id = $1 AND account_id = $2";
-        let values = [number(grant.0), account.0.into()];
-        let ended = stored(self.writer.execute_raw(statement(delete, values)).await)?;
-        Ok(ended.rows_affected() > 0)
+        let ended = execute(&change, delete, [number(grant.0), account.0.into()]).await? > 0;
+        if ended {
+            self.commit_revised(change).await?;
+        }
+        Ok(ended)
     }
 
     async fn reap(&self, stale: StaleOauth, limit: u32) -> Result<u64, StoreError> {
@@ -240,11 +251,12 @@ pub(super) async fn end_grants(
     Ok(())
 }
 
+/// Saves the grant and its tokens; answers whether an older one had to end for it.
 async fn begin(
     change: &DatabaseTransaction,
     account: AccountId,
     redemption: &Redemption,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let (id, now) = (number(redemption.grant.0), time(redemption.at));
     let used = "UPDATE oauth_code SET grant_id = $2 WHERE digest = $1";
     execute(change, used, [digest(&redemption.code), id.clone()]).await?;
@@ -264,8 +276,9 @@ async fn begin(
     let surplus = "DELETE FROM oauth_grant WHERE account_id = $1 AND id NOT IN \
                    (SELECT id FROM oauth_grant WHERE account_id = $1 \
                     ORDER BY created_at DESC, id DESC LIMIT $2)";
-    execute(change, surplus, [account.0.into(), MOST_GRANTS.into()]).await?;
-    touch_client(change, &exchange.client, redemption.at).await
+    let ended = execute(change, surplus, [account.0.into(), MOST_GRANTS.into()]).await?;
+    touch_client(change, &exchange.client, redemption.at).await?;
+    Ok(ended > 0)
 }
 
 /// Marks the token as used and saves those that follow.

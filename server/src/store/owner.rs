@@ -11,6 +11,7 @@ use account_core::vault::Digest;
 use account_core::{AccountId, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
+use super::Store;
 use super::clean_up::forget_caller;
 use super::engine::{Turn, lock_account};
 use super::notifications::notify;
@@ -18,7 +19,6 @@ use super::outbox::insert_letter;
 use super::registration::name_taken;
 use super::rows::{column, digest, statement, stored, time, unless_taken};
 use super::sign_in::{conclude, reserve};
-use super::{Store, revise};
 
 /// Usage rows that a deletion makes nobody's before it answers; the rest is left to the clean-up.
 const AT_ONCE: u32 = 1_000;
@@ -137,8 +137,7 @@ impl OwnerStore for Store {
             stored(change.execute_raw(forget).await)?;
         }
         insert_letter(&change, deletion.notice).await?;
-        revise(&change).await?;
-        stored(change.commit().await)?;
+        self.commit_revised(change).await?;
         self.letters.notify_one();
         Ok(true)
     }

@@ -11,8 +11,6 @@ use super::rows::{statement, stored};
 
 /// How long a request waits for a connection before the store counts as gone.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// An idle connection beyond the first is closed after so long.
-const IDLE: Duration = Duration::from_secs(300);
 /// A connection that rested this long is asked whether it still answers.
 const RESTED: Duration = Duration::from_secs(1);
 /// The advisory lock under which one instance at a time brings the schema up to date.
@@ -59,7 +57,10 @@ async fn pool(
         .max_connections(connections)
         .min_connections(1)
         .acquire_timeout(PATIENCE)
-        .idle_timeout(IDLE)
+        // Whoever closes idle or old connections for sqlx 0.9 may count to 2⁶⁴ and keep a core for
+        // good (its issue 3645), so nobody does.
+        .idle_timeout(None)
+        .max_lifetime(None)
         // Asking before each use costs a fifth of the throughput; after a rest it costs nothing
         // that matters, and finds what a restart of the server broke.
         .test_before_acquire(false)

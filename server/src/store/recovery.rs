@@ -43,7 +43,7 @@ impl RecoveryStore for Store {
         notify(&change, reset.account, &Notice::PasswordChanged, reset.at).await?;
         know(&change, &reset.known).await?;
         insert_letter(&change, reset.notice).await?;
-        stored(change.commit().await)?;
+        self.commit_revised(change).await?;
         self.letters.notify_one();
         Ok(true)
     }

@@ -1,4 +1,5 @@
-//! The writer of results: whatever waits goes into one transaction, and nothing waits for more.
+//! The writer of results that no charge carries with it, as large ones and refusals: whatever waits
+//! goes into one transaction, and nothing waits for more.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

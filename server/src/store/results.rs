@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use account_core::accounts::ResultStore;
 use account_core::{AccountId, KeptResult, ResultId, StoreError, Timestamp};
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
 use super::rows::{column, number, statement, stored, time};
@@ -15,13 +15,7 @@ const ROWS: usize = 16;
 impl ResultStore for Store {
     async fn keep_results(&self, results: Vec<KeptResult>) -> Result<(), StoreError> {
         let change = self.write().await?;
-        for rows in results.chunks(ROWS) {
-            let values = rows.iter().flat_map(|kept| {
-                let (id, owner) = (number(kept.id.0), kept.owner.0.into());
-                [id, owner, kept.body.as_str().into(), time(kept.at)]
-            });
-            stored(change.execute_raw(statement(&insert(rows.len()), values)).await)?;
-        }
+        insert_results(&change, &results).await?;
         stored(change.commit().await)
     }
 
@@ -36,6 +30,21 @@ impl ResultStore for Store {
         let row = stored(self.readers.query_one_raw(query).await)?;
         row.map(|row| column(&row, "body")).transpose()
     }
+}
+
+/// Writes results, save those of accounts that are gone.
+pub(super) async fn insert_results(
+    change: &DatabaseTransaction,
+    results: &[KeptResult],
+) -> Result<(), StoreError> {
+    for rows in results.chunks(ROWS) {
+        let values = rows.iter().flat_map(|kept| {
+            let (id, owner) = (number(kept.id.0), kept.owner.0.into());
+            [id, owner, kept.body.as_str().into(), time(kept.at)]
+        });
+        stored(change.execute_raw(statement(&insert(rows.len()), values)).await)?;
+    }
+    Ok(())
 }
 
 /// The statement that writes so many rows, save those of accounts that are gone.

@@ -9,9 +9,11 @@ use sea_orm::{DbBackend, DbErr, ExecResult, QueryResult, SqlErr, Statement, TryG
 /// A statement with its parameters, in order, for either engine: what a statement says of its own
 /// counts only where it is printed.
 pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
+    let statement = Statement::from_sql_and_values(DbBackend::Sqlite, sql, values);
     #[cfg(test)]
-    super::plans::SEEN.with_borrow_mut(|seen| seen.insert(sql.to_owned()));
-    Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)
+    super::plans::SEEN
+        .with_borrow_mut(|seen| seen.insert(sql.to_owned(), statement.values.clone()));
+    statement
 }
 
 /// What the database says, as the rules know it.

@@ -28,7 +28,7 @@ const TRIES: u32 = 2;
 
 /// Charges whom it can. `$1` to `$4`: accounts and guests with what they ask for. `$5` to `$10`: rows of
 /// the ledger, `later` being what is paid after the row's last call. `$11` to `$20`: the calls.
-/// `$21` to `$27`: the day's tallies.
+/// `$21` to `$27`: the day's tallies. `$28` to `$33`: answers that are kept, around their balance.
 const CHARGE: &str = "\
 WITH account_held AS MATERIALIZED (
   SELECT id, credit_balance FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
@@ -77,6 +77,11 @@ WITH account_held AS MATERIALIZED (
     requests = usage_day.requests + excluded.requests,
     credits = usage_day.credits + excluded.credits,
     response_time_ms = usage_day.response_time_ms + excluded.response_time_ms
+), kept AS (
+  INSERT INTO result (id, account_id, body, created_at)
+  SELECT entry.id, paid.id, entry.head || (paid.balance + entry.later) || entry.tail, entry.at
+  FROM unnest($28, $29, $30, $31, $32, $33) AS entry (id, account_id, head, later, tail, at)
+  JOIN account_paid AS paid ON paid.id = entry.account_id
 )
 SELECT held.id AS account_id, NULL::bigint AS guest_id, paid.balance
 FROM account_held AS held LEFT JOIN account_paid AS paid ON paid.id = held.id
@@ -349,6 +354,7 @@ async fn charge(
     query = bind_bookings(query, entries);
     query = bind_calls(query, entries);
     query = bind_tallies(query, entries);
+    query = bind_kept(query, entries);
     query.fetch_all(connection).await?.iter().map(held).collect()
 }
 
@@ -438,6 +444,28 @@ fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
         .bind(requests)
         .bind(credits)
         .bind(times)
+}
+
+/// What is kept of the answers.
+fn bind_kept<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+    let mut left: HashMap<i64, i64> = HashMap::new();
+    let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![]);
+    // From the last call to the first, as the bookings.
+    for entry in entries.iter().rev() {
+        let CallerId::Account(account) = entry.caller else { continue };
+        let later = left.entry(account.0).or_default();
+        if let Some(kept) = &entry.kept {
+            columns.0.push(entry.usage.request_id.to_be_bytes().to_vec());
+            columns.1.push(account.0);
+            columns.2.push(kept.before.clone());
+            columns.3.push(*later);
+            columns.4.push(kept.after.clone());
+            columns.5.push(entry.usage.at.timestamp_micros());
+        }
+        *later += i64::from(entry.cost);
+    }
+    let (ids, accounts, heads, later, tails, at) = columns;
+    query.bind(ids).bind(accounts).bind(heads).bind(later).bind(tails).bind(at)
 }
 
 /// Accounts and guests, each once and in order, with the sum of their numbers.
@@ -559,7 +587,12 @@ mod tests {
                 ip: [192, 0, 2, 77].into(),
                 at: now,
             };
-            let entry = |id| Entry { caller: CallerId::Account(ada), cost: 5, usage: usage(id) };
+            let entry = |id| Entry {
+                caller: CallerId::Account(ada),
+                cost: 5,
+                usage: usage(id),
+                kept: None,
+            };
             ids.map(entry).collect()
         };
         let charged = |settled: &Settled| {

@@ -1,15 +1,55 @@
 //! A batch on SQLite: the balances are read under the write lock, [`credits::decide`] says who
-//! pays, and the changes go in as JSON arrays, a statement a table.
+//! pays, and the changes go in as JSON arrays, a statement a table, all sent to the connection's
+//! thread at once.
 
 use std::collections::{BTreeMap, HashMap};
 
 use account_core::credits;
-use account_core::{CallerId, Entry, Settlement, StoreError};
+use account_core::{CallerId, Entry, KeptResult, ResultId, Settlement, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 use serde_json::{Value as Json, json};
 
+use super::super::results::insert_results;
 use super::super::rows::{narrow, statement, stored};
 use super::{MICROSECONDS_A_DAY, caller};
+
+/// Takes what was paid off the balances, of accounts (`$1`) and guests (`$2`); books it, a row a day
+/// and endpoint (`$3`); writes the calls down (`$4`), and adds them to the day's tallies (`$5`), which
+/// listings read in place of the calls.
+///
+/// `WHERE true` tells the parser that `ON` begins the conflict clause, not a join's.
+const CHARGE: &str = "\
+UPDATE account SET credit_balance = credit_balance - spent.credits
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($1)) AS spent
+WHERE account.id = spent.id;
+
+UPDATE guest SET credit_balance = credit_balance - spent.credits
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($2)) AS spent
+WHERE guest.id = spent.id;
+
+INSERT INTO ledger
+  (account_id, kind, day, endpoint, credits, balance_after, created_at, updated_at)
+SELECT value ->> 0, 'usage', value ->> 1, value ->> 2, -(value ->> 3), value ->> 4, value ->> 5,
+  value ->> 5
+FROM json_each($3) WHERE true
+ON CONFLICT (account_id, day, endpoint) DO UPDATE SET
+  credits = ledger.credits + excluded.credits, balance_after = excluded.balance_after,
+  updated_at = excluded.updated_at;
+
+INSERT INTO usage
+  (request_id, account_id, guest_id, endpoint, method, status, credits, response_time_ms, ip,
+   created_at)
+SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+  value ->> 6, value ->> 7, value ->> 8, value ->> 9
+FROM json_each($4);
+
+INSERT INTO usage_day (account_id, day, endpoint, method, requests, credits, response_time_ms)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+FROM json_each($5) WHERE true
+ON CONFLICT (account_id, day, endpoint, method) DO UPDATE SET
+  requests = usage_day.requests + excluded.requests,
+  credits = usage_day.credits + excluded.credits,
+  response_time_ms = usage_day.response_time_ms + excluded.response_time_ms";
 
 /// Settles a batch in a transaction that is alone.
 pub(in super::super) async fn settle(
@@ -27,10 +67,13 @@ pub(in super::super) async fn settle(
             Settlement::Insufficient { .. } => None,
         })
         .collect();
-    debit(change, &paid).await?;
-    book_usage(change, &paid).await?;
-    write_down(change, &paid).await?;
-    tally(change, &paid).await?;
+    if !paid.is_empty() {
+        let (accounts, guests) = spent(&paid);
+        let rows = [accounts, guests, bookings(&paid), calls(&paid), tallies(&paid)];
+        let charge = statement(CHARGE, rows.map(|rows| rows.to_string().into()));
+        stored(change.execute_raw(charge).await)?;
+        keep(change, &paid).await?;
+    }
     Ok(settled)
 }
 
@@ -63,8 +106,8 @@ async fn balances(
     Ok(balances)
 }
 
-/// Takes what was paid off the balances.
-async fn debit(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(), StoreError> {
+/// What accounts and guests paid.
+fn spent(paid: &[(&Entry, u64)]) -> (Json, Json) {
     let (mut accounts, mut guests) = (BTreeMap::new(), BTreeMap::new());
     for (entry, _) in paid.iter().filter(|(entry, _)| entry.cost > 0) {
         let spent = match entry.caller {
@@ -73,27 +116,12 @@ async fn debit(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(
         };
         *spent += u64::from(entry.cost);
     }
-    let from_accounts = "UPDATE account SET credit_balance = credit_balance - spent.credits FROM \
-                         (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($1)) AS spent \
-                         WHERE account.id = spent.id";
-    let from_guests = "UPDATE guest SET credit_balance = credit_balance - spent.credits FROM \
-                       (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($1)) AS spent \
-                       WHERE guest.id = spent.id";
-    for (update, spent) in [(from_accounts, accounts), (from_guests, guests)] {
-        if !spent.is_empty() {
-            let spent: Vec<(i64, u64)> = spent.into_iter().collect();
-            let update = statement(update, [json!(spent).to_string().into()]);
-            stored(change.execute_raw(update).await)?;
-        }
-    }
-    Ok(())
+    let rows = |spent: BTreeMap<i64, u64>| json!(spent.into_iter().collect::<Vec<_>>());
+    (rows(accounts), rows(guests))
 }
 
-/// Books what accounts paid: one row a day and endpoint.
-async fn book_usage(
-    change: &DatabaseTransaction,
-    paid: &[(&Entry, u64)],
-) -> Result<(), StoreError> {
+/// What accounts paid: one row a day and endpoint.
+fn bookings(paid: &[(&Entry, u64)]) -> Json {
     let mut rows: BTreeMap<(i64, i64, &str), (u64, u64, i64)> = BTreeMap::new();
     for (entry, balance) in paid.iter().filter(|(entry, _)| entry.cost > 0) {
         let CallerId::Account(account) = entry.caller else { continue };
@@ -104,36 +132,16 @@ async fn book_usage(
         *balance_after = *balance;
         *latest = at.max(*latest);
     }
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<Json> = rows
-        .into_iter()
+    rows.into_iter()
         .map(|((account, day, endpoint), (credits, balance, at))| {
             json!([account, day, endpoint, credits, balance, at])
         })
-        .collect();
-    // `WHERE true` tells the parser that `ON` begins the conflict clause, not a join's.
-    let book = "INSERT INTO ledger (account_id, kind, day, endpoint, credits, balance_after, created_at, updated_at) \
-                SELECT value ->> 0, 'usage', value ->> 1, value ->> 2, -(value ->> 3), value ->> 4, value ->> 5, value ->> 5 \
-                FROM json_each($1) WHERE true \
-                ON CONFLICT (account_id, day, endpoint) DO UPDATE SET credits = ledger.credits + excluded.credits, \
-                balance_after = excluded.balance_after, updated_at = excluded.updated_at";
-    let rows = Json::from(rows).to_string();
-    stored(change.execute_raw(statement(book, [rows.into()])).await)?;
-    Ok(())
+        .collect()
 }
 
-/// Writes the calls down.
-async fn write_down(
-    change: &DatabaseTransaction,
-    paid: &[(&Entry, u64)],
-) -> Result<(), StoreError> {
-    if paid.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<Json> = paid
-        .iter()
+/// The calls themselves.
+fn calls(paid: &[(&Entry, u64)]) -> Json {
+    paid.iter()
         .map(|(entry, _)| {
             let usage = &entry.usage;
             let (account, guest) = match entry.caller {
@@ -153,17 +161,11 @@ async fn write_down(
                 usage.at.timestamp_micros(),
             ])
         })
-        .collect();
-    let write = "INSERT INTO usage (request_id, account_id, guest_id, endpoint, method, status, credits, response_time_ms, ip, created_at) \
-                 SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, \
-                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9 FROM json_each($1)";
-    let rows = Json::from(rows).to_string();
-    stored(change.execute_raw(statement(write, [rows.into()])).await)?;
-    Ok(())
+        .collect()
 }
 
-/// Adds the calls of accounts to the day's tallies, which listings read in place of the calls.
-async fn tally(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(), StoreError> {
+/// The calls of accounts: one row a day, endpoint and method.
+fn tallies(paid: &[(&Entry, u64)]) -> Json {
     let mut tallies = BTreeMap::new();
     for (entry, _) in paid {
         let CallerId::Account(account) = entry.caller else { continue };
@@ -175,23 +177,20 @@ async fn tally(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(
         *credits += u64::from(entry.cost);
         *time += u64::from(usage.response_time_ms);
     }
-    if tallies.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<Json> = tallies
+    tallies
         .into_iter()
         .map(|((account, day, endpoint, method), (requests, credits, time))| {
             json!([account, day, endpoint, method, requests, credits, time])
         })
-        .collect();
-    let add = "INSERT INTO usage_day (account_id, day, endpoint, method, requests, credits, response_time_ms) \
-               SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6 \
-               FROM json_each($1) WHERE true \
-               ON CONFLICT (account_id, day, endpoint, method) DO UPDATE SET \
-               requests = usage_day.requests + excluded.requests, \
-               credits = usage_day.credits + excluded.credits, \
-               response_time_ms = usage_day.response_time_ms + excluded.response_time_ms";
-    let rows = Json::from(rows).to_string();
-    stored(change.execute_raw(statement(add, [rows.into()])).await)?;
-    Ok(())
+        .collect()
+}
+
+/// Keeps the answers that are to be found again.
+async fn keep(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(), StoreError> {
+    let kept = paid.iter().filter_map(|(entry, balance)| {
+        let CallerId::Account(owner) = entry.caller else { return None };
+        let body = entry.kept.as_ref()?.with(*balance);
+        Some(KeptResult { id: ResultId(entry.usage.request_id), owner, body, at: entry.usage.at })
+    });
+    insert_results(change, &kept.collect::<Vec<_>>()).await
 }

@@ -1,0 +1,168 @@
+//! Metered operations: the tier and the credits on the way in, the debit on the way out.
+
+use account_core::{
+    Caller, Tier,
+    idempotency::{Claim, Claimed, IdempotencyStore as _, Slot},
+};
+use poem::{Error, Request, Result};
+use poem_openapi::types::ToJSON as _;
+
+use super::{
+    super::{
+        Answer, Call, Refusal,
+        answer::envelope,
+        faults::{Fault, Step},
+    },
+    Identified, Keep, Keyed,
+    guard::Guard,
+    repeats::{is_answered, key_of_repeats, other_request, unkept},
+};
+use crate::{
+    failpoint,
+    quantlib::{Computation, wire_name},
+    service::TierGate,
+};
+
+/// A caller who may call this metered operation and can pay for it.
+pub struct Metered {
+    keyed: Keyed,
+    cost: u32,
+    keep: Option<Keep>,
+}
+
+impl Guard for Metered {
+    async fn judge(request: &Request) -> Result<Self, Refusal> {
+        let keyed = Keyed::<Caller>::judge(request).await?;
+        let operation = keyed
+            .call
+            .operation()
+            .expect("routes refuses a metered endpoint without a line in the table");
+        check_tier(keyed.call.service.settings.tier_gate, &keyed.caller, operation.tier)?;
+        let cost = operation.cost();
+        let key = key_of_repeats(request);
+        let slot = key.as_ref().ok().and_then(Option::as_ref).map(|key| {
+            let call = &keyed.call;
+            Slot::of(keyed.caller.id(), call.method_name(), call.route().unwrap_or_default(), key)
+        });
+        // Who has paid for an answer gets it again, whatever is left.
+        if keyed.caller.credit_balance() < u64::from(cost)
+            && !is_answered(&keyed.call, slot).await?
+        {
+            return Err(Refusal::Credits { cost });
+        }
+        key.map_err(|fault| Refusal::Faults(vec![fault]))?;
+        if let Some(slot) = slot {
+            keyed.call.set_once(slot);
+        }
+        let keep = request.data().map(|Identified { keep, .. }| keep.clone());
+        Ok(Self { keyed, cost, keep })
+    }
+
+    fn call(&self) -> &Call {
+        &self.keyed.call
+    }
+}
+
+impl Metered {
+    /// Computes, takes the credits, answers.
+    ///
+    /// # Errors
+    ///
+    /// A 422 where the computation refuses its arguments, a 402 where the credits went
+    /// elsewhere meanwhile; nothing is charged then. Under a key of repeats also a 409 while the
+    /// same request is being answered, and a 422 where the key is another request's.
+    pub async fn run<C: Computation>(self, request: C) -> Result<Answer<C::Answer>> {
+        failpoint::hit("guarded");
+        let answered = match self.keyed.call.claim() {
+            None => self.run_anew(request).await,
+            Some(claim) => Box::pin(self.run_once(claim, request)).await,
+        };
+        if let (Err(Refusal::Credits { .. }), Some(key)) = (&answered, self.keyed.key()) {
+            // The balance that was remembered is spent: the next call is refused before its work.
+            self.keyed.call.service.callers.forget(key).await;
+        }
+        answered
+            .map_err(|refusal| Error::from_response(refusal.into_response(self.keyed.call.surface)))
+    }
+
+    async fn run_anew<C: Computation>(&self, request: C) -> Result<Answer<C::Answer>, Refusal> {
+        let data = self.compute(request).await?;
+        failpoint::hit("computed");
+        let Keyed { call, caller, .. } = &self.keyed;
+        let Some(keep) = &self.keep else {
+            call.settle(caller, self.cost, None).await?;
+            return Ok(Answer::new(data));
+        };
+        let data = data.to_json_string();
+        call.settle(caller, self.cost, keep(call, self.cost, &data)).await?;
+        Ok(Answer::around(&data))
+    }
+
+    /// Answers a request that may have come before.
+    async fn run_once<C: Computation>(
+        &self,
+        claim: Claim,
+        request: C,
+    ) -> Result<Answer<C::Answer>, Refusal> {
+        let call = &self.keyed.call;
+        let store = call.service.accounts.store();
+        let claimed = store.claim(claim, call.at).await.map_err(|error| unkept(call, &error))?;
+        match claimed {
+            Claimed::Yours => failpoint::hit("claimed"),
+            Claimed::Answered(kept) => {
+                call.replay(&kept);
+                return Ok(Answer::written(kept.body));
+            }
+            Claimed::Running => return Err(Refusal::StillRunning),
+            Claimed::OtherRequest => return Err(other_request()),
+        }
+        let answered = self.fill(claim, request).await;
+        if answered.is_err()
+            && let Err(error) = store.release(claim).await
+        {
+            // It frees itself after a while.
+            tracing::warn!(request_id = %call.id, %error, "a slot was not given back");
+        }
+        answered
+    }
+
+    async fn fill<C: Computation>(
+        &self,
+        claim: Claim,
+        request: C,
+    ) -> Result<Answer<C::Answer>, Refusal> {
+        let body = envelope(&self.compute(request).await?.to_json_string(), None);
+        let Keyed { call, caller, .. } = &self.keyed;
+        call.settle_once(claim, caller, self.cost, body.clone()).await?;
+        Ok(Answer::written(body))
+    }
+
+    async fn compute<C: Computation>(&self, request: C) -> Result<C::Answer, Refusal> {
+        let outcome = if request.is_long() {
+            let compute = move || request.compute();
+            self.keyed.call.service.long_work.run(compute).await?
+        } else {
+            request.compute()
+        };
+        outcome.map_err(|error| Refusal::Faults(vec![fault(&error)]))
+    }
+}
+
+/// Guests reach FREE endpoints only, whatever the gate; accounts by their tier, or all of them.
+fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), Refusal> {
+    let allowed = match (caller, gate) {
+        (Caller::Guest(_), _) => needed == Tier::Free,
+        (Caller::Account(_), TierGate::Guests) => true,
+        (Caller::Account(account), TierGate::Tiers) => account.tier >= needed,
+    };
+    if allowed { Ok(()) } else { Err(Refusal::Tier(needed)) }
+}
+
+/// What only the mathematics could see, as a fault of the request.
+fn fault(error: &quant_core::Error) -> Fault {
+    let kind = format!("value_error.{}", error.code());
+    let mut path = vec![Step::name("body")];
+    path.extend(error.argument().map(|argument| Step::name(wire_name(argument))));
+    path.extend(error.index().map(Step::Index));
+    Fault::new(&path, kind, error.to_string())
+}

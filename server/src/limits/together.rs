@@ -1,0 +1,103 @@
+//! Calls that several instances count together: each lets through what it has leased.
+
+use std::sync::Arc;
+
+use account_core::limit::lease::{Allowance, LeaseStore, Share, Unused};
+use account_core::{Admission, Caller, CallerId, GuestId, Standing, StoreError, Timestamp};
+use dashmap::DashMap;
+use tokio::sync::Mutex;
+
+use super::leases::Leases;
+
+/// What this instance holds of each caller's calls.
+pub(super) struct Together {
+    /// Where all instances lease them.
+    pub(super) leases: Leases,
+    shares: DashMap<CallerId, Arc<Mutex<Share>>>,
+}
+
+impl Together {
+    /// Holds nothing yet.
+    pub(super) fn new(leases: Leases) -> Self {
+        Self { leases, shares: DashMap::new() }
+    }
+
+    /// Lets a call through that is leased, or leases the next ones. What else must let it through
+    /// is asked by `admit_elsewhere`; where that refuses, the leased call is taken back.
+    ///
+    /// Calls of one caller wait for one lease. One that is given up on the way, with its client or
+    /// by the clock, may have leased what nobody uses then: never too many, perhaps too few.
+    pub(super) async fn admit(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+        admit_elsewhere: impl FnOnce(Standing) -> Admission + Send,
+    ) -> Result<Admission, StoreError> {
+        let allowance = allowance(caller);
+        let share = self.share(caller);
+        let mut share = share.lock().await;
+        let admission = loop {
+            if let Some(admission) = share.admit(now, &allowance) {
+                break admission;
+            }
+            let ask = share.ask(now, &allowance);
+            share.receive(self.leases.lease(caller.id(), ask).await?, &ask);
+        };
+        let Admission::Granted(own) = admission else { return Ok(admission) };
+        let admission = admit_elsewhere(own);
+        if matches!(admission, Admission::Refused { .. }) {
+            share.take_back();
+        }
+        Ok(admission)
+    }
+
+    /// How a caller's own limit stands; calls that another instance has leased count as made.
+    pub(super) async fn standing(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Standing, StoreError> {
+        let (share, allowance) = (self.share(caller), allowance(caller));
+        let share = share.lock().await;
+        let shared = self.leases.shared(caller.id()).await?.standing(now, &allowance);
+        Ok(Standing { remaining: shared.remaining + share.unused(now, &allowance), ..shared })
+    }
+
+    /// How many calls of a guest all instances have leased today.
+    pub(super) async fn requests_today(
+        &self,
+        guest: GuestId,
+        now: Timestamp,
+    ) -> Result<u32, StoreError> {
+        Ok(self.leases.shared(CallerId::Guest(guest)).await?.requests_today(now))
+    }
+
+    /// Gives back what `give_up` makes a share give up.
+    pub(super) async fn give_back(&self, give_up: impl Fn(&mut Share) -> Option<Unused>) {
+        let mut given_up = Vec::new();
+        self.shares.retain(|caller, share| {
+            // Whoever is at it looks at its lease itself.
+            let Ok(mut held) = share.try_lock() else { return true };
+            given_up.extend(give_up(&mut held).map(|unused| (*caller, unused)));
+            !held.is_empty() || Arc::strong_count(share) > 1
+        });
+        for (caller, unused) in given_up {
+            if let Err(error) = self.leases.give_back(caller, unused).await {
+                // They count as made for an hour: too few are let through, not too many.
+                tracing::warn!(%error, "calls that were leased are not given back");
+                return;
+            }
+        }
+    }
+
+    fn share(&self, caller: &Caller) -> Arc<Mutex<Share>> {
+        self.shares.entry(caller.id()).or_default().clone()
+    }
+}
+
+fn allowance(caller: &Caller) -> Allowance {
+    match caller {
+        Caller::Account(account) => Allowance::hourly(account.hourly_limit),
+        Caller::Guest(_) => Allowance::GUEST,
+    }
+}

@@ -1,0 +1,250 @@
+//! What is remembered of those who come, so that the warm path asks no storage.
+//!
+//! Every change that makes a memory wrong, as of a key revoked or suspended, a tier, a limit, a
+//! grant of credits or one to a client, moves the store's revision. A watcher reads it a few times a
+//! second, and at once where the database announces it; where it has moved, everyone is forgotten.
+//! So a change is seen within a second wherever it was made, also where no announcement comes, and
+//! where the watcher hears nothing from the store, nothing is believed any longer. A change made
+//! here is forgotten at once.
+
+use std::{
+    hash::Hash,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use moka::future::Cache;
+
+use crate::{
+    callers::Unidentified,
+    store::{Epoch, Store},
+};
+
+/// How often the store is asked whether anything changed.
+const WATCHED: Duration = Duration::from_millis(300);
+/// How long what is remembered is believed after the store last said that nothing changed.
+const BELIEVED: Duration = Duration::from_millis(900);
+/// How long a name is remembered to be nobody's; it may be someone's soon.
+const REMEMBERED_UNKNOWN: Duration = Duration::from_millis(500);
+/// Unknown names are remembered apart, so that they push out nobody.
+const UNKNOWN_CAPACITY: u64 = 10_000;
+
+/// Whether what is remembered may still be believed.
+pub struct Belief {
+    epoch: Arc<Epoch>,
+    /// When the store last said that nothing had changed.
+    confirmed: Mutex<Instant>,
+}
+
+impl Belief {
+    /// Belief in what `store` says.
+    #[must_use]
+    pub fn new(store: &Store) -> Self {
+        Self { epoch: store.epoch().clone(), confirmed: Mutex::new(Instant::now()) }
+    }
+
+    /// Turns the epoch whenever the store's revision moves from `seen`, until the task is ended.
+    pub async fn watch(&self, store: &Store, mut seen: i64) {
+        let mut news = None;
+        loop {
+            if news.is_none() {
+                news = store.news().await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "the database announces nothing; it is asked instead");
+                    None
+                });
+            }
+            let asked = Instant::now();
+            match store.revision().await {
+                Ok(revision) if revision == seen => {}
+                Ok(revision) => {
+                    seen = revision;
+                    self.forget_all();
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the store does not tell whether a key has changed");
+                    tokio::time::sleep(WATCHED).await;
+                    continue;
+                }
+            }
+            *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner) = asked;
+            match &mut news {
+                None => tokio::time::sleep(WATCHED).await,
+                Some(heard) => {
+                    if let Ok(Err(error)) = tokio::time::timeout(WATCHED, heard.next()).await {
+                        tracing::warn!(%error, "the database's announcements are lost");
+                        news = None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Believes nothing any longer of what is remembered.
+    pub fn forget_all(&self) {
+        self.epoch.turn();
+    }
+
+    fn is_fresh(&self) -> bool {
+        self.confirmed.lock().unwrap_or_else(PoisonError::into_inner).elapsed() < BELIEVED
+    }
+}
+
+/// Who comes under which name, as long as it is believed.
+pub struct Memory<N, T> {
+    belief: Arc<Belief>,
+    known: Cache<N, Remembered<T>>,
+    unknown: Cache<N, Remembered<Unidentified>>,
+    look_ups: AtomicU64,
+}
+
+/// What the store answered, and in which epoch it was asked.
+#[derive(Clone)]
+struct Remembered<T> {
+    answer: T,
+    epoch: u64,
+}
+
+impl<N, T> Memory<N, T>
+where
+    N: Copy + Eq + Hash + Send + Sync + 'static,
+    T: Clone + Send + Sync + 'static,
+{
+    /// Remembers nobody yet, and later at most so many for at most so long.
+    #[must_use]
+    pub fn new(belief: Arc<Belief>, capacity: u64, remembered: Duration) -> Self {
+        Self::with_capacities(belief, capacity, UNKNOWN_CAPACITY, remembered)
+    }
+
+    fn with_capacities(
+        belief: Arc<Belief>,
+        known: u64,
+        unknown: u64,
+        remembered: Duration,
+    ) -> Self {
+        let known = Cache::builder().max_capacity(known).time_to_live(remembered).build();
+        let unknown =
+            Cache::builder().max_capacity(unknown).time_to_live(REMEMBERED_UNKNOWN).build();
+        Self { belief, known, unknown, look_ups: AtomicU64::new(0) }
+    }
+
+    /// Finds who comes under `name`; `look_up` asks the store.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody was found.
+    pub async fn recall<F>(&self, name: N, look_up: impl Fn() -> F) -> Result<T, Unidentified>
+    where
+        F: Future<Output = Result<T, Unidentified>>,
+    {
+        let epoch = self.belief.epoch.number();
+        match self.known.get(&name).await {
+            Some(known) if known.epoch == epoch && self.belief.is_fresh() => {
+                return Ok(known.answer);
+            }
+            Some(_) => self.known.invalidate(&name).await,
+            None => {}
+        }
+        if let Some(unknown) = self.unknown.get(&name).await
+            && unknown.epoch == epoch
+        {
+            return Err(unknown.answer);
+        }
+        self.ask(name, epoch, look_up).await
+    }
+
+    /// Asks the store. Who comes under one name waits for one look-up, unless that began in an
+    /// epoch that is over.
+    async fn ask<F>(&self, name: N, epoch: u64, look_up: impl Fn() -> F) -> Result<T, Unidentified>
+    where
+        F: Future<Output = Result<T, Unidentified>>,
+    {
+        loop {
+            let asked = self.known.try_get_with(name, async {
+                self.look_ups.fetch_add(1, Ordering::Relaxed);
+                // Read before the store is asked: a change in between makes the answer an old one.
+                let epoch = self.belief.epoch.number();
+                match look_up().await {
+                    Ok(answer) => Ok(Remembered { answer, epoch }),
+                    Err(answer) => Err(Remembered { answer, epoch }),
+                }
+            });
+            match asked.await {
+                Ok(known) if known.epoch >= epoch => return Ok(known.answer),
+                Err(failure) if failure.epoch >= epoch => {
+                    if failure.answer != Unidentified::Unavailable {
+                        self.unknown.insert(name, (*failure).clone()).await;
+                    }
+                    return Err(failure.answer);
+                }
+                Ok(_) => self.known.invalidate(&name).await,
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Forgets who came under `name`.
+    pub async fn forget(&self, name: &N) {
+        self.known.invalidate(name).await;
+    }
+
+    /// How often the store was asked.
+    #[must_use]
+    pub fn look_ups(&self) -> u64 {
+        self.look_ups.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOT: u64 = 0;
+
+    fn memory() -> Memory<u64, u64> {
+        let confirmed = Mutex::new(Instant::now());
+        let belief = Arc::new(Belief { epoch: Arc::default(), confirmed });
+        Memory::with_capacities(belief, 10, 100, Duration::from_secs(60))
+    }
+
+    /// Asks for a name; the store knows one.
+    async fn ask(memory: &Memory<u64, u64>, name: u64) -> Result<u64, Unidentified> {
+        let look_up =
+            || async move { if name == HOT { Ok(name) } else { Err(Unidentified::Unknown) } };
+        memory.recall(name, look_up).await
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_unknown_keys_pushes_out_no_hot_one() {
+        let memory = memory();
+        ask(&memory, HOT).await.expect("the hot one");
+        for name in 1..=1_000 {
+            assert_eq!(ask(&memory, name).await, Err(Unidentified::Unknown));
+        }
+        memory.known.run_pending_tasks().await;
+        memory.unknown.run_pending_tasks().await;
+        assert_eq!(memory.known.entry_count(), 1, "none of them is among the known");
+        assert!(memory.unknown.entry_count() <= 100, "they push out each other");
+        assert_eq!(memory.look_ups(), 1_001, "each was looked up");
+        // Without a watcher, nothing is believed for long.
+        *memory.belief.confirmed.lock().expect("no panic") = Instant::now();
+        ask(&memory, HOT).await.expect("the hot one");
+        assert_eq!(memory.look_ups(), 1_001, "the hot one's check asks no storage");
+    }
+
+    #[tokio::test]
+    async fn what_was_asked_in_an_epoch_that_is_over_is_asked_again() {
+        let memory = memory();
+        for _ in 0..3 {
+            ask(&memory, HOT).await.expect("the hot one");
+            assert_eq!(ask(&memory, 1).await, Err(Unidentified::Unknown));
+        }
+        assert_eq!(memory.look_ups(), 2);
+        memory.belief.forget_all();
+        ask(&memory, HOT).await.expect("the hot one");
+        assert_eq!(ask(&memory, 1).await, Err(Unidentified::Unknown));
+        assert_eq!(memory.look_ups(), 4);
+    }
+}

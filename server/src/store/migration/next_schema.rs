@@ -1,0 +1,45 @@
+//! The step of a release to come, by which benches/load changes the schema under load.
+//!
+//! It expands, as every step that runs while older instances serve has to: a table that they do not
+//! know, a column that they may leave empty. It locks one table that they write, and no second one,
+//! so that no call of theirs waits in a circle with it.
+
+use sea_orm_migration::prelude::*;
+use sea_orm_migration::schema::{big_integer, text_null};
+
+/// The step, where `QS_NEXT_SCHEMA` asks for it.
+pub(super) fn asked_for() -> Option<Box<dyn MigrationTrait>> {
+    std::env::var_os("QS_NEXT_SCHEMA")?;
+    Some(Box::new(Migration))
+}
+
+struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "m29991231_000001_next"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Migration {
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let mut table = Table::create();
+        table.table("usage_note").col(big_integer("usage_id").primary_key());
+        manager.create_table(table).await?;
+        let mut column = Table::alter();
+        column.table("usage").add_column(text_null("note"));
+        manager.alter_table(column).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let mut column = Table::alter();
+        column.table("usage").drop_column("note");
+        manager.alter_table(column).await?;
+        manager.drop_table(Table::drop().table("usage_note").to_owned()).await
+    }
+}
