@@ -202,11 +202,11 @@ async fn a_suspended_key_is_refused_until_it_is_activated() {
     app.get("/auth/validate", Some(&key)).await.expect(200);
 
     app.accounts().suspend(&email("ada")).await.expect("an account");
-    app.forget_callers().await;
+    app.forget_callers();
     app.get("/auth/validate", Some(&key)).await.expect(401);
 
     app.accounts().activate(&email("ada")).await.expect("an account");
-    app.forget_callers().await;
+    app.forget_callers();
     app.get("/auth/validate", Some(&key)).await.expect(200);
 }
 

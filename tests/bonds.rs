@@ -94,3 +94,33 @@ fn prices_and_yields_agree_with_fifty_digits() {
 fn prices_and_yields_agree_with_quantlib() {
     check("QuantLib", "bond_yields_quantlib", [QUANTLIB_TOLERANCE; 3]);
 }
+
+#[test]
+fn the_treasury_s_own_notes_agree() {
+    /// What the regulation prints: six digits of a price, four of a yield.
+    const PRINTED: f64 = 5e-7;
+    const PRINTED_YIELD: f64 = 1e-8;
+    let mut largest = Largest::default();
+    for row in golden::rows("published_notes", 3) {
+        let note = FixedBond {
+            issue_date: row.get("issue_date"),
+            maturity_date: row.get("maturity_date"),
+            coupon_rate: row.get("coupon_rate"),
+            face_value: 100.0,
+            frequency: Frequency::Semiannual,
+            day_count: day_count("ACT/ACT ICMA"),
+            end_of_month: row.get("end_of_month"),
+            calendar: Calendar::None,
+            convention: BusinessDayConvention::Unadjusted,
+        };
+        let (settlement, rate) = (row.get("settlement_date"), row.get("yield"));
+        let (price, accrued): (f64, f64) = (row.get("price"), row.get("accrued_interest"));
+        let found = note.measures(settlement, rate, YieldConvention::Treasury).expect("measures");
+        largest.see(&row, (found.clean_price - price).abs(), PRINTED, &found);
+        largest.see(&row, (found.accrued_interest - accrued).abs(), PRINTED, &found);
+        let back = note.yield_to_maturity(settlement, price, YieldConvention::Treasury);
+        let back = back.expect("a yield");
+        largest.see(&row, (back - rate).abs(), PRINTED_YIELD, &back);
+    }
+    println!("treasury notes: largest difference from printed figures {largest}");
+}

@@ -14,14 +14,16 @@ use openidconnect::{JsonWebKeyId, PrivateSigningKey};
 use poem::{
     EndpointExt, IntoResponse, Request, Response, Route, Server,
     endpoint::make_sync,
-    http::{Method, StatusCode},
+    http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
 };
 use quant_server::config::IdpRoute;
-use quant_tests::{Answer, App, START};
+use quant_tests::browser::{Browser, encode, sealed};
+use quant_tests::{Answer, App, MCP_URL, START};
 use serde_json::{Value, json};
 
 const WEBSITE: &str = "https://www.example.com";
+const PUBLIC_URL: &str = "https://api.example.com";
 const CLIENT: &str = "quant";
 const SECRET: &str = "a secret of the client";
 
@@ -119,7 +121,7 @@ impl Provider {
             issuer: self.issuer.clone(),
             client_id: CLIENT.to_owned(),
             client_secret: Some(SECRET.to_owned()),
-            redirect_url: "http://127.0.0.1:8080/user/auth/idp/callback".to_owned(),
+            public_url: PUBLIC_URL.to_owned(),
         }
     }
 
@@ -227,7 +229,7 @@ async fn a_newcomer_signs_up_in_the_browser_and_is_known_the_second_time() {
     assert!(away.location.starts_with(&format!("{}/authorize?", provider.issuer)));
     assert_eq!(away.parameter("client_id"), CLIENT);
     assert_eq!(away.parameter("code_challenge_method"), "S256");
-    assert_eq!(away.parameter("redirect_uri"), provider.route().redirect_url);
+    assert_eq!(away.parameter("redirect_uri"), format!("{PUBLIC_URL}/user/auth/idp/callback"));
     assert!(away.parameter("scope").contains("openid"));
 
     let place = sign_in(&app, &provider, "", None).await;
@@ -386,10 +388,7 @@ async fn every_error_goes_to_the_login_page_with_a_text_of_our_own() {
 
     provider.state().is_down = true;
     let text = error_text(&sign_in(&app, &provider, "", Some(json!({}))).await);
-    assert!(
-        text.contains("could not be verified"),
-        "the keys are known, the exchange failed: {text}"
-    );
+    assert!(text.contains("does not answer"), "the keys are known, the exchange failed: {text}");
     app.clock.advance(TimeDelta::hours(2));
     let other = self::app(&provider).await;
     let answer = other.get("/user/auth/idp/start", None).await;
@@ -485,9 +484,96 @@ async fn no_location_leads_anywhere_but_the_website_the_provider_and_the_loopbac
     }
 }
 
+/// The address at which a new client asks for access to somebody's account.
+async fn question(app: &App) -> String {
+    let redirect = "http://127.0.0.1:4711/callback";
+    let metadata = json!({ "redirect_uris": [redirect] }).to_string();
+    let client = app.post("/oauth/register", None, &metadata).await.text("/client_id");
+    let challenge = "c".repeat(43);
+    let pairs = [
+        ("response_type", "code"),
+        ("client_id", &client),
+        ("redirect_uri", redirect),
+        ("code_challenge", &challenge),
+        ("code_challenge_method", "S256"),
+    ];
+    format!("/oauth/authorize?{}", encode(&pairs))
+}
+
+/// Goes from a sign-in page to the provider and back, and answers where the browser is sent then.
+async fn by_provider(browser: &mut Browser<'_>, provider: &Provider, page: &Answer) -> String {
+    let (_, link) = page.body_text.split_once(&format!("href=\"{PUBLIC_URL}")).expect("a link");
+    let away = browser.get(link.split('"').next().expect("an attribute ends")).await;
+    let away = Away { location: location(&away), cookie: String::new() };
+    provider.state().id_token = token(&provider.claims(Some(&away.parameter("nonce"))), 1);
+    let query = format!("code=abc&state={}", away.parameter("state"));
+    location(&browser.get(&format!("/user/auth/idp/callback?{query}")).await)
+}
+
+#[tokio::test]
+async fn an_application_is_connected_by_a_sign_in_at_the_provider() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let question = question(&app).await;
+    let mut ada = Browser::new(&app);
+    let page = ada.get(&question).await;
+    let place = by_provider(&mut ada, &provider, &page).await;
+    let token = last(&place, &format!("{WEBSITE}/complete-profile?completion_token="));
+    let onward = complete(&app, token).await.text("/data/desktop_redirect");
+    let onward = last(&onward, MCP_URL);
+    let consent = ada.get(onward).await;
+    let consent = ada.follow(&consent).await;
+    assert!(consent.body_text.contains("ada@example.com"), "{consent:?}");
+
+    let mut later = Browser::new(&app);
+    let page = later.get(&question).await;
+    let place = by_provider(&mut later, &provider, &page).await;
+    let onward = last(&place, MCP_URL);
+    let stranger = Browser::new(&app).get(onward).await;
+    assert!(stranger.expect(400).is_null() && stranger.body_text.contains("has expired"));
+    assert_eq!(stranger.header("set-cookie"), None, "nobody is signed in by another's code");
+    let consent = later.get(onward).await;
+    let consent = later.follow(&consent).await;
+    let allowed = later.decide(&consent, "allow").await;
+    allowed.expect(303);
+    assert!(allowed.header("location").expect("the client").contains("code="));
+    let twice = later.get(onward).await;
+    assert!(twice.expect(400).is_null() && twice.body_text.contains("has been used"));
+    let page = later.get("/account/applications").await;
+    assert!(page.body_text.contains("Sign out"), "the second use has ended no session");
+
+    app.accounts().suspend(&quant_tests::email("ada")).await.expect("there");
+    let mut late = Browser::new(&app);
+    let page = late.get(&question).await;
+    let text = error_text(&by_provider(&mut late, &provider, &page).await);
+    assert!(text.contains("suspended"), "{text}");
+}
+
+#[tokio::test]
+async fn a_form_that_was_not_sealed_for_the_browser_leads_nowhere() {
+    let provider = Provider::start().await;
+    let app = app(&provider).await;
+    let long = "a".repeat(16 * 1024 + 1);
+    for form in ["", "/", "//evil.example", "https://evil.example", "a b", "a&code=b", &long] {
+        let form: String = form_urlencoded::byte_serialize(form.as_bytes()).collect();
+        let refused = app.get(&format!("/oauth/sign-in/provider?form={form}"), None).await;
+        assert_eq!((refused.status.as_u16(), refused.header("location")), (400, None), "{form}");
+    }
+    let mut ada = Browser::new(&app);
+    let away = location(&ada.get("/oauth/sign-in/provider?form=forged").await);
+    assert!(away.starts_with(&format!("{}/authorize?", provider.issuer)), "{away}");
+    for query in ["", "?form=forged", "?form=forged&code=x"] {
+        let refused = ada.get(&format!("/oauth/sign-in/return{query}")).await;
+        assert_eq!((refused.status.as_u16(), refused.header("location")), (400, None), "{query}");
+    }
+}
+
 #[tokio::test]
 async fn a_service_without_a_provider_says_so() {
     let app = App::start().await;
+    let page = app.get("/account/applications", None).await;
+    assert!(page.expect(200).is_null() && !page.body_text.contains("identity provider"));
+    app.get("/oauth/sign-in/provider?form=forged", None).await.expect(400);
     for path in ["/user/auth/idp/start", "/user/auth/idp/callback?state=x"] {
         let refused = app.get(path, None).await;
         assert_eq!(refused.expect(503)["message"], "Identity provider not configured", "{path}");
@@ -502,55 +588,61 @@ async fn the_pages_work_by_forms_alone_and_repeat_nothing_that_they_are_told() {
     let provider = Provider::start().await;
     let route = provider.route();
     let app = App::start_with(|config| config.idp = Some(route)).await;
-    let page = app.get("/login?error=%3Cscript%3Ealert(1)%3C/script%3ECall%20us", None).await;
+    let mut ada = Browser::new(&app);
+    let page = ada.get("/login?error=%3Cscript%3Ealert(1)%3C/script%3ECall%20us").await;
     page.expect(200);
-    assert!(
-        !page.body_text.contains("alert(1)") && !page.body_text.contains("Call us"),
-        "{}",
-        page.body_text
-    );
-    assert!(page.body_text.contains("role=\"alert\""));
+    let text = &page.body_text;
+    assert!(!text.contains("alert(1)") && !text.contains("Call us"), "{text}");
+    assert!(text.contains("role=\"alert\""));
     let policy = page.header("content-security-policy").expect("a policy");
     assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
     assert_eq!(page.header("cache-control"), Some("no-store"));
 
     let place = sign_in(&app, &provider, "", None).await;
-    let token = last(&place, "/complete-profile?completion_token=").to_owned();
-    let form = app.get(&place, None).await;
-    form.expect(200);
-    assert!(form.body_text.contains(&token) && form.body_text.contains("<label for=\"phone\">"));
-    let send = |path: &'static str, body: String, site: &'static str| {
-        let request = Request::builder().method(Method::POST).uri_str(path);
-        let request = request.content_type("application/x-www-form-urlencoded");
-        app.send(request.header("Sec-Fetch-Site", site).body(body))
+    let page = ada.get(&place).await;
+    assert!(page.expect(200).is_null() && page.body_text.contains("<label for=\"phone\">"));
+    let token = last(&place, "/complete-profile?completion_token=");
+    assert!(!page.body_text.contains(token), "it is sealed");
+    let fill_in = |page: &Answer, phone: &'static str, username: &'static str| {
+        let form = sealed(page);
+        [
+            ("form", form),
+            ("phone", phone.into()),
+            ("country", "Italy".into()),
+            ("username", username.into()),
+        ]
     };
-    let faulty = format!("completion_token={token}&phone=&country=Italy&username=a%20b");
-    let again = send("/complete-profile", faulty, "same-origin").await;
+    let again = send(&mut ada, "/complete-profile", &fill_in(&page, "", "a b")).await;
     again.expect(422);
-    assert!(
-        again.body_text.contains("id=\"phone-fault\"")
-            && again.body_text.contains("username-fault")
-    );
-    assert!(again.body_text.contains("value=\"a b\""), "what was typed stays");
-    let good = format!("completion_token={token}&phone=%2B39+1&country=Italy&username=ada");
-    send("/complete-profile", good.clone(), "cross-site").await.expect(403);
-    let done = send("/complete-profile", good.clone(), "same-origin").await;
+    let text = &again.body_text;
+    assert!(text.contains("id=\"phone-fault\"") && text.contains("username-fault"));
+    assert!(text.contains("value=\"a b\""), "what was typed stays");
+    let good = fill_in(&again, "+39 1", "ada");
+    let stranger = send(&mut Browser::new(&app), "/complete-profile", &good).await;
+    assert!(stranger.expect(400).is_null() && stranger.body_text.contains("has expired"));
+    let done = send(&mut ada, "/complete-profile", &good).await;
     done.expect(200);
     assert!(done.body_text.contains("fk_user_") && done.body_text.contains("ada@example.com"));
-    send("/complete-profile", good, "same-origin").await.expect(400);
+    let twice = send(&mut ada, "/complete-profile", &good).await;
+    assert!(twice.expect(400).is_null() && twice.body_text.contains("has been used"));
 
     let place = sign_in(&app, &provider, "", None).await;
-    let code = last(&place, "/login?code=").to_owned();
-    let page = app.get(&place, None).await;
-    assert!(page.body_text.contains(&code) && page.body_text.contains("Continue"));
-    let signed_in = send("/login", format!("code={code}"), "same-origin").await;
-    signed_in.expect(200);
-    assert!(signed_in.body_text.contains("fk_user_"));
-    send("/login", format!("code={code}"), "same-origin").await.expect(400);
+    let page = ada.get(&place).await;
+    assert!(!page.body_text.contains(last(&place, "/login?code=")), "it is sealed");
+    let form = [("form", sealed(&page))];
+    send(&mut Browser::new(&app), "/login", &form).await.expect(400);
+    let signed_in = send(&mut ada, "/login", &form).await;
+    assert!(signed_in.expect(200).is_null() && signed_in.body_text.contains("fk_user_"));
+    send(&mut ada, "/login", &form).await.expect(400);
 
     let elsewhere = self::app(&provider).await;
     for path in ["/login", "/complete-profile"] {
         elsewhere.get(path, None).await.expect(404);
     }
+}
+
+async fn send(browser: &mut Browser<'_>, path: &str, fields: &[(&str, String)]) -> Answer {
+    let pairs: Vec<(&str, &str)> = fields.iter().map(|(name, text)| (*name, &text[..])).collect();
+    browser.post(path, &pairs).await
 }

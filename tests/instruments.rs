@@ -98,3 +98,29 @@ fn bills_agree_with_fifty_digits() {
     }
     println!("largest error by discount rate: {largest}, by price: {largest_by_price}");
 }
+
+#[test]
+fn the_treasury_s_own_bills_agree() {
+    let mut largest = Largest::default();
+    for row in golden::rows("published_bills", 6) {
+        let quote = row.get("quote");
+        let bill = TreasuryBill {
+            settlement_date: row.get("settlement_date"),
+            maturity_date: row.get("maturity_date"),
+            face_value: 100.0,
+            quote: match row.text("quoted") {
+                "price" => Quote::Price(quote),
+                _ => Quote::DiscountRate(quote),
+            },
+        };
+        let value = bill.value().expect("a value");
+        let found = match row.text("result") {
+            "price" => value.price,
+            "discount_rate" => value.discount_rate,
+            _ => value.bond_equivalent_yield,
+        };
+        let printed: f64 = row.get("value");
+        largest.see(&row, (found - printed).abs(), row.get("printed_to"), &found);
+    }
+    println!("treasury bills: largest difference from printed figures {largest}");
+}

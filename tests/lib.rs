@@ -4,9 +4,11 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
+pub mod browser;
 pub mod golden;
 pub mod mcp;
 pub mod names;
+pub mod oauth;
 
 use std::time::Duration;
 
@@ -14,7 +16,7 @@ use std::sync::Arc;
 
 use account_core::guest::CreationLimits;
 use account_core::{
-    Client, Code, Email, Login, NewAccount, Password, Tier, Timestamp, Username, oauth,
+    Code, Email, NewAccount, Password, Tier, Timestamp, Username,
     testing::{FixedClock, Outbox},
 };
 use poem::{
@@ -107,6 +109,7 @@ pub fn config(folder: &TempDir) -> Config {
             database_pool: 8,
             master_key_file: path("master.key"),
         },
+        redis: None,
         public_url: None,
         mail: MailRoute::Folder(path("mail")),
         mail_from: "quant-server <no-reply@localhost>".to_owned(),
@@ -182,7 +185,14 @@ impl App {
 
     /// Another instance of the service on the same data, with the same clock.
     pub async fn beside(&self) -> Self {
-        Self::over(self.home.clone(), &self.home.config(), self.clock.clone()).await
+        self.beside_with(|_| {}).await
+    }
+
+    /// Another instance with what `set` sets.
+    pub async fn beside_with(&self, set: impl FnOnce(&mut Config)) -> Self {
+        let mut config = self.home.config();
+        set(&mut config);
+        Self::over(self.home.clone(), &config, self.clock.clone()).await
     }
 
     /// The database, where it is PostgreSQL.
@@ -210,9 +220,8 @@ impl App {
     }
 
     /// Forgets callers, as a change does within a second.
-    pub async fn forget_callers(&self) {
-        self.app.service().callers.forget_all().await;
-        self.app.service().bearers.forget_all().await;
+    pub fn forget_callers(&self) {
+        self.accounts().store().epoch().turn();
     }
 
     /// A verified account's key.
@@ -228,40 +237,6 @@ impl App {
         };
         let created = self.accounts().create_account(account, self.clock.now()).await;
         created.expect("a new account").api_key.expose().to_owned()
-    }
-
-    /// An access token for the MCP endpoint, of an account that is there: client, sign-in, consent
-    /// and exchange by the rules alone.
-    pub async fn access_token(&self, name: &str) -> String {
-        let (accounts, now) = (self.accounts(), self.clock.now());
-        let redirect_uri = "http://127.0.0.1:4711/callback".to_owned();
-        let metadata = oauth::ClientMetadata {
-            redirect_uris: vec![redirect_uri.clone()],
-            ..Default::default()
-        };
-        let client = accounts.register_client(&metadata, now).await.expect("a good client");
-        let password = Password::attempt("correct horse battery staple");
-        let visitor = Client::new([127, 0, 0, 1].into(), None);
-        let login = accounts.login(&email(name), &password, &visitor, now).await;
-        let Login::SignedIn(signed_in) = login.expect("the right password") else {
-            panic!("{name} has a second factor");
-        };
-        let verifier = oauth::CodeVerifier::parse(&"v".repeat(43)).expect("a verifier");
-        let resource = self.app.service().settings.mcp_resource();
-        let authorization = oauth::Authorization {
-            client: client.id.clone(),
-            redirect_uri: client.redirect_uri(None).expect("it has one"),
-            challenge: verifier.challenge(),
-            resource: resource.clone(),
-        };
-        let session = &signed_in.session_token;
-        let code = accounts.issue_code(session, signed_in.account, authorization, now).await;
-        let code = code.expect("the store answers").expect("a live session");
-        let redirect_uri = Some(redirect_uri);
-        let exchange =
-            oauth::Exchange { code, client: client.id, redirect_uri, verifier, resource };
-        let tokens = accounts.exchange(exchange, now).await.expect("a fresh code");
-        tokens.access.expose().to_owned()
     }
 
     /// A guest's key.

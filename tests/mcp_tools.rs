@@ -60,7 +60,7 @@ async fn a_call_is_charged_limited_and_logged_as_a_rest_call_is() {
     let result = host.call("price_european_option", request).await;
     let balance = before["credit_balance"].as_u64().expect("a number") - 5;
     assert_eq!(result["_meta"]["credits"], json!({ "cost": 5, "balance": balance }));
-    app.forget_callers().await;
+    app.forget_callers();
     let after = host.call("get_balance", json!({})).await["structuredContent"].clone();
     assert_eq!(after["credit_balance"], balance);
     let left = |of: &Value| of["rate_limit"]["remaining"].as_u64().expect("a number");

@@ -496,7 +496,6 @@ async fn a_suspended_account_is_turned_away() {
     let host = Host::new(&app, &token, Era::Current);
     assert_eq!(host.ask("tools/list", json!({})).await.status, StatusCode::OK);
     app.accounts().suspend(&quant_tests::email("ada")).await.expect("it is there");
-    app.forget_callers().await;
     let answer = host.ask("tools/list", json!({})).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     assert!(answer.header("www-authenticate").expect("a challenge").contains("invalid_token"));

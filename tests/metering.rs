@@ -81,7 +81,7 @@ async fn a_tier_opens_what_lies_at_or_below_it() {
     assert_eq!(answer.expect(403), &json!({ "detail": "Endpoint requires Pro tier or higher" }));
 
     app.accounts().set_tier(&email("ada"), Tier::Pro).await.expect("there is such an account");
-    app.forget_callers().await;
+    app.forget_callers();
     app.post(PRICE, Some(&key), OPTION).await.expect(200);
 }
 
@@ -195,7 +195,7 @@ async fn the_first_thing_wrong_answers() {
     app.post(PRICE, Some(&poor), &large).await.expect(402);
     app.post(PRICE, Some(&low), &large).await.expect(403);
     app.accounts().set_hourly_limit(&email("low"), Some(1)).await.expect("an account");
-    app.forget_callers().await;
+    app.forget_callers();
     app.post(PRICE, Some(&low), &large).await.expect(429);
     app.post(PRICE, Some("fk_user_x"), &large).await.expect(401);
 }

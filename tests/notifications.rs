@@ -65,12 +65,17 @@ async fn a_broadcast_is_listed_read_and_deleted() {
 #[tokio::test]
 async fn every_call_with_another_accounts_notification_is_answered_404() {
     let app = App::start().await;
-    let (ada, eve) =
-        (app.account("ada", Tier::Free, 0).await, app.account("eve", Tier::Free, 0).await);
+    let (root, ada) = (admin(&app).await, app.account("ada", Tier::Free, 0).await);
+    broadcast(&app, &root, &json!({ "title": "Before eve was there" })).await.expect(200);
+    let old = inbox(&app, &ada).await["notifications"][0]["id"].to_string();
+    app.clock.advance(chrono::TimeDelta::seconds(1));
+    let eve = app.account("eve", Tier::Free, 0).await;
     let ada = app.post("/user/regenerate-api-key", Some(&ada), "").await.text("/data/api_key");
-    let hers = inbox(&app, &ada).await["notifications"][0].clone();
+    let before = inbox(&app, &ada).await;
+    let hers = before["notifications"][0]["id"].to_string();
+    assert_ne!(hers, old);
     let calls = [(Method::PUT, "/read"), (Method::DELETE, "")];
-    for id in [hers["id"].to_string(), "0".into(), "-1".into(), i64::MAX.to_string()] {
+    for id in [hers, old, "0".into(), "-1".into(), i64::MAX.to_string()] {
         for (method, tail) in &calls {
             let path = format!("/user/notifications/{id}{tail}");
             let refused = call(&app, method.clone(), &path, &eve, "{}").await;
@@ -85,7 +90,13 @@ async fn every_call_with_another_accounts_notification_is_answered_404() {
         assert_eq!(fault["type"], "type_error.integer");
     }
     assert_eq!(inbox(&app, &eve).await["total"], 0);
-    assert_eq!(inbox(&app, &ada).await["notifications"][0], hers, "untouched");
+    call(&app, Method::PUT, "/user/notifications/read-all", &eve, "").await.expect(200);
+    let body = r#"{"notify_in_app": false, "account_id": 1, "user_id": 1}"#;
+    let preferences = "/user/notifications/preferences";
+    call(&app, Method::PUT, preferences, &eve, body).await.expect(200);
+    assert_eq!(inbox(&app, &ada).await, before, "untouched");
+    let hers = app.get(preferences, Some(&ada)).await;
+    assert_eq!(hers.expect(200)["data"]["notify_in_app"], true, "untouched as well");
 }
 
 #[tokio::test]
@@ -207,7 +218,7 @@ async fn credits_are_told_of_at_a_fifth_of_the_last_grant_and_at_zero() {
     assert_eq!(titles, expected.map(|(title, total)| (title.to_owned(), Some(total))));
 
     app.accounts().grant(&email("ada"), 10, app.clock.now()).await.expect("a grant");
-    app.forget_callers().await;
+    app.forget_callers();
     assert_eq!((price().await, price().await, price().await), (200, 200, 402));
     let list = inbox(&app, &ada).await;
     assert_eq!(list["notifications"][0]["title"], gone, "of the new grant again");

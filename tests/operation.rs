@@ -67,7 +67,7 @@ async fn what_a_limit_refuses_is_counted_by_whose_limit_it_is() {
     let app = App::start_with(|config| config.service.metrics_token = Some(token)).await;
     let key = app.account("ada", Tier::Free, 0).await;
     app.accounts().set_hourly_limit(&email("ada"), Some(1)).await.expect("an account");
-    app.forget_callers().await;
+    app.forget_callers();
     app.get("/auth/validate", Some(&key)).await.expect(200);
     app.get("/auth/validate", Some(&key)).await.expect(429);
 

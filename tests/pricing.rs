@@ -217,3 +217,46 @@ fn trees_agree_with_quantlib() {
     }
     println!("trees against QuantLib: largest error {largest} of the spot");
 }
+
+#[test]
+fn european_options_agree_with_printed_figures() {
+    let mut largest = Largest::default();
+    for row in golden::rows("published_european", 6) {
+        let found = european(&row).price().expect("a price");
+        let printed: f64 = row.get("price");
+        largest.see(&row, (found - printed).abs(), row.get("printed_to"), &found);
+    }
+    println!("european options: largest difference from printed figures {largest}");
+}
+
+#[test]
+fn continuous_barriers_agree_with_printed_figures() {
+    let mut largest = Largest::default();
+    for row in golden::rows("published_barrier", 12) {
+        let found = barrier(&row).price_watched_continuously().expect("a price");
+        let printed: f64 = row.get("price");
+        largest.see(&row, (found - printed).abs(), row.get("printed_to"), &found);
+    }
+    println!("continuous barriers: largest difference from printed figures {largest}");
+}
+
+#[test]
+fn exchange_options_agree_with_printed_figures() {
+    let mut largest = Largest::default();
+    for row in golden::rows("published_exchange", 18) {
+        let option = ExchangeOption {
+            spot1: 22.0,
+            spot2: 20.0,
+            dividend_yield1: 0.06,
+            dividend_yield2: 0.04,
+            volatility1: 0.20,
+            volatility2: row.get("volatility2"),
+            correlation: row.get("correlation"),
+            time_to_maturity: row.get("time_to_maturity"),
+        };
+        let found = option.prices().expect("prices").call;
+        let printed: f64 = row.get("price");
+        largest.see(&row, (found - printed).abs(), row.get("printed_to"), &found);
+    }
+    println!("exchange options: largest difference from printed figures {largest}");
+}

@@ -263,3 +263,24 @@ async fn strangers_cannot_lock_out_a_client_that_has_signed_in_before() {
     }
     app.send(sign_in("home", &mark, PASSWORD)).await.expect(200);
 }
+
+#[tokio::test]
+async fn a_session_chosen_by_a_stranger_is_never_taken_up() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let strangers = log_in(&app, "ada", PASSWORD).await.text("/data/session_token");
+    with_session(&app, Method::POST, "/user/logout", &key, &strangers).await.expect(200);
+    let made_up = "A".repeat(43);
+
+    for planted in [strangers.as_str(), made_up.as_str()] {
+        let body = json!({ "email": "ada@example.com", "password": PASSWORD });
+        let sign_in = Request::builder().method(Method::POST).uri_str("/user/login");
+        let sign_in = sign_in.content_type("application/json").header("X-Session-Token", planted);
+        let own = app.send(sign_in.body(body.to_string())).await.text("/data/session_token");
+        assert_ne!(own, planted);
+        let refused = with_session(&app, Method::GET, "/user/session-pulse", &key, planted).await;
+        refused.expect(401);
+        let pulse = with_session(&app, Method::GET, "/user/session-pulse", &key, &own).await;
+        assert_eq!(pulse.expect(200)["data"]["valid"], true);
+    }
+}

@@ -1,11 +1,13 @@
 // A real OpenID Connect provider on the loopback: `node provider.mjs PORT CALLBACK`.
-// Whoever types a name is that person, with the address NAME@example.com, confirmed.
-import { generateKeyPairSync } from "node:crypto";
+// Whoever types a name is that person, with the address NAME@example.com, confirmed. Who started it
+// tells it by message how to spoil the next ID tokens; they are signed anew with its own key.
+import { createSign, generateKeyPairSync } from "node:crypto";
 import Provider from "oidc-provider";
 
 const [port, callback] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;
-const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const newKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+const [privateKey, strangersKey] = [newKey(), newKey()];
 const kid = `key-${Date.now()}`;
 const key = { ...privateKey.export({ format: "jwk" }), kid, alg: "RS256", use: "sig" };
 const provider = new Provider(issuer, {
@@ -25,4 +27,29 @@ const provider = new Provider(issuer, {
   jwks: { keys: [key] },
   pkce: { required: () => true },
 });
-provider.listen(Number(port), "127.0.0.1", () => console.log(`provider ${issuer} ${kid}`));
+
+let spoiled = {};
+process.on("message", (message) => {
+  spoiled = message;
+  process.send("ready");
+});
+
+const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const read = (part) => JSON.parse(Buffer.from(part, "base64url"));
+
+function spoil(token) {
+  const [header, claims] = token.split(".").slice(0, 2).map(read);
+  const message = `${part({ ...header, ...spoiled.header })}.${part({ ...claims, ...spoiled.claims })}`;
+  const signer = createSign("RSA-SHA256").update(message);
+  return `${message}.${signer.sign(spoiled.strangersKey ? strangersKey : privateKey, "base64url")}`;
+}
+
+provider.use(async (context, next) => {
+  if (context.path === "/token" && spoiled.dies) process.exit(0);
+  await next();
+  if (context.path === "/token" && context.body?.id_token) {
+    if (spoiled.status) context.status = spoiled.status;
+    context.body = { ...context.body, id_token: spoil(context.body.id_token) };
+  }
+});
+provider.listen(Number(port), "127.0.0.1", () => process.send(`provider ${issuer} ${kid}`));

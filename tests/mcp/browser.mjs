@@ -152,7 +152,10 @@ try {
   await signIn(page, 'grace', PASSWORD);
   const field = page.getByLabel('Code of six digits');
   await field.waitFor();
-  await shot(page, 'second-step-390');
+  for (const [width, height] of [[1280, 800], [390, 844]]) {
+    await page.setViewportSize({ width, height });
+    await shot(page, `second-step-${width}`);
+  }
   const code = await codeFromLetter(before);
   await field.fill(code === '000000' ? '000001' : '000000');
   await page.getByRole('button', { name: 'Continue' }).click();

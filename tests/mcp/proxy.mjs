@@ -2,24 +2,20 @@
 // service where the suite names this proxy.
 //
 //   node proxy.mjs http://127.0.0.1:8080 TOKEN    prints the address that it listens on
-import { createServer, request } from "node:http";
+import { createServer } from "node:http";
+
+import { forward } from "./forward.mjs";
 
 const [target, token] = process.argv.slice(2);
-const { hostname, port, host } = new URL(target);
+const service = new URL(target);
 
 const server = createServer((incoming, answer) => {
   const own = `127.0.0.1:${server.address().port}`;
   const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
   for (const name of ["host", "origin"]) {
-    headers[name] = headers[name]?.replace(own, host);
+    headers[name] = headers[name]?.replace(own, service.host);
     if (headers[name] === undefined) delete headers[name];
   }
-  const { method, url: path } = incoming;
-  const onward = request({ hostname, port, method, path, headers }, (reply) => {
-    answer.writeHead(reply.statusCode, reply.headers);
-    reply.pipe(answer);
-  });
-  onward.on("error", (error) => answer.destroy(error));
-  incoming.pipe(onward);
+  forward(incoming, answer, service, headers);
 });
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -2,9 +2,13 @@
 
 use std::io::Write;
 
+mod cluster;
 mod postgres;
+mod redis;
 
+pub use cluster::Cluster;
 pub use postgres::Postgres;
+pub use redis::Redis;
 
 /// Says in one line what is left out because something is not installed; the captured output of a
 /// test that passes would hide it.

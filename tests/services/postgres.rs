@@ -1,20 +1,16 @@
 //! PostgreSQL: the one that `TEST_DATABASE_URL` names, or a private cluster on a Unix socket.
 
 use std::env;
-use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{MetadataExt, chown};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::OnceLock;
 
 use sea_orm::{ConnectOptions, ConnectionTrait, Database};
 use tokio::sync::OnceCell;
 
-/// PostgreSQL refuses to run as root; this is nobody's number on every Linux.
-const NOBODY: u32 = 65_534;
+use crate::Cluster;
 
 /// Ends the cluster when its standard input closes, which it does however the tests end.
 const SUPERVISOR: &str = r#""$1" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=200 \
@@ -150,11 +146,10 @@ fn server() -> Option<&'static Server> {
         if let Ok(address) = env::var("TEST_DATABASE_URL") {
             return Some(Server::of(&address));
         }
-        let Some(programs) = programs() else {
+        let Some(folder) = start() else {
             crate::leave_out("PostgreSQL is not installed, so its half of the tests does not run");
             return None;
         };
-        let folder = start(&programs);
         Some(Server {
             around: (
                 "postgres://postgres@localhost".to_owned(),
@@ -167,42 +162,14 @@ fn server() -> Option<&'static Server> {
     server.as_ref()
 }
 
-/// The folder of `initdb` and `postgres`: on the path, or where Debian keeps them.
-fn programs() -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    if let Ok(versions) = fs::read_dir("/usr/lib/postgresql") {
-        folders.extend(versions.flatten().map(|version| version.path().join("bin")));
-    }
-    let has_both = |folder: &PathBuf| {
-        ["initdb", "postgres"].iter().all(|program| folder.join(program).exists())
-    };
-    folders.into_iter().find(has_both)
-}
-
-/// Starts a cluster in a folder of its own, and waits until it answers.
-fn start(programs: &Path) -> PathBuf {
+/// Starts a cluster in a folder of its own, and waits until it answers; `None` where PostgreSQL is
+/// not installed.
+fn start() -> Option<PathBuf> {
     let folder = tempfile::Builder::new().prefix("quant-postgres-").tempdir().expect("a folder");
+    let cluster = Cluster::make(folder.path())?;
     let folder = folder.keep();
-    let is_root = fs::metadata(&folder).expect("the folder is there").uid() == 0;
-    let as_nobody = |mut command: Command| {
-        if is_root {
-            command.uid(NOBODY).gid(NOBODY);
-        }
-        command.current_dir(&folder).env("LC_ALL", "C");
-        command
-    };
-    if is_root {
-        chown(&folder, Some(NOBODY), Some(NOBODY)).expect("root may give folders away");
-    }
-    let mut make = as_nobody(Command::new(programs.join("initdb")));
-    make.arg("-D").arg(folder.join("data"));
-    make.args(["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"]);
-    let made = make.output().expect("initdb runs");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-
-    let mut supervise = as_nobody(Command::new("sh"));
-    supervise.args(["-c", SUPERVISOR, "sh"]).arg(programs.join("postgres")).arg(&folder);
+    let mut supervise = cluster.as_nobody("sh");
+    supervise.args(["-c", SUPERVISOR, "sh"]).arg(cluster.postgres()).arg(&folder);
     supervise.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut supervisor = supervise.spawn().expect("a shell runs");
     // Never closed, but by the end of this process.
@@ -222,5 +189,5 @@ fn start(programs: &Path) -> PathBuf {
         log.for_each(drop);
         supervisor.wait()
     });
-    folder
+    Some(folder)
 }

@@ -1,0 +1,12 @@
+// Sends a request on to another server, and its answer back.
+import { request } from "node:http";
+
+export function forward(incoming, answer, { hostname, port }, headers) {
+  const { method, url: path } = incoming;
+  const onward = request({ hostname, port, method, path, headers }, (reply) => {
+    answer.writeHead(reply.statusCode, reply.headers);
+    reply.pipe(answer);
+  });
+  onward.on("error", (error) => answer.destroy(error));
+  incoming.pipe(onward);
+}
