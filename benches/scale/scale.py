@@ -170,6 +170,7 @@ def main():
         folder = pathlib.Path(name)
         path = folder / "data" / "quant.db"
         service, keys = Service(options, folder), []
+        service.command("migrate")
         for number in range(REAL):
             made = service.command(
                 "account", "create", "--email", f"real{number}@example.com", "--username", f"real{number}",

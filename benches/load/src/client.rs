@@ -15,7 +15,8 @@ pub(crate) struct Request(pub(crate) Vec<u8>);
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    pub(crate) request_id: Option<String>,
+    /// The number of the call, by which its usage row is found.
+    pub(crate) number: Option<u128>,
     pub(crate) is_replayed: bool,
 }
 
@@ -85,14 +86,22 @@ impl Connection {
         };
         let text = std::str::from_utf8(&self.buffer[..head]).map_err(io::Error::other)?;
         let status = text.get(9..12).and_then(|code| code.parse().ok());
-        let header = |name| text.lines().find_map(|line: &str| line.strip_prefix(name));
-        let length: usize =
-            header("content-length: ").and_then(|text| text.parse().ok()).unwrap_or(0);
-        let answer = Answer {
+        let mut answer = Answer {
             status: status.ok_or_else(|| io::Error::other("no status"))?,
-            request_id: header("x-request-id: ").map(str::to_owned),
-            is_replayed: header("idempotent-replayed: ").is_some(),
+            number: None,
+            is_replayed: false,
         };
+        let mut length = 0;
+        for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
+            match name {
+                "content-length" => length = value.parse().map_err(io::Error::other)?,
+                "x-request-id" => {
+                    answer.number = uuid::Uuid::parse_str(value).ok().map(|id| id.as_u128());
+                }
+                "idempotent-replayed" => answer.is_replayed = true,
+                _ => {}
+            }
+        }
         while self.buffer.len() < head + length {
             self.more().await?;
         }

@@ -4,8 +4,10 @@
 //! whatever it costs is missing from the service's figures.
 
 mod client;
+mod cluster;
 mod crash;
 mod figures;
+mod instances;
 mod service;
 mod soak;
 mod table;
@@ -31,8 +33,12 @@ struct Target {
     server: PathBuf,
     /// A PostgreSQL server where databases may be made, by the address of one of them; files if
     /// left out.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "postgres")]
     database_url: Option<String>,
+    /// A PostgreSQL made for this run alone, with its own defaults of durability; it must be
+    /// installed.
+    #[arg(long)]
+    postgres: bool,
     /// Seconds of each measurement.
     #[arg(long, default_value = "10")]
     seconds: u64,
@@ -40,7 +46,11 @@ struct Target {
 
 impl Target {
     fn engine(&self) -> &'static str {
-        if self.database_url.is_some() { "PostgreSQL" } else { "SQLite" }
+        if self.is_embedded() { "SQLite" } else { "PostgreSQL" }
+    }
+
+    fn is_embedded(&self) -> bool {
+        self.database_url.is_none()
     }
 
     fn duration(&self) -> Duration {
@@ -54,10 +64,46 @@ enum Command {
     Table(Target),
     /// One address, as a service of another make.
     Url(table::UrlArgs),
-    /// Kills the service under load, starts it again, and counts what was charged.
+    /// Kills the service or its database under load, starts it again, and counts what was charged.
     Crash(crash::CrashArgs),
+    /// Several instances on one PostgreSQL: credits, limits, revocations, and an upheaval.
+    Instances(instances::InstancesArgs),
     /// Load at a steady rate for long: memory, file handles, size of the database, latencies.
     Soak(soak::SoakArgs),
+}
+
+impl Command {
+    fn target(&mut self) -> Option<&mut Target> {
+        match self {
+            Self::Table(target) => Some(target),
+            Self::Url(_) => None,
+            Self::Crash(args) => Some(&mut args.target),
+            Self::Instances(args) => Some(&mut args.target),
+            Self::Soak(args) => Some(&mut args.target),
+        }
+    }
+
+    async fn run(mut self) -> Result<(), Failure> {
+        let mut server = None;
+        if let Some(target) = self.target()
+            && target.postgres
+        {
+            let started = cluster::Server::start(&target.server).await?;
+            target.database_url = Some(started.address());
+            server = Some(started);
+        }
+        match self {
+            Self::Table(target) => table::run(&target).await?,
+            Self::Url(args) => table::run_url(&args).await?,
+            Self::Crash(args) => crash::run(&args, server.as_mut()).await?,
+            Self::Instances(args) => instances::run(&args).await?,
+            Self::Soak(args) => soak::run(&args).await?,
+        }
+        match server {
+            Some(server) => server.stop().await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// Does what the command line says.
@@ -65,17 +111,8 @@ enum Command {
 pub fn run() -> ExitCode {
     // Every connection takes a handle, on both ends; where no more are to be had, opening tells.
     let _ = rlimit::increase_nofile_limit(65_536);
-    let done = tokio::runtime::Runtime::new().map_err(Failure::from).and_then(|runtime| {
-        runtime.block_on(async {
-            match Line::parse().command {
-                Command::Table(target) => table::run(&target).await,
-                Command::Url(args) => table::run_url(&args).await,
-                Command::Crash(args) => crash::run(&args).await,
-                Command::Soak(args) => soak::run(&args).await,
-            }
-        })
-    });
-    match done {
+    let runtime = tokio::runtime::Runtime::new().map_err(Failure::from);
+    match runtime.and_then(|runtime| runtime.block_on(Line::parse().command.run())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("quant-load: {failure}");

@@ -14,7 +14,7 @@ use quant_server::{
     config::{MigrateChoice, Storage, sqlite_url},
     store::POOL,
 };
-use sea_orm::ConnectionTrait;
+use sea_orm::{ConnectionTrait, DatabaseConnection};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},
@@ -25,7 +25,7 @@ use crate::{Failure, Target};
 /// Credits of every account: more than any run takes.
 pub(crate) const CREDITS: u64 = 1 << 40;
 /// Calls an hour that every account may make: more than any run makes.
-const HOURLY_LIMIT: u32 = 2_000_000_000;
+pub(crate) const HOURLY_LIMIT: u32 = 2_000_000_000;
 
 /// Where the service keeps its data.
 pub(crate) struct Data {
@@ -78,6 +78,12 @@ impl Data {
         self.folder.path().join("log")
     }
 
+    /// Where a program finds them.
+    pub(crate) fn settings(&self) -> [(&'static str, std::ffi::OsString); 2] {
+        let Storage { data_dir, database_url, .. } = &self.storage;
+        [("QS_DATA_DIR", data_dir.into()), ("DATABASE_URL", database_url.into())]
+    }
+
     /// Bytes of the embedded database and its log, where it is embedded.
     pub(crate) fn size(&self) -> u64 {
         let size = |name: &str| {
@@ -96,24 +102,28 @@ impl Data {
     pub(crate) async fn accounts(&self, count: usize) -> Result<Vec<String>, Failure> {
         let opened = self.open().await?;
         let mut keys = Vec::with_capacity(count);
-        // A database may have served an earlier run.
-        let run = uuid::Uuid::new_v4().simple().to_string();
-        for number in 0..count {
-            let name = format!("u{}x{number}", &run[..12]);
-            let account = NewAccount {
-                email: Email::parse(&format!("{name}@example.com"))?,
-                username: Username::parse(&name)?,
-                password: None,
-                tier: Tier::Enterprise,
-                credits: Some(CREDITS),
-                hourly_limit: Some(HOURLY_LIMIT),
-                is_admin: false,
-            };
-            let created = opened.accounts.create_account(account, Clock::system().now()).await?;
-            keys.push(created.api_key.expose().to_owned());
+        for _ in 0..count {
+            keys.push(create(&opened, CREDITS, HOURLY_LIMIT).await?.1);
         }
         opened.store.close().await;
         Ok(keys)
+    }
+
+    /// The key of a new account with so many credits and calls an hour.
+    pub(crate) async fn account(&self, credits: u64, hourly_limit: u32) -> Result<String, Failure> {
+        Ok(self.named_account(credits, hourly_limit).await?.1)
+    }
+
+    /// The address and the key of such an account.
+    pub(crate) async fn named_account(
+        &self,
+        credits: u64,
+        hourly_limit: u32,
+    ) -> Result<(String, String), Failure> {
+        let opened = self.open().await?;
+        let created = create(&opened, credits, hourly_limit).await;
+        opened.store.close().await;
+        created
     }
 
     /// Fails where the books do not hold.
@@ -129,8 +139,38 @@ impl Data {
     }
 }
 
+/// Creates an account; answers its address and its key.
+async fn create(
+    opened: &app::Opened,
+    credits: u64,
+    hourly_limit: u32,
+) -> Result<(String, String), Failure> {
+    // A database may have served an earlier run.
+    let name = format!("u{}", &uuid::Uuid::new_v4().simple().to_string()[..20]);
+    let email = format!("{name}@example.com");
+    let account = NewAccount {
+        email: Email::parse(&email)?,
+        username: Username::parse(&name)?,
+        password: None,
+        tier: Tier::Enterprise,
+        credits: Some(credits),
+        hourly_limit: Some(hourly_limit),
+        is_admin: false,
+    };
+    let created = opened.accounts.create_account(account, Clock::system().now()).await?;
+    Ok((email, created.api_key.expose().to_owned()))
+}
+
+/// Connects. The connections are kept, as the service keeps its own: whoever closes old ones for sqlx
+/// 0.9 may keep a core for good.
+pub(crate) async fn connect(address: &str) -> Result<DatabaseConnection, Failure> {
+    let mut options = sea_orm::ConnectOptions::new(address);
+    options.idle_timeout(None).max_lifetime(None);
+    Ok(sea_orm::Database::connect(options).await?)
+}
+
 async fn execute(address: &str, statement: &str) -> Result<(), Failure> {
-    let database = sea_orm::Database::connect(address.to_owned()).await?;
+    let database = connect(address).await?;
     database.execute_unprepared(statement).await?;
     Ok(database.close().await?)
 }
@@ -156,8 +196,7 @@ impl Service {
         let mut command = Command::new(&target.server);
         command
             .env("QS_BIND", "127.0.0.1:0")
-            .env("QS_DATA_DIR", &data.storage.data_dir)
-            .env("DATABASE_URL", &data.storage.database_url)
+            .envs(data.settings())
             .envs(settings.iter().copied())
             .stdout(Stdio::piped())
             .stderr(log)

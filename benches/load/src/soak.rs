@@ -18,7 +18,7 @@ const CONNECTIONS: usize = 64;
 #[derive(Args)]
 pub(crate) struct SoakArgs {
     #[command(flatten)]
-    target: Target,
+    pub(crate) target: Target,
     /// How long, in minutes.
     #[arg(long, default_value = "30")]
     minutes: u64,

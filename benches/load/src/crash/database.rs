@@ -1,0 +1,79 @@
+//! PostgreSQL killed and started again under a service that goes on.
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use super::{
+    CrashArgs, LONGEST, Outcomes,
+    books::{Books, first_number},
+    clients::{Clients, repeat},
+    random,
+};
+use crate::{
+    Failure,
+    client::{Connection, Request},
+    cluster::{Death, Server},
+    service::{Data, Service},
+};
+
+const DEATHS: [Death; 3] = [Death::Everything, Death::Parent, Death::Immediate];
+/// How long the service may take to answer again once the server is back.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long load goes on when the service is ready again.
+const AFTER: Duration = Duration::from_millis(200);
+
+/// Kills the server so many times on one set of data, under one service.
+pub(super) async fn run_on(
+    data: &Data,
+    server: &mut Server,
+    args: &CrashArgs,
+    rounds: std::ops::Range<u32>,
+    outcomes: &mut Outcomes,
+) -> Result<(), Failure> {
+    let keys = data.accounts(2).await?;
+    let (plain, once) = (&keys[0], &keys[1]);
+    let mut books = Books::new(data.storage.database_url.clone());
+    let service = Service::start(&args.target, data, &[]).await?;
+    for round in rounds {
+        let death = DEATHS[round as usize % DEATHS.len()];
+        let failed = |failure: Failure| format!("round {round}, {death:?}: {failure}");
+        let first = first_number();
+        let clients = Clients::start(service.address, plain, once);
+        tokio::time::sleep(Duration::from_millis(random() % LONGEST)).await;
+        server.kill(death).await?;
+        server.restart().await?;
+        let away = ready_again(service.address).await.map_err(failed)?;
+        tokio::time::sleep(AFTER).await;
+        let known = clients.end().await?;
+        let repeated = repeat(service.address, once, &known.once_open).await.map_err(failed)?;
+        let charged = books.check(first, &known, &repeated).await.map_err(failed)?;
+        data.audit().await.map_err(failed)?;
+        let outcome = outcomes.entry(name(death).to_owned()).or_default();
+        outcome.add(&known, &repeated, charged);
+        outcome.longest_away = outcome.longest_away.max(away);
+    }
+    service.stop().await
+}
+
+/// How long the service takes to say that it is ready, from when the server is.
+async fn ready_again(address: SocketAddr) -> Result<Duration, Failure> {
+    let start = Instant::now();
+    let mut connection = Connection::open(address).await?;
+    while connection.send(&Request::get("/ready")).await?.status != 200 {
+        if start.elapsed() > PATIENCE {
+            return Err("the service does not come back".into());
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    Ok(start.elapsed())
+}
+
+const fn name(death: Death) -> &'static str {
+    match death {
+        Death::Everything => "PostgreSQL, all processes by SIGKILL",
+        Death::Parent => "PostgreSQL, its parent process by SIGKILL",
+        Death::Immediate => "PostgreSQL, by an immediate stop",
+    }
+}

@@ -1,0 +1,96 @@
+//! The service killed: by its own failpoint, or by our hand at random.
+
+use std::time::Duration;
+
+use quant_server::failpoint::POINTS;
+
+use super::{
+    CrashArgs, LONGEST, Outcomes,
+    books::{Books, first_number},
+    clients::{Clients, Known, repeat},
+    random,
+};
+use crate::{
+    Failure,
+    service::{Data, Service},
+};
+
+/// How long a point has to be reached; one that is not is a kill at random after all.
+const REACHED: Duration = Duration::from_secs(2);
+
+/// Where and when a round is to end.
+struct Plan {
+    point: Option<&'static str>,
+    /// At the so many-th time that the point is passed.
+    hits: u64,
+}
+
+impl Plan {
+    fn of(round: u32, args: &CrashArgs) -> Self {
+        let at_a_point = !args.random_only && round % 2 == 1;
+        // On PostgreSQL a batch is one statement, and nothing lies between it and its commit.
+        let is_passed = |point: &&str| args.target.is_embedded() || *point != "ledger_written";
+        let points: Vec<&str> = POINTS.into_iter().filter(is_passed).collect();
+        let point = at_a_point.then(|| points[(round as usize / 2) % points.len()]);
+        Self { point, hits: 1 + random() % 60 }
+    }
+
+    fn name(&self, is_reached: bool) -> String {
+        match self.point {
+            Some(point) if is_reached => point.to_owned(),
+            Some(point) => format!("at random, {point} not reached"),
+            None => "at random".to_owned(),
+        }
+    }
+}
+
+/// Kills it so many times on one set of data.
+pub(super) async fn run_on(
+    data: &Data,
+    args: &CrashArgs,
+    rounds: std::ops::Range<u32>,
+    outcomes: &mut Outcomes,
+) -> Result<(), Failure> {
+    let keys = data.accounts(2).await?;
+    let (plain, once) = (&keys[0], &keys[1]);
+    let mut books = Books::new(data.storage.database_url.clone());
+    for round in rounds {
+        let plan = Plan::of(round, args);
+        let first = first_number();
+        let (known, is_reached) = load_until_dead(args, data, &plan, plain, once).await?;
+        let name = plan.name(is_reached);
+        let failed = |failure: Failure| format!("round {round}, killed {name}: {failure}");
+
+        // Whoever runs it starts it again: what a repeat gets is asked of the service itself.
+        let service = Service::start(&args.target, data, &[]).await?;
+        let repeated = repeat(service.address, once, &known.once_open).await.map_err(failed)?;
+        service.stop().await?;
+        let charged = books.check(first, &known, &repeated).await.map_err(failed)?;
+        data.audit().await.map_err(failed)?;
+        outcomes.entry(name).or_default().add(&known, &repeated, charged);
+    }
+    Ok(())
+}
+
+/// Drives load until the service is gone; answers whether it went by its failpoint.
+async fn load_until_dead(
+    args: &CrashArgs,
+    data: &Data,
+    plan: &Plan,
+    plain: &str,
+    once: &str,
+) -> Result<(Known, bool), Failure> {
+    let failpoint = plan.point.map(|point| format!("{point}:{}", plan.hits));
+    let settings = failpoint.as_deref().map(|value| ("QS_FAILPOINT", value));
+    let mut service = Service::start(&args.target, data, settings.as_slice()).await?;
+    let clients = Clients::start(service.address, plain, once);
+    let is_reached = if plan.point.is_some() {
+        tokio::time::timeout(REACHED, service.process.wait()).await.is_ok()
+    } else {
+        tokio::time::sleep(Duration::from_millis(random() % LONGEST)).await;
+        false
+    };
+    let _ = service.process.start_kill();
+    service.process.wait().await?;
+    Ok((clients.end().await?, is_reached))
+}
