@@ -159,7 +159,7 @@ impl App {
             callers: Callers::new(vault.clone(), belief.clone()),
             bearers: Bearers::new(vault, belief.clone()),
             addresses: AddressLimiter::new(config.address_limit),
-            ledger: LedgerWriter::start(store.clone(), &metrics.ledger_batches),
+            ledger: LedgerWriter::start(&store, &metrics.ledger_batches),
             large_bodies: Semaphore::new(LARGE_BODIES),
             long_work: LongWork::new(cores()),
             metrics,

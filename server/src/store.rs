@@ -78,6 +78,8 @@ use rows::{column, statement, stored};
 pub struct Store {
     writer: DatabaseConnection,
     readers: DatabaseConnection,
+    /// Where calls are settled on SQLite.
+    books: Option<Arc<ledger::sqlite::Books>>,
     letters: Arc<Bell>,
     epoch: Arc<Epoch>,
 }
@@ -212,7 +214,7 @@ pub async fn open(address: &str, migrate: Migrate) -> Result<Store, OpenError> {
 ///
 /// [`OpenError`], which says what to do.
 pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<Store, OpenError> {
-    let (writer, readers) = if postgres::is_address(address) {
+    let (writer, readers, books) = if postgres::is_address(address) {
         let pool = postgres::connect(address, pool).await?;
         // Instances that start at once take turns.
         let alone = match migrate {
@@ -223,13 +225,14 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
         if migrate == Migrate::Run {
             alone.close().await.map_err(StoreError::new)?;
         }
-        (pool.clone(), pool)
+        (pool.clone(), pool, None)
     } else {
         let (writer, readers) = sqlite::connect(address).await?;
         migration::bring_up_to_date(&writer, migrate).await?;
-        (writer, readers)
+        let books = Arc::new(ledger::sqlite::Books::beside(&writer));
+        (writer, readers, Some(books))
     };
-    Ok(Store { writer, readers, letters: Arc::default(), epoch: Arc::default() })
+    Ok(Store { writer, readers, books, letters: Arc::default(), epoch: Arc::default() })
 }
 
 impl Store {

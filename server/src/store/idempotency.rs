@@ -5,21 +5,19 @@ use account_core::idempotency::{
     Claim, Claimed, HELD, IdempotencyStore, KEPT, KeptAnswer, RequestDigest, Slot,
 };
 use account_core::{StoreError, Timestamp};
+use rusqlite::{Transaction, named_params};
 use sea_orm::sqlx;
-use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, Value};
+use sea_orm::{ConnectionTrait, DatabaseConnection, Value};
 
 use super::Store;
-use super::engine::is_postgres;
 use super::ledger;
-use super::rows::{
-    bytes_column, column, credits, narrow, number, statement, stored, time, time_column,
-};
+use super::rows::{bytes_column, column, narrow, number, statement, stored, time, time_column};
 use crate::failpoint;
 
 /// Guarded: a run whose slot went to another fills nothing.
-const FILL: &str = "UPDATE kept_answer SET body = $3, cost = $4 \
+pub(super) const FILL: &str = "UPDATE kept_answer SET body = $3, cost = $4 \
                                WHERE slot = $1 AND run = $2 AND body IS NULL";
-const BALANCE: &str = "UPDATE kept_answer SET balance = $2 WHERE slot = $1";
+pub(super) const BALANCE: &str = "UPDATE kept_answer SET balance = $2 WHERE slot = $1";
 
 impl IdempotencyStore for Store {
     async fn claim(&self, claim: Claim, now: Timestamp) -> Result<Claimed, StoreError> {
@@ -61,10 +59,16 @@ impl IdempotencyStore for Store {
         entry: Entry,
         body: String,
     ) -> Result<Option<Settlement>, StoreError> {
-        if is_postgres(&self.writer) {
-            fill_on_postgres(&self.writer, claim, entry, body).await.map_err(StoreError::new)
-        } else {
-            fill_on_sqlite(self.write().await?, claim, entry, body).await
+        match &self.books {
+            Some(books) => {
+                books
+                    .clone()
+                    .write(move |change| fill_on_sqlite(change, claim, &entry, &body))
+                    .await
+            }
+            None => {
+                fill_on_postgres(&self.writer, claim, entry, body).await.map_err(StoreError::new)
+            }
         }
     }
 
@@ -102,22 +106,23 @@ impl Store {
 }
 
 /// What is not committed is undone: an answer without its charge, say.
-async fn fill_on_sqlite(
-    change: DatabaseTransaction,
+fn fill_on_sqlite(
+    change: Transaction<'_>,
     claim: Claim,
-    entry: Entry,
-    body: String,
-) -> Result<Option<Settlement>, StoreError> {
-    let values = [slot(claim.slot), number(claim.run), body.into(), entry.cost.into()];
-    if stored(change.execute_raw(statement(FILL, values)).await)?.rows_affected() == 0 {
+    entry: &Entry,
+    body: &str,
+) -> rusqlite::Result<Option<Settlement>> {
+    let (slot, run) = (claim.slot.0, claim.run.to_be_bytes());
+    let filled = named_params! { "$1": slot, "$2": run, "$3": body, "$4": entry.cost };
+    if change.prepare_cached(FILL)?.execute(filled)? == 0 {
         return Ok(None);
     }
-    let settled = ledger::sqlite::settle(&change, &[entry]).await?;
+    let settled = ledger::sqlite::settle(&change, std::slice::from_ref(entry))?;
     if let Some(Settlement::Charged { balance }) = settled.first() {
-        let values = [slot(claim.slot), credits(*balance)];
-        stored(change.execute_raw(statement(BALANCE, values)).await)?;
+        let kept = named_params! { "$1": slot, "$2": balance };
+        change.prepare_cached(BALANCE)?.execute(kept)?;
         failpoint::hit("kept");
-        stored(change.commit().await)?;
+        change.commit()?;
     }
     Ok(settled.first().copied())
 }

@@ -1,7 +1,7 @@
 //! The ledger: debits in batches, grants, and the proof that it all adds up.
 //!
-//! A batch is settled by set-based statements, whatever its size: JSON arrays on SQLite, arrays on
-//! PostgreSQL. [`credits::decide`](account_core::credits::decide) says who pays.
+//! A batch is settled in one transaction, whatever its size: by prepared statements on SQLite, by
+//! one statement over arrays on PostgreSQL. [`credits::decide`](account_core::credits::decide) says who pays.
 
 use account_core::credits::TransactionKind;
 use account_core::{
@@ -13,7 +13,6 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, TransactionTrai
 use super::Store;
 use super::engine::is_postgres;
 use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
-use crate::failpoint;
 
 mod desk;
 pub(super) mod postgres;
@@ -26,16 +25,12 @@ pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 
 impl Ledger for Store {
     async fn settle(&self, batch: Vec<Entry>) -> Result<Vec<Settlement>, StoreError> {
-        if batch.is_empty() {
-            Ok(Vec::new())
-        } else if is_postgres(&self.writer) {
-            postgres::settle(self.writer.get_postgres_connection_pool(), &batch).await
-        } else {
-            let change = self.write().await?;
-            let settled = sqlite::settle(&change, &batch).await?;
-            failpoint::hit("ledger_written");
-            stored(change.commit().await)?;
-            Ok(settled)
+        match &self.books {
+            _ if batch.is_empty() => Ok(Vec::new()),
+            Some(books) => {
+                books.clone().write(move |change| sqlite::settle_and_commit(change, &batch)).await
+            }
+            None => postgres::settle(self.writer.get_postgres_connection_pool(), &batch).await,
         }
     }
 

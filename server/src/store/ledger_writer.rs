@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use account_core::{CallerId, Entry, Settlement, StoreError};
 use prometheus::Histogram;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -36,16 +37,22 @@ impl LedgerWriter {
     /// Starts the writers, which tell `batches` how many calls they settle at once. They end with
     /// [`close`](Self::close) or with the last handle.
     #[must_use]
-    pub fn start(store: Store, batches: &Histogram) -> Self {
-        let desks = Desk::of(store);
+    pub fn start(store: &Store, batches: &Histogram) -> Self {
+        let desks = Desk::of(&store);
         let room = WAITING / desks.len();
         let lost = Arc::new(AtomicU64::new(0));
         let (queues, tasks) = desks
             .into_iter()
             .map(|desk| {
                 let (sender, receiver) = mpsc::channel(room);
+                let is_apart = desk.keeps_its_thread();
                 let task = write(desk, receiver, batches.clone(), lost.clone());
-                (sender, tokio::spawn(task))
+                let task = if is_apart {
+                    tokio::task::spawn_blocking(|| Handle::current().block_on(task))
+                } else {
+                    tokio::spawn(task)
+                };
+                (sender, task)
             })
             .unzip();
         Self {
@@ -131,7 +138,7 @@ async fn write(
         let (entries, answers): (Vec<Entry>, Vec<Answer>) = waiting.drain(..).unzip();
         batches.observe(entries.len() as f64);
         failpoint::hit("ledger_taken");
-        let settled = desk.settle(entries).await;
+        let settled = desk.settle(&entries).await;
         failpoint::hit("ledger_committed");
         for (answer, settlement) in answers.into_iter().zip(settled) {
             // Whoever asked may be gone; what was settled stays.
@@ -209,7 +216,7 @@ mod tests {
 
     async fn many_callers_of_one_account_get_exactly_its_credits(store: Store, _address: String) {
         let (ada, now) = account(&store, 300).await;
-        let writer = LedgerWriter::start(store.clone(), &batches());
+        let writer = LedgerWriter::start(&store, &batches());
         let calls = (0..1_200).map(|id| {
             let writer = writer.clone();
             tokio::spawn(async move { writer.settle(entry(ada, id, now)).await })
@@ -226,7 +233,7 @@ mod tests {
 
     async fn a_request_id_is_charged_once_and_harms_no_neighbour(store: Store, _address: String) {
         let (ada, now) = account(&store, 10).await;
-        let writer = LedgerWriter::start(store.clone(), &batches());
+        let writer = LedgerWriter::start(&store, &batches());
         let calls = [1, 2, 2, 3].map(|id| writer.settle(entry(ada, id, now)));
         assert_eq!(charged(&all(calls).await), 3);
         assert!(store.audit().await.expect("ok").holds());
@@ -234,7 +241,7 @@ mod tests {
 
     async fn a_full_queue_refuses_at_once_and_charges_nobody(store: Store, _address: String) {
         let (ada, now) = account(&store, 100_000).await;
-        let writer = LedgerWriter::start(store.clone(), &batches());
+        let writer = LedgerWriter::start(&store, &batches());
         let calls = (0..3 * WAITING as u128).map(|id| writer.settle(entry(ada, id, now)));
         let results = all(calls).await;
         let charged = charged(&results);
@@ -250,7 +257,7 @@ mod tests {
         _address: String,
     ) {
         let (ada, now) = account(&store, 100).await;
-        let writer = LedgerWriter::start(store, &batches());
+        let writer = LedgerWriter::start(&store, &batches());
         let waiting = (0..50).map(|id| writer.settle(entry(ada, id, now)));
         let (results, ()) = tokio::join!(all(waiting), writer.close());
         assert_eq!(charged(&results), 50);

@@ -33,7 +33,7 @@ impl ResultStore for Store {
 }
 
 /// Writes results, save those of accounts that are gone.
-pub(super) async fn insert_results(
+async fn insert_results(
     change: &DatabaseTransaction,
     results: &[KeptResult],
 ) -> Result<(), StoreError> {

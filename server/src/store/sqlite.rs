@@ -13,7 +13,14 @@ use super::OpenError;
 
 const READERS: u32 = 4;
 /// How long one process waits for another's transaction.
-const BUSY: Duration = Duration::from_secs(10);
+pub(super) const BUSY: Duration = Duration::from_secs(10);
+/// How every connection is set.
+pub(super) const PRAGMAS: [(&str, &str); 4] = [
+    ("journal_mode", "WAL"),
+    ("synchronous", "FULL"),
+    ("cache_size", "-16384"),
+    ("foreign_keys", "ON"),
+];
 
 /// Opens the writer and the readers.
 pub(super) async fn connect(
@@ -49,14 +56,8 @@ async fn connection(path: &Path, connections: u32) -> Result<DatabaseConnection,
         .test_before_acquire(false)
         .sqlx_logging(false)
         .map_sqlx_sqlite_opts(move |options| {
-            options
-                .filename(&path)
-                .create_if_missing(true)
-                .foreign_keys(true)
-                .busy_timeout(BUSY)
-                .pragma("journal_mode", "WAL")
-                .pragma("synchronous", "FULL")
-                .pragma("cache_size", "-16384")
+            let options = options.filename(&path).create_if_missing(true).busy_timeout(BUSY);
+            PRAGMAS.into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
         });
     Database::connect(options).await.map_err(StoreError::new)
 }

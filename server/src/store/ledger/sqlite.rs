@@ -1,62 +1,156 @@
 //! A batch on SQLite: the balances are read under the write lock, [`credits::decide`] says who
-//! pays, and the changes go in as JSON arrays, a statement a table, all sent to the connection's
-//! thread at once.
+//! pays, and prepared statements write row by row, on a connection that the books have to
+//! themselves.
+//!
+//! A batch through the pool would cross over to another thread with every statement, and be
+//! written out as JSON on its way, which costs several times what the rows do. Whoever writes here
+//! holds the pool's one writing connection meanwhile, so that the two never meet at the lock of the
+//! file, where whoever comes second sleeps.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use account_core::credits;
-use account_core::{CallerId, Entry, KeptResult, ResultId, Settlement, StoreError};
-use sea_orm::{ConnectionTrait, DatabaseTransaction};
-use serde_json::{Value as Json, json};
+use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use sea_orm::DatabaseConnection;
+use sea_orm::sqlx::SqlitePool;
 
-use super::super::results::insert_results;
-use super::super::rows::{narrow, statement, stored};
-use super::{MICROSECONDS_A_DAY, caller};
+use super::super::sqlite::{BUSY, PRAGMAS};
+use super::MICROSECONDS_A_DAY;
+use super::desk::Settled;
+use crate::failpoint;
 
-/// Takes what was paid off the balances, of accounts (`$1`) and guests (`$2`); books it, a row a day
-/// and endpoint (`$3`); writes the calls down (`$4`), and adds them to the day's tallies (`$5`), which
-/// listings read in place of the calls.
-///
-/// `WHERE true` tells the parser that `ON` begins the conflict clause, not a join's.
-const CHARGE: &str = "\
-UPDATE account SET credit_balance = credit_balance - spent.credits
-FROM (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($1)) AS spent
-WHERE account.id = spent.id;
+const OF_ACCOUNT: &str = "SELECT credit_balance FROM account WHERE id = ?1";
+const OF_GUEST: &str = "SELECT credit_balance FROM guest WHERE id = ?1";
+const FROM_ACCOUNT: &str = "UPDATE account SET credit_balance = ?2 WHERE id = ?1";
+const FROM_GUEST: &str = "UPDATE guest SET credit_balance = ?2 WHERE id = ?1";
 
-UPDATE guest SET credit_balance = credit_balance - spent.credits
-FROM (SELECT value ->> 0 AS id, value ->> 1 AS credits FROM json_each($2)) AS spent
-WHERE guest.id = spent.id;
-
+/// What an account paid on a day for an endpoint.
+const BOOK: &str = "\
 INSERT INTO ledger
   (account_id, kind, day, endpoint, credits, balance_after, created_at, updated_at)
-SELECT value ->> 0, 'usage', value ->> 1, value ->> 2, -(value ->> 3), value ->> 4, value ->> 5,
-  value ->> 5
-FROM json_each($3) WHERE true
+VALUES (?1, 'usage', ?2, ?3, ?4, ?5, ?6, ?6)
 ON CONFLICT (account_id, day, endpoint) DO UPDATE SET
   credits = ledger.credits + excluded.credits, balance_after = excluded.balance_after,
-  updated_at = excluded.updated_at;
+  updated_at = excluded.updated_at";
 
+/// A call.
+const WRITE_DOWN: &str = "\
 INSERT INTO usage
   (request_id, account_id, guest_id, endpoint, method, status, credits, response_time_ms, ip,
    created_at)
-SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-  value ->> 6, value ->> 7, value ->> 8, value ->> 9
-FROM json_each($4);
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
+/// The calls of an account, day, endpoint and method, which listings read in their place.
+const TALLY: &str = "\
 INSERT INTO usage_day (account_id, day, endpoint, method, requests, credits, response_time_ms)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
-FROM json_each($5) WHERE true
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT (account_id, day, endpoint, method) DO UPDATE SET
   requests = usage_day.requests + excluded.requests,
   credits = usage_day.credits + excluded.credits,
   response_time_ms = usage_day.response_time_ms + excluded.response_time_ms";
 
-/// Settles a batch in a transaction that is alone.
-pub(in super::super) async fn settle(
-    change: &DatabaseTransaction,
+/// An answer that is to be found again.
+const KEEP: &str = "INSERT INTO result (id, account_id, body, created_at) VALUES (?1, ?2, ?3, ?4)";
+
+/// All of them, which stay prepared.
+#[cfg(test)]
+pub(in super::super) const STATEMENTS: [&str; 8] =
+    [OF_ACCOUNT, OF_GUEST, FROM_ACCOUNT, FROM_GUEST, BOOK, WRITE_DOWN, TALLY, KEEP];
+
+/// The connection of the books, opened with the first batch, and the pool whose writing connection
+/// is the turn at writing.
+pub(in super::super) struct Books {
+    writer: SqlitePool,
+    connection: Mutex<Option<Connection>>,
+}
+
+impl Books {
+    /// The books in the file that this connection writes to.
+    pub(in super::super) fn beside(writer: &DatabaseConnection) -> Self {
+        let writer = writer.get_sqlite_connection_pool().clone();
+        Self { writer, connection: Mutex::new(None) }
+    }
+
+    /// Lets `work` write in a transaction, which it commits or drops, once nobody else writes.
+    pub(in super::super) async fn write<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let turn = self.writer.acquire().await.map_err(StoreError::new)?;
+        let writing = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            self.write_now(work)
+        });
+        writing.await.map_err(StoreError::new)?.map_err(StoreError::new)
+    }
+
+    /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
+    /// behind, and a request id that is stored already is refused, so its calls are tried singly.
+    pub(super) async fn settle_here(&self, batch: &[Entry]) -> Settled {
+        let _turn = match self.writer.acquire().await {
+            Ok(turn) => turn,
+            Err(error) => {
+                let error = error.to_string();
+                return batch.iter().map(|_| Err(StoreError::new(error.clone()))).collect();
+            }
+        };
+        let error = match self.write_now(|change| settle_and_commit(change, batch)) {
+            Ok(settled) => return settled.into_iter().map(Ok).collect(),
+            Err(error) => error,
+        };
+        tracing::warn!(%error, entries = batch.len(), "a batch failed; its entries are tried singly");
+        let singly = batch.iter().map(std::slice::from_ref).map(|one| {
+            let settled = self.write_now(|change| settle_and_commit(change, one));
+            settled.map(|settled| settled[0]).map_err(StoreError::new)
+        });
+        singly.collect()
+    }
+
+    /// Whoever comes here has the turn.
+    fn write_now<T>(
+        &self,
+        work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        // A connection on which anything failed is not put back, nor one that a panic left.
+        let mut place = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = match place.take() {
+            Some(connection) => connection,
+            None => self.open()?,
+        };
+        let done = work(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)?;
+        *place = Some(connection);
+        Ok(done)
+    }
+
+    fn open(&self) -> rusqlite::Result<Connection> {
+        let connection = Connection::open(self.writer.connect_options().get_filename())?;
+        connection.busy_timeout(BUSY)?;
+        for (name, value) in PRAGMAS {
+            connection.pragma_update(None, name, value)?;
+        }
+        Ok(connection)
+    }
+}
+
+/// Settles a batch, durably.
+pub(super) fn settle_and_commit(
+    change: Transaction<'_>,
     batch: &[Entry],
-) -> Result<Vec<Settlement>, StoreError> {
-    let mut balances = balances(change, batch).await?;
+) -> rusqlite::Result<Vec<Settlement>> {
+    let settled = settle(&change, batch)?;
+    failpoint::hit("ledger_written");
+    change.commit()?;
+    Ok(settled)
+}
+
+/// Settles a batch in a transaction that is alone.
+pub(in super::super) fn settle(
+    change: &Transaction<'_>,
+    batch: &[Entry],
+) -> rusqlite::Result<Vec<Settlement>> {
+    let mut balances = balances(change, batch)?;
     let asked = batch.iter().map(|entry| (entry.caller, entry.cost));
     let settled = credits::decide(&mut balances, asked);
     let paid: Vec<(&Entry, u64)> = batch
@@ -67,130 +161,127 @@ pub(in super::super) async fn settle(
             Settlement::Insufficient { .. } => None,
         })
         .collect();
-    if !paid.is_empty() {
-        let (accounts, guests) = spent(&paid);
-        let rows = [accounts, guests, bookings(&paid), calls(&paid), tallies(&paid)];
-        let charge = statement(CHARGE, rows.map(|rows| rows.to_string().into()));
-        stored(change.execute_raw(charge).await)?;
-        keep(change, &paid).await?;
-    }
+    debit(change, &paid)?;
+    book(change, &paid)?;
+    write_down(change, &paid)?;
+    tally(change, &paid)?;
+    keep(change, &paid)?;
     Ok(settled)
 }
 
-/// What the callers of a batch have left.
-async fn balances(
-    change: &DatabaseTransaction,
-    batch: &[Entry],
-) -> Result<HashMap<CallerId, u64>, StoreError> {
-    let (mut accounts, mut guests) = (Vec::new(), Vec::new());
-    for entry in batch {
-        match entry.caller {
-            CallerId::Account(account) => accounts.push(account.0),
-            CallerId::Guest(guest) => guests.push(guest.0),
-        }
-    }
+/// What the callers of a batch have; nothing of those who are gone.
+fn balances(change: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result<HashMap<CallerId, u64>> {
+    let mut of_account = change.prepare_cached(OF_ACCOUNT)?;
+    let mut of_guest = change.prepare_cached(OF_GUEST)?;
     let mut balances = HashMap::with_capacity(batch.len());
-    let of_accounts = "SELECT id AS account_id, NULL AS guest_id, credit_balance FROM account \
-                       WHERE id IN (SELECT value FROM json_each($1))";
-    let of_guests = "SELECT NULL AS account_id, id AS guest_id, credit_balance FROM guest \
-                     WHERE id IN (SELECT value FROM json_each($1))";
-    for (query, ids) in [(of_accounts, accounts), (of_guests, guests)] {
-        if ids.is_empty() {
+    for entry in batch {
+        if balances.contains_key(&entry.caller) {
             continue;
         }
-        let query = statement(query, [json!(ids).to_string().into()]);
-        for row in stored(change.query_all_raw(query).await)? {
-            balances.insert(caller(&row)?, narrow(&row, "credit_balance")?);
+        let balance = match entry.caller {
+            CallerId::Account(AccountId(id)) => of_account.query_row([id], |row| row.get(0)),
+            CallerId::Guest(GuestId(id)) => of_guest.query_row([id], |row| row.get(0)),
+        };
+        if let Some(balance) = balance.optional()? {
+            balances.insert(entry.caller, balance);
         }
     }
     Ok(balances)
 }
 
-/// What accounts and guests paid.
-fn spent(paid: &[(&Entry, u64)]) -> (Json, Json) {
-    let (mut accounts, mut guests) = (BTreeMap::new(), BTreeMap::new());
-    for (entry, _) in paid.iter().filter(|(entry, _)| entry.cost > 0) {
-        let spent = match entry.caller {
-            CallerId::Account(account) => accounts.entry(account.0).or_insert(0),
-            CallerId::Guest(guest) => guests.entry(guest.0).or_insert(0),
+/// Leaves accounts and guests what they have after their last paid call.
+fn debit(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
+    let mut from_account = change.prepare_cached(FROM_ACCOUNT)?;
+    let mut from_guest = change.prepare_cached(FROM_GUEST)?;
+    let charged = paid.iter().filter(|(entry, _)| entry.cost > 0);
+    let left: BTreeMap<CallerId, u64> =
+        charged.map(|(entry, balance)| (entry.caller, *balance)).collect();
+    for (caller, balance) in left {
+        match caller {
+            CallerId::Account(AccountId(id)) => from_account.execute(params![id, balance])?,
+            CallerId::Guest(GuestId(id)) => from_guest.execute(params![id, balance])?,
         };
-        *spent += u64::from(entry.cost);
     }
-    let rows = |spent: BTreeMap<i64, u64>| json!(spent.into_iter().collect::<Vec<_>>());
-    (rows(accounts), rows(guests))
+    Ok(())
 }
 
-/// What accounts paid: one row a day and endpoint.
-fn bookings(paid: &[(&Entry, u64)]) -> Json {
-    let mut rows: BTreeMap<(i64, i64, &str), (u64, u64, i64)> = BTreeMap::new();
+/// Books what accounts paid: one row a day and endpoint.
+fn book(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
+    let mut rows: BTreeMap<(i64, i64, &str), (i64, u64, i64)> = BTreeMap::new();
     for (entry, balance) in paid.iter().filter(|(entry, _)| entry.cost > 0) {
-        let CallerId::Account(account) = entry.caller else { continue };
+        let CallerId::Account(AccountId(account)) = entry.caller else { continue };
         let at = entry.usage.at.timestamp_micros();
-        let key = (account.0, at.div_euclid(MICROSECONDS_A_DAY), entry.usage.endpoint.as_ref());
+        let key = (account, day(at), entry.usage.endpoint.as_ref());
         let (credits, balance_after, latest) = rows.entry(key).or_insert((0, *balance, at));
-        *credits += u64::from(entry.cost);
+        *credits -= i64::from(entry.cost);
         *balance_after = *balance;
         *latest = at.max(*latest);
     }
-    rows.into_iter()
-        .map(|((account, day, endpoint), (credits, balance, at))| {
-            json!([account, day, endpoint, credits, balance, at])
-        })
-        .collect()
+    let mut book = change.prepare_cached(BOOK)?;
+    for ((account, day, endpoint), (credits, balance, at)) in rows {
+        book.execute(params![account, day, endpoint, credits, balance, at])?;
+    }
+    Ok(())
 }
 
-/// The calls themselves.
-fn calls(paid: &[(&Entry, u64)]) -> Json {
-    paid.iter()
-        .map(|(entry, _)| {
-            let usage = &entry.usage;
-            let (account, guest) = match entry.caller {
-                CallerId::Account(account) => (Some(account.0), None),
-                CallerId::Guest(guest) => (None, Some(guest.0)),
-            };
-            json!([
-                format!("{:032x}", usage.request_id),
-                account,
-                guest,
-                usage.endpoint,
-                usage.method,
-                usage.status,
-                entry.cost,
-                usage.response_time_ms,
-                usage.ip,
-                usage.at.timestamp_micros(),
-            ])
-        })
-        .collect()
+/// Writes the calls down, in the order of their arrival.
+fn write_down(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
+    let mut write_down = change.prepare_cached(WRITE_DOWN)?;
+    for (entry, _) in paid {
+        let usage = &entry.usage;
+        let (account, guest) = match entry.caller {
+            CallerId::Account(AccountId(account)) => (Some(account), None),
+            CallerId::Guest(GuestId(guest)) => (None, Some(guest)),
+        };
+        write_down.execute(params![
+            usage.request_id.to_be_bytes(),
+            account,
+            guest,
+            usage.endpoint,
+            usage.method,
+            usage.status,
+            entry.cost,
+            usage.response_time_ms,
+            usage.ip.to_string(),
+            usage.at.timestamp_micros(),
+        ])?;
+    }
+    Ok(())
 }
 
-/// The calls of accounts: one row a day, endpoint and method.
-fn tallies(paid: &[(&Entry, u64)]) -> Json {
+/// Adds the calls of accounts to the day's tallies.
+fn tally(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
     let mut tallies = BTreeMap::new();
     for (entry, _) in paid {
-        let CallerId::Account(account) = entry.caller else { continue };
+        let CallerId::Account(AccountId(account)) = entry.caller else { continue };
         let usage = &entry.usage;
-        let day = usage.at.timestamp_micros().div_euclid(MICROSECONDS_A_DAY);
-        let key = (account.0, day, usage.endpoint.as_ref(), usage.method.as_ref());
-        let (requests, credits, time) = tallies.entry(key).or_insert((0u64, 0u64, 0u64));
+        let day = day(usage.at.timestamp_micros());
+        let key = (account, day, usage.endpoint.as_ref(), usage.method.as_ref());
+        let (requests, credits, time) = tallies.entry(key).or_insert((0_u32, 0_u64, 0_u64));
         *requests += 1;
         *credits += u64::from(entry.cost);
         *time += u64::from(usage.response_time_ms);
     }
-    tallies
-        .into_iter()
-        .map(|((account, day, endpoint, method), (requests, credits, time))| {
-            json!([account, day, endpoint, method, requests, credits, time])
-        })
-        .collect()
+    let mut tally = change.prepare_cached(TALLY)?;
+    for ((account, day, endpoint, method), (requests, credits, time)) in tallies {
+        tally.execute(params![account, day, endpoint, method, requests, credits, time])?;
+    }
+    Ok(())
 }
 
 /// Keeps the answers that are to be found again.
-async fn keep(change: &DatabaseTransaction, paid: &[(&Entry, u64)]) -> Result<(), StoreError> {
-    let kept = paid.iter().filter_map(|(entry, balance)| {
-        let CallerId::Account(owner) = entry.caller else { return None };
-        let body = entry.kept.as_ref()?.with(*balance);
-        Some(KeptResult { id: ResultId(entry.usage.request_id), owner, body, at: entry.usage.at })
-    });
-    insert_results(change, &kept.collect::<Vec<_>>()).await
+fn keep(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
+    let mut keep = change.prepare_cached(KEEP)?;
+    for (entry, balance) in paid {
+        let (CallerId::Account(AccountId(owner)), Some(kept)) = (entry.caller, &entry.kept) else {
+            continue;
+        };
+        let (id, at) = (entry.usage.request_id.to_be_bytes(), entry.usage.at.timestamp_micros());
+        keep.execute(params![id, owner, kept.with(*balance), at])?;
+    }
+    Ok(())
+}
+
+const fn day(at: i64) -> i64 {
+    at.div_euclid(MICROSECONDS_A_DAY)
 }
