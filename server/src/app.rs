@@ -75,10 +75,8 @@ pub struct App {
     service: Arc<Service>,
     gateway: Arc<Gateway>,
     mail: Vec<mail::Worker>,
-    sweeper: tokio::task::JoinHandle<()>,
-    lessee: tokio::task::JoinHandle<()>,
-    watcher: tokio::task::JoinHandle<()>,
-    keyring: tokio::task::JoinHandle<()>,
+    /// What goes on beside the calls until the service ends.
+    background: Vec<tokio::task::JoinHandle<()>>,
 }
 
 /// Accounts over an opened store, for the service and for the operator's commands.
@@ -172,12 +170,15 @@ impl App {
         let rest = Road::new(service.clone(), routes::routes()).boxed();
         let gateway = Gateway::new(service.clone(), rest, ResultWriter::start(store));
         let gateway = Arc::new(gateway);
-        let sweeper = tokio::spawn(sweep(service.clone(), gateway.clone()));
-        let lessee = tokio::spawn(give_back_leases(service.clone()));
-        let keyring = tokio::spawn(keyring.follow());
         let watched = service.accounts.store().clone();
-        let watcher = tokio::spawn(async move { belief.watch(&watched, revision).await });
-        Ok(Self { service, gateway, mail: Vec::new(), sweeper, lessee, watcher, keyring })
+        let background = vec![
+            tokio::spawn(sweep(service.clone(), gateway.clone())),
+            tokio::spawn(give_back_leases(service.clone())),
+            tokio::spawn(keyring.follow()),
+            tokio::spawn(watched.clone().keep_log_short()),
+            tokio::spawn(async move { belief.watch(&watched, revision).await }),
+        ];
+        Ok(Self { service, gateway, mail: Vec::new(), background })
     }
 
     /// The one endpoint of everything.
@@ -193,10 +194,9 @@ impl App {
 
     /// Writes out the ledger, lets the letters rest in their outbox, closes the store.
     pub async fn close(self) {
-        self.sweeper.abort();
-        self.lessee.abort();
-        self.watcher.abort();
-        self.keyring.abort();
+        for task in self.background {
+            task.abort();
+        }
         self.service.ledger.close().await;
         self.service.limits.give_back_all().await;
         self.gateway.close().await;

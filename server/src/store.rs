@@ -36,6 +36,7 @@ mod keys;
 mod leases;
 mod ledger;
 mod ledger_writer;
+mod log;
 mod mail_turn;
 mod master_key;
 mod migration;

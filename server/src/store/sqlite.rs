@@ -14,9 +14,11 @@ use super::OpenError;
 const READERS: u32 = 4;
 /// How long one process waits for another's transaction.
 pub(super) const BUSY: Duration = Duration::from_secs(10);
-/// How every connection is set.
-pub(super) const PRAGMAS: [(&str, &str); 4] = [
+/// How every connection is set. The log is brought into the file by `log`, or else with the last
+/// connection that closes.
+pub(super) const PRAGMAS: [(&str, &str); 5] = [
     ("journal_mode", "WAL"),
+    ("wal_autocheckpoint", "0"),
     ("synchronous", "FULL"),
     ("cache_size", "-16384"),
     ("foreign_keys", "ON"),

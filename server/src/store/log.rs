@@ -1,0 +1,83 @@
+//! The log of the embedded database, brought into its file beside the calls.
+//!
+//! SQLite by itself does that within whichever commit finds a thousand pages in the log: every call
+//! behind it waits, and a page that each batch changes is carried over again and again. Here a
+//! reader does it, now and then, while the calls go on.
+
+use std::time::Duration;
+
+use account_core::StoreError;
+use sea_orm::ConnectionTrait;
+
+use super::Store;
+use super::rows::{column, malformed, statement, stored};
+
+/// How often somebody looks.
+const EVERY: Duration = Duration::from_millis(200);
+/// Pages that are worth carrying over.
+const WORTH: i64 = 1_000;
+
+impl Store {
+    /// Keeps the log of an embedded database short, for ever; on PostgreSQL there is nothing to do.
+    pub async fn keep_log_short(self) {
+        if self.is_shared() {
+            return;
+        }
+        let mut interval = tokio::time::interval(EVERY);
+        loop {
+            interval.tick().await;
+            if let Err(error) = self.shorten_log().await {
+                tracing::warn!(%error, "the database's log could not be shortened");
+            }
+        }
+    }
+
+    /// Brings the log into the file, once it is worth it. Writers wait for the very last of it
+    /// alone: only where nothing is left does the next one begin the log anew.
+    async fn shorten_log(&self) -> Result<(), StoreError> {
+        if self.log("PRAGMA wal_checkpoint(NOOP)").await? < WORTH {
+            return Ok(());
+        }
+        let carry_over = "PRAGMA wal_checkpoint(PASSIVE)";
+        // The second time there is only what came during the first.
+        self.log(carry_over).await?;
+        self.log(carry_over).await?;
+        let writer = self.writer.get_sqlite_connection_pool();
+        let _turn = writer.acquire().await.map_err(StoreError::new)?;
+        self.log(carry_over).await?;
+        Ok(())
+    }
+
+    /// Does so with the log; answers how many of its pages are not in the file.
+    async fn log(&self, checkpoint: &str) -> Result<i64, StoreError> {
+        let row = stored(self.readers.query_one_raw(statement(checkpoint, [])).await)?;
+        let row = row.ok_or_else(|| malformed("log"))?;
+        Ok(column::<i64>(&row, "log")? - column::<i64>(&row, "checkpointed")?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use account_core::accounts::RegistrationStore;
+
+    use super::super::testing::sqlite;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_long_log_is_carried_over_and_a_short_one_left() {
+        let (store, _home) = sqlite().await.expect("always there");
+        let pages = async || store.log("PRAGMA wal_checkpoint(NOOP)").await.expect("ok");
+        while pages().await < WORTH {
+            store.next_account_id().await.expect("ok");
+            let before = pages().await;
+            if before < WORTH {
+                store.shorten_log().await.expect("ok");
+                assert_eq!(pages().await, before, "it is short");
+            }
+        }
+        store.shorten_log().await.expect("ok");
+        assert_eq!(pages().await, 0);
+        store.next_account_id().await.expect("ok");
+        assert!(pages().await < 10, "the log began anew");
+    }
+}
