@@ -44,3 +44,4 @@ pub mod reference;
 pub mod routes;
 pub mod service;
 pub mod store;
+mod urgency;

@@ -14,15 +14,14 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use zeroize::Zeroizing;
 
+use crate::urgency::give_way;
+
 /// Memory of one hash, in KiB.
 const MEMORY: u32 = 19 * 1024;
 /// Passes over it.
 const PASSES: u32 = 2;
 const SALT_BYTES: usize = 16;
 const RETRY_AFTER: Duration = Duration::from_secs(2);
-/// The least urgent that a thread can be, as `nice` counts.
-#[cfg(target_os = "linux")]
-const LEAST_URGENT: i32 = 19;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -138,14 +137,6 @@ fn start(threads: usize) -> Sender<Job> {
     jobs
 }
 
-/// Lets every other thread go first. Elsewhere than on Linux the call would mean the process.
-fn give_way() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, LEAST_URGENT) {
-        tracing::warn!(%error, "passwords are hashed as urgently as all else is done");
-    }
-}
-
 fn argon2() -> Argon2<'static> {
     let params = Params::new(MEMORY, PASSES, 1, None).expect("parameters within argon2's bounds");
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
@@ -233,7 +224,7 @@ mod tests {
         let pool = Argon2Pool::new(2, 2);
         for _ in 0..4 {
             let permit = pool.admit().await.expect("free");
-            assert_eq!(pool.run(permit, urgency).await, LEAST_URGENT);
+            assert_eq!(pool.run(permit, urgency).await, crate::urgency::LEAST_URGENT);
         }
         assert_eq!(urgency(), before, "the thread that answers is as urgent as it was");
     }

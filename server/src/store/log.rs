@@ -1,21 +1,31 @@
 //! The log of the embedded database, brought into its file beside the calls.
 //!
 //! SQLite by itself does that within whichever commit finds a thousand pages in the log: every call
-//! behind it waits, and a page that each batch changes is carried over again and again. Here a
-//! reader does it, now and then, while the calls go on.
+//! behind it waits, and a page that each batch changes is carried over again and again. Here it is
+//! done now and then, while the calls go on, by a thread that lets all others go first.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use account_core::StoreError;
+use rusqlite::Connection;
 use sea_orm::ConnectionTrait;
+use tokio::sync::oneshot;
 
 use super::Store;
 use super::rows::{column, malformed, statement, stored};
+use crate::urgency::give_way;
 
 /// How often somebody looks.
 const EVERY: Duration = Duration::from_millis(200);
 /// Pages that are worth carrying over.
 const WORTH: i64 = 1_000;
+/// Pages at which calls have to wait for it: the machine has no time left over, and the log would
+/// grow for ever.
+const TOO_LONG: i64 = 16_384;
+
+const LENGTH: &str = "PRAGMA wal_checkpoint(NOOP)";
+const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 impl Store {
     /// Keeps the log of an embedded database short, for ever; on PostgreSQL there is nothing to do.
@@ -35,16 +45,16 @@ impl Store {
     /// Brings the log into the file, once it is worth it. Writers wait for the very last of it
     /// alone: only where nothing is left does the next one begin the log anew.
     async fn shorten_log(&self) -> Result<(), StoreError> {
-        if self.log("PRAGMA wal_checkpoint(NOOP)").await? < WORTH {
+        let length = self.log(LENGTH).await?;
+        if length < WORTH {
             return Ok(());
         }
-        let carry_over = "PRAGMA wal_checkpoint(PASSIVE)";
-        // The second time there is only what came during the first.
-        self.log(carry_over).await?;
-        self.log(carry_over).await?;
         let writer = self.writer.get_sqlite_connection_pool();
+        if length < TOO_LONG {
+            carry_over_gently(writer.connect_options().get_filename().to_owned()).await?;
+        }
         let _turn = writer.acquire().await.map_err(StoreError::new)?;
-        self.log(carry_over).await?;
+        self.log(CARRY_OVER).await?;
         Ok(())
     }
 
@@ -54,6 +64,18 @@ impl Store {
         let row = row.ok_or_else(|| malformed("log"))?;
         Ok(column::<i64>(&row, "log")? - column::<i64>(&row, "checkpointed")?)
     }
+}
+
+/// Brings into the file what is in its log by now, and lets everything else go first.
+async fn carry_over_gently(file: PathBuf) -> Result<(), StoreError> {
+    let (done, carried) = oneshot::channel();
+    std::thread::spawn(move || {
+        give_way();
+        let carry_over = |database: Connection| database.query_row(CARRY_OVER, [], |_| Ok(()));
+        // Who waited for it may be gone, with the service.
+        let _ = done.send(Connection::open(file).and_then(carry_over));
+    });
+    carried.await.map_err(StoreError::new)?.map_err(StoreError::new)
 }
 
 #[cfg(test)]
@@ -66,7 +88,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_log_is_carried_over_and_a_short_one_left() {
         let (store, _home) = sqlite().await.expect("always there");
-        let pages = async || store.log("PRAGMA wal_checkpoint(NOOP)").await.expect("ok");
+        let pages = async || store.log(LENGTH).await.expect("ok");
         while pages().await < WORTH {
             store.next_account_id().await.expect("ok");
             let before = pages().await;
