@@ -176,6 +176,7 @@ impl App {
             tokio::spawn(give_back_leases(service.clone())),
             tokio::spawn(keyring.follow()),
             tokio::spawn(watched.clone().keep_log_short()),
+            tokio::spawn(watched.clone().keep_calls_sorted()),
             tokio::spawn(async move { belief.watch(&watched, revision).await }),
         ];
         Ok(Self { service, gateway, mail: Vec::new(), background })

@@ -23,6 +23,7 @@ use tokio::sync::Notify;
 mod accounts;
 mod activity;
 mod backup;
+mod calls_by_account;
 mod clean_up;
 mod clients;
 mod codes;

@@ -8,6 +8,7 @@ use account_core::{AccountId, StoreError, TransactionKind};
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::Store;
+use super::engine::by_engine;
 use super::ledger::MICROSECONDS_A_DAY;
 use super::rows::{
     address_column, column, malformed, named, narrow, statement, stored, time_column,
@@ -27,6 +28,14 @@ pub(super) const REQUESTS: &str = "SELECT id, endpoint, method, status, credits,
     WHERE account_id = $1 AND created_at >= $2 AND created_at < $3 \
     AND substr(endpoint, 1, $5) = $4 AND ($6 IS NULL OR method = $6) \
     ORDER BY created_at DESC, id DESC LIMIT $7 OFFSET $8";
+
+/// The same on SQLite, where calls are sorted by account in a table of their own.
+pub(super) const REQUESTS_ON_SQLITE: &str = "SELECT id, endpoint, method, status, credits, \
+    response_time_ms, ip, usage.created_at FROM call_by_account AS mine \
+    JOIN usage ON usage.id = mine.call_id \
+    WHERE mine.account_id = $1 AND mine.created_at >= $2 AND mine.created_at < $3 \
+    AND substr(endpoint, 1, $5) = $4 AND ($6 IS NULL OR method = $6) \
+    ORDER BY mine.created_at DESC, mine.call_id DESC LIMIT $7 OFFSET $8";
 
 /// A page of an account's login tries.
 pub(super) const TRIES: &str = "SELECT id, ip, user_agent, status, method, created_at \
@@ -74,7 +83,9 @@ impl ActivityStore for Store {
         let start = |day: i64| day.saturating_mul(MICROSECONDS_A_DAY);
         let mut values = filtered(account, filter, start(filter.since), start(filter.until + 1));
         values.extend([limit.into(), skipped(offset)]);
-        let rows = stored(self.readers.query_all_raw(statement(REQUESTS, values)).await)?;
+        self.sort_calls().await?;
+        let page = by_engine(&self.readers, REQUESTS_ON_SQLITE, REQUESTS);
+        let rows = stored(self.readers.query_all_raw(statement(page, values)).await)?;
         rows.iter().map(request).collect()
     }
 

@@ -7,7 +7,8 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 use serde_json::json;
 
 use super::Store;
-use super::engine::{Turn, elements};
+use super::calls_by_account::forget_calls;
+use super::engine::{Turn, elements, is_postgres};
 use super::ledger::MICROSECONDS_A_DAY;
 use super::months::drop_before;
 use super::rows::{column, statement, stored, time};
@@ -50,7 +51,11 @@ pub(super) const OF_GUESTS: &str = "UPDATE usage SET guest_id = NULL, ip = '' WH
 pub(super) const OF_ACCOUNT: &str = "UPDATE usage SET account_id = NULL, ip = '' WHERE id IN \
     (SELECT id FROM usage WHERE account_id = $1 LIMIT $2)";
 pub(super) const USAGE: &str = "DELETE FROM usage WHERE id IN \
-    (SELECT id FROM usage WHERE created_at < $1 LIMIT $2)";
+    (SELECT id FROM usage WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";
+/// What is removed next is sorted no longer.
+pub(super) const SORTED: &str = "DELETE FROM call_by_account \
+    WHERE (account_id, created_at, call_id) IN (SELECT account_id, created_at, id FROM usage \
+     WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";
 pub(super) const TALLIES: &str = "DELETE FROM usage_day WHERE (account_id, day, endpoint, method) IN \
     (SELECT account_id, day, endpoint, method FROM usage_day WHERE day < $1 LIMIT $2)";
 
@@ -140,7 +145,11 @@ pub(super) async fn forget_caller(
     account: AccountId,
     limit: u32,
 ) -> Result<u64, StoreError> {
-    let forgotten = execute(change, OF_ACCOUNT, [account.0.into(), limit.into()]).await?;
+    let forgotten = if is_postgres(change) {
+        execute(change, OF_ACCOUNT, [account.0.into(), limit.into()]).await?
+    } else {
+        forget_calls(change, account, limit).await?
+    };
     if forgotten < u64::from(limit) {
         let done = "DELETE FROM departed WHERE account_id = $1";
         execute(change, done, [account.0.into()]).await?;
@@ -158,6 +167,9 @@ async fn remove_usage(
     execute(change, since, [day.into()]).await?;
     drop_before(change, day).await?;
     let start = day.saturating_mul(MICROSECONDS_A_DAY);
+    if !is_postgres(change) {
+        execute(change, SORTED, [start.into(), limit.into()]).await?;
+    }
     let calls = execute(change, USAGE, [start.into(), limit.into()]).await?;
     let tallies = execute(change, TALLIES, [day.into(), limit.into()]).await?;
     Ok(calls.max(tallies))

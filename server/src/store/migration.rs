@@ -26,6 +26,7 @@ mod m20261120_000050_oauth;
 mod m20261120_000060_results;
 mod m20261120_000070_notifications;
 mod m20261120_000071_identity;
+mod m20261121_000080_calls_by_account;
 #[cfg(feature = "failpoints")]
 mod next_schema;
 
@@ -48,6 +49,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261120_000060_results::Migration),
             Box::new(m20261120_000070_notifications::Migration),
             Box::new(m20261120_000071_identity::Migration),
+            Box::new(m20261121_000080_calls_by_account::Migration),
         ];
         #[cfg(feature = "failpoints")]
         let released = released.into_iter().chain(next_schema::asked_for()).collect();

@@ -13,11 +13,11 @@ use account_core::testing::contract::{
 use account_core::{AccountId, CallerId, GuestId};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Values};
 
-use super::Store;
 use super::idempotency::{BALANCE, FILL as FILL_ANSWER};
 use super::ledger::sqlite as ledger_on_sqlite;
 use super::rows::{column, statement};
 use super::testing::{postgres, sqlite};
+use super::{Store, calls_by_account};
 
 thread_local! {
     /// Every statement that this thread has made, with the values it was last made with.
@@ -107,7 +107,9 @@ async fn no_statement_goes_over_a_whole_table() {
     live_a_whole_life(async || sqlite().await.expect("always there")).await;
     let (store, _folder) = sqlite().await.expect("always there");
     let mut faults = Vec::new();
-    let in_books = [&ledger_on_sqlite::STATEMENTS[..], &[FILL_ANSWER, BALANCE]].concat();
+    let in_books =
+        [&ledger_on_sqlite::STATEMENTS[..], &calls_by_account::STATEMENTS, &[FILL_ANSWER, BALANCE]]
+            .concat();
     let in_books = in_books.into_iter().map(str::to_owned);
     for sql in statements().into_iter().map(|(sql, _)| sql).chain(in_books) {
         let explain = statement(&format!("EXPLAIN QUERY PLAN {sql}"), []);

@@ -64,13 +64,15 @@ pub(in super::super) const STATEMENTS: [&str; 8] =
 pub(in super::super) struct Books {
     writer: SqlitePool,
     connection: Mutex<Option<Connection>>,
+    /// Held by who sorts calls by account.
+    pub(in super::super) sorting: tokio::sync::Mutex<()>,
 }
 
 impl Books {
     /// The books in the file that this connection writes to.
     pub(in super::super) fn beside(writer: &DatabaseConnection) -> Self {
         let writer = writer.get_sqlite_connection_pool().clone();
-        Self { writer, connection: Mutex::new(None) }
+        Self { writer, connection: Mutex::new(None), sorting: tokio::sync::Mutex::default() }
     }
 
     /// Lets `work` write in a transaction, which it commits or drops, once nobody else writes.
@@ -84,6 +86,15 @@ impl Books {
             self.write_now(work)
         });
         writing.await.map_err(StoreError::new)?.map_err(StoreError::new)
+    }
+
+    /// Lets `work` look at what is committed, beside whoever writes.
+    pub(in super::super) async fn look<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let looking = tokio::task::spawn_blocking(move || work(&self.open()?));
+        looking.await.map_err(StoreError::new)?.map_err(StoreError::new)
     }
 
     /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
