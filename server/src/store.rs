@@ -2,14 +2,16 @@
 //! of the service may share.
 //!
 //! On SQLite one connection writes and a few read: it has one writer at a time in any case, and a
-//! queue in front of it is four times faster than connections that fight for its lock. Every commit
-//! is durable (`synchronous = FULL`), and a second process beside the service, as an operator's
-//! command is, waits for its turn. On PostgreSQL all share a pool.
+//! queue in front of it is four times faster than connections that fight for its lock. Calls are
+//! settled on a connection of their own by whoever holds that one meanwhile. Every commit is durable
+//! (`synchronous = FULL`), and a second process beside the service, as an operator's command is,
+//! waits for its turn. What follows the calls in a while is in `log` and `calls_by_account`. On
+//! PostgreSQL all share a pool.
 //!
 //! Times are microseconds since 1970, numbers of 128 bits and digests are bytes, names of states
 //! and kinds are those of `account-core`. Statements are written once for both engines; `engine`
 //! tells how, and holds what differs. What is one engine's alone is in `sqlite` and `postgres`, and
-//! the set-based statements of each in `ledger`.
+//! how each settles calls in `ledger`.
 
 use std::path::Path;
 use std::sync::Arc;
