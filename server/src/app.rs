@@ -27,7 +27,7 @@ use crate::{
     password::Argon2Pool,
     routes,
     service::{Accounts, LARGE_BODIES, Service},
-    store::{self, LedgerWriter, Migrate, OpenError, OsEntropy, ResultWriter, Store},
+    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, OsEntropy, ResultWriter, Store},
 };
 
 /// Logins that may wait for a core before more are told to come back.
@@ -239,7 +239,7 @@ async fn leases(store: &Store, redis: Option<&RedisAddress>) -> Result<Option<Le
         Some(address) => {
             Ok(Some(Leases::Redis(RedisLeases::connect(address, store.clone()).await?)))
         }
-        None => Ok(store.is_shared().then(|| Leases::Database(store.clone()))),
+        None => Ok(store.is_shared().then(|| Leases::Database(LeaseWriter::start(store)))),
     }
 }
 

@@ -5,12 +5,12 @@ use account_core::{CallerId, StoreError, Timestamp};
 use chrono::TimeDelta;
 
 use super::redis::RedisLeases;
-use crate::store::Store;
+use crate::store::LeaseWriter;
 
 /// One of two places that all instances reach.
 pub enum Leases {
     /// The database.
-    Database(Store),
+    Database(LeaseWriter),
     /// A Redis beside it.
     Redis(RedisLeases),
 }
@@ -24,8 +24,27 @@ impl Leases {
     pub async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
         match self {
             // A guest's day, and the hour before it.
-            Self::Database(store) => store.forget_shared(now - TimeDelta::hours(26)).await,
+            Self::Database(writer) => {
+                writer.store().forget_shared(now - TimeDelta::hours(26)).await
+            }
             Self::Redis(_) => Ok(()),
+        }
+    }
+
+    /// Gives back what several callers did not use.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where the place does not answer; what was not given back until then is not.
+    pub async fn give_back_all(&self, unused: &[(CallerId, Unused)]) -> Result<(), StoreError> {
+        match self {
+            Self::Database(writer) => writer.store().give_back_all(unused).await,
+            Self::Redis(redis) => {
+                for (caller, unused) in unused {
+                    redis.give_back(*caller, *unused).await?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -33,21 +52,21 @@ impl Leases {
 impl LeaseStore for Leases {
     async fn lease(&self, caller: CallerId, ask: Ask) -> Result<Lease, StoreError> {
         match self {
-            Self::Database(store) => store.lease(caller, ask).await,
+            Self::Database(writer) => writer.lease(caller, ask).await,
             Self::Redis(redis) => redis.lease(caller, ask).await,
         }
     }
 
     async fn give_back(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
         match self {
-            Self::Database(store) => store.give_back(caller, unused).await,
+            Self::Database(writer) => writer.give_back(caller, unused).await,
             Self::Redis(redis) => redis.give_back(caller, unused).await,
         }
     }
 
     async fn shared(&self, caller: CallerId) -> Result<Shared, StoreError> {
         match self {
-            Self::Database(store) => store.shared(caller).await,
+            Self::Database(writer) => writer.shared(caller).await,
             Self::Redis(redis) => redis.shared(caller).await,
         }
     }

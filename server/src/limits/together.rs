@@ -81,12 +81,9 @@ impl Together {
             given_up.extend(give_up(&mut held).map(|unused| (*caller, unused)));
             !held.is_empty() || Arc::strong_count(share) > 1
         });
-        for (caller, unused) in given_up {
-            if let Err(error) = self.leases.give_back(caller, unused).await {
-                // They count as made for an hour: too few are let through, not too many.
-                tracing::warn!(%error, "calls that were leased are not given back");
-                return;
-            }
+        if let Err(error) = self.leases.give_back_all(&given_up).await {
+            // They count as made for an hour: too few are let through, not too many.
+            tracing::warn!(%error, "calls that were leased are not given back");
         }
     }
 

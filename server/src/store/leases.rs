@@ -1,26 +1,34 @@
 //! The limits that instances share: a row for each caller, changed by one at a time.
 
+use std::collections::BTreeMap;
+
 use account_core::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
 use account_core::{CallerId, MinuteCount, StoreError, Timestamp};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
+use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::Store;
-use super::engine::by_engine;
+use super::engine::{by_engine, is_postgres};
 use super::ledger::MICROSECONDS_A_MINUTE;
 use super::rows::{column, malformed, narrow, statement, stored, time};
 
-/// Makes the row where there is none, and locks it in any case.
-pub(super) const LOCK: &str = "INSERT INTO shared_limit (is_guest, caller_id, shared, leased_at) \
+pub(super) mod postgres;
+
+use postgres::{Changed, Changes, change_all};
+
+/// How many callers a statement changes at once, so that none waits for long.
+pub(super) const LARGEST_BATCH: usize = 256;
+
+const READ: &str = "SELECT shared FROM shared_limit WHERE is_guest = $1 AND caller_id = $2";
+const LEASE: &str = "INSERT INTO shared_limit (is_guest, caller_id, shared, leased_at) \
     VALUES ($1, $2, $3, $4) ON CONFLICT (is_guest, caller_id) \
-    DO UPDATE SET leased_at = excluded.leased_at RETURNING shared";
-pub(super) const LOCK_IF_THERE: &str = "UPDATE shared_limit SET shared = shared \
-    WHERE is_guest = $1 AND caller_id = $2 RETURNING shared";
-pub(super) const CHANGE: &str =
+    DO UPDATE SET shared = excluded.shared, leased_at = excluded.leased_at";
+const GIVE_BACK: &str =
     "UPDATE shared_limit SET shared = $3 WHERE is_guest = $1 AND caller_id = $2";
-pub(super) const READ: &str =
-    "SELECT shared FROM shared_limit WHERE is_guest = $1 AND caller_id = $2";
 /// Looks at the whole table: at one short row for each caller of the last day.
-pub(super) const FORGET: &str = "DELETE FROM shared_limit WHERE leased_at < $1";
+const FORGET: &str = "DELETE FROM shared_limit WHERE leased_at < $1";
+/// Where others lock many rows at once, it waits for none of them: who leases is not forgotten.
+const FORGET_ON_POSTGRES: &str = "DELETE FROM shared_limit WHERE (is_guest, caller_id) IN \
+    (SELECT is_guest, caller_id FROM shared_limit WHERE leased_at < $1 FOR UPDATE SKIP LOCKED)";
 /// An account's calls of each minute.
 const CALLS_OF_ACCOUNT: &str = "SELECT created_at / $3 AS minute, count(*) AS calls FROM usage \
     WHERE account_id = $1 AND created_at >= $2 AND status <> 429 GROUP BY created_at / $3";
@@ -35,33 +43,87 @@ const CALLS_OF_GUEST: &str = "SELECT created_at / $3 AS minute, count(*) AS call
 
 impl LeaseStore for Store {
     async fn lease(&self, caller: CallerId, ask: Ask) -> Result<Lease, StoreError> {
-        let change = self.write().await?;
-        let [is_guest, id] = key(caller);
-        let nothing = Shared::default().to_string().into();
-        let lock = statement(LOCK, [is_guest, id, nothing, time(ask.now)]);
-        let row = stored(change.query_one_raw(lock).await)?;
-        let mut shared = read(&row.ok_or_else(|| malformed("shared"))?)?;
-        let lease = shared.lease(&ask);
-        write(change, caller, &shared).await?;
-        Ok(lease)
+        self.lease_all(&[(caller, ask)]).await.pop().expect("one for each ask")
     }
 
     async fn give_back(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
-        let change = self.write().await?;
-        let row = stored(change.query_one_raw(statement(LOCK_IF_THERE, key(caller))).await)?;
-        let Some(row) = row else { return Ok(()) };
-        let mut shared = read(&row)?;
-        shared.give_back(unused);
-        write(change, caller, &shared).await
+        self.give_back_all(&[(caller, unused)]).await
     }
 
     async fn shared(&self, caller: CallerId) -> Result<Shared, StoreError> {
-        let row = stored(self.readers.query_one_raw(statement(READ, key(caller))).await)?;
-        row.as_ref().map_or_else(|| Ok(Shared::default()), read)
+        Ok(read(&self.readers, caller).await?.unwrap_or_default())
     }
 }
 
 impl Store {
+    /// Applies [`Shared::lease`] for each ask, in order; a caller may ask more than once. On
+    /// PostgreSQL two statements do it for all of them, unless other instances come between.
+    pub(super) async fn lease_all(
+        &self,
+        asks: &[(CallerId, Ask)],
+    ) -> Vec<Result<Lease, StoreError>> {
+        if !is_postgres(&self.writer) {
+            let mut leases = Vec::with_capacity(asks.len());
+            for (caller, ask) in asks {
+                leases.push(self.lease_alone(*caller, ask).await);
+            }
+            return leases;
+        }
+        let mut open: BTreeMap<CallerId, Changes> = BTreeMap::new();
+        for (caller, ask) in asks {
+            open.entry(*caller).or_default().asks.push(*ask);
+        }
+        let pool = self.writer.get_postgres_connection_pool();
+        in_order(asks, change_all(pool, open).await)
+    }
+
+    /// Applies [`Shared::give_back`] for each of these.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where one of them could not be given back, though others may have been.
+    pub async fn give_back_all(&self, unused: &[(CallerId, Unused)]) -> Result<(), StoreError> {
+        if !is_postgres(&self.writer) {
+            for (caller, unused) in unused {
+                self.give_back_alone(*caller, *unused).await?;
+            }
+            return Ok(());
+        }
+        let pool = self.writer.get_postgres_connection_pool();
+        for unused in unused.chunks(LARGEST_BATCH) {
+            let mut open: BTreeMap<CallerId, Changes> = BTreeMap::new();
+            for (caller, unused) in unused {
+                open.entry(*caller).or_default().unused.push(*unused);
+            }
+            let mut failed = change_all(pool, open).await.into_values().filter_map(Result::err);
+            failed.next().map_or(Ok(()), |error| Err(StoreError::new(error)))?;
+        }
+        Ok(())
+    }
+
+    /// On SQLite, where a transaction that writes is alone.
+    async fn lease_alone(&self, caller: CallerId, ask: &Ask) -> Result<Lease, StoreError> {
+        let change = self.write().await?;
+        let mut shared = read(&change, caller).await?.unwrap_or_default();
+        let lease = shared.lease(ask);
+        let [is_guest, id] = key(caller);
+        let values = [is_guest, id, shared.to_string().into(), time(ask.now)];
+        stored(change.execute_raw(statement(LEASE, values)).await)?;
+        stored(change.commit().await)?;
+        Ok(lease)
+    }
+
+    /// On SQLite.
+    async fn give_back_alone(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
+        let change = self.write().await?;
+        let Some(mut shared) = read(&change, caller).await? else { return Ok(()) };
+        shared.give_back(unused);
+        let [is_guest, id] = key(caller);
+        let values = [is_guest, id, shared.to_string().into()];
+        stored(change.execute_raw(statement(GIVE_BACK, values)).await)?;
+        stored(change.commit().await)
+    }
+
     /// Forgets callers of whom nothing was leased since.
     ///
     /// # Errors
@@ -69,7 +131,8 @@ impl Store {
     /// [`StoreError`] where the database does not answer.
     pub async fn forget_shared(&self, since: Timestamp) -> Result<(), StoreError> {
         let change = self.write().await?;
-        stored(change.execute_raw(statement(FORGET, [time(since)])).await)?;
+        let forget = by_engine(&change, FORGET, FORGET_ON_POSTGRES);
+        stored(change.execute_raw(statement(forget, [time(since)])).await)?;
         stored(change.commit().await)
     }
 
@@ -109,19 +172,28 @@ fn key(caller: CallerId) -> [Value; 2] {
     }
 }
 
-fn read(row: &QueryResult) -> Result<Shared, StoreError> {
-    column::<String>(row, "shared")?.parse().map_err(|_| malformed("shared"))
+/// What is shared of a caller who has a row.
+async fn read(
+    connection: &impl ConnectionTrait,
+    caller: CallerId,
+) -> Result<Option<Shared>, StoreError> {
+    let row = stored(connection.query_one_raw(statement(READ, key(caller))).await)?;
+    let parse = |row| column::<String>(&row, "shared")?.parse().map_err(|_| malformed("shared"));
+    row.map(parse).transpose()
 }
 
-async fn write(
-    change: DatabaseTransaction,
-    caller: CallerId,
-    shared: &Shared,
-) -> Result<(), StoreError> {
-    let [is_guest, id] = key(caller);
-    let write = statement(CHANGE, [is_guest, id, shared.to_string().into()]);
-    stored(change.execute_raw(write).await)?;
-    stored(change.commit().await)
+/// What became of each ask.
+fn in_order(asks: &[(CallerId, Ask)], changed: Changed) -> Vec<Result<Lease, StoreError>> {
+    let mut leases: BTreeMap<CallerId, _> =
+        changed.into_iter().map(|(caller, leases)| (caller, leases.map(Vec::into_iter))).collect();
+    let next = |(caller, _): &(CallerId, Ask)| match leases
+        .get_mut(caller)
+        .expect("one for each caller")
+    {
+        Ok(leases) => Ok(leases.next().expect("one for each ask")),
+        Err(error) => Err(StoreError::new(error.clone())),
+    };
+    asks.iter().map(next).collect()
 }
 
 #[cfg(test)]

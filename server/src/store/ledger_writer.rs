@@ -38,7 +38,7 @@ impl LedgerWriter {
     /// [`close`](Self::close) or with the last handle.
     #[must_use]
     pub fn start(store: &Store, batches: &Histogram) -> Self {
-        let desks = Desk::of(&store);
+        let desks = Desk::of(store);
         let room = WAITING / desks.len();
         let lost = Arc::new(AtomicU64::new(0));
         let (queues, tasks) = desks

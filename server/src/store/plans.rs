@@ -14,6 +14,7 @@ use account_core::{AccountId, CallerId, GuestId};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Values};
 
 use super::idempotency::{BALANCE, FILL as FILL_ANSWER};
+use super::leases::postgres as leases_on_postgres;
 use super::ledger::sqlite as ledger_on_sqlite;
 use super::rows::{column, statement};
 use super::testing::{postgres, sqlite};
@@ -201,8 +202,31 @@ async fn every_statement_has_an_index_to_go_along_on_postgres() {
             whole_scans(&plan).filter(|step| !is_forms(step)).map(|step| format!("{step}: {sql}")),
         );
     }
+    for (sql, arrays) in ARRAYS {
+        let types: Vec<String> = arrays.iter().map(|array| format!("{array}[]")).collect();
+        let values = vec!["'{}'"; arrays.len()].join(", ");
+        let prepare = format!(
+            "PREPARE over_arrays ({}) AS {sql}; SET LOCAL plan_cache_mode = force_generic_plan",
+            types.join(", ")
+        );
+        look.execute_unprepared(&prepare).await.expect(sql);
+        let explain = statement(&format!("EXPLAIN EXECUTE over_arrays ({values})"), []);
+        let rows = look.query_all_raw(explain).await.expect(sql);
+        let plan: Vec<String> =
+            rows.iter().map(|row| column(row, "QUERY PLAN").expect("a step")).collect();
+        println!("{sql}\n    {}", plan.join("\n    "));
+        faults.extend(whole_scans(&plan).map(|step| format!("{step}: {sql}")));
+        look.execute_unprepared("DEALLOCATE over_arrays").await.expect(sql);
+    }
     assert!(faults.is_empty(), "{faults:#?}");
 }
+
+/// Statements over arrays, which are not made by [`statement`], and what the arrays are of.
+const ARRAYS: [(&str, &[&str]); 3] = [
+    (leases_on_postgres::READ_ALL, &["boolean", "bigint"]),
+    (leases_on_postgres::REPLACE_ALL, &["boolean", "bigint", "text", "text", "bigint"]),
+    (leases_on_postgres::MAKE_ALL, &["boolean", "bigint", "text", "bigint"]),
+];
 
 /// Indexes that hold nothing but what is looked for, in order, and so are no whole table.
 const NARROW: [&str; 4] =

@@ -1,0 +1,189 @@
+//! The lease writers: each leases whatever is asked of it at once, and waits for nothing itself.
+
+use account_core::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
+use account_core::{AccountId, CallerId, GuestId, StoreError};
+use tokio::sync::{mpsc, oneshot};
+
+use super::Store;
+use super::leases::LARGEST_BATCH;
+
+/// While one waits for a commit the other works.
+const WRITERS: usize = 2;
+/// How many asks may wait for one writer; more wait before its queue.
+const WAITING: usize = 4_096;
+
+type Answer = oneshot::Sender<Result<Lease, StoreError>>;
+type Queue = mpsc::Sender<((CallerId, Ask), Answer)>;
+
+/// A handle to the tasks that lease. All leases end at the same moment, and whoever calls then asks
+/// for another: these are taken together, where each by itself would wait for a connection and a
+/// commit of its own. A caller always comes to the same writer; an idle one leases at once.
+pub struct LeaseWriter {
+    store: Store,
+    queues: [Queue; WRITERS],
+}
+
+impl LeaseWriter {
+    /// Starts the writers. They end with the handle.
+    #[must_use]
+    pub fn start(store: &Store) -> Self {
+        let queue = |_| {
+            let (sender, receiver) = mpsc::channel(WAITING);
+            tokio::spawn(write(store.clone(), receiver));
+            sender
+        };
+        Self { store: store.clone(), queues: std::array::from_fn(queue) }
+    }
+
+    /// Where they lease.
+    #[must_use]
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The queue of the writer that a caller always comes to.
+    fn queue(&self, caller: CallerId) -> &Queue {
+        let (CallerId::Account(AccountId(number)) | CallerId::Guest(GuestId(number))) = caller;
+        let writer = number.cast_unsigned() % WRITERS as u64;
+        &self.queues[usize::try_from(writer).expect("a few writers")]
+    }
+}
+
+impl LeaseStore for LeaseWriter {
+    async fn lease(&self, caller: CallerId, ask: Ask) -> Result<Lease, StoreError> {
+        let closed = || StoreError::new("the lease writer is closed");
+        let (answer, leased) = oneshot::channel();
+        self.queue(caller).send(((caller, ask), answer)).await.map_err(|_| closed())?;
+        leased.await.map_err(|_| closed())?
+    }
+
+    async fn give_back(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
+        self.store.give_back(caller, unused).await
+    }
+
+    async fn shared(&self, caller: CallerId) -> Result<Shared, StoreError> {
+        self.store.shared(caller).await
+    }
+}
+
+async fn write(store: Store, mut queue: mpsc::Receiver<((CallerId, Ask), Answer)>) {
+    let mut waiting = Vec::with_capacity(LARGEST_BATCH);
+    while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
+        // Nobody would use what is leased for who is gone.
+        waiting.retain(|(_, answer)| !answer.is_closed());
+        let (asks, answers): (Vec<(CallerId, Ask)>, Vec<Answer>) = waiting.drain(..).unzip();
+        for (answer, lease) in answers.into_iter().zip(store.lease_all(&asks).await) {
+            let _ = answer.send(lease);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use account_core::limit::lease::Allowance;
+    use account_core::testing::{FixedClock, all};
+    use quant_test_services::Postgres;
+    use sea_orm::ConnectionTrait;
+
+    use super::*;
+    use crate::store::testing::{open_again, postgres};
+
+    account_core::store_contract!(@leases writer);
+
+    async fn writer() -> Option<(LeaseWriter, Postgres)> {
+        let (store, database) = postgres().await?;
+        Some((LeaseWriter::start(&store), database))
+    }
+
+    fn account(number: i64) -> CallerId {
+        CallerId::Account(AccountId(number))
+    }
+
+    fn ask(hourly: u32) -> Ask {
+        let now = FixedClock::default().now();
+        Ask { allowance: Allowance::hourly(hourly), now, unused: None }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_thousand_callers_of_two_instances_get_at_once_what_the_rule_gives() {
+        let Some((here, database)) = writer().await else { return };
+        let there = LeaseWriter::start(&open_again(&database.address()).await);
+        // Every fifth asks for more than it may. Half of them are known from an earlier lease.
+        let hourly = |id: i64| if id % 5 == 0 { 3 } else { 1_000 };
+        let times = |id: i64| if id % 5 == 0 { 6 } else { 1 + id % 3 };
+        let earlier = all((0..500).map(|id| here.lease(account(id), ask(hourly(id)))));
+        let asks = (0..1_000).flat_map(|id| (0..times(id)).map(move |turn| (id, turn)));
+        assert_eq!(earlier.await.into_iter().filter(Result::is_ok).count(), 500);
+
+        let leases = all(asks.map(async |(id, turn)| {
+            let instance = if turn % 2 == 0 { &here } else { &there };
+            (id, instance.lease(account(id), ask(hourly(id))).await.expect("the store answers"))
+        }));
+        let mut given: HashMap<i64, Vec<Lease>> = HashMap::new();
+        for (id, lease) in leases.await {
+            given.entry(id).or_default().push(lease);
+        }
+
+        for (id, mut leases) in given {
+            let mut model = Shared::default();
+            let earlier = (id < 500).then(|| model.lease(&ask(hourly(id))));
+            let mut expected: Vec<Lease> =
+                leases.iter().map(|_| model.lease(&ask(hourly(id)))).collect();
+            let order = |lease: &Lease| (lease.standing.remaining, lease.calls);
+            leases.sort_by_key(order);
+            expected.sort_by_key(order);
+            assert_eq!(leases, expected, "caller {id}");
+            let calls: u32 = earlier.iter().chain(&leases).map(|lease| lease.calls).sum();
+            assert!(calls <= hourly(id), "caller {id}");
+            assert_eq!(here.shared(account(id)).await.expect("the store answers"), model);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_text_that_is_none_of_ours_fails_its_caller_alone_and_stays() {
+        let Some((writer, _database)) = writer().await else { return };
+        let store = writer.store();
+        let bad = "INSERT INTO shared_limit VALUES (false, 7, 'something else', 0)";
+        store.writer.execute_unprepared(bad).await.expect("a row");
+        let asks: Vec<(CallerId, Ask)> =
+            (0..20).chain([7, 8]).map(|id| (account(id), ask(100))).collect();
+        let leases = store.lease_all(&asks).await;
+        for ((caller, _), lease) in asks.iter().zip(leases) {
+            assert_eq!(lease.is_err(), *caller == account(7), "{caller:?}");
+        }
+        assert!(store.shared(account(7)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_many_did_not_use_is_given_back_and_makes_no_row() {
+        let Some((writer, _database)) = writer().await else { return };
+        let (store, known) = (writer.store(), (0..600).map(account));
+        let leases = all(known.clone().map(|caller| writer.lease(caller, ask(1_000)))).await;
+        let leases = leases.into_iter().map(|lease| lease.expect("the store answers"));
+        let unused = leases.map(|lease| Unused { cell: lease.cell, calls: lease.calls });
+        let mut unused: Vec<(CallerId, Unused)> = known.clone().zip(unused).collect();
+        unused.push((account(600), unused[0].1));
+        store.give_back_all(&unused).await.expect("the store answers");
+        for caller in known {
+            let shared = store.shared(caller).await.expect("the store answers");
+            let standing = shared.standing(ask(1).now, &ask(1_000).allowance);
+            assert_eq!(standing.remaining, 1_000, "{caller:?}");
+        }
+        let untouched = store.shared(account(600)).await.expect("the store answers");
+        assert_eq!(untouched, Shared::default());
+    }
+
+    #[tokio::test]
+    async fn nothing_is_leased_for_who_no_longer_waits() {
+        let Some((writer, _database)) = writer().await else { return };
+        let (answer, gone) = oneshot::channel();
+        drop(gone);
+        let left = ((account(2), ask(100)), answer);
+        writer.queue(account(2)).send(left).await.expect("the writer is there");
+        writer.lease(account(4), ask(100)).await.expect("the store answers");
+        let untouched = writer.shared(account(2)).await.expect("the store answers");
+        assert_eq!(untouched, Shared::default());
+    }
+}
