@@ -156,14 +156,10 @@ pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
     let address = service.address;
     println!("\nAt {half:.0} requests/s, half of the top rate, sent whatever the answers do:\n");
     println!("| beside | p50 ms | p99 ms | p99.9 ms | failures |\n|---|---|---|---|---|");
+    // What of it is the client's, whose clock ticks by the millisecond.
+    let alive = paced(address, &health, 64, target.duration(), Some(half)).await?;
+    beside("nothing, `/health` instead", &alive);
     let steady = || paced(address, &spread, 64, target.duration(), Some(half));
-    beside("health paced", &paced(address, &health, 64, target.duration(), Some(half)).await?);
-    beside(
-        "health paced low",
-        &paced(address, &health, 64, target.duration(), Some(half / 4.0)).await?,
-    );
-    beside("quarter", &paced(address, &spread, 64, target.duration(), Some(half / 4.0)).await?);
-    beside("one account", &paced(address, &one, 64, target.duration(), Some(half)).await?);
     beside("nothing", &steady().await?);
     let slow = slow_clients(address).await?;
     beside(&format!("{SLOW} clients that send a byte a second"), &steady().await?);
