@@ -2,11 +2,12 @@
 //!
 //! An index that every call keeps in order would make it write a page of its account's own, which
 //! alone costs as much as all that calls of a batch share. So calls are sorted a little later, many
-//! of an account at once, in small steps that no call waits long for; and whoever reads what is
-//! sorted has the rest sorted first. `calls_sorted` in `sequence` is the last call up to which
+//! of an account at once, in small steps with pauses between them; and whoever reads what is sorted
+//! has the rest sorted first, without pauses. `calls_sorted` in `sequence` is the last call up to which
 //! everything is sorted: what a crash leaves half done is sorted again.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use account_core::{AccountId, StoreError};
@@ -18,8 +19,10 @@ use super::Store;
 use super::ledger::sqlite::Books;
 use super::rows::{column, malformed, statement, stored};
 
-/// How often calls are sorted.
-const EVERY: Duration = Duration::from_millis(500);
+/// How often calls are sorted: the more there are of an account, the fewer pages each costs.
+const EVERY: Duration = Duration::from_secs(4);
+/// Between two steps, while nobody waits for the last.
+const PAUSE: Duration = Duration::from_millis(2);
 /// Calls that are looked at in one pass, so that memory is bounded.
 const PASS: usize = 65_536;
 /// Calls that are sorted in one step.
@@ -52,6 +55,33 @@ const FORGET_UNSORTED: &str = "UPDATE usage SET account_id = NULL, ip = '' WHERE
 const FORGET_CALLS: &str = "UPDATE usage SET account_id = NULL, ip = '' \
     WHERE id IN (SELECT value FROM json_each($1))";
 
+/// Who sorts calls, and whether somebody waits for it.
+#[derive(Default)]
+pub(super) struct Sorting {
+    turn: tokio::sync::Mutex<()>,
+    waiting: AtomicUsize,
+}
+
+/// Held by who waits for calls to be sorted.
+struct Hurry<'a>(&'a AtomicUsize);
+
+impl Sorting {
+    fn hurry(&self) -> Hurry<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Hurry(&self.waiting)
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Drop for Hurry<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Calls after the mark.
 struct Unsorted {
     /// Account and number of each, in the order in which they are sorted.
@@ -64,13 +94,11 @@ struct Unsorted {
 impl Store {
     /// Keeps calls sorted, for ever; on PostgreSQL there is nothing to do.
     pub async fn keep_calls_sorted(self) {
-        if self.books.is_none() {
-            return;
-        }
+        let Some(books) = &self.books else { return };
         let mut interval = tokio::time::interval(EVERY);
         loop {
             interval.tick().await;
-            if let Err(error) = self.sort_calls().await {
+            if let Err(error) = self.sort_rest(books).await {
                 tracing::warn!(%error, "calls could not be sorted by account");
             }
         }
@@ -79,12 +107,21 @@ impl Store {
     /// Sorts all calls that were written down by now. On PostgreSQL they are sorted already.
     pub(super) async fn sort_calls(&self) -> Result<(), StoreError> {
         let Some(books) = &self.books else { return Ok(()) };
+        let _hurry = books.sorting.hurry();
+        self.sort_rest(books).await
+    }
+
+    async fn sort_rest(&self, books: &Arc<Books>) -> Result<(), StoreError> {
         // Who comes second finds them sorted.
-        let _alone = books.sorting.lock().await;
+        let _alone = books.sorting.turn.lock().await;
         let row = stored(self.readers.query_one_raw(statement(IS_SORTED, [])).await)?;
         let mut is_sorted: bool = column(&row.ok_or_else(|| malformed("is_sorted"))?, "is_sorted")?;
         while !is_sorted {
-            let unsorted = books.clone().look(unsorted).await?;
+            let unsorted = if books.sorting.is_urgent() {
+                books.clone().look(unsorted).await?
+            } else {
+                books.clone().look_gently(unsorted).await?
+            };
             is_sorted = unsorted.is_all;
             sort(books, unsorted).await?;
         }
@@ -113,6 +150,9 @@ async fn sort(books: &Arc<Books>, unsorted: Unsorted) -> Result<(), StoreError> 
     for step in unsorted.calls.chunks(STEP) {
         let step = step.to_vec();
         books.clone().write(move |change| sort_step(change, &step)).await?;
+        if !books.sorting.is_urgent() {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
     let move_mark = move |change: Transaction<'_>| {
         change.prepare_cached(MOVE_MARK)?.execute([unsorted.last])?;

@@ -4,17 +4,16 @@
 //! behind it waits, and a page that each batch changes is carried over again and again. Here it is
 //! done now and then, while the calls go on, by a thread that lets all others go first.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use account_core::StoreError;
 use rusqlite::Connection;
 use sea_orm::ConnectionTrait;
-use tokio::sync::oneshot;
 
 use super::Store;
+use super::ledger::sqlite::Books;
 use super::rows::{column, malformed, statement, stored};
-use crate::urgency::give_way;
 
 /// How often somebody looks.
 const EVERY: Duration = Duration::from_millis(200);
@@ -30,13 +29,11 @@ const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 impl Store {
     /// Keeps the log of an embedded database short, for ever; on PostgreSQL there is nothing to do.
     pub async fn keep_log_short(self) {
-        if self.is_shared() {
-            return;
-        }
+        let Some(books) = &self.books else { return };
         let mut interval = tokio::time::interval(EVERY);
         loop {
             interval.tick().await;
-            if let Err(error) = self.shorten_log().await {
+            if let Err(error) = self.shorten_log(books).await {
                 tracing::warn!(%error, "the database's log could not be shortened");
             }
         }
@@ -44,15 +41,16 @@ impl Store {
 
     /// Brings the log into the file, once it is worth it. Writers wait for the very last of it
     /// alone: only where nothing is left does the next one begin the log anew.
-    async fn shorten_log(&self) -> Result<(), StoreError> {
+    async fn shorten_log(&self, books: &Arc<Books>) -> Result<(), StoreError> {
         let length = self.log(LENGTH).await?;
         if length < WORTH {
             return Ok(());
         }
-        let writer = self.writer.get_sqlite_connection_pool();
         if length < TOO_LONG {
-            carry_over_gently(writer.connect_options().get_filename().to_owned()).await?;
+            let carry_over = |log: &Connection| log.query_row(CARRY_OVER, [], |_| Ok(()));
+            books.clone().look_gently(carry_over).await?;
         }
+        let writer = self.writer.get_sqlite_connection_pool();
         let _turn = writer.acquire().await.map_err(StoreError::new)?;
         self.log(CARRY_OVER).await?;
         Ok(())
@@ -66,18 +64,6 @@ impl Store {
     }
 }
 
-/// Brings into the file what is in its log by now, and lets everything else go first.
-async fn carry_over_gently(file: PathBuf) -> Result<(), StoreError> {
-    let (done, carried) = oneshot::channel();
-    std::thread::spawn(move || {
-        give_way();
-        let carry_over = |database: Connection| database.query_row(CARRY_OVER, [], |_| Ok(()));
-        // Who waited for it may be gone, with the service.
-        let _ = done.send(Connection::open(file).and_then(carry_over));
-    });
-    carried.await.map_err(StoreError::new)?.map_err(StoreError::new)
-}
-
 #[cfg(test)]
 mod tests {
     use account_core::accounts::RegistrationStore;
@@ -88,16 +74,17 @@ mod tests {
     #[tokio::test]
     async fn a_long_log_is_carried_over_and_a_short_one_left() {
         let (store, _home) = sqlite().await.expect("always there");
+        let books = store.books.clone().expect("SQLite");
         let pages = async || store.log(LENGTH).await.expect("ok");
         while pages().await < WORTH {
             store.next_account_id().await.expect("ok");
             let before = pages().await;
             if before < WORTH {
-                store.shorten_log().await.expect("ok");
+                store.shorten_log(&books).await.expect("ok");
                 assert_eq!(pages().await, before, "it is short");
             }
         }
-        store.shorten_log().await.expect("ok");
+        store.shorten_log(&books).await.expect("ok");
         assert_eq!(pages().await, 0);
         store.next_account_id().await.expect("ok");
         assert!(pages().await < 10, "the log began anew");

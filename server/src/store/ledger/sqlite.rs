@@ -15,11 +15,14 @@ use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sea_orm::DatabaseConnection;
 use sea_orm::sqlx::SqlitePool;
+use tokio::sync::oneshot;
 
+use super::super::calls_by_account::Sorting;
 use super::super::sqlite::{BUSY, PRAGMAS};
 use super::MICROSECONDS_A_DAY;
 use super::desk::Settled;
 use crate::failpoint;
+use crate::urgency::give_way;
 
 const OF_ACCOUNT: &str = "SELECT credit_balance FROM account WHERE id = ?1";
 const OF_GUEST: &str = "SELECT credit_balance FROM guest WHERE id = ?1";
@@ -64,15 +67,14 @@ pub(in super::super) const STATEMENTS: [&str; 8] =
 pub(in super::super) struct Books {
     writer: SqlitePool,
     connection: Mutex<Option<Connection>>,
-    /// Held by who sorts calls by account.
-    pub(in super::super) sorting: tokio::sync::Mutex<()>,
+    pub(in super::super) sorting: Sorting,
 }
 
 impl Books {
     /// The books in the file that this connection writes to.
     pub(in super::super) fn beside(writer: &DatabaseConnection) -> Self {
         let writer = writer.get_sqlite_connection_pool().clone();
-        Self { writer, connection: Mutex::new(None), sorting: tokio::sync::Mutex::default() }
+        Self { writer, connection: Mutex::new(None), sorting: Sorting::default() }
     }
 
     /// Lets `work` write in a transaction, which it commits or drops, once nobody else writes.
@@ -95,6 +97,20 @@ impl Books {
     ) -> Result<T, StoreError> {
         let looking = tokio::task::spawn_blocking(move || work(&self.open()?));
         looking.await.map_err(StoreError::new)?.map_err(StoreError::new)
+    }
+
+    /// Lets `work` look as [`look`](Self::look) does, on a thread that lets all others go first.
+    pub(in super::super) async fn look_gently<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (tell, told) = oneshot::channel();
+        std::thread::spawn(move || {
+            give_way();
+            // Who waited for it may be gone, with the service.
+            let _ = tell.send(self.open().and_then(|connection| work(&connection)));
+        });
+        told.await.map_err(StoreError::new)?.map_err(StoreError::new)
     }
 
     /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
