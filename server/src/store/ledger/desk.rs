@@ -7,8 +7,9 @@ use account_core::{Entry, Settlement, StoreError};
 use super::super::Store;
 use super::{postgres, sqlite};
 
-/// Writers on PostgreSQL: while one waits for a commit the others work.
-const WRITERS: usize = 4;
+/// Writers on PostgreSQL: while one waits for a commit the other works. More of them would make
+/// smaller batches, which cost more a call.
+const WRITERS: usize = 2;
 
 /// What became of each call, in order.
 pub(in super::super) type Settled = Vec<Result<Settlement, StoreError>>;
