@@ -29,7 +29,10 @@ impl AccountStore for Store {
     }
 
     async fn profile(&self, account: AccountId) -> Result<Option<Profile>, StoreError> {
-        let query = "SELECT account.*, api_key.created_at AS key_created_at, status FROM account \
+        let query = "SELECT account.id, username, email, phone, country, country_code, tier, \
+                     hourly_limit, credit_balance, verified_at, is_admin, mfa_enabled, \
+                     account.created_at, last_login_at, \
+                     api_key.created_at AS key_created_at, status FROM account \
                      LEFT JOIN api_key ON api_key.account_id = account.id AND status <> 'revoked' \
                      WHERE account.id = $1";
         let query = statement(query, [account.0.into()]);

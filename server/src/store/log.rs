@@ -2,17 +2,14 @@
 //!
 //! SQLite by itself does that within whichever commit finds a thousand pages in the log: every call
 //! behind it waits, and a page that each batch changes is carried over again and again. Here it is
-//! done now and then, while the calls go on, by a thread that lets all others go first.
+//! done now and then, while the calls go on.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use account_core::StoreError;
-use rusqlite::Connection;
 use sea_orm::ConnectionTrait;
 
 use super::Store;
-use super::ledger::sqlite::Books;
 use super::rows::{column, malformed, statement, stored};
 
 /// How often somebody looks.
@@ -29,11 +26,13 @@ const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 impl Store {
     /// Keeps the log of an embedded database short, for ever; on PostgreSQL there is nothing to do.
     pub async fn keep_log_short(self) {
-        let Some(books) = &self.books else { return };
+        if self.is_shared() {
+            return;
+        }
         let mut interval = tokio::time::interval(EVERY);
         loop {
             interval.tick().await;
-            if let Err(error) = self.shorten_log(books).await {
+            if let Err(error) = self.shorten_log().await {
                 tracing::warn!(%error, "the database's log could not be shortened");
             }
         }
@@ -41,14 +40,13 @@ impl Store {
 
     /// Brings the log into the file, once it is worth it. Writers wait for the very last of it
     /// alone: only where nothing is left does the next one begin the log anew.
-    async fn shorten_log(&self, books: &Arc<Books>) -> Result<(), StoreError> {
+    async fn shorten_log(&self) -> Result<(), StoreError> {
         let length = self.log(LENGTH).await?;
         if length < WORTH {
             return Ok(());
         }
         if length < TOO_LONG {
-            let carry_over = |log: &Connection| log.query_row(CARRY_OVER, [], |_| Ok(()));
-            books.clone().look_gently(carry_over).await?;
+            self.log(CARRY_OVER).await?;
         }
         let writer = self.writer.get_sqlite_connection_pool();
         let _turn = writer.acquire().await.map_err(StoreError::new)?;
@@ -74,17 +72,16 @@ mod tests {
     #[tokio::test]
     async fn a_long_log_is_carried_over_and_a_short_one_left() {
         let (store, _home) = sqlite().await.expect("always there");
-        let books = store.books.clone().expect("SQLite");
         let pages = async || store.log(LENGTH).await.expect("ok");
         while pages().await < WORTH {
             store.next_account_id().await.expect("ok");
             let before = pages().await;
             if before < WORTH {
-                store.shorten_log(&books).await.expect("ok");
+                store.shorten_log().await.expect("ok");
                 assert_eq!(pages().await, before, "it is short");
             }
         }
-        store.shorten_log(&books).await.expect("ok");
+        store.shorten_log().await.expect("ok");
         assert_eq!(pages().await, 0);
         store.next_account_id().await.expect("ok");
         assert!(pages().await < 10, "the log began anew");

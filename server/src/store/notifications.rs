@@ -66,7 +66,8 @@ impl InboxStore for Store {
         let row = stored(self.readers.query_one_raw(count).await)?;
         let row = row.ok_or_else(|| malformed("total"))?;
         let page = format!(
-            "{INBOX} SELECT * FROM inbox WHERE read_at IS NULL OR NOT $2 \
+            "{INBOX} SELECT id, title, description, message, category, created_at, read_at \
+             FROM inbox WHERE read_at IS NULL OR NOT $2 \
              ORDER BY id DESC LIMIT $3 OFFSET $4"
         );
         let (limit, offset) = (i64::from(limit), i64::from(offset));
@@ -240,7 +241,8 @@ impl BroadcastStore for Store {
     }
 
     async fn next_batch(&self, limit: u32) -> Result<Option<Batch>, StoreError> {
-        let query = "SELECT notification.*, in_app, email, messaging, reached \
+        let query = "SELECT notification.id, title, description, message, category, created_at, \
+                     in_app, email, messaging, reached \
                      FROM broadcast JOIN notification ON notification.id = notification_id \
                      WHERE is_done = FALSE ORDER BY notification_id LIMIT 1";
         let row = stored(self.readers.query_one_raw(statement(query, [])).await)?;

@@ -81,8 +81,9 @@ impl GrantStore for Store {
         let whose = statement(whose, [digest(&redemption.code)]);
         let Some(row) = stored(change.query_one_raw(whose).await)? else { return Ok(false) };
         lock_account(&change, AccountId(column(&row, "account_id")?)).await?;
-        let query =
-            statement("SELECT * FROM oauth_code WHERE digest = $1", [digest(&redemption.code)]);
+        let query = "SELECT account_id, client_id, redirect_uri, challenge, resource, created_at, \
+                     grant_id FROM oauth_code WHERE digest = $1";
+        let query = statement(query, [digest(&redemption.code)]);
         let Some(row) = stored(change.query_one_raw(query).await)? else { return Ok(false) };
         let code = issued(&row, redemption.code)?;
         match code.judge(&redemption) {

@@ -99,6 +99,11 @@ async fn live_a_whole_life<Home>(empty: impl AsyncFn() -> (Store, Home)) {
 fn statements() -> Vec<(String, Option<Values>)> {
     let seen = SEEN.with_borrow(Clone::clone);
     assert!(seen.len() > 90, "only {} statements", seen.len());
+    for sql in seen.keys() {
+        // sqlx panics where a column joins a table after such a statement was prepared.
+        let names_columns = !sql.contains("SELECT *") && !sql.contains(".*");
+        assert!(names_columns, "{sql} takes whatever columns there are");
+    }
     let is_whole = |sql: &str| WHOLE.iter().any(|whole| sql.contains(whole));
     seen.into_iter().filter(|(sql, _)| !is_whole(sql)).collect()
 }
