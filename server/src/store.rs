@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use account_core::letter::Lane;
-use account_core::{Entropy, StoreError};
+use account_core::{AccountId, CallerId, Entropy, GuestId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, TransactionTrait};
 use tokio::sync::Notify;
 
@@ -239,6 +239,13 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
         (writer, readers, Some(books))
     };
     Ok(Store { writer, readers, books, letters: Arc::default(), epoch: Arc::default() })
+}
+
+/// The one of so many writers that a caller always comes to.
+fn writer_of(caller: CallerId, writers: usize) -> usize {
+    let (CallerId::Account(AccountId(number)) | CallerId::Guest(GuestId(number))) = caller;
+    let writer = number.cast_unsigned() % writers as u64;
+    usize::try_from(writer).expect("a few writers")
 }
 
 impl Store {

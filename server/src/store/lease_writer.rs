@@ -1,11 +1,11 @@
 //! The lease writers: each leases whatever is asked of it at once, and waits for nothing itself.
 
 use account_core::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
-use account_core::{AccountId, CallerId, GuestId, StoreError};
+use account_core::{CallerId, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
-use super::Store;
 use super::leases::LARGEST_BATCH;
+use super::{Store, writer_of};
 
 /// While one waits for a commit the other works.
 const WRITERS: usize = 2;
@@ -43,9 +43,7 @@ impl LeaseWriter {
 
     /// The queue of the writer that a caller always comes to.
     fn queue(&self, caller: CallerId) -> &Queue {
-        let (CallerId::Account(AccountId(number)) | CallerId::Guest(GuestId(number))) = caller;
-        let writer = number.cast_unsigned() % WRITERS as u64;
-        &self.queues[usize::try_from(writer).expect("a few writers")]
+        &self.queues[writer_of(caller, WRITERS)]
     }
 }
 
@@ -82,6 +80,7 @@ async fn write(store: Store, mut queue: mpsc::Receiver<((CallerId, Ask), Answer)
 mod tests {
     use std::collections::HashMap;
 
+    use account_core::AccountId;
     use account_core::limit::lease::Allowance;
     use account_core::testing::{FixedClock, all};
     use quant_test_services::Postgres;

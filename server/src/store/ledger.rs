@@ -3,6 +3,8 @@
 //! A batch is settled in one transaction, whatever its size: by prepared statements on SQLite, by
 //! one statement over arrays on PostgreSQL. [`credits::decide`](account_core::credits::decide) says who pays.
 
+use std::collections::BTreeMap;
+
 use account_core::credits::TransactionKind;
 use account_core::{
     AccountId, Audit, CallerId, Entry, Fault, FaultKind, GuestId, Ledger, MinuteCount, Settlement,
@@ -22,6 +24,29 @@ pub(super) use desk::Desk;
 
 pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
+
+/// The day since 1970 of a moment in microseconds.
+const fn day(at: i64) -> i64 {
+    at.div_euclid(MICROSECONDS_A_DAY)
+}
+
+/// Account, day, endpoint and method of calls.
+type TallyKey<'a> = (i64, i64, &'a str, &'a str);
+
+/// The calls of accounts, summed: how many, credits, and milliseconds.
+fn tallies<'a>(calls: impl Iterator<Item = &'a Entry>) -> BTreeMap<TallyKey<'a>, (u64, u64, u64)> {
+    let mut tallies = BTreeMap::new();
+    for Entry { caller, cost, usage, .. } in calls {
+        let CallerId::Account(AccountId(account)) = *caller else { continue };
+        let day = day(usage.at.timestamp_micros());
+        let key = (account, day, usage.endpoint.as_ref(), usage.method.as_ref());
+        let (requests, credits, time) = tallies.entry(key).or_insert((0, 0, 0));
+        *requests += 1;
+        *credits += u64::from(*cost);
+        *time += u64::from(usage.response_time_ms);
+    }
+    tallies
+}
 
 impl Ledger for Store {
     async fn settle(&self, batch: Vec<Entry>) -> Result<Vec<Settlement>, StoreError> {

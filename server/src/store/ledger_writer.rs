@@ -10,8 +10,8 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::Store;
 use super::ledger::Desk;
+use super::{Store, writer_of};
 use crate::failpoint;
 
 /// How many calls may wait, for all writers together; more are refused at once.
@@ -110,10 +110,7 @@ impl LedgerWriter {
     fn queue(&self, caller: CallerId) -> Option<Queue> {
         // A panic of another holder leaves the queues as they were.
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        let (CallerId::Account(account_core::AccountId(number))
-        | CallerId::Guest(account_core::GuestId(number))) = caller;
-        let writer = number.cast_unsigned().checked_rem(queues.len() as u64)?;
-        queues.get(usize::try_from(writer).expect("a few writers")).cloned()
+        if queues.is_empty() { None } else { Some(queues[writer_of(caller, queues.len())].clone()) }
     }
 
     /// Settles what waits and ends the writers. Later calls are refused.

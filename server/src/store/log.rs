@@ -10,6 +10,7 @@ use account_core::StoreError;
 use sea_orm::ConnectionTrait;
 
 use super::Store;
+use super::ledger::sqlite::Books;
 use super::rows::{column, malformed, statement, stored};
 
 /// How often somebody looks.
@@ -26,13 +27,11 @@ const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 impl Store {
     /// Keeps the log of an embedded database short, for ever; on PostgreSQL there is nothing to do.
     pub async fn keep_log_short(self) {
-        if self.is_shared() {
-            return;
-        }
+        let Some(books) = &self.books else { return };
         let mut interval = tokio::time::interval(EVERY);
         loop {
             interval.tick().await;
-            if let Err(error) = self.shorten_log().await {
+            if let Err(error) = self.shorten_log(books).await {
                 tracing::warn!(%error, "the database's log could not be shortened");
             }
         }
@@ -40,7 +39,7 @@ impl Store {
 
     /// Brings the log into the file, once it is worth it. Writers wait for the very last of it
     /// alone: only where nothing is left does the next one begin the log anew.
-    async fn shorten_log(&self) -> Result<(), StoreError> {
+    async fn shorten_log(&self, books: &Books) -> Result<(), StoreError> {
         let length = self.log(LENGTH).await?;
         if length < WORTH {
             return Ok(());
@@ -48,8 +47,7 @@ impl Store {
         if length < TOO_LONG {
             self.log(CARRY_OVER).await?;
         }
-        let writer = self.writer.get_sqlite_connection_pool();
-        let _turn = writer.acquire().await.map_err(StoreError::new)?;
+        let _turn = books.turn().await?;
         self.log(CARRY_OVER).await?;
         Ok(())
     }
@@ -72,16 +70,17 @@ mod tests {
     #[tokio::test]
     async fn a_long_log_is_carried_over_and_a_short_one_left() {
         let (store, _home) = sqlite().await.expect("always there");
+        let books = store.books.clone().expect("SQLite");
         let pages = async || store.log(LENGTH).await.expect("ok");
         while pages().await < WORTH {
             store.next_account_id().await.expect("ok");
             let before = pages().await;
             if before < WORTH {
-                store.shorten_log().await.expect("ok");
+                store.shorten_log(&books).await.expect("ok");
                 assert_eq!(pages().await, before, "it is short");
             }
         }
-        store.shorten_log().await.expect("ok");
+        store.shorten_log(&books).await.expect("ok");
         assert_eq!(pages().await, 0);
         store.next_account_id().await.expect("ok");
         assert!(pages().await < 10, "the log began anew");

@@ -16,8 +16,8 @@ use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::postgres::{PgConnection, PgPool, PgRow};
 use sea_orm::sqlx::{self, Connection, Postgres, Row};
 
-use super::MICROSECONDS_A_DAY;
 use super::desk::Settled;
+use super::{day, tallies};
 
 /// How long a batch waits for a server that was lost while it wrote.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -414,26 +414,16 @@ fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
 
 /// The calls of accounts, summed by day, endpoint and method, which listings read in their place.
 fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
-    let mut tallies = BTreeMap::new();
-    for entry in entries {
-        let CallerId::Account(account) = entry.caller else { continue };
-        let usage = &entry.usage;
-        let day = day(usage.at.timestamp_micros());
-        let key = (account.0, day, usage.endpoint.to_string(), usage.method.to_string());
-        let (requests, credits, time) = tallies.entry(key).or_insert((0, 0, 0));
-        *requests += 1;
-        *credits += i64::from(entry.cost);
-        *time += i64::from(usage.response_time_ms);
-    }
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![], vec![]);
+    let tallies = tallies(entries.iter().copied());
     for ((account, day, endpoint, method), (requests, credits, time)) in tallies {
         columns.0.push(account);
         columns.1.push(day);
-        columns.2.push(endpoint);
-        columns.3.push(method);
-        columns.4.push(requests);
-        columns.5.push(credits);
-        columns.6.push(time);
+        columns.2.push(endpoint.to_owned());
+        columns.3.push(method.to_owned());
+        columns.4.push(requests.cast_signed());
+        columns.5.push(credits.cast_signed());
+        columns.6.push(time.cast_signed());
     }
     let (accounts, days, endpoints, methods, requests, credits, times) = columns;
     query
@@ -490,10 +480,6 @@ fn held(row: &PgRow) -> Result<(CallerId, Option<u64>), sqlx::Error> {
     };
     let balance: Option<i64> = row.try_get("balance")?;
     Ok((caller, balance.map(i64::cast_unsigned)))
-}
-
-const fn day(at: i64) -> i64 {
-    at.div_euclid(MICROSECONDS_A_DAY)
 }
 
 #[cfg(test)]

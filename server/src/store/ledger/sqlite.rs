@@ -14,13 +14,14 @@ use account_core::credits;
 use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sea_orm::DatabaseConnection;
-use sea_orm::sqlx::SqlitePool;
+use sea_orm::sqlx::pool::PoolConnection;
+use sea_orm::sqlx::{Sqlite, SqlitePool};
 use tokio::sync::oneshot;
 
 use super::super::calls_by_account::Sorting;
 use super::super::sqlite::{BUSY, PRAGMAS};
-use super::MICROSECONDS_A_DAY;
 use super::desk::Settled;
+use super::{day, tallies};
 use crate::failpoint;
 use crate::urgency::give_way;
 
@@ -77,12 +78,17 @@ impl Books {
         Self { writer, connection: Mutex::new(None), sorting: Sorting::default() }
     }
 
+    /// The turn at writing, which lasts until the handle is dropped.
+    pub(in super::super) async fn turn(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+        self.writer.acquire().await.map_err(StoreError::new)
+    }
+
     /// Lets `work` write in a transaction, which it commits or drops, once nobody else writes.
     pub(in super::super) async fn write<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let turn = self.writer.acquire().await.map_err(StoreError::new)?;
+        let turn = self.turn().await?;
         let writing = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             self.write_now(work)
@@ -116,7 +122,7 @@ impl Books {
     /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
     /// behind, and a request id that is stored already is refused, so its calls are tried singly.
     pub(super) async fn settle_here(&self, batch: &[Entry]) -> Settled {
-        let _turn = match self.writer.acquire().await {
+        let _turn = match self.turn().await {
             Ok(turn) => turn,
             Err(error) => {
                 let error = error.to_string();
@@ -278,17 +284,7 @@ fn write_down(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Res
 
 /// Adds the calls of accounts to the day's tallies.
 fn tally(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
-    let mut tallies = BTreeMap::new();
-    for (entry, _) in paid {
-        let CallerId::Account(AccountId(account)) = entry.caller else { continue };
-        let usage = &entry.usage;
-        let day = day(usage.at.timestamp_micros());
-        let key = (account, day, usage.endpoint.as_ref(), usage.method.as_ref());
-        let (requests, credits, time) = tallies.entry(key).or_insert((0_u32, 0_u64, 0_u64));
-        *requests += 1;
-        *credits += u64::from(entry.cost);
-        *time += u64::from(usage.response_time_ms);
-    }
+    let tallies = tallies(paid.iter().map(|(entry, _)| *entry));
     let mut tally = change.prepare_cached(TALLY)?;
     for ((account, day, endpoint, method), (requests, credits, time)) in tallies {
         tally.execute(params![account, day, endpoint, method, requests, credits, time])?;
@@ -307,8 +303,4 @@ fn keep(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()
         keep.execute(params![id, owner, kept.with(*balance), at])?;
     }
     Ok(())
-}
-
-const fn day(at: i64) -> i64 {
-    at.div_euclid(MICROSECONDS_A_DAY)
 }
