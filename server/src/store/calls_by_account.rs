@@ -189,14 +189,12 @@ pub(super) async fn forget_calls(
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-
     use account_core::accounts::activity::{ActivityStore, UsageFilter};
     use account_core::testing::FixedClock;
-    use account_core::{CallerId, Entry, Ledger, Usage};
+    use account_core::{CallerId, Entry, Ledger};
     use chrono::TimeDelta;
 
-    use super::super::testing::sqlite;
+    use super::super::testing::{self, sqlite};
     use super::*;
 
     const ADA: AccountId = AccountId(1);
@@ -204,16 +202,7 @@ mod tests {
     /// A free call of an account that is there already.
     fn call(request_id: u128, account: AccountId) -> Entry {
         let at = FixedClock::default().now() + TimeDelta::seconds(request_id as i64 % 50);
-        let usage = Usage {
-            request_id,
-            endpoint: "/a".into(),
-            method: "POST".into(),
-            status: 200,
-            response_time_ms: 1,
-            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            at,
-        };
-        Entry { caller: CallerId::Account(account), cost: 0, usage, kept: None }
+        testing::call(CallerId::Account(account), 0, request_id, at)
     }
 
     /// A store with two accounts, made behind the rules' back.

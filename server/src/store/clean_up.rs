@@ -181,12 +181,11 @@ mod tests {
 
     use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
     use account_core::{
-        Accounts, CallerId, Confirmation, Email, Entry, Ledger, NewAccount, Tier, Usage, Username,
-        Vault,
+        Accounts, CallerId, Confirmation, Email, Ledger, NewAccount, Tier, Username, Vault,
     };
 
     use super::*;
-    use crate::store::testing::on_each_engine;
+    use crate::store::testing::{call, on_each_engine};
 
     on_each_engine!(a_busy_account_is_gone_at_once_and_its_many_calls_are_nobodys_soon);
 
@@ -214,18 +213,7 @@ mod tests {
             is_admin: false,
         };
         let ada = accounts.create_account(account, now).await.expect("a new account").id;
-        let calls = (0..2_500).map(|request_id| {
-            let usage = Usage {
-                request_id,
-                endpoint: "/a".into(),
-                method: "POST".into(),
-                status: 200,
-                response_time_ms: 1,
-                ip: [192, 0, 2, 77].into(),
-                at: now,
-            };
-            Entry { caller: CallerId::Account(ada), cost: 2, usage, kept: None }
-        });
+        let calls = (0..2_500).map(|request_id| call(CallerId::Account(ada), 2, request_id, now));
         store.settle(calls.collect()).await.expect("paid");
 
         let confirmation = Confirmation::Email(email);

@@ -150,17 +150,15 @@ async fn write(
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-
     use account_core::testing::{CheapHasher, FixedClock, SeededEntropy, all};
     use account_core::{
-        AccountId, Accounts, Email, Ledger, NewAccount, Tier, Timestamp, Usage, Username, Vault,
+        AccountId, Accounts, Email, Ledger, NewAccount, Tier, Timestamp, Username, Vault,
     };
 
     use account_core::accounts::AccountStore;
 
     use super::*;
-    use crate::store::testing::on_each_engine;
+    use crate::store::testing::{call, on_each_engine};
 
     on_each_engine!(
         a_full_queue_refuses_at_once_and_charges_nobody,
@@ -190,16 +188,7 @@ mod tests {
     }
 
     fn entry(caller: CallerId, request_id: u128, at: Timestamp) -> Entry {
-        let usage = Usage {
-            request_id,
-            endpoint: "/a".into(),
-            method: "POST".into(),
-            status: 200,
-            response_time_ms: 1,
-            ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            at,
-        };
-        Entry { caller, cost: 1, usage, kept: None }
+        call(caller, 1, request_id, at)
     }
 
     fn batches() -> Histogram {

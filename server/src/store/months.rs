@@ -103,13 +103,11 @@ mod tests {
     use std::sync::Arc;
 
     use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
-    use account_core::{
-        Accounts, CallerId, Email, Entry, Ledger, NewAccount, Tier, Usage, Username, Vault,
-    };
+    use account_core::{Accounts, CallerId, Email, Ledger, NewAccount, Tier, Username, Vault};
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::store::testing::postgres;
+    use crate::store::testing::{self, postgres};
 
     /// How many calls each table of usage holds.
     async fn tables(store: &Store) -> Vec<(String, i64)> {
@@ -144,16 +142,7 @@ mod tests {
         };
         let ada = accounts.create_account(account, now).await.expect("a new account").id;
         let call = async |request_id, at| {
-            let usage = Usage {
-                request_id,
-                endpoint: "/a".into(),
-                method: "POST".into(),
-                status: 200,
-                response_time_ms: 1,
-                ip: [192, 0, 2, 77].into(),
-                at,
-            };
-            let entry = Entry { caller: CallerId::Account(ada), cost: 1, usage, kept: None };
+            let entry = testing::call(CallerId::Account(ada), 1, request_id, at);
             store.settle(vec![entry]).await.expect("paid");
         };
 

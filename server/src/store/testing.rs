@@ -1,5 +1,6 @@
 //! Empty stores of the tests' own, on each engine.
 
+use account_core::{CallerId, Entry, Timestamp, Usage};
 use quant_test_services::Postgres;
 use tempfile::TempDir;
 
@@ -54,4 +55,18 @@ pub(crate) async fn open_again(address: &str) -> Store {
 
 pub(crate) fn address_in(folder: &TempDir) -> String {
     folder.path().join("test.sqlite").display().to_string()
+}
+
+/// A call that was answered within a millisecond.
+pub(crate) fn call(caller: CallerId, cost: u32, request_id: u128, at: Timestamp) -> Entry {
+    let usage = Usage {
+        request_id,
+        endpoint: "/a".into(),
+        method: "POST".into(),
+        status: 200,
+        response_time_ms: 1,
+        ip: [192, 0, 2, 77].into(),
+        at,
+    };
+    Entry { caller, cost, usage, kept: None }
 }

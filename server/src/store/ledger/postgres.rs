@@ -489,14 +489,14 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
-    use account_core::{Accounts, Email, Ledger, NewAccount, Tier, Usage, Username, Vault};
+    use account_core::{Accounts, Email, Ledger, NewAccount, Tier, Username, Vault};
     use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
     use tempfile::TempDir;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{UnixListener, UnixStream};
 
     use super::*;
-    use crate::store::testing::postgres;
+    use crate::store::testing::{call, postgres};
 
     /// What the line to the server does with the next message.
     const CARRIES: u8 = 0;
@@ -564,22 +564,7 @@ mod tests {
         };
         let ada = accounts.create_account(account, now).await.expect("a new account").id;
         let batch = |ids: std::ops::Range<u128>| -> Vec<Entry> {
-            let usage = |request_id| Usage {
-                request_id,
-                endpoint: "/a".into(),
-                method: "POST".into(),
-                status: 200,
-                response_time_ms: 1,
-                ip: [192, 0, 2, 77].into(),
-                at: now,
-            };
-            let entry = |id| Entry {
-                caller: CallerId::Account(ada),
-                cost: 5,
-                usage: usage(id),
-                kept: None,
-            };
-            ids.map(entry).collect()
+            ids.map(|request_id| call(CallerId::Account(ada), 5, request_id, now)).collect()
         };
         let charged = |settled: &Settled| {
             settled.iter().filter(|one| matches!(one, Ok(Settlement::Charged { .. }))).count()
