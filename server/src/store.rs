@@ -1,11 +1,11 @@
 //! Storage: every trait of `account-core` over SQLite, or over PostgreSQL, which several instances
 //! of the service may share.
 //!
-//! On SQLite one connection writes and a few read: it has one writer at a time in any case, and a
-//! queue in front of it is four times faster than connections that fight for its lock. Calls are
-//! settled on a connection of their own by whoever holds that one meanwhile. Every commit is durable
+//! On SQLite one connection writes and a few read: it has one writer at a time in any case, and
+//! turns in front of it, in `change`, are four times faster than connections that fight for its
+//! lock. Calls are settled on a connection of their own, in the same turns. Every commit is durable
 //! (`synchronous = FULL`), and a second process beside the service, as an operator's command is,
-//! waits for its turn. What follows the calls in a while is in `log` and `calls_by_account`. On
+//! waits at the file. What follows the calls in a while is in `log` and `calls_by_account`. On
 //! PostgreSQL all share a pool.
 //!
 //! Times are microseconds since 1970, numbers of 128 bits and digests are bytes, names of states
@@ -19,13 +19,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use account_core::letter::Lane;
 use account_core::{AccountId, CallerId, Entropy, GuestId, StoreError};
-use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, TransactionTrait};
+use sea_orm::{ConnectionTrait, DatabaseConnection};
 use tokio::sync::Notify;
 
 mod accounts;
 mod activity;
 mod backup;
 mod calls_by_account;
+mod change;
 mod clean_up;
 mod clients;
 mod codes;
@@ -77,6 +78,7 @@ pub use mail_turn::MailTurn;
 pub use master_key::{Rotation, rotate_master_key, vault};
 pub use result_writer::ResultWriter;
 
+use change::{Change, Turns};
 use rows::{column, statement, stored};
 
 /// The storage of the service. A clone is another handle to the same connections.
@@ -84,6 +86,8 @@ use rows::{column, statement, stored};
 pub struct Store {
     writer: DatabaseConnection,
     readers: DatabaseConnection,
+    /// Whose turn it is to write, on SQLite.
+    turns: Turns,
     /// Where calls are settled on SQLite.
     books: Option<Arc<ledger::sqlite::Books>>,
     letters: Arc<Bell>,
@@ -220,6 +224,7 @@ pub async fn open(address: &str, migrate: Migrate) -> Result<Store, OpenError> {
 ///
 /// [`OpenError`], which says what to do.
 pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<Store, OpenError> {
+    let turns = Turns::default();
     let (writer, readers, books) = if postgres::is_address(address) {
         let pool = postgres::connect(address, pool).await?;
         // Instances that start at once take turns.
@@ -235,10 +240,11 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
     } else {
         let (writer, readers) = sqlite::connect(address).await?;
         migration::bring_up_to_date(&writer, migrate).await?;
-        let books = Arc::new(ledger::sqlite::Books::beside(&writer));
+        let books = Arc::new(ledger::sqlite::Books::beside(&writer, turns.clone()));
         (writer, readers, Some(books))
     };
-    Ok(Store { writer, readers, books, letters: Arc::default(), epoch: Arc::default() })
+    let (letters, epoch) = (Arc::default(), Arc::default());
+    Ok(Store { writer, readers, turns, books, letters, epoch })
 }
 
 /// The one of so many writers that a caller always comes to.
@@ -278,16 +284,6 @@ impl Store {
         }
     }
 
-    /// Begins a transaction that writes. On SQLite it is alone from its first statement; on
-    /// PostgreSQL it is not, and `engine` tells what that asks of it.
-    async fn write(&self) -> Result<DatabaseTransaction, StoreError> {
-        if engine::is_postgres(&self.writer) {
-            stored(self.writer.begin().await)
-        } else {
-            sqlite::begin_writing(&self.writer).await
-        }
-    }
-
     /// Counts the changes, by any process, that make what is remembered of a caller wrong: a key
     /// replaced, suspended or activated, a tier, a limit or a grant, access that a client has no
     /// longer. Whoever remembers callers reads this every now and then, and forgets them all where
@@ -310,7 +306,7 @@ impl Store {
 
     /// Commits a change that moves the [`revision`](Self::revision): here nobody is remembered from
     /// before it, whatever the database answers.
-    async fn commit_revised(&self, change: DatabaseTransaction) -> Result<(), StoreError> {
+    async fn commit_revised(&self, change: Change) -> Result<(), StoreError> {
         let revise = "UPDATE sequence SET value = value + 1 WHERE name = 'revision'";
         stored(change.execute_raw(statement(revise, [])).await)?;
         news::announce(&change).await?;

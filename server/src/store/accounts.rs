@@ -42,7 +42,7 @@ impl AccountStore for Store {
 
     async fn change_account(&self, email: &Email, change: Change) -> Result<bool, StoreError> {
         let transaction = self.write().await?;
-        let Some(account) = verified(&transaction, email).await? else { return Ok(false) };
+        let Some(account) = verified(&*transaction, email).await? else { return Ok(false) };
         lock_account(&transaction, account).await?;
         apply(&transaction, account, change).await?;
         self.commit_revised(transaction).await?;
@@ -56,7 +56,7 @@ impl AccountStore for Store {
         now: Timestamp,
     ) -> Result<Granted, StoreError> {
         let change = self.write().await?;
-        let Some(account) = verified(&change, email).await? else { return Ok(Granted::NotFound) };
+        let Some(account) = verified(&*change, email).await? else { return Ok(Granted::NotFound) };
         lock_account(&change, account).await?;
         let query =
             statement("SELECT credit_balance FROM account WHERE id = $1", [account.0.into()]);

@@ -30,6 +30,7 @@ use account_core::{AccountId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend};
 
 use super::Store;
+use super::change::Change;
 use super::rows::{statement, stored};
 
 /// What a transaction is alone with, among all that take a turn at it in any instance.
@@ -59,12 +60,9 @@ impl Turn<'_> {
 
 impl Store {
     /// Begins a transaction that writes, once no other has this turn.
-    pub(super) async fn write_in_turn(
-        &self,
-        turn: Turn<'_>,
-    ) -> Result<DatabaseTransaction, StoreError> {
+    pub(super) async fn write_in_turn(&self, turn: Turn<'_>) -> Result<Change, StoreError> {
         let change = self.write().await?;
-        if is_postgres(&change) {
+        if is_postgres(&*change) {
             let wait = statement("SELECT pg_advisory_xact_lock($1)", [turn.key().into()]);
             stored(change.execute_raw(wait).await)?;
         }

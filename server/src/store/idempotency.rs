@@ -39,7 +39,7 @@ impl IdempotencyStore for Store {
             time(now + KEPT),
             time(now),
         ];
-        if stored(self.writer.execute_raw(statement(take, values)).await)?.rows_affected() > 0 {
+        if self.execute(statement(take, values)).await?.rows_affected() > 0 {
             return Ok(Claimed::Yours);
         }
         // Another was quicker; where it has given the slot back since, the client comes again.
@@ -75,7 +75,7 @@ impl IdempotencyStore for Store {
     async fn release(&self, claim: Claim) -> Result<(), StoreError> {
         let release = "DELETE FROM kept_answer WHERE slot = $1 AND run = $2 AND body IS NULL";
         let release = statement(release, [slot(claim.slot), number(claim.run)]);
-        stored(self.writer.execute_raw(release).await)?;
+        self.execute(release).await?;
         Ok(())
     }
 }

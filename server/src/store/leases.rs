@@ -104,7 +104,7 @@ impl Store {
     /// On SQLite, where a transaction that writes is alone.
     async fn lease_alone(&self, caller: CallerId, ask: &Ask) -> Result<Lease, StoreError> {
         let change = self.write().await?;
-        let mut shared = read(&change, caller).await?.unwrap_or_default();
+        let mut shared = read(&*change, caller).await?.unwrap_or_default();
         let lease = shared.lease(ask);
         let [is_guest, id] = key(caller);
         let values = [is_guest, id, shared.to_string().into(), time(ask.now)];
@@ -116,7 +116,7 @@ impl Store {
     /// On SQLite.
     async fn give_back_alone(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
         let change = self.write().await?;
-        let Some(mut shared) = read(&change, caller).await? else { return Ok(()) };
+        let Some(mut shared) = read(&*change, caller).await? else { return Ok(()) };
         shared.give_back(unused);
         let [is_guest, id] = key(caller);
         let values = [is_guest, id, shared.to_string().into()];
@@ -131,7 +131,7 @@ impl Store {
     /// [`StoreError`] where the database does not answer.
     pub async fn forget_shared(&self, since: Timestamp) -> Result<(), StoreError> {
         let change = self.write().await?;
-        let forget = by_engine(&change, FORGET, FORGET_ON_POSTGRES);
+        let forget = by_engine(&*change, FORGET, FORGET_ON_POSTGRES);
         stored(change.execute_raw(statement(forget, [time(since)])).await)?;
         stored(change.commit().await)
     }

@@ -169,7 +169,7 @@ impl PreferenceStore for Store {
         let change = self.write().await?;
         lock_account(&change, account).await?;
         have_preferences(&change, account).await?;
-        let preferences = read_preferences(&change, account).await?.changed(changes);
+        let preferences = read_preferences(&*change, account).await?.changed(changes);
         let update = "UPDATE preference SET notify_email = $2, notify_messaging = $3, \
                       notify_in_app = $4, messaging_chat_id = $5 WHERE account_id = $1";
         let values = [

@@ -22,7 +22,7 @@ impl ClientStore for Store {
             json!(uris).to_string().into(),
             time(client.created_at),
         ];
-        stored(self.writer.execute_raw(statement(insert, values)).await)?;
+        self.execute(statement(insert, values)).await?;
         Ok(())
     }
 

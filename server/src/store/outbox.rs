@@ -56,20 +56,20 @@ impl OutboxStore for Store {
     async fn letter_sent(&self, id: LetterId, _now: Timestamp) -> Result<(), StoreError> {
         let sent = "UPDATE letter SET due_at = NULL, sealed = $2 WHERE id = $1";
         let values = [number(id.0), Vec::<u8>::new().into()];
-        stored(self.writer.execute_raw(statement(sent, values)).await)?;
+        self.execute(statement(sent, values)).await?;
         Ok(())
     }
 
     async fn letter_failed(&self, id: LetterId, retry_at: Timestamp) -> Result<(), StoreError> {
         let failed = "UPDATE letter SET due_at = $2, failures = failures + 1 WHERE id = $1";
         let values = [number(id.0), time(retry_at)];
-        stored(self.writer.execute_raw(statement(failed, values)).await)?;
+        self.execute(statement(failed, values)).await?;
         Ok(())
     }
 
     async fn forget_letters(&self, before: Timestamp) -> Result<u64, StoreError> {
         let forget = "DELETE FROM letter WHERE due_at IS NULL AND created_at <= $1";
-        let forgotten = stored(self.writer.execute_raw(statement(forget, [time(before)])).await)?;
+        let forgotten = self.execute(statement(forget, [time(before)])).await?;
         Ok(forgotten.rows_affected())
     }
 }

@@ -24,7 +24,9 @@ use super::sessions::insert_session;
 impl RegistrationStore for Store {
     async fn next_account_id(&self) -> Result<AccountId, StoreError> {
         let next = "UPDATE sequence SET value = value + 1 WHERE name = 'account' RETURNING value";
-        let row = stored(self.writer.query_one_raw(statement(next, [])).await)?;
+        let change = self.write().await?;
+        let row = stored(change.query_one_raw(statement(next, [])).await)?;
+        stored(change.commit().await)?;
         Ok(AccountId(column(&row.ok_or_else(|| malformed("value"))?, "value")?))
     }
 
@@ -38,7 +40,7 @@ impl RegistrationStore for Store {
         if !may_send(&change, &recipient, Purpose::Registration, now).await? {
             return Ok(Registered::Quiet);
         }
-        if verified(&change, &form.email).await?.is_some() {
+        if verified(&*change, &form.email).await?.is_some() {
             // Nobody's, so that trying a code costs the same as at an address that waits for one.
             replace_challenge(&change, &Challenge { account: None, ..form.challenge }).await?;
             insert_letter(&change, form.letter_if_known).await?;

@@ -27,7 +27,7 @@ impl SessionStore for Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let touch = "UPDATE session SET last_used_at = $2 WHERE digest = $1";
-        stored(self.writer.execute_raw(statement(touch, [digest(token), time(now)])).await)?;
+        self.execute(statement(touch, [digest(token), time(now)])).await?;
         Ok(())
     }
 
@@ -38,7 +38,7 @@ impl SessionStore for Store {
     ) -> Result<bool, StoreError> {
         let end = "DELETE FROM session WHERE digest = $1 AND account_id = $2";
         let values = [digest(token), account.0.into()];
-        let ended = stored(self.writer.execute_raw(statement(end, values)).await)?;
+        let ended = self.execute(statement(end, values)).await?;
         Ok(ended.rows_affected() > 0)
     }
 }

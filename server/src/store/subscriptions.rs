@@ -18,7 +18,9 @@ impl SubscriptionStore for Store {
                       VALUES ($1, $2, TRUE, $3) ON CONFLICT DO NOTHING \
                       RETURNING id, database_name, is_active, created_at";
         let values = [account.0.into(), database_name.into(), time(now)];
-        let row = stored(self.writer.query_one_raw(statement(insert, values)).await)?;
+        let change = self.write().await?;
+        let row = stored(change.query_one_raw(statement(insert, values)).await)?;
+        stored(change.commit().await)?;
         row.as_ref().map(subscription).transpose()
     }
 

@@ -15,7 +15,7 @@ impl VaultStore for Store {
 
     async fn save_secrets(&self, rows: Vec<WrappedSecret>) -> Result<bool, StoreError> {
         let change = self.write_in_turn(Turn::Secrets).await?;
-        if !read(&change).await?.is_empty() {
+        if !read(&*change).await?.is_empty() {
             return Ok(false);
         }
         insert(&change, rows).await?;

@@ -4,21 +4,21 @@
 //!
 //! A batch through the pool would cross over to another thread with every statement, and be
 //! written out as JSON on its way, which costs several times what the rows do. Whoever writes here
-//! holds the pool's one writing connection meanwhile, so that the two never meet at the lock of the
-//! file, where whoever comes second sleeps.
+//! takes turns with whoever writes through the pool, so that the two never meet at the lock of the
+//! file.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use account_core::credits;
 use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sea_orm::DatabaseConnection;
-use sea_orm::sqlx::pool::PoolConnection;
-use sea_orm::sqlx::{Sqlite, SqlitePool};
 use tokio::sync::oneshot;
 
 use super::super::calls_by_account::Sorting;
+use super::super::change::{HeldTurn, Turns};
 use super::super::sqlite::{BUSY, PRAGMAS};
 use super::desk::Settled;
 use super::{day, tallies};
@@ -63,24 +63,24 @@ const KEEP: &str = "INSERT INTO result (id, account_id, body, created_at) VALUES
 pub(in super::super) const STATEMENTS: [&str; 8] =
     [OF_ACCOUNT, OF_GUEST, FROM_ACCOUNT, FROM_GUEST, BOOK, WRITE_DOWN, TALLY, KEEP];
 
-/// The connection of the books, opened with the first batch, and the pool whose writing connection
-/// is the turn at writing.
+/// The connection of the books, opened with the first batch.
 pub(in super::super) struct Books {
-    writer: SqlitePool,
+    file: PathBuf,
+    turns: Turns,
     connection: Mutex<Option<Connection>>,
     pub(in super::super) sorting: Sorting,
 }
 
 impl Books {
-    /// The books in the file that this connection writes to.
-    pub(in super::super) fn beside(writer: &DatabaseConnection) -> Self {
-        let writer = writer.get_sqlite_connection_pool().clone();
-        Self { writer, connection: Mutex::new(None), sorting: Sorting::default() }
+    /// The books in the file that this connection writes to, in these turns.
+    pub(in super::super) fn beside(writer: &DatabaseConnection, turns: Turns) -> Self {
+        let file = writer.get_sqlite_connection_pool().connect_options().get_filename().to_owned();
+        Self { file, turns, connection: Mutex::new(None), sorting: Sorting::default() }
     }
 
-    /// The turn at writing, which lasts until the handle is dropped.
-    pub(in super::super) async fn turn(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
-        self.writer.acquire().await.map_err(StoreError::new)
+    /// The next turn at writing.
+    pub(in super::super) async fn turn(&self) -> HeldTurn {
+        self.turns.next().await
     }
 
     /// Lets `work` write in a transaction, which it commits or drops, once nobody else writes.
@@ -88,7 +88,7 @@ impl Books {
         self: Arc<Self>,
         work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let turn = self.turn().await?;
+        let turn = self.turn().await;
         let writing = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             self.write_now(work)
@@ -122,13 +122,7 @@ impl Books {
     /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
     /// behind, and a request id that is stored already is refused, so its calls are tried singly.
     pub(super) async fn settle_here(&self, batch: &[Entry]) -> Settled {
-        let _turn = match self.turn().await {
-            Ok(turn) => turn,
-            Err(error) => {
-                let error = error.to_string();
-                return batch.iter().map(|_| Err(StoreError::new(error.clone()))).collect();
-            }
-        };
+        let _turn = self.turn().await;
         let error = match self.write_now(|change| settle_and_commit(change, batch)) {
             Ok(settled) => return settled.into_iter().map(Ok).collect(),
             Err(error) => error,
@@ -158,7 +152,7 @@ impl Books {
     }
 
     fn open(&self) -> rusqlite::Result<Connection> {
-        let connection = Connection::open(self.writer.connect_options().get_filename())?;
+        let connection = Connection::open(&self.file)?;
         connection.busy_timeout(BUSY)?;
         for (name, value) in PRAGMAS {
             connection.pragma_update(None, name, value)?;
