@@ -4,7 +4,6 @@
 use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 
 use account_core::guest::NetworkCount;
-use account_core::limit::lease::{Share, Unused};
 use account_core::{Admission, Caller, GuestLimits, MinuteCount, Standing, StoreError, Timestamp};
 use dashmap::DashMap;
 
@@ -168,17 +167,15 @@ impl Limits {
 
     /// Gives back what was leased for a cell that is over and not used.
     pub async fn give_back_expired(&self, now: Timestamp) {
-        self.give_back(|share| share.give_up_expired(now)).await;
+        if let Callers::Together(together) = &self.callers {
+            together.give_back_expired(now).await;
+        }
     }
 
     /// Gives back everything, for the others, when this instance ends.
     pub async fn give_back_all(&self) {
-        self.give_back(Share::give_up).await;
-    }
-
-    async fn give_back(&self, give_up: impl Fn(&mut Share) -> Option<Unused>) {
         if let Callers::Together(together) = &self.callers {
-            together.give_back(give_up).await;
+            together.give_back_all().await;
         }
     }
 }

@@ -7,6 +7,9 @@
 //! blocks shrink as the rest does, and what is left of one is given back: so little is held where
 //! nobody uses it. Under a load that never ends a call counts for an hour, a cell and the clocks'
 //! difference up to the next cell, 3,615 seconds: 0.4 % less than the limit is let through.
+//!
+//! Cells would end for all callers at once, who then all asked for their next lease at once. So each
+//! caller is counted as if the clocks showed a little [more](ahead), every caller something else.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +20,7 @@ use chrono::TimeDelta;
 
 use super::{Admission, DAY, GuestDay, HOUR, MINUTE, Standing, at_second, hour_standing};
 use crate::credits::{CallerId, MinuteCount};
+use crate::identity::AccountId;
 use crate::tier::{GUEST_DAILY_LIMIT, GUEST_HOURLY_LIMIT};
 use crate::{StoreError, Timestamp};
 
@@ -32,6 +36,20 @@ const BELIEVED: TimeDelta = TimeDelta::seconds(1);
 const LARGEST_OF_LIMIT: u32 = 100;
 /// nor of what is left of it.
 const LARGEST_OF_REST: u32 = 16;
+
+/// How much more than the clock a caller's moments show that are told to [`Share`] and [`Shared`]:
+/// less than a cell, always the same.
+#[must_use]
+pub const fn ahead(caller: CallerId) -> TimeDelta {
+    match caller {
+        // Steps of the golden section of a cell lie evenly in it, however many there are.
+        CallerId::Account(AccountId(number)) => {
+            TimeDelta::milliseconds(number.rem_euclid(CELL * 1_000) * 9_271 % (CELL * 1_000))
+        }
+        // Their day is everybody's.
+        CallerId::Guest(_) => TimeDelta::zero(),
+    }
+}
 
 /// How often a caller may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +103,7 @@ pub struct Shared {
 pub struct Ask {
     /// How often the caller may call.
     pub allowance: Allowance,
-    /// What the instance's clock shows.
+    /// What the instance's clock shows, and how far the caller is [`ahead`] of it.
     pub now: Timestamp,
     /// What it gives back of its last lease.
     pub unused: Option<Unused>,
@@ -178,7 +196,8 @@ impl Shared {
         let mut shared = Self::default();
         for count in counts {
             // Its calls may have been made as late as at the minute's end.
-            let last_cell = (count.minute + 1) * (MINUTE / CELL) - 1;
+            let is_ahead = i64::from(!ahead(count.caller).is_zero());
+            let last_cell = (count.minute + 1) * (MINUTE / CELL) - 1 + is_ahead;
             if let Ok(cell) = u32::try_from(last_cell) {
                 *shared.cells.entry(cell).or_default() += count.calls;
                 shared.day.seed(count.minute, count.calls);
@@ -190,7 +209,7 @@ impl Shared {
     /// Since when calls count that were made by now.
     #[must_use]
     pub fn looks_back_to(now: Timestamp, allowance: &Allowance) -> Timestamp {
-        let an_hour_ago = now - TimeDelta::seconds(HOUR + CLOCKS);
+        let an_hour_ago = now - TimeDelta::seconds(HOUR + CELL + CLOCKS);
         match allowance.daily {
             Some(_) => an_hour_ago.min(at_second(now.timestamp().div_euclid(DAY) * DAY - CLOCKS)),
             None => an_hour_ago,
@@ -589,7 +608,7 @@ mod tests {
     fn what_was_written_down_counts_where_what_was_shared_is_lost() {
         let minute = NOON / MINUTE;
         let counts = [(minute - 61, 7), (minute - 30, 20), (minute, 10)];
-        let caller = CallerId::Account(crate::AccountId(1));
+        let caller = CallerId::Account(AccountId(0));
         let counts = counts.map(|(minute, calls)| MinuteCount { caller, minute, calls });
         let shared = Shared::of_calls(&counts);
         let left = |now| shared.standing(now, &Allowance::hourly(100)).remaining;
@@ -597,10 +616,40 @@ mod tests {
         assert_eq!(left(at(10_000)), 70);
         assert_eq!(left(at((HOUR + MINUTE + CLOCKS) * 1000)), 100);
         let hour = Shared::looks_back_to(at(0), &Allowance::hourly(100));
-        assert_eq!(hour, at(-(HOUR + CLOCKS) * 1000));
+        assert_eq!(hour, at(-(HOUR + CELL + CLOCKS) * 1000));
         let today = Shared::looks_back_to(at(0), &Allowance::GUEST);
         assert_eq!(today, at(-(12 * HOUR + CLOCKS) * 1000));
         assert_eq!(shared.requests_today(at(0)), 37);
+    }
+
+    #[test]
+    fn what_was_written_down_of_who_is_ahead_counts_as_long_as_what_was_leased() {
+        for number in 0..200 {
+            let caller = CallerId::Account(AccountId(number));
+            let ahead = ahead(caller);
+            let last = at(MINUTE * 1000 - 1) + ahead;
+            let mut leased = Shared::default();
+            let allowance = Allowance::hourly(100);
+            leased.lease(&Ask { allowance, now: last, unused: None });
+            let minute = NOON / MINUTE;
+            let written = Shared::of_calls(&[MinuteCount { caller, minute, calls: 1 }]);
+            let left = |shared: &Shared, now| shared.standing(now, &allowance).remaining;
+            let over = (0..).map(|second| last + TimeDelta::seconds(HOUR + second));
+            let over = over.take(60).find(|now| left(&leased, *now) == 100).expect("a cell ends");
+            assert_eq!(left(&written, over - TimeDelta::seconds(1)), 99, "{caller:?}");
+            let asked = Shared::looks_back_to(last + TimeDelta::seconds(HOUR), &allowance);
+            assert!(asked <= last - ahead, "{caller:?}");
+        }
+    }
+
+    #[test]
+    fn a_thousand_callers_ask_for_their_next_leases_evenly() {
+        let mut asked = vec![0; CELL as usize];
+        for number in 1..=1_000 {
+            let ahead = ahead(CallerId::Account(AccountId(number)));
+            asked[ahead.num_seconds() as usize] += 1;
+        }
+        assert!(asked.iter().all(|callers| (60..75).contains(callers)), "{asked:?}");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use account_core::limit::lease::{Allowance, LeaseStore, Share, Unused};
+use account_core::limit::lease::{Allowance, LeaseStore, Share, Unused, ahead};
 use account_core::{Admission, Caller, CallerId, GuestId, Standing, StoreError, Timestamp};
+use chrono::TimeDelta;
 use dashmap::DashMap;
 use tokio::sync::Mutex;
 
@@ -34,6 +35,8 @@ impl Together {
         admit_elsewhere: impl FnOnce(Standing) -> Admission + Send,
     ) -> Result<Admission, StoreError> {
         let allowance = allowance(caller);
+        let ahead = ahead(caller.id());
+        let now = now + ahead;
         let share = self.share(caller);
         let mut share = share.lock().await;
         let admission = loop {
@@ -43,7 +46,13 @@ impl Together {
             let ask = share.ask(now, &allowance);
             share.receive(self.leases.lease(caller.id(), ask).await?, &ask);
         };
-        let Admission::Granted(own) = admission else { return Ok(admission) };
+        let own = match admission {
+            Admission::Granted(own) => by_the_clock(own, ahead),
+            Admission::Refused { retry_after, standing } => {
+                let standing = by_the_clock(standing, ahead);
+                return Ok(Admission::Refused { retry_after, standing });
+            }
+        };
         let admission = admit_elsewhere(own);
         if matches!(admission, Admission::Refused { .. }) {
             share.take_back();
@@ -58,9 +67,12 @@ impl Together {
         now: Timestamp,
     ) -> Result<Standing, StoreError> {
         let (share, allowance) = (self.share(caller), allowance(caller));
+        let ahead = ahead(caller.id());
+        let now = now + ahead;
         let share = share.lock().await;
         let shared = self.leases.shared(caller.id()).await?.standing(now, &allowance);
-        Ok(Standing { remaining: shared.remaining + share.unused(now, &allowance), ..shared })
+        let remaining = shared.remaining + share.unused(now, &allowance);
+        Ok(by_the_clock(Standing { remaining, ..shared }, ahead))
     }
 
     /// How many calls of a guest all instances have leased today.
@@ -72,13 +84,23 @@ impl Together {
         Ok(self.leases.shared(CallerId::Guest(guest)).await?.requests_today(now))
     }
 
-    /// Gives back what `give_up` makes a share give up.
-    pub(super) async fn give_back(&self, give_up: impl Fn(&mut Share) -> Option<Unused>) {
+    /// Gives back what was leased for a cell that is over and not used.
+    pub(super) async fn give_back_expired(&self, now: Timestamp) {
+        self.give_back(|caller, share| share.give_up_expired(now + ahead(caller))).await;
+    }
+
+    /// Gives back everything.
+    pub(super) async fn give_back_all(&self) {
+        self.give_back(|_, share| share.give_up()).await;
+    }
+
+    /// Gives back what `give_up` makes a caller's share give up.
+    async fn give_back(&self, give_up: impl Fn(CallerId, &mut Share) -> Option<Unused>) {
         let mut given_up = Vec::new();
         self.shares.retain(|caller, share| {
             // Whoever is at it looks at its lease itself.
             let Ok(mut held) = share.try_lock() else { return true };
-            given_up.extend(give_up(&mut held).map(|unused| (*caller, unused)));
+            given_up.extend(give_up(*caller, &mut held).map(|unused| (*caller, unused)));
             !held.is_empty() || Arc::strong_count(share) > 1
         });
         if let Err(error) = self.leases.give_back_all(&given_up).await {
@@ -90,6 +112,11 @@ impl Together {
     fn share(&self, caller: &Caller) -> Arc<Mutex<Share>> {
         self.shares.entry(caller.id()).or_default().clone()
     }
+}
+
+/// A standing of a caller who is so far ahead of the clock.
+fn by_the_clock(standing: Standing, ahead: TimeDelta) -> Standing {
+    Standing { reset_at: standing.reset_at - ahead, ..standing }
 }
 
 fn allowance(caller: &Caller) -> Allowance {
