@@ -8,7 +8,7 @@
 //! here is forgotten at once.
 
 use std::{
-    hash::Hash,
+    hash::{BuildHasher, Hash, RandomState},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use moka::future::Cache;
+use moka::{Expiry, future::Cache};
 
 use crate::{
     callers::Unidentified,
@@ -92,6 +92,26 @@ impl Belief {
     }
 }
 
+/// Names are forgotten each in its own time, at last after so long: the store would be asked for all
+/// who came at once, as after a start, at once again.
+struct Spread {
+    longest: Duration,
+    fraction: RandomState,
+}
+
+impl Spread {
+    fn over(longest: Duration) -> Self {
+        Self { longest, fraction: RandomState::new() }
+    }
+}
+
+impl<N: Hash, T> Expiry<N, T> for Spread {
+    fn expire_after_create(&self, name: &N, _known: &T, _now: Instant) -> Option<Duration> {
+        let fraction = self.fraction.hash_one(name) as f64 / u64::MAX as f64;
+        Some(self.longest.mul_f64(f64::midpoint(1.0, fraction)))
+    }
+}
+
 /// Who comes under which name, as long as it is believed.
 pub struct Memory<N, T> {
     belief: Arc<Belief>,
@@ -112,7 +132,7 @@ where
     N: Copy + Eq + Hash + Send + Sync + 'static,
     T: Clone + Send + Sync + 'static,
 {
-    /// Remembers nobody yet, and later at most so many for at most so long.
+    /// Remembers nobody yet, and later at most so many, each for at most so long.
     #[must_use]
     pub fn new(belief: Arc<Belief>, capacity: u64, remembered: Duration) -> Self {
         Self::with_capacities(belief, capacity, UNKNOWN_CAPACITY, remembered)
@@ -124,7 +144,8 @@ where
         unknown: u64,
         remembered: Duration,
     ) -> Self {
-        let known = Cache::builder().max_capacity(known).time_to_live(remembered).build();
+        let known =
+            Cache::builder().max_capacity(known).expire_after(Spread::over(remembered)).build();
         let unknown =
             Cache::builder().max_capacity(unknown).time_to_live(REMEMBERED_UNKNOWN).build();
         Self { belief, known, unknown, look_ups: AtomicU64::new(0) }
@@ -232,6 +253,18 @@ mod tests {
         *memory.belief.confirmed.lock().expect("no panic") = Instant::now();
         ask(&memory, HOT).await.expect("the hot one");
         assert_eq!(memory.look_ups(), 1_001, "the hot one's check asks no storage");
+    }
+
+    #[test]
+    fn who_came_at_once_is_forgotten_little_by_little() {
+        let spread = Spread::over(Duration::from_secs(60));
+        let mut forgotten = [0; 60];
+        for name in 0..3_000_u64 {
+            let after = spread.expire_after_create(&name, &(), Instant::now());
+            forgotten[after.expect("some time").as_secs() as usize] += 1;
+        }
+        assert_eq!(forgotten[..30], [0; 30]);
+        assert!(forgotten[30..].iter().all(|names| (50..200).contains(names)), "{forgotten:?}");
     }
 
     #[tokio::test]
