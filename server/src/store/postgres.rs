@@ -26,13 +26,15 @@ pub(super) async fn connect(
     address: &str,
     connections: u32,
 ) -> Result<DatabaseConnection, StoreError> {
-    // A statement or a lock that takes this long is stuck, and would take its connection along.
-    let bounds = [
+    // Few rows of a table that is in memory, or on no turning disk, are found along their keys. A
+    // statement or a lock that takes this long is stuck, and would take its connection along.
+    let settings = [
+        ("random_page_cost", "1.1"),
         ("statement_timeout", "30s"),
         ("lock_timeout", "10s"),
         ("idle_in_transaction_session_timeout", "30s"),
     ];
-    let options = parse(address)?.options(bounds);
+    let options = parse(address)?.options(settings);
     pool(options, connections).await
 }
 
