@@ -9,7 +9,7 @@ use crate::{
     service::Accounts,
 };
 
-/// How long a caller is remembered while nothing changes.
+/// How long a caller is remembered at most while nothing changes.
 const REMEMBERED: Duration = Duration::from_secs(60);
 /// How many callers are remembered at most.
 const CAPACITY: u64 = 1_000_000;

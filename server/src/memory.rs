@@ -92,8 +92,8 @@ impl Belief {
     }
 }
 
-/// Names are forgotten each in its own time, at last after so long: the store would be asked for all
-/// who came at once, as after a start, at once again.
+/// Each name is forgotten after a time of its own, between half of the longest and all of it: who
+/// came at once, as all do after a start, would be looked up at once again.
 struct Spread {
     longest: Duration,
     fraction: RandomState,

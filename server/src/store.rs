@@ -277,6 +277,7 @@ impl Store {
 
     /// Closes all connections, once what they do is done.
     pub async fn close(self) {
+        self.turns.end().await;
         for connections in [self.readers, self.writer] {
             if let Err(error) = connections.close().await {
                 tracing::warn!(%error, "the database did not close in order");

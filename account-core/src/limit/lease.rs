@@ -9,7 +9,7 @@
 //! difference up to the next cell, 3,615 seconds: 0.4 % less than the limit is let through.
 //!
 //! Cells would end for all callers at once, who then all asked for their next lease at once. So each
-//! caller is counted as if the clocks showed a little [more](ahead), every caller something else.
+//! account is counted as if the clocks showed a little [more](ahead), by an amount of its own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,7 +46,7 @@ pub const fn ahead(caller: CallerId) -> TimeDelta {
         CallerId::Account(AccountId(number)) => {
             TimeDelta::milliseconds(number.rem_euclid(CELL * 1_000) * 9_271 % (CELL * 1_000))
         }
-        // Their day is everybody's.
+        // One call at a time is leased of these, and their day ends at midnight for all.
         CallerId::Guest(_) => TimeDelta::zero(),
     }
 }
@@ -286,7 +286,7 @@ struct Held {
     /// With the calls that are left of it.
     lease: Lease,
     allowance: Allowance,
-    /// What the instance's clock showed when it asked.
+    /// The moment for which it asked.
     at: Timestamp,
 }
 

@@ -2,32 +2,53 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use account_core::StoreError;
 use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbErr, ExecResult, Statement, TransactionTrait,
 };
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::rows::stored;
-use super::{Store, engine, sqlite};
+use super::{Store, sqlite};
+
+/// How long a writer waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The turns at writing to SQLite, which has one writer at a time: whoever meets another at the lock
 /// of its file sleeps, and who slept longest comes no sooner. Here they wait in the order in which
-/// they came, and go on at once; the pool's one writing connection is tested by the pool before it
-/// goes to the next, which takes longer than most changes do.
-#[derive(Clone, Default)]
-pub(super) struct Turns(Arc<Mutex<()>>);
+/// they came. The pool's one writing connection would do for that too, but whoever gives it back has
+/// it tested before the next gets it, which takes longer than most changes do.
+#[derive(Clone)]
+pub(super) struct Turns(Arc<Semaphore>);
 
 /// A turn, which lasts until it is dropped.
 pub(super) struct HeldTurn {
-    _guard: OwnedMutexGuard<()>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(1)))
+    }
 }
 
 impl Turns {
     /// The next turn, once all that came before are over.
-    pub(super) async fn next(&self) -> HeldTurn {
-        HeldTurn { _guard: self.0.clone().lock_owned().await }
+    pub(super) async fn next(&self) -> Result<HeldTurn, StoreError> {
+        let permit = tokio::time::timeout(PATIENCE, self.0.clone().acquire_owned()).await;
+        let permit =
+            permit.map_err(|_| StoreError::new("others have been writing for too long"))?;
+        let _permit = permit.map_err(|_| StoreError::new("the database is closed"))?;
+        Ok(HeldTurn { _permit })
+    }
+
+    /// Lets those who came before write, and nobody after them.
+    pub(super) async fn end(&self) {
+        // Whoever is still writing after so long is not waited for.
+        let _last = self.next().await;
+        self.0.close();
     }
 }
 
@@ -60,19 +81,22 @@ impl Store {
     /// Begins a transaction that writes. On SQLite it is alone from its first statement; on
     /// PostgreSQL it is not, and `engine` tells what that asks of it.
     pub(super) async fn write(&self) -> Result<Change, StoreError> {
-        if engine::is_postgres(&self.writer) {
-            return Ok(Change { transaction: stored(self.writer.begin().await)?, turn: None });
-        }
-        let turn = Some(self.turns.next().await);
-        Ok(Change { transaction: sqlite::begin_writing(&self.writer).await?, turn })
+        let turn = self.turn().await?;
+        let transaction = match turn {
+            Some(_) => sqlite::begin_writing(&self.writer).await?,
+            None => stored(self.writer.begin().await)?,
+        };
+        Ok(Change { transaction, turn })
     }
 
     /// Makes a change of one statement.
     pub(super) async fn execute(&self, statement: Statement) -> Result<ExecResult, StoreError> {
-        let _turn = match engine::is_postgres(&self.writer) {
-            true => None,
-            false => Some(self.turns.next().await),
-        };
+        let _turn = self.turn().await?;
         stored(self.writer.execute_raw(statement).await)
+    }
+
+    /// The next turn, where those who write take turns.
+    async fn turn(&self) -> Result<Option<HeldTurn>, StoreError> {
+        if self.is_shared() { Ok(None) } else { self.turns.next().await.map(Some) }
     }
 }

@@ -15,9 +15,9 @@ const WAITING: usize = 4_096;
 type Answer = oneshot::Sender<Result<Lease, StoreError>>;
 type Queue = mpsc::Sender<((CallerId, Ask), Answer)>;
 
-/// A handle to the tasks that lease. All leases end at the same moment, and whoever calls then asks
-/// for another: these are taken together, where each by itself would wait for a connection and a
-/// commit of its own. A caller always comes to the same writer; an idle one leases at once.
+/// A handle to the tasks that lease. Who asks while another lease is written, as all do after a
+/// start, is taken together with the others: each by itself would wait for a connection and a commit
+/// of its own. A caller always comes to the same writer; an idle one leases at once.
 pub struct LeaseWriter {
     store: Store,
     queues: [Queue; WRITERS],

@@ -11,8 +11,8 @@ use super::Store;
 use super::engine::{Turn, is_postgres};
 use super::rows::{column, statement, stored};
 
-/// Rows come and stay as they are, and are found by their keys alone: to look at a table again and
-/// again while it fills takes a core from the calls, for little.
+/// Rows hardly ever change once they are there, and are found by their keys alone: to look at a
+/// table again and again while it fills takes a core from the calls, for little.
 const UPKEEP: &str =
     "autovacuum_analyze_scale_factor = 1, autovacuum_vacuum_insert_scale_factor = 1";
 /// How many months there are tables for, beginning with this one.

@@ -26,7 +26,7 @@ pub(super) async fn connect(
     address: &str,
     connections: u32,
 ) -> Result<DatabaseConnection, StoreError> {
-    // Few rows of a table that is in memory, or on no turning disk, are found along their keys. A
+    // In memory or on flash a row found by an index costs little more than the next of its table. A
     // statement or a lock that takes this long is stuck, and would take its connection along.
     let settings = [
         ("random_page_cost", "1.1"),

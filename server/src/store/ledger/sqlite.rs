@@ -4,8 +4,8 @@
 //!
 //! A batch through the pool would cross over to another thread with every statement, and be
 //! written out as JSON on its way, which costs several times what the rows do. Whoever writes here
-//! takes turns with whoever writes through the pool, so that the two never meet at the lock of the
-//! file.
+//! takes turns with whoever writes through the pool, so that the two hardly ever meet at the lock
+//! of the file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ impl Books {
     }
 
     /// The next turn at writing.
-    pub(in super::super) async fn turn(&self) -> HeldTurn {
+    pub(in super::super) async fn turn(&self) -> Result<HeldTurn, StoreError> {
         self.turns.next().await
     }
 
@@ -88,7 +88,7 @@ impl Books {
         self: Arc<Self>,
         work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let turn = self.turn().await;
+        let turn = self.turn().await?;
         let writing = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             self.write_now(work)
@@ -122,7 +122,13 @@ impl Books {
     /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
     /// behind, and a request id that is stored already is refused, so its calls are tried singly.
     pub(super) async fn settle_here(&self, batch: &[Entry]) -> Settled {
-        let _turn = self.turn().await;
+        let _turn = match self.turn().await {
+            Ok(turn) => turn,
+            Err(error) => {
+                let error = error.to_string();
+                return batch.iter().map(|_| Err(StoreError::new(error.clone()))).collect();
+            }
+        };
         let error = match self.write_now(|change| settle_and_commit(change, batch)) {
             Ok(settled) => return settled.into_iter().map(Ok).collect(),
             Err(error) => error,
