@@ -20,6 +20,8 @@ const ACCOUNTS: usize = 1_000;
 const IDLE: usize = 10_000;
 const BUSY: usize = 1_000;
 const SLOW: usize = 500;
+/// Large bodies a second.
+const BODIES: f64 = 20.0;
 
 #[derive(Args)]
 pub(crate) struct UrlArgs {
@@ -164,9 +166,12 @@ pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
     let slow = slow_clients(address).await?;
     beside(&format!("{SLOW} clients that send a byte a second"), &steady().await?);
     drop(slow);
-    let large = tokio::spawn(large_bodies(address, keys[1].clone(), target.duration()));
-    let figures = steady().await?;
-    beside(&format!("bodies of 1 MiB, {:.0} a second", large.await??), &figures);
+    for rate in [Some(BODIES), None] {
+        let large = tokio::spawn(large_bodies(address, keys[1].clone(), target.duration(), rate));
+        let figures = steady().await?;
+        let pause = rate.map_or(", without a pause", |_| "");
+        beside(&format!("bodies of 1 MiB, {:.0} a second{pause}", large.await??), &figures);
+    }
     memory(&service, &spread, target.duration()).await?;
     service.stop().await?;
     println!("\naudit: {} accounts, every balance is the sum of its ledger", data.audit().await?);
@@ -199,14 +204,15 @@ async fn slow_clients(address: SocketAddr) -> Result<JoinSet<()>, Failure> {
     Ok(tasks)
 }
 
-/// Sends large bodies one after the other; answers how many a second.
+/// Sends large bodies at a rate, or one after the other; answers how many a second.
 async fn large_bodies(
     address: SocketAddr,
     key: String,
     duration: Duration,
+    rate: Option<f64>,
 ) -> Result<f64, Failure> {
     let large = [Request::large_price(&key, 1 << 20)];
-    Ok(closed(address, &large, 2, duration).await?.rate())
+    Ok(paced(address, &large, 2, duration, rate).await?.rate())
 }
 
 async fn memory(service: &Service, spread: &[Request], duration: Duration) -> Result<(), Failure> {
