@@ -78,7 +78,7 @@ pub use mail_turn::MailTurn;
 pub use master_key::{Rotation, rotate_master_key, vault};
 pub use result_writer::ResultWriter;
 
-use change::{Change, Turns};
+use change::Change;
 use rows::{column, statement, stored};
 
 /// The storage of the service. A clone is another handle to the same connections.
@@ -86,9 +86,7 @@ use rows::{column, statement, stored};
 pub struct Store {
     writer: DatabaseConnection,
     readers: DatabaseConnection,
-    /// Whose turn it is to write, on SQLite.
-    turns: Turns,
-    /// Where calls are settled on SQLite.
+    /// Where calls are settled on SQLite, and whose turn it is to write.
     books: Option<Arc<ledger::sqlite::Books>>,
     letters: Arc<Bell>,
     epoch: Arc<Epoch>,
@@ -224,7 +222,6 @@ pub async fn open(address: &str, migrate: Migrate) -> Result<Store, OpenError> {
 ///
 /// [`OpenError`], which says what to do.
 pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<Store, OpenError> {
-    let turns = Turns::default();
     let (writer, readers, books) = if postgres::is_address(address) {
         let pool = postgres::connect(address, pool).await?;
         // Instances that start at once take turns.
@@ -240,11 +237,10 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
     } else {
         let (writer, readers) = sqlite::connect(address).await?;
         migration::bring_up_to_date(&writer, migrate).await?;
-        let books = Arc::new(ledger::sqlite::Books::beside(&writer, turns.clone()));
+        let books = Arc::new(ledger::sqlite::Books::beside(&writer));
         (writer, readers, Some(books))
     };
-    let (letters, epoch) = (Arc::default(), Arc::default());
-    Ok(Store { writer, readers, turns, books, letters, epoch })
+    Ok(Store { writer, readers, books, letters: Arc::default(), epoch: Arc::default() })
 }
 
 /// The one of so many writers that a caller always comes to.
@@ -277,7 +273,9 @@ impl Store {
 
     /// Closes all connections, once what they do is done.
     pub async fn close(self) {
-        self.turns.end().await;
+        if let Some(books) = &self.books {
+            books.turns.end().await;
+        }
         for connections in [self.readers, self.writer] {
             if let Err(error) = connections.close().await {
                 tracing::warn!(%error, "the database did not close in order");

@@ -20,7 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// of its file sleeps, and who slept longest comes no sooner. Here they wait in the order in which
 /// they came. The pool's one writing connection would do for that too, but whoever gives it back has
 /// it tested before the next gets it, which takes longer than most changes do.
-#[derive(Clone)]
 pub(super) struct Turns(Arc<Semaphore>);
 
 /// A turn, which lasts until it is dropped.
@@ -55,17 +54,14 @@ impl Turns {
 /// A transaction that writes. What is not committed is undone.
 pub(super) struct Change {
     transaction: DatabaseTransaction,
-    /// The turn that it has, on SQLite.
-    turn: Option<HeldTurn>,
+    /// On SQLite, for as long as the transaction is there.
+    _turn: Option<HeldTurn>,
 }
 
 impl Change {
-    /// Makes the change durable.
+    /// Makes the change durable; its turn is over then.
     pub(super) async fn commit(self) -> Result<(), DbErr> {
-        let Self { transaction, turn } = self;
-        let committed = transaction.commit().await;
-        drop(turn);
-        committed
+        self.transaction.commit().await
     }
 }
 
@@ -86,7 +82,7 @@ impl Store {
             Some(_) => sqlite::begin_writing(&self.writer).await?,
             None => stored(self.writer.begin().await)?,
         };
-        Ok(Change { transaction, turn })
+        Ok(Change { transaction, _turn: turn })
     }
 
     /// Makes a change of one statement.
@@ -97,6 +93,9 @@ impl Store {
 
     /// The next turn, where those who write take turns.
     async fn turn(&self) -> Result<Option<HeldTurn>, StoreError> {
-        if self.is_shared() { Ok(None) } else { self.turns.next().await.map(Some) }
+        match &self.books {
+            Some(books) => books.turns.next().await.map(Some),
+            None => Ok(None),
+        }
     }
 }

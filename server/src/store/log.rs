@@ -47,7 +47,7 @@ impl Store {
         if length < TOO_LONG {
             self.log(CARRY_OVER).await?;
         }
-        let _turn = books.turn().await?;
+        let _turn = books.turns.next().await?;
         self.log(CARRY_OVER).await?;
         Ok(())
     }

@@ -18,7 +18,7 @@ use sea_orm::DatabaseConnection;
 use tokio::sync::oneshot;
 
 use super::super::calls_by_account::Sorting;
-use super::super::change::{HeldTurn, Turns};
+use super::super::change::Turns;
 use super::super::sqlite::{BUSY, PRAGMAS};
 use super::desk::Settled;
 use super::{day, tallies};
@@ -63,24 +63,22 @@ const KEEP: &str = "INSERT INTO result (id, account_id, body, created_at) VALUES
 pub(in super::super) const STATEMENTS: [&str; 8] =
     [OF_ACCOUNT, OF_GUEST, FROM_ACCOUNT, FROM_GUEST, BOOK, WRITE_DOWN, TALLY, KEEP];
 
-/// The connection of the books, opened with the first batch.
+/// The books in a file.
 pub(in super::super) struct Books {
     file: PathBuf,
-    turns: Turns,
+    /// Whose turn it is to write to the file, to the books or to anything else in it.
+    pub(in super::super) turns: Turns,
+    /// Opened with the first batch.
     connection: Mutex<Option<Connection>>,
     pub(in super::super) sorting: Sorting,
 }
 
 impl Books {
-    /// The books in the file that this connection writes to, in these turns.
-    pub(in super::super) fn beside(writer: &DatabaseConnection, turns: Turns) -> Self {
+    /// The books in the file that this connection writes to.
+    pub(in super::super) fn beside(writer: &DatabaseConnection) -> Self {
         let file = writer.get_sqlite_connection_pool().connect_options().get_filename().to_owned();
-        Self { file, turns, connection: Mutex::new(None), sorting: Sorting::default() }
-    }
-
-    /// The next turn at writing.
-    pub(in super::super) async fn turn(&self) -> Result<HeldTurn, StoreError> {
-        self.turns.next().await
+        let (turns, sorting) = (Turns::default(), Sorting::default());
+        Self { file, turns, connection: Mutex::new(None), sorting }
     }
 
     /// Lets `work` write in a transaction, which it commits or drops, once nobody else writes.
@@ -88,7 +86,7 @@ impl Books {
         self: Arc<Self>,
         work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let turn = self.turn().await?;
+        let turn = self.turns.next().await?;
         let writing = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             self.write_now(work)
@@ -122,7 +120,7 @@ impl Books {
     /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
     /// behind, and a request id that is stored already is refused, so its calls are tried singly.
     pub(super) async fn settle_here(&self, batch: &[Entry]) -> Settled {
-        let _turn = match self.turn().await {
+        let _turn = match self.turns.next().await {
             Ok(turn) => turn,
             Err(error) => {
                 let error = error.to_string();
