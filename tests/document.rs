@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use account_core::Tier;
-use quant_server::{document, operations::METERED};
+use quant_server::{api::openapi, operations::METERED};
 use quant_tests::App;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use account_core::Tier;
 use chrono::TimeDelta;
 use poem::{Request, http::Method};
-use quant_server::document;
+use quant_server::api::openapi;
 use quant_tests::{Answer, App};
 use serde_json::{Value, json};
 

@@ -124,11 +124,11 @@ async fn a_warm_caller_costs_no_query() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
     app.post(DERIVATIVE, Some(&key), EXP).await.expect(200);
-    let before = app.look_ups();
+    let before = app.misses();
     for _ in 0..50 {
         app.post(DERIVATIVE, Some(&key), EXP).await.expect(200);
     }
-    assert_eq!(app.look_ups(), before);
+    assert_eq!(app.misses(), before);
 }
 
 /// Calls at once: all wait for one lease, and none longer than the service has patience for.

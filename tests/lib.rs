@@ -28,7 +28,7 @@ use quant_server::{
     app,
     clock::Clock,
     config::{Config, MailRoute, MigrateChoice, Storage, sqlite_url},
-    service::{ServiceSettings, TierGate},
+    state::{Settings, TierGate},
     store::{self, Migrate, Store},
 };
 use quant_test_services::Postgres;
@@ -119,7 +119,7 @@ pub fn config(folder: &TempDir) -> Config {
         address_limit: 120.try_into().expect("not zero"),
         connections: 64.try_into().expect("not zero"),
         drain_delay: Duration::ZERO,
-        service: ServiceSettings {
+        service: Settings {
             tier_gate: TierGate::Tiers,
             body_limit: 16 * 1024 * 1024,
             guest_keys: CreationLimits {
@@ -203,25 +203,25 @@ impl App {
 
     /// How often the store was asked who a key belongs to.
     #[must_use]
-    pub fn look_ups(&self) -> u64 {
-        self.app.service().callers.look_ups()
+    pub fn misses(&self) -> u64 {
+        self.app.service().callers.misses()
     }
 
     /// The operator's rules, as the commands call them.
     #[must_use]
-    pub fn accounts(&self) -> &quant_server::service::Accounts {
+    pub fn accounts(&self) -> &quant_server::state::Accounts {
         &self.app.service().accounts
     }
 
     /// What the handlers share.
     #[must_use]
-    pub fn service(&self) -> &quant_server::service::Service {
+    pub fn service(&self) -> &quant_server::state::AppState {
         self.app.service()
     }
 
     /// Forgets callers, as a change does within a second.
     pub fn forget_callers(&self) {
-        self.accounts().store().epoch().turn();
+        self.accounts().store().generation().bump();
     }
 
     /// A verified account's key.

@@ -1,7 +1,7 @@
 //! The tools of the gateway: what they are, what they answer, what is kept of it.
 
 use account_core::Tier;
-use quant_server::{document::DOCUMENT, operations::METERED};
+use quant_server::{api::openapi::DOCUMENT, operations::METERED};
 use quant_tests::{
     App,
     mcp::{CURRENT, Era, Host, LEGACY},

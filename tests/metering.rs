@@ -3,7 +3,7 @@
 use account_core::Tier;
 use chrono::TimeDelta;
 use poem::{Request, http::Method};
-use quant_server::service::TierGate;
+use quant_server::state::TierGate;
 use quant_tests::{App, START, email};
 use serde_json::json;
 

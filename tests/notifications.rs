@@ -42,13 +42,19 @@ async fn a_broadcast_is_listed_read_and_deleted() {
 
     let list = inbox(&app, &ada).await;
     assert_eq!((&list["unread_count"], &list["total"]), (&json!(1), &json!(1)));
-    let news = &list["notifications"][0];
-    assert_eq!(news["title"], "News");
-    assert_eq!(news["description"], "Short");
-    assert_eq!((&news["message"], &news["read_at"]), (&Value::Null, &Value::Null));
-    assert_eq!((&news["category"], &news["is_read"]), (&json!("announcement"), &json!(false)));
+    let revision_listener = &list["notifications"][0];
+    assert_eq!(revision_listener["title"], "News");
+    assert_eq!(revision_listener["description"], "Short");
+    assert_eq!(
+        (&revision_listener["message"], &revision_listener["read_at"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(
+        (&revision_listener["category"], &revision_listener["is_read"]),
+        (&json!("announcement"), &json!(false))
+    );
 
-    let path = format!("/user/notifications/{}", news["id"]);
+    let path = format!("/user/notifications/{}", revision_listener["id"]);
     call(&app, Method::PUT, &format!("{path}/read"), &ada, "").await.expect(200);
     let list = inbox(&app, &ada).await;
     assert_eq!(list["notifications"][0]["is_read"], true);

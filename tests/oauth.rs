@@ -136,8 +136,8 @@ impl App {
         };
         let client = accounts.register_client(&metadata, now).await.expect("a good client");
         let password = Password::attempt(PASSWORD);
-        let visitor = Client::new([127, 0, 0, 1].into(), None);
-        let login = accounts.login(&email(name), &password, &visitor, now).await;
+        let anonymous = Client::new([127, 0, 0, 1].into(), None);
+        let login = accounts.login(&email(name), &password, &anonymous, now).await;
         let Login::SignedIn(signed_in) = login.expect("the right password") else {
             panic!("{name} has a second factor");
         };

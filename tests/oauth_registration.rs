@@ -88,7 +88,7 @@ async fn a_challenge_names_the_metadata_and_the_scope_and_an_error_only_where_a_
     let quoted = format!(
         "Bearer resource_metadata=\"{MCP_URL}/.well-known/oauth-protected-resource/mcp\", scope=\"mcp\""
     );
-    let challenge = |sent| quant_server::oauth::challenge(settings, sent);
+    let challenge = |sent| quant_server::api::oauth::challenge(settings, sent);
     assert_eq!(challenge(false), quoted.as_str());
     assert_eq!(challenge(true), format!("{quoted}, error=\"invalid_token\"").as_str());
 }

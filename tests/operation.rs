@@ -2,7 +2,7 @@
 
 use account_core::Tier;
 use poem::Request;
-use quant_server::service::MetricsToken;
+use quant_server::state::MetricsToken;
 use quant_tests::{Answer, App, email};
 
 const TOKEN: &str = "0123456789abcdef";

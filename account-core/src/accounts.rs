@@ -1,7 +1,7 @@
 //! The service: every call that an account, a guest or an operator makes, over the storage traits.
 //!
 //! The calls are gathered by topic: registration and its codes in [`registration`], login in
-//! [`sign_in`], by an identity provider in [`identity_provider`], forgotten passwords in
+//! [`sign_in`], by an identity provider in [`external_sign_in`], forgotten passwords in
 //! [`recovery`], keys and guests in [`access`], what an owner changes in [`owner`] and looks at in
 //! [`activity`] and [`subscription`], the inbox and broadcasts in [`notifications`], what clients are
 //! granted in [`oauth`], what a browser carries in [`browser`], what an operator does in
@@ -16,8 +16,8 @@ use crate::entropy::Entropy;
 use crate::guest::GuestStore;
 use crate::idempotency::IdempotencyStore;
 use crate::key::KeyStore;
-use crate::letter::OutboxStore;
 use crate::oauth::{ClientStore, GrantStore};
+use crate::outbox::OutboxStore;
 use crate::password::PasswordHasher;
 use crate::reseal::ResealStore;
 use crate::session::SessionStore;
@@ -27,7 +27,7 @@ pub mod access;
 pub mod activity;
 pub mod browser;
 pub mod clean_up;
-pub mod identity_provider;
+pub mod external_sign_in;
 pub mod notifications;
 pub mod oauth;
 pub mod operator;
@@ -43,15 +43,15 @@ pub use activity::{
     Transactions, UsageQuery, UsageReport, UsageRequest, UsageSummary,
 };
 pub use clean_up::{CleanUpStore, Cleaned};
-pub use identity_provider::{
-    Completed, HandOffStore, IdentityStore, IdpLogin, IdpPassage, NewProfile,
+pub use external_sign_in::{
+    Completed, HandOffStore, IdentityStore, IdpLogin, NewProfile, OidcOutcome,
 };
 pub use notifications::{BroadcastStore, Inbox, InboxStore, Notification, PreferenceStore};
 pub use operator::{AccountStore, Created, KeyStatus, NewAccount, Profile};
 pub use owner::{Confirmation, OwnerStore, ProfileChanges};
 pub use recovery::RecoveryStore;
 pub use registration::{Registration, RegistrationStore};
-pub use results::{KeptResult, ResultId, ResultStore};
+pub use results::{ResultId, ResultStore, StoredResult};
 pub use sign_in::{Login, LoginMethod, ReservedTry, SignInStore, SignedIn, TryStatus};
 pub use subscription::{Subscription, SubscriptionStore};
 

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use crate::entropy::Entropy;
 use crate::identity::{AccountId, Email};
 use crate::key::is_random_text;
-use crate::letter::OutboxLetter;
+use crate::outbox::SealedMessage;
 use crate::vault::Digest;
 use crate::{Error, Result, StoreError, Timestamp};
 
@@ -170,13 +170,13 @@ impl MfaToken {
 pub trait CodeStore: Send + Sync {
     /// Saves a letter, and its challenge in place of the address's earlier one of that purpose, as
     /// one step. Changes nothing where the address got too many letters
-    /// ([`Postage::allows`](crate::letter::Postage::allows)), or where the account that the
+    /// ([`SendQuota::allows`](crate::outbox::Postage::allows)), or where the account that the
     /// challenge names is not what the purpose asks for: unverified for a registration, verified
     /// for anything else.
     fn send_code(
         &self,
         challenge: Challenge,
-        letter: OutboxLetter,
+        message: SealedMessage,
     ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
 
     /// Counts a try of the one live challenge of this recipient and purpose, and answers it. Tries

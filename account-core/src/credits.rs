@@ -33,20 +33,20 @@ pub struct Entry {
     /// The call.
     pub usage: Usage,
     /// What an account is to find again of its answer, under the call's number
-    /// ([`KeptResult`](crate::KeptResult)): written with the charge, both or neither.
-    pub kept: Option<Keepsake>,
+    /// ([`StoredResult`](crate::KeptResult)): written with the charge, both or neither.
+    pub kept: Option<ResultTemplate>,
 }
 
 /// The body of a kept answer, with a gap where the balance stands that the call leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keepsake {
+pub struct ResultTemplate {
     /// What stands before the balance.
     pub before: String,
     /// What stands after it.
     pub after: String,
 }
 
-impl Keepsake {
+impl ResultTemplate {
     /// The body with the balance in its place.
     #[must_use]
     pub fn with(&self, balance: u64) -> String {
@@ -193,7 +193,7 @@ pub struct Audit {
     /// How many accounts were looked at.
     pub accounts: u64,
     /// What does not add up.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<AuditFault>,
 }
 
 impl Audit {
@@ -206,7 +206,7 @@ impl Audit {
 
 /// Something that does not add up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct AuditFault {
     /// Whose books they are.
     pub caller: CallerId,
     /// Which two figures disagree.

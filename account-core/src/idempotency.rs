@@ -94,7 +94,7 @@ impl RequestDigest {
 
 /// An answer as it went out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptAnswer {
+pub struct StoredAnswer {
     /// The body, byte for byte.
     pub body: String,
     /// What it cost, in credits.
@@ -120,7 +120,7 @@ pub enum Claimed {
     /// The slot is the caller's to fill.
     Yours,
     /// The same request was answered.
-    Answered(KeptAnswer),
+    Answered(StoredAnswer),
     /// The same request is being answered.
     Running,
     /// The slot belongs to another request.

@@ -197,7 +197,7 @@ impl Caller {
 /// Why a key opens nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum AuthError {
     /// Unknown, revoked, suspended, or of an account that is not verified: nobody is told which.
     #[error("unknown key")]
     Unknown,

@@ -11,9 +11,9 @@
 //! | [`tier`] | tiers, what an endpoint costs, hourly limits |
 //! | [`key`], [`vault`] | API keys, their digests, and how they are kept |
 //! | [`identity`], [`client`], [`password`] | e-mail addresses, names, contact details, known clients, passwords |
-//! | [`code`], [`letter`] | one-time codes and the letters that carry them |
+//! | [`code`], [`outbox`] | one-time codes and the letters that carry them |
 //! | [`oauth`] | clients, consent, codes and tokens of the OAuth 2.1 server |
-//! | [`identity_provider`], [`hand_off`], [`token`] | sign-in elsewhere, and what is handed on of it |
+//! | [`id_token`], [`hand_off`], [`token`] | sign-in elsewhere, and what is handed on of it |
 //! | [`notification`] | notices, broadcasts, preferences |
 //! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
 //! | [`limit`] | rolling hours and UTC days, alone or shared by several instances |
@@ -24,8 +24,8 @@
 //!
 //! A store decides nothing: where a rule and a write must be one step, the store applies the pure
 //! function of this crate inside its transaction ([`Lockout::reserve`](lockout::Lockout::reserve),
-//! [`Postage::allows`](letter::Postage::allows), [`credits::decide`],
-//! [`Shared::lease`](limit::lease::Shared::lease)).
+//! [`SendQuota::allows`](outbox::Postage::allows), [`credits::decide`],
+//! [`SharedWindow::lease`](limit::lease::Shared::lease)).
 
 pub mod accounts;
 pub mod client;
@@ -35,15 +35,15 @@ pub mod entropy;
 mod error;
 pub mod guest;
 pub mod hand_off;
+pub mod id_token;
 pub mod idempotency;
 pub mod identity;
-pub mod identity_provider;
 pub mod key;
-pub mod letter;
 pub mod limit;
 pub mod lockout;
 pub mod notification;
 pub mod oauth;
+pub mod outbox;
 pub mod password;
 pub mod reseal;
 pub mod session;
@@ -54,26 +54,26 @@ pub mod token;
 pub mod vault;
 
 pub use accounts::{
-    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, IdpLogin, IdpPassage,
-    Inbox, KeptResult, KeyStatus, Login, LoginHistory, LoginMethod, LoginTry, NewAccount,
-    NewProfile, Notification, Page, Profile, ProfileChanges, Registration, ResultId, SignedIn,
-    Store, Subscription, Transaction, Transactions, TryStatus, UsageQuery, UsageReport,
+    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, IdpLogin, Inbox,
+    KeyStatus, Login, LoginHistory, LoginMethod, LoginTry, NewAccount, NewProfile, Notification,
+    OidcOutcome, Page, Profile, ProfileChanges, Registration, ResultId, SignedIn, Store,
+    StoredResult, Subscription, Transaction, Transactions, TryStatus, UsageQuery, UsageReport,
     UsageRequest, UsageSummary,
 };
 pub use client::{Client, ClientToken};
 pub use code::{Code, MfaToken};
 pub use credits::{
-    Audit, CallerId, Entry, Fault, FaultKind, Keepsake, Ledger, MinuteCount, Settlement,
+    Audit, AuditFault, CallerId, Entry, FaultKind, Ledger, MinuteCount, ResultTemplate, Settlement,
     TransactionKind, Usage,
 };
 pub use entropy::Entropy;
 pub use error::{Error, Result, StoreError};
 pub use guest::{Device, GuestId, GuestIssued};
 pub use hand_off::{Destination, LoopbackUrl, SealedForm};
+pub use id_token::{Claims, Expected, IdTokenError, ProvenIdentity};
 pub use identity::{AccountId, Contact, Email, Username};
-pub use identity_provider::{Claims, Distrust, Expected, ProvenIdentity};
-pub use key::{AccountCaller, ApiKey, Caller, GuestCaller, KeyDigest, KeyId, KeyKind, Refusal};
-pub use limit::{Admission, GuestDay, GuestLimits, RollingHour, Standing};
+pub use key::{AccountCaller, ApiKey, AuthError, Caller, GuestCaller, KeyDigest, KeyId, KeyKind};
+pub use limit::{GuestDay, GuestLimits, LimitDecision, LimitStatus, RollingHour};
 pub use notification::{
     Announcement, Channels, ChatId, Notice, NotificationId, PreferenceChanges, Preferences,
 };

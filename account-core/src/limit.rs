@@ -17,7 +17,7 @@ pub mod lease;
 
 /// Where a caller stands with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct LimitStatus {
     /// Calls allowed in the window.
     pub limit: u32,
     /// Calls left right now.
@@ -26,40 +26,42 @@ pub struct Standing {
     pub reset_at: Timestamp,
 }
 
-impl Standing {
+impl LimitStatus {
     /// The one with fewer calls left; of two with equally many, the one that is reset later.
     #[must_use]
     pub fn tighter(self, other: Self) -> Self {
-        let rank = |standing: &Self| (standing.remaining, std::cmp::Reverse(standing.reset_at));
+        let rank = |limit_status: &Self| {
+            (limit_status.remaining, std::cmp::Reverse(limit_status.reset_at))
+        };
         if rank(&other) < rank(&self) { other } else { self }
     }
 }
 
 /// Whether a call is let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
+pub enum LimitDecision {
     /// Let through and counted.
-    Granted(Standing),
+    Granted(LimitStatus),
     /// Refused and not counted.
     Refused {
         /// The least wait after which a call is let through.
         retry_after: Duration,
         /// Where the caller stands.
-        standing: Standing,
+        limit_status: LimitStatus,
     },
 }
 
-impl Admission {
-    fn refused(standing: Standing, now: Timestamp) -> Self {
-        let retry_after = (standing.reset_at - now).to_std().unwrap_or_default();
-        Self::Refused { retry_after, standing }
+impl LimitDecision {
+    fn refused(limit_status: LimitStatus, now: Timestamp) -> Self {
+        let retry_after = (limit_status.reset_at - now).to_std().unwrap_or_default();
+        Self::Refused { retry_after, limit_status }
     }
 
     /// Where the caller stands, let through or not.
     #[must_use]
-    pub const fn standing(&self) -> &Standing {
+    pub const fn limit_status(&self) -> &LimitStatus {
         match self {
-            Self::Granted(standing) | Self::Refused { standing, .. } => standing,
+            Self::Granted(limit_status) | Self::Refused { limit_status, .. } => limit_status,
         }
     }
 }
@@ -111,20 +113,20 @@ impl RollingHour {
     }
 
     /// Lets a call through and counts it, or refuses it.
-    pub fn admit(&mut self, now: Timestamp, limit: u32) -> Admission {
+    pub fn admit(&mut self, now: Timestamp, limit: u32) -> LimitDecision {
         let ring = &mut *self.0;
         ring.advance(now);
         if ring.total >= limit {
-            return Admission::refused(self.standing(now, limit), now);
+            return LimitDecision::refused(self.limit_status(now, limit), now);
         }
         ring.count(now);
-        Admission::Granted(self.standing(now, limit))
+        LimitDecision::Granted(self.limit_status(now, limit))
     }
 
     /// Where a caller with this limit stands.
     #[must_use]
-    pub fn standing(&self, now: Timestamp, limit: u32) -> Standing {
-        hour_standing(self.0.live_cells(now), now, limit)
+    pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
+        hour_status(self.0.live_cells(now), now, limit)
     }
 
     /// Counts calls of an earlier minute (since 1970), as they are found after a restart.
@@ -207,11 +209,11 @@ impl Ring {
 
 /// Where a caller with this limit stands, by the cells that count: when each leaves, and how many
 /// calls go with it, oldest first.
-fn hour_standing(
+fn hour_status(
     mut live: impl Iterator<Item = (i64, u32)> + Clone,
     now: Timestamp,
     limit: u32,
-) -> Standing {
+) -> LimitStatus {
     let used: u32 = live.clone().map(|(_, calls)| calls).sum();
     let remaining = limit.saturating_sub(used);
     // Whoever has calls left gets more when the oldest cell leaves; whoever has none waits
@@ -226,7 +228,7 @@ fn hour_standing(
         None if limit == 0 => now + TimeDelta::seconds(HOUR),
         None => now,
     };
-    Standing { limit, remaining, reset_at }
+    LimitStatus { limit, remaining, reset_at }
 }
 
 const fn cell(minute: u32) -> usize {
@@ -256,19 +258,19 @@ impl GuestDay {
     }
 
     /// Lets a call through and counts it, or refuses it.
-    pub fn admit(&mut self, now: Timestamp, limit: u32) -> Admission {
+    pub fn admit(&mut self, now: Timestamp, limit: u32) -> LimitDecision {
         if self.used(now) >= limit {
-            return Admission::refused(self.standing(now, limit), now);
+            return LimitDecision::refused(self.limit_status(now, limit), now);
         }
         *self = Self { day: self.day_at(now), used: self.used(now) + 1 };
-        Admission::Granted(self.standing(now, limit))
+        LimitDecision::Granted(self.limit_status(now, limit))
     }
 
     /// Where a caller with this limit stands.
     #[must_use]
-    pub fn standing(&self, now: Timestamp, limit: u32) -> Standing {
+    pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
         let reset_at = at_second((self.day_at(now) + 1) * DAY);
-        Standing { limit, remaining: limit.saturating_sub(self.used(now)), reset_at }
+        LimitStatus { limit, remaining: limit.saturating_sub(self.used(now)), reset_at }
     }
 
     /// Calls of this UTC day.
@@ -311,37 +313,37 @@ impl GuestLimits {
 
     /// Lets a call through and counts it in both, or refuses it and counts it in neither; of what
     /// so many guests may do together.
-    pub fn admit(&mut self, now: Timestamp, guests: u32) -> Admission {
-        let standing = self.standing(now, guests);
-        if standing.remaining == 0 {
-            return Admission::refused(standing, now);
+    pub fn admit(&mut self, now: Timestamp, guests: u32) -> LimitDecision {
+        let limit_status = self.limit_status(now, guests);
+        if limit_status.remaining == 0 {
+            return LimitDecision::refused(limit_status, now);
         }
         self.hour.admit(now, GUEST_HOURLY_LIMIT.saturating_mul(guests));
         self.day.admit(now, GUEST_DAILY_LIMIT.saturating_mul(guests));
-        Admission::Granted(self.standing(now, guests))
+        LimitDecision::Granted(self.limit_status(now, guests))
     }
 
     /// Lets a call of a guest through and counts it for the guest and for the network that made
     /// its key, which may do what so many guests may; or refuses it and counts it for neither.
-    pub fn admit_both(&mut self, network: &mut Self, now: Timestamp, guests: u32) -> Admission {
-        let standing = network.standing(now, guests);
-        if standing.remaining == 0 {
-            return Admission::refused(standing, now);
+    pub fn admit_both(&mut self, network: &mut Self, now: Timestamp, guests: u32) -> LimitDecision {
+        let limit_status = network.limit_status(now, guests);
+        if limit_status.remaining == 0 {
+            return LimitDecision::refused(limit_status, now);
         }
         match self.admit(now, 1) {
-            Admission::Granted(own) => {
-                let shared = *network.admit(now, guests).standing();
-                Admission::Granted(own.tighter(shared))
+            LimitDecision::Granted(own) => {
+                let shared = *network.admit(now, guests).limit_status();
+                LimitDecision::Granted(own.tighter(shared))
             }
-            refused @ Admission::Refused { .. } => refused,
+            refused @ LimitDecision::Refused { .. } => refused,
         }
     }
 
     /// The limit with fewer calls left, of what so many guests may do together.
     #[must_use]
-    pub fn standing(&self, now: Timestamp, guests: u32) -> Standing {
-        let hour = self.hour.standing(now, GUEST_HOURLY_LIMIT.saturating_mul(guests));
-        hour.tighter(self.day.standing(now, GUEST_DAILY_LIMIT.saturating_mul(guests)))
+    pub fn limit_status(&self, now: Timestamp, guests: u32) -> LimitStatus {
+        let hour = self.hour.limit_status(now, GUEST_HOURLY_LIMIT.saturating_mul(guests));
+        hour.tighter(self.day.limit_status(now, GUEST_DAILY_LIMIT.saturating_mul(guests)))
     }
 
     /// Calls of this UTC day.
@@ -370,8 +372,8 @@ mod tests {
         at_second(NOON) + TimeDelta::milliseconds(milliseconds)
     }
 
-    fn granted(admission: Admission) -> bool {
-        matches!(admission, Admission::Granted(_))
+    fn granted(decision: LimitDecision) -> bool {
+        matches!(decision, LimitDecision::Granted(_))
     }
 
     #[test]
@@ -390,13 +392,14 @@ mod tests {
         for _ in 0..60 {
             assert!(granted(hour.admit(at(17_000), 60)));
         }
-        let Admission::Refused { retry_after, standing } = hour.admit(at(17_000), 60) else {
+        let LimitDecision::Refused { retry_after, limit_status } = hour.admit(at(17_000), 60)
+        else {
             panic!("the 61st call was let through");
         };
         assert_eq!(retry_after, Duration::from_secs(3600));
-        assert_eq!((standing.limit, standing.remaining), (60, 0));
-        assert!(!granted(hour.admit(standing.reset_at - TimeDelta::microseconds(1), 60)));
-        assert!(granted(hour.admit(standing.reset_at, 60)));
+        assert_eq!((limit_status.limit, limit_status.remaining), (60, 0));
+        assert!(!granted(hour.admit(limit_status.reset_at - TimeDelta::microseconds(1), 60)));
+        assert!(granted(hour.admit(limit_status.reset_at, 60)));
     }
 
     #[test]
@@ -406,7 +409,7 @@ mod tests {
         assert_eq!(count, 100_000);
         assert!(!granted(hour.admit(at(HOUR * 1000 - 1), 100_000)));
         assert!(granted(hour.admit(at(HOUR * 1000), 100_000)));
-        assert_eq!(hour.standing(at(HOUR * 1000), 100_000).remaining, 99_999);
+        assert_eq!(hour.limit_status(at(HOUR * 1000), 100_000).remaining, 99_999);
     }
 
     #[test]
@@ -426,8 +429,8 @@ mod tests {
         for minutes_ago in [0, 30, 60, 61, 500] {
             hour.seed(NOON / 60 - minutes_ago, 10);
         }
-        assert_eq!(hour.standing(at(0), 100).remaining, 70);
-        assert_eq!(hour.standing(at(60_000), 100).remaining, 80);
+        assert_eq!(hour.limit_status(at(0), 100).remaining, 70);
+        assert_eq!(hour.limit_status(at(60_000), 100).remaining, 80);
     }
 
     #[test]
@@ -436,12 +439,14 @@ mod tests {
         for minute in 0..10 {
             assert!(granted(hour.admit(at(minute * 60_000), 100)));
         }
-        let standing = hour.standing(at(600_000), 3);
-        assert_eq!(standing.remaining, 0);
-        assert_eq!(standing.reset_at, at(7 * 60_000 + HOUR * 1000));
-        assert!(granted(hour.admit(standing.reset_at, 3)));
+        let limit_status = hour.limit_status(at(600_000), 3);
+        assert_eq!(limit_status.remaining, 0);
+        assert_eq!(limit_status.reset_at, at(7 * 60_000 + HOUR * 1000));
+        assert!(granted(hour.admit(limit_status.reset_at, 3)));
         let never = RollingHour::new().admit(at(0), 0);
-        assert!(matches!(never, Admission::Refused { retry_after, .. } if !retry_after.is_zero()));
+        assert!(
+            matches!(never, LimitDecision::Refused { retry_after, .. } if !retry_after.is_zero())
+        );
     }
 
     #[test]
@@ -458,7 +463,7 @@ mod tests {
         let before = midnight - TimeDelta::microseconds(1);
         let mut day = GuestDay::new();
         assert_eq!((0..60).filter(|_| granted(day.admit(before, 50))).count(), 50);
-        assert_eq!(day.standing(before, 50).reset_at, midnight);
+        assert_eq!(day.limit_status(before, 50).reset_at, midnight);
         assert!(granted(day.admit(midnight, 50)));
         assert!(!granted(GuestDay { used: 50, ..day }.admit(before, 50)), "the clock went back");
     }
@@ -467,12 +472,12 @@ mod tests {
     fn a_guest_is_told_the_tighter_of_both_limits() {
         let mut limits = GuestLimits::new();
         for call in 1..=50 {
-            let admission = limits.admit(at(0), 1);
-            assert!(granted(admission), "call {call}");
-            assert_eq!(admission.standing().remaining, 50 - call);
-            assert_eq!(admission.standing().limit, GUEST_DAILY_LIMIT);
+            let decision = limits.admit(at(0), 1);
+            assert!(granted(decision), "call {call}");
+            assert_eq!(decision.limit_status().remaining, 50 - call);
+            assert_eq!(decision.limit_status().limit, GUEST_DAILY_LIMIT);
         }
-        let Admission::Refused { retry_after, .. } = limits.admit(at(0), 1) else {
+        let LimitDecision::Refused { retry_after, .. } = limits.admit(at(0), 1) else {
             panic!("the 51st call of the day was let through");
         };
         assert_eq!(retry_after, Duration::from_secs(12 * 3600));
@@ -486,8 +491,11 @@ mod tests {
         let before = midnight - TimeDelta::minutes(10);
         assert_eq!((0..40).filter(|_| granted(limits.admit(before, 1))).count(), 40);
         assert_eq!((0..40).filter(|_| granted(limits.admit(midnight, 1))).count(), 20);
-        let standing = limits.standing(midnight, 1);
-        assert_eq!((standing.limit, standing.reset_at), (60, before + TimeDelta::seconds(HOUR)));
+        let limit_status = limits.limit_status(midnight, 1);
+        assert_eq!(
+            (limit_status.limit, limit_status.reset_at),
+            (60, before + TimeDelta::seconds(HOUR))
+        );
     }
 
     #[test]
@@ -513,10 +521,11 @@ mod tests {
         for _ in 0..50 {
             network.admit(at(0), 1);
         }
-        let Admission::Refused { standing, .. } = guest.admit_both(&mut network, at(0), 1) else {
+        let LimitDecision::Refused { limit_status, .. } = guest.admit_both(&mut network, at(0), 1)
+        else {
             panic!("the network has nothing left");
         };
-        assert_eq!((standing.limit, standing.remaining), (50, 0));
+        assert_eq!((limit_status.limit, limit_status.remaining), (50, 0));
         assert_eq!(guest.requests_today(at(0)), 0);
     }
 
@@ -550,13 +559,13 @@ mod tests {
             let mut hour = RollingHour::new();
             let mut now = at(0);
             for gap in gaps {
-                let standing = hour.standing(now, limit);
-                if standing.remaining == 0 {
-                    now = now.max(standing.reset_at);
+                let limit_status = hour.limit_status(now, limit);
+                if limit_status.remaining == 0 {
+                    now = now.max(limit_status.reset_at);
                 }
-                let admission = hour.admit(now, limit);
-                prop_assert!(granted(admission));
-                prop_assert_eq!(*admission.standing(), hour.standing(now, limit));
+                let decision = hour.admit(now, limit);
+                prop_assert!(granted(decision));
+                prop_assert_eq!(*decision.limit_status(), hour.limit_status(now, limit));
                 now += TimeDelta::milliseconds(gap);
             }
         }

@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_debit_is_news_where_it_crosses_a_mark_and_nowhere_else() {
+    fn a_debit_makes_a_notice_only_where_it_crosses_a_threshold() {
         let low = |balance| Some(Notice::CreditsLow { balance });
         #[rustfmt::skip]
         let rows = [

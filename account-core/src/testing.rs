@@ -14,7 +14,7 @@ use crate::accounts::Store;
 use crate::code::Code;
 use crate::entropy::Entropy;
 use crate::identity::Email;
-use crate::letter::{Content, Lane, Letter};
+use crate::outbox::{Channel, Content, OutboundMessage};
 use crate::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
 use crate::vault::Vault;
 use crate::{StoreError, Timestamp};
@@ -157,15 +157,15 @@ impl<S: Store> Outbox<S> {
     /// # Panics
     ///
     /// Where a letter does not open.
-    pub async fn take(&self, now: Timestamp) -> Result<Vec<Letter>, StoreError> {
-        let mut letters = Vec::new();
-        for due in self.store.due_letters(Lane::Mail, now, u32::MAX).await? {
-            let letter = Letter::unseal(due.id, &due.sealed, &self.vault);
-            letters.push(letter.expect("the store keeps letters as they were"));
-            self.store.letter_sent(due.id, now).await?;
+    pub async fn take(&self, now: Timestamp) -> Result<Vec<OutboundMessage>, StoreError> {
+        let mut messages = Vec::new();
+        for due in self.store.due_messages(Channel::Mail, now, u32::MAX).await? {
+            let message = OutboundMessage::unseal(due.id, &due.sealed, &self.vault);
+            messages.push(message.expect("the store keeps letters as they were"));
+            self.store.message_sent(due.id, now).await?;
         }
-        letters.retain(|letter| !matches!(letter.content, Content::Decoy { .. }));
-        Ok(letters)
+        messages.retain(|message| !matches!(message.content, Content::Decoy { .. }));
+        Ok(messages)
     }
 
     /// Takes all letters and answers the latest code to an address.
@@ -174,9 +174,9 @@ impl<S: Store> Outbox<S> {
     ///
     /// [`StoreError`] where the store fails.
     pub async fn code(&self, to: &Email, now: Timestamp) -> Result<Option<Code>, StoreError> {
-        let letters = self.take(now).await?;
-        Ok(letters.into_iter().rev().filter(|letter| letter.to == *to).find_map(|letter| {
-            match letter.content {
+        let messages = self.take(now).await?;
+        Ok(messages.into_iter().rev().filter(|message| message.to == *to).find_map(|message| {
+            match message.content {
                 Content::Registration { code, .. }
                 | Content::Mfa { code }
                 | Content::Reset { code } => Some(code),

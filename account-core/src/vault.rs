@@ -118,19 +118,19 @@ pub enum SealedKind {
     /// An account's API key.
     ApiKey,
     /// A letter that waits to be sent.
-    Letter,
+    OutboundMessage,
     /// What a form of a page brings back; sealed for a browser, stored nowhere.
     Form,
 }
 
 impl SealedKind {
     /// Those that a storage keeps: what a new data key seals anew.
-    pub const STORED: [Self; 2] = [Self::ApiKey, Self::Letter];
+    pub const STORED: [Self; 2] = [Self::ApiKey, Self::OutboundMessage];
 
     const fn label(self) -> &'static [u8] {
         match self {
             Self::ApiKey => b"api_key",
-            Self::Letter => b"letter",
+            Self::OutboundMessage => b"letter",
             Self::Form => b"form",
         }
     }
@@ -556,7 +556,7 @@ mod tests {
         for (kind, account, row) in [
             (SealedKind::ApiKey, BOB, 7),
             (SealedKind::ApiKey, ADA, 8),
-            (SealedKind::Letter, ADA, 7),
+            (SealedKind::OutboundMessage, ADA, 7),
         ] {
             assert!(matches!(vault.unseal(kind, account, row, &sealed), Err(Error::Sealed)));
         }

@@ -13,20 +13,22 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 
 use crate::{
-    callers::Callers,
+    api::{mcp::Gateway, routes},
+    auth::{
+        access_tokens::AccessTokenCache,
+        api_keys::ApiKeyCache,
+        cache::CacheFreshness,
+        oidc::{Provider, ProviderError},
+        passwords::Argon2Pool,
+    },
     clock::Clock,
+    compute_pool::ComputePool,
     config::{Config, MailRoute, MigrateChoice, Storage},
-    http::{Road, address::AddressLimiter},
-    identity_provider::{Provider, ProviderError},
+    email,
+    http::{RequestPipeline, address::AddressLimiter},
     limits::{Leases, Limits, RedisAddress, RedisLeases},
-    long_work::LongWork,
-    mail,
-    mcp::{Bearers, Gateway},
-    memory::Belief,
     metrics::Metrics,
-    password::Argon2Pool,
-    routes,
-    service::{Accounts, LARGE_BODIES, Service},
+    state::{Accounts, AppState, LARGE_BODIES},
     store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, OsEntropy, ResultWriter, Store},
 };
 
@@ -55,13 +57,13 @@ pub enum StartError {
     Store(#[from] OpenError),
     /// The mail settings do not fit.
     #[error("QS_SMTP_URL or QS_MAIL_FROM does not fit: {0}")]
-    Mail(#[from] mail::SetUpError),
+    Mail(#[from] email::SetUpError),
     /// The identity provider cannot be used.
     #[error(transparent)]
     Idp(#[from] ProviderError),
     /// The messaging channel cannot be used.
     #[error(transparent)]
-    Messaging(#[from] mail::MessengerError),
+    Messaging(#[from] email::MessengerError),
     /// The Redis of the limits cannot be used.
     #[error("the Redis that REDIS_URL names cannot be used: {0}")]
     Redis(#[from] redis::RedisError),
@@ -72,9 +74,9 @@ pub enum StartError {
 
 /// A service that runs.
 pub struct App {
-    service: Arc<Service>,
+    service: Arc<AppState>,
     gateway: Arc<Gateway>,
-    mail: Vec<mail::Worker>,
+    mail: Vec<email::Worker>,
     /// What goes on beside the calls until the service ends.
     background: Vec<tokio::task::JoinHandle<()>>,
 }
@@ -121,18 +123,18 @@ impl App {
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
         let opened = open(&config.storage, config.migrate).await?;
         let sender = match &config.mail {
-            MailRoute::Smtp(url) => mail::Sender::smtp(url, &config.mail_from)?,
-            MailRoute::Folder(path) => mail::Sender::folder(path, &config.mail_from)?,
+            MailRoute::Smtp(url) => email::Sender::smtp(url, &config.mail_from)?,
+            MailRoute::Folder(path) => email::Sender::folder(path, &config.mail_from)?,
         };
-        let mut posts = vec![mail::Post::Mail(sender)];
+        let mut transports = vec![email::Transport::Mail(sender)];
         if let Some(route) = &config.messaging {
-            posts.push(mail::Messenger::new(&route.url, &route.token)?.into());
+            transports.push(email::Messenger::new(&route.url, &route.token)?.into());
         }
         let (accounts, vault) = (opened.accounts.clone(), opened.vault.clone());
         let app = Self::over(opened, config, clock.clone()).await?;
-        let workers = posts.into_iter().map(|post| {
+        let workers = transports.into_iter().map(|post| {
             let clock = clock.clone();
-            mail::Worker::start(accounts.clone(), vault.clone(), post, move || clock.now())
+            email::Worker::start(accounts.clone(), vault.clone(), post, move || clock.now())
         });
         Ok(Self { mail: workers.collect(), ..app })
     }
@@ -145,21 +147,21 @@ impl App {
     pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
         let Opened { store, vault, accounts } = opened;
         let metrics = Metrics::new();
-        prepare_months(&store, &clock).await;
+        prepare_partitions(&store, &clock).await;
         // Read before any caller is: a change after this is noticed.
         let revision = store.revision().await?;
-        let belief = Arc::new(Belief::new(&store));
+        let freshness = Arc::new(CacheFreshness::new(&store));
         let file = config.storage.master_key_file.clone();
         let keyring = store::Keyring::new(store.clone(), vault.clone(), file);
-        let service = Arc::new(Service {
+        let service = Arc::new(AppState {
             limits: limits_before(&accounts, config, &clock).await?,
             accounts,
-            callers: Callers::new(vault.clone(), belief.clone()),
-            bearers: Bearers::new(vault, belief.clone()),
+            callers: ApiKeyCache::new(vault.clone(), freshness.clone()),
+            bearers: AccessTokenCache::new(vault, freshness.clone()),
             addresses: AddressLimiter::new(config.address_limit),
             ledger: LedgerWriter::start(&store, &metrics.ledger_batches),
             large_bodies: Semaphore::new(LARGE_BODIES),
-            long_work: LongWork::new(cores()),
+            compute_pool: ComputePool::new(cores()),
             metrics,
             is_draining: AtomicBool::new(false),
             idp: config.idp.as_ref().map(Provider::new).transpose()?,
@@ -167,7 +169,7 @@ impl App {
             settings: config.service.clone(),
         });
         // Calls of the gateway go through what REST calls go through, and not through itself.
-        let rest = Road::new(service.clone(), routes::routes()).boxed();
+        let rest = RequestPipeline::new(service.clone(), routes::routes()).boxed();
         let gateway = Gateway::new(service.clone(), rest, ResultWriter::start(store));
         let gateway = Arc::new(gateway);
         let watched = service.accounts.store().clone();
@@ -175,21 +177,21 @@ impl App {
             tokio::spawn(sweep(service.clone(), gateway.clone())),
             tokio::spawn(give_back_leases(service.clone())),
             tokio::spawn(keyring.follow()),
-            tokio::spawn(watched.clone().keep_log_short()),
-            tokio::spawn(watched.clone().keep_calls_sorted()),
-            tokio::spawn(async move { belief.watch(&watched, revision).await }),
+            tokio::spawn(watched.clone().checkpoint_wal()),
+            tokio::spawn(watched.clone().maintain_usage_index()),
+            tokio::spawn(async move { freshness.watch(&watched, revision).await }),
         ];
         Ok(Self { service, gateway, mail: Vec::new(), background })
     }
 
     /// The one endpoint of everything.
     pub fn endpoint(&self) -> impl Endpoint<Output = Response> + use<> {
-        Road::new(self.service.clone(), routes::with_gateway(self.gateway.clone()))
+        RequestPipeline::new(self.service.clone(), routes::with_gateway(self.gateway.clone()))
     }
 
     /// What the handlers share, for who works beside them in the same process.
     #[must_use]
-    pub fn service(&self) -> &Arc<Service> {
+    pub fn service(&self) -> &Arc<AppState> {
         &self.service
     }
 
@@ -226,10 +228,10 @@ async fn limits_before(
     let guests_per_network = config.service.guests_per_network;
     // What was leased before is where it was leased, and counts on.
     if let Some(leases) = leases(store, config.redis.as_ref()).await? {
-        return Ok(Limits::together(leases, &of_guests, guests_per_network));
+        return Ok(Limits::distributed(leases, &of_guests, guests_per_network));
     }
     let calls = store.calls_per_minute(an_hour_ago, since).await?;
-    Ok(Limits::alone(&calls, &of_guests, guests_per_network))
+    Ok(Limits::local(&calls, &of_guests, guests_per_network))
 }
 
 /// Where calls are leased: from Redis where there is one, else from a database that others may be
@@ -244,14 +246,14 @@ async fn leases(store: &Store, redis: Option<&RedisAddress>) -> Result<Option<Le
 }
 
 /// Calls find a table without it, so that a failure is no reason not to serve.
-async fn prepare_months(store: &Store, clock: &Clock) {
-    if let Err(error) = store.prepare_months(clock.now()).await {
+async fn prepare_partitions(store: &Store, clock: &Clock) {
+    if let Err(error) = store.prepare_partitions(clock.now()).await {
         tracing::error!(%error, "the tables of the next months could not be made");
     }
 }
 
 /// What was leased and not used is soon the others' again.
-async fn give_back_leases(service: Arc<Service>) {
+async fn give_back_leases(service: Arc<AppState>) {
     let mut interval = tokio::time::interval(GIVEN_BACK);
     loop {
         interval.tick().await;
@@ -259,20 +261,20 @@ async fn give_back_leases(service: Arc<Service>) {
     }
 }
 
-async fn sweep(service: Arc<Service>, gateway: Arc<Gateway>) {
+async fn sweep(service: Arc<AppState>, gateway: Arc<Gateway>) {
     let mut interval = tokio::time::interval(SWEEP);
     loop {
         interval.tick().await;
         service.addresses.sweep();
         gateway.sweep();
         service.limits.sweep(service.clock.now()).await;
-        prepare_months(service.accounts.store(), &service.clock).await;
+        prepare_partitions(service.accounts.store(), &service.clock).await;
         clean_up(&service).await;
     }
 }
 
 /// Takes away what is over: expired guests, used codes, ended sessions, old usage rows.
-async fn clean_up(service: &Service) {
+async fn clean_up(service: &AppState) {
     loop {
         let usage_days = service.settings.usage_days.map(NonZeroU32::get);
         match service.accounts.clean_up(service.clock.now(), CLEANED_AT_ONCE, usage_days).await {

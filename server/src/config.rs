@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 
 use crate::limits::RedisAddress;
-use crate::service::{MetricsToken, ServiceSettings, TierGate};
+use crate::state::{MetricsToken, Settings, TierGate};
 use crate::store;
 
 /// A shorter token could be guessed.
@@ -228,7 +228,7 @@ pub struct Config {
     /// Between the signal to stop and the end of new connections.
     pub drain_delay: Duration,
     /// What the handlers need.
-    pub service: ServiceSettings,
+    pub service: Settings,
 }
 
 impl Config {
@@ -455,7 +455,7 @@ impl ServeArgs {
                 address_limit,
                 connections,
                 drain_delay,
-                service: ServiceSettings {
+                service: Settings {
                     tier_gate: self.tier_gate,
                     body_limit,
                     guest_keys,

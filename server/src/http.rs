@@ -1,33 +1,33 @@
 //! What every request meets: its call, its caller, its body, its answer.
 
-pub mod access;
+pub mod access_log;
 pub mod address;
+mod anonymous;
 mod answer;
 pub(crate) mod body;
-mod call;
 mod caller;
-pub mod faults;
+mod context;
+mod error;
 pub(crate) mod form;
 mod json_position;
+pub(crate) mod json_string;
 mod path;
+mod pipeline;
 pub(crate) mod query;
-mod refusal;
-mod road;
 mod tag;
-mod visitor;
-pub(crate) mod written;
+pub mod validation;
 
-pub use access::ACCESS;
+pub use access_log::ACCESS;
+pub(crate) use anonymous::cookie;
+pub use anonymous::{Anonymous, UnlimitedAnonymous};
 pub use answer::Answer;
 pub use body::Body;
 pub(crate) use body::SMALL as SMALL_BODY;
-pub use call::{Call, Charge};
-pub use caller::{Administrator, Identified, Keep, Keyed, Metered, Owner};
+pub use caller::{AccountHolder, Administrator, Authenticated, Identified, Keep, Metered};
+pub use context::{Charge, RequestContext};
+pub use error::{ApiError, Surface};
+pub use json_string::{Date, JsonString, Moment, Text};
 pub use path::Path;
+pub use pipeline::RequestPipeline;
 pub use query::Query;
-pub use refusal::{Refusal, Surface};
-pub use road::Road;
 pub use tag::Tag;
-pub(crate) use visitor::cookie;
-pub use visitor::{UnlimitedVisitor, Visitor};
-pub use written::{Date, Moment, Text, Written};

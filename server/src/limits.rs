@@ -4,26 +4,28 @@
 use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 
 use account_core::guest::NetworkCount;
-use account_core::{Admission, Caller, GuestLimits, MinuteCount, Standing, StoreError, Timestamp};
+use account_core::{
+    Caller, GuestLimits, LimitDecision, LimitStatus, MinuteCount, StoreError, Timestamp,
+};
 use dashmap::DashMap;
 
-mod alone;
+mod distributed;
 mod leases;
+mod local;
 mod redis;
-mod together;
 
 pub use leases::Leases;
 pub use redis::{RedisAddress, RedisLeases};
 
-use alone::{Alone, is_loud};
-use together::Together;
+use distributed::DistributedLimits;
+use local::{LocalLimits, is_loud};
 
 /// How long a call waits for a lease: no longer than the rule allows for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The calls of the last hour, and of a guest's day.
 pub struct Limits {
-    callers: Callers,
+    callers: CallerLimits,
     /// The guests of one network together; each instance counts them by itself.
     networks: DashMap<IpAddr, GuestLimits>,
     /// How many guests' calls the guests of one network have together.
@@ -31,11 +33,11 @@ pub struct Limits {
 }
 
 /// Who counts.
-enum Callers {
+enum CallerLimits {
     /// This process, for itself.
-    Alone(Alone),
+    Local(LocalLimits),
     /// All instances that lease in one place.
-    Together(Together),
+    Distributed(DistributedLimits),
 }
 
 /// The store does not say whether there are calls left, and none is leased.
@@ -47,25 +49,33 @@ impl Limits {
     /// Counts in this process, and takes up what was counted before a restart. The guests of one
     /// network have the calls of so many guests together.
     #[must_use]
-    pub fn alone(
+    pub fn local(
         counts: &[MinuteCount],
         networks: &[NetworkCount],
         guests_per_network: NonZeroU32,
     ) -> Self {
-        Self::over(Callers::Alone(Alone::seeded(counts)), networks, guests_per_network)
+        Self::over(CallerLimits::Local(LocalLimits::seeded(counts)), networks, guests_per_network)
     }
 
     /// Leases what is let through, so that all instances that lease there keep one limit.
     #[must_use]
-    pub fn together(
+    pub fn distributed(
         leases: Leases,
         networks: &[NetworkCount],
         guests_per_network: NonZeroU32,
     ) -> Self {
-        Self::over(Callers::Together(Together::new(leases)), networks, guests_per_network)
+        Self::over(
+            CallerLimits::Distributed(DistributedLimits::new(leases)),
+            networks,
+            guests_per_network,
+        )
     }
 
-    fn over(callers: Callers, counts: &[NetworkCount], guests_per_network: NonZeroU32) -> Self {
+    fn over(
+        callers: CallerLimits,
+        counts: &[NetworkCount],
+        guests_per_network: NonZeroU32,
+    ) -> Self {
         let networks: DashMap<IpAddr, GuestLimits> = DashMap::new();
         for count in counts {
             networks.entry(count.network).or_default().seed(count.minute, count.calls);
@@ -79,16 +89,20 @@ impl Limits {
     ///
     /// [`Unavailable`] where instances count together, the place of the leases does not answer, and no call is
     /// leased.
-    pub async fn admit(&self, caller: &Caller, now: Timestamp) -> Result<Admission, Unavailable> {
-        let together = match &self.callers {
-            Callers::Alone(alone) => {
-                return Ok(alone.admit(caller, &self.networks, self.guests_per_network, now));
+    pub async fn admit(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<LimitDecision, Unavailable> {
+        let distributed = match &self.callers {
+            CallerLimits::Local(local) => {
+                return Ok(local.admit(caller, &self.networks, self.guests_per_network, now));
             }
-            Callers::Together(together) => together,
+            CallerLimits::Distributed(distributed) => distributed,
         };
-        let admit = together.admit(caller, now, |own| self.admit_network(caller, own, now));
+        let admit = distributed.admit(caller, now, |own| self.admit_network(caller, own, now));
         match tokio::time::timeout(PATIENCE, admit).await {
-            Ok(Ok(admission)) => Ok(admission),
+            Ok(Ok(decision)) => Ok(decision),
             Ok(Err(error)) => {
                 tracing::error!(%error, "no share of a limit can be leased");
                 Err(Unavailable)
@@ -101,12 +115,12 @@ impl Limits {
     }
 
     /// Counts a guest's call for the network that made its key too.
-    fn admit_network(&self, caller: &Caller, own: Standing, now: Timestamp) -> Admission {
-        let Caller::Guest(guest) = caller else { return Admission::Granted(own) };
+    fn admit_network(&self, caller: &Caller, own: LimitStatus, now: Timestamp) -> LimitDecision {
+        let Caller::Guest(guest) = caller else { return LimitDecision::Granted(own) };
         let mut network = self.networks.entry(guest.network).or_default();
         match network.admit(now, self.guests_per_network) {
-            Admission::Granted(shared) => Admission::Granted(own.tighter(shared)),
-            refused @ Admission::Refused { .. } => refused,
+            LimitDecision::Granted(shared) => LimitDecision::Granted(own.tighter(shared)),
+            refused @ LimitDecision::Refused { .. } => refused,
         }
     }
 
@@ -116,14 +130,18 @@ impl Limits {
     /// # Errors
     ///
     /// [`StoreError`] where instances count together and the place of the leases does not answer.
-    pub async fn standing(&self, caller: &Caller, now: Timestamp) -> Result<Standing, StoreError> {
+    pub async fn limit_status(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<LimitStatus, StoreError> {
         let own = match &self.callers {
-            Callers::Alone(alone) => alone.standing(caller, now),
-            Callers::Together(together) => together.standing(caller, now).await?,
+            CallerLimits::Local(local) => local.limit_status(caller, now),
+            CallerLimits::Distributed(distributed) => distributed.limit_status(caller, now).await?,
         };
         let Caller::Guest(guest) = caller else { return Ok(own) };
         let network = self.networks.entry(guest.network).or_default();
-        Ok(own.tighter(network.standing(now, self.guests_per_network)))
+        Ok(own.tighter(network.limit_status(now, self.guests_per_network)))
     }
 
     /// How many calls a guest has made today.
@@ -137,17 +155,17 @@ impl Limits {
         now: Timestamp,
     ) -> Result<u32, StoreError> {
         match &self.callers {
-            Callers::Alone(alone) => Ok(alone.requests_today(guest, now)),
-            Callers::Together(together) => together.requests_today(guest, now).await,
+            CallerLimits::Local(local) => Ok(local.requests_today(guest, now)),
+            CallerLimits::Distributed(distributed) => distributed.requests_today(guest, now).await,
         }
     }
 
     /// Asks the Redis of the limits whether it answers; `None` where they have none.
     pub async fn ping_redis(&self) -> Option<Result<(), StoreError>> {
         match &self.callers {
-            Callers::Together(Together { leases: Leases::Redis(redis), .. }) => {
-                Some(redis.ping().await)
-            }
+            CallerLimits::Distributed(DistributedLimits {
+                leases: Leases::Redis(redis), ..
+            }) => Some(redis.ping().await),
             _ => None,
         }
     }
@@ -156,9 +174,9 @@ impl Limits {
     pub async fn sweep(&self, now: Timestamp) {
         self.networks.retain(|_, limits| is_loud(limits, now));
         match &self.callers {
-            Callers::Alone(alone) => alone.sweep(now),
-            Callers::Together(together) => {
-                if let Err(error) = together.leases.sweep(now).await {
+            CallerLimits::Local(local) => local.sweep(now),
+            CallerLimits::Distributed(distributed) => {
+                if let Err(error) = distributed.leases.sweep(now).await {
                     tracing::error!(%error, "limits that count no longer are not forgotten");
                 }
             }
@@ -167,15 +185,15 @@ impl Limits {
 
     /// Gives back what was leased for a cell that is over and not used.
     pub async fn give_back_expired(&self, now: Timestamp) {
-        if let Callers::Together(together) = &self.callers {
-            together.give_back_expired(now).await;
+        if let CallerLimits::Distributed(distributed) = &self.callers {
+            distributed.give_back_expired(now).await;
         }
     }
 
     /// Gives back everything, for the others, when this instance ends.
     pub async fn give_back_all(&self) {
-        if let Callers::Together(together) = &self.callers {
-            together.give_back_all().await;
+        if let CallerLimits::Distributed(distributed) = &self.callers {
+            distributed.give_back_all().await;
         }
     }
 }

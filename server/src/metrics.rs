@@ -11,7 +11,7 @@ use prometheus::{
     IntGaugeVec, Opts, Registry, TextEncoder, core::Collector,
 };
 
-use crate::{document::VERSION, service::Service};
+use crate::{api::openapi::VERSION, state::AppState};
 
 /// The type of the text that Prometheus reads.
 pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;
@@ -38,7 +38,7 @@ pub struct Metrics {
     /// How many entries the ledger writer settled at once.
     pub ledger_batches: Histogram,
     ledger_queue: IntGauge,
-    long_work: IntGaugeVec,
+    compute_pool: IntGaugeVec,
     large_bodies: IntGauge,
     outbox: IntGaugeVec,
     pool: IntGaugeVec,
@@ -102,7 +102,7 @@ impl Metrics {
                 &registry,
                 gauge("quant_ledger_queue_entries", "Calls that wait for the ledger writer."),
             ),
-            long_work: kept(
+            compute_pool: kept(
                 &registry,
                 gauges("quant_long_computations", "Long computations by state.", "state"),
             ),
@@ -166,7 +166,7 @@ impl Metrics {
     /// # Panics
     ///
     /// Where a figure cannot be written as text, which none of ours is.
-    pub async fn text(&self, service: &Service) -> Vec<u8> {
+    pub async fn text(&self, service: &AppState) -> Vec<u8> {
         self.look_at(service).await;
         let mut text = Vec::new();
         TextEncoder::new()
@@ -175,14 +175,14 @@ impl Metrics {
         text
     }
 
-    async fn look_at(&self, service: &Service) {
+    async fn look_at(&self, service: &AppState) {
         let set =
             |gauge: &IntGauge, value: usize| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
         set(&self.ledger_queue, service.ledger.waiting());
         set(&self.large_bodies, service.large_bodies_being_read());
-        let (running, waiting) = service.long_work.load();
-        set(&self.long_work.with_label_values(&["running"]), running);
-        set(&self.long_work.with_label_values(&["waiting"]), waiting);
+        let (running, waiting) = service.compute_pool.load();
+        set(&self.compute_pool.with_label_values(&["running"]), running);
+        set(&self.compute_pool.with_label_values(&["waiting"]), waiting);
         self.draining.set(i64::from(service.is_draining.load(Ordering::Relaxed)));
         let store = service.accounts.store();
         for pool in store.pools() {
@@ -249,7 +249,7 @@ fn class(status: u16) -> &'static str {
 mod tests {
     use super::*;
 
-    fn written(metrics: &Metrics) -> String {
+    fn json_string(metrics: &Metrics) -> String {
         let mut text = Vec::new();
         TextEncoder::new().encode(&metrics.registry.gather(), &mut text).unwrap();
         String::from_utf8(text).unwrap()
@@ -263,7 +263,7 @@ mod tests {
             let elapsed = Duration::from_micros(300);
             metrics.observe(&Observed { route: None, method: &method, status: 404, elapsed });
         }
-        let text = written(&metrics);
+        let text = json_string(&metrics);
         let count = |method: &str, count: u32| {
             let line = format!(
                 "http_server_request_duration_seconds_count{{method=\"{method}\",route=\"none\",status=\"4xx\"}} {count}\n"
@@ -280,7 +280,7 @@ mod tests {
         let metrics = Metrics::new();
         metrics.count_debit(5);
         metrics.count_debit(0);
-        let text = written(&metrics);
+        let text = json_string(&metrics);
         assert!(text.contains("\nquant_debits_total 2\n"), "{text}");
         assert!(text.contains("\nquant_credits_taken_total 5\n"), "{text}");
     }

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use account_core::letter::Lane;
+use account_core::outbox::Channel;
 use account_core::{AccountId, CallerId, Entropy, GuestId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 use tokio::sync::Notify;
@@ -25,61 +25,61 @@ use tokio::sync::Notify;
 mod accounts;
 mod activity;
 mod backup;
-mod calls_by_account;
-mod change;
 mod clean_up;
 mod clients;
 mod codes;
 mod data_key;
 mod engine;
-mod figures;
+mod external_identities;
 mod guests;
 mod idempotency;
-mod identity_provider;
 mod keys;
 mod lease_writer;
 mod leases;
 mod ledger;
 mod ledger_writer;
-mod log;
-mod mail_turn;
 mod master_key;
 mod migration;
-mod months;
-mod news;
 mod notifications;
 mod oauth_clients;
 mod oauth_grants;
 mod outbox;
+mod outbox_leader;
 mod owner;
-#[cfg(test)]
-mod plans;
 mod postgres;
+#[cfg(test)]
+mod query_plan_tests;
 mod recovery;
 mod registration;
 mod reseal;
 mod result_writer;
 mod results;
+mod revision_listener;
 mod rows;
 mod sessions;
 mod sign_in;
 mod sqlite;
+mod stats;
 mod subscriptions;
 #[cfg(test)]
 mod testing;
+mod usage_index;
+mod usage_partitions;
 mod vault;
+mod wal_checkpoint;
+mod write_transaction;
 
 pub use backup::back_up;
 pub use data_key::{DataKeyRotation, EVERYBODY_LOOKED, Keyring, rotate_data_key};
-pub use figures::{OutboxLoad, Pool};
 pub use lease_writer::LeaseWriter;
 pub use ledger_writer::LedgerWriter;
-pub use mail_turn::MailTurn;
 pub use master_key::{Rotation, rotate_master_key, vault};
+pub use outbox_leader::OutboxLeader;
 pub use result_writer::ResultWriter;
+pub use stats::{OutboxLoad, Pool};
 
-use change::Change;
 use rows::{column, statement, stored};
+use write_transaction::WriteTransaction;
 
 /// The storage of the service. A clone is another handle to the same connections.
 #[derive(Clone)]
@@ -87,17 +87,17 @@ pub struct Store {
     writer: DatabaseConnection,
     readers: DatabaseConnection,
     /// Where calls are settled on SQLite, and whose turn it is to write.
-    books: Option<Arc<ledger::sqlite::Books>>,
-    letters: Arc<Bell>,
-    epoch: Arc<Epoch>,
+    sqlite_ledger: Option<Arc<ledger::sqlite_ledger::SqliteLedger>>,
+    messages: Arc<OutboxNotify>,
+    generation: Arc<Generation>,
 }
 
 /// Counts how often what this process remembers of callers became wrong: by its own changes, as
 /// each is committed, and by others', as they are heard of.
 #[derive(Debug, Default)]
-pub struct Epoch(AtomicU64);
+pub struct Generation(AtomicU64);
 
-impl Epoch {
+impl Generation {
     /// The number of this epoch.
     #[must_use]
     pub fn number(&self) -> u64 {
@@ -105,23 +105,23 @@ impl Epoch {
     }
 
     /// Begins the next one.
-    pub fn turn(&self) {
+    pub fn bump(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 /// Wakes the workers of the outbox.
 #[derive(Default)]
-struct Bell {
+struct OutboxNotify {
     mail: Notify,
     messaging: Notify,
 }
 
-impl Bell {
-    fn of(&self, lane: Lane) -> &Notify {
-        match lane {
-            Lane::Mail => &self.mail,
-            Lane::Messaging => &self.messaging,
+impl OutboxNotify {
+    fn of(&self, channel: Channel) -> &Notify {
+        match channel {
+            Channel::Mail => &self.mail,
+            Channel::Messaging => &self.messaging,
         }
     }
 
@@ -222,7 +222,7 @@ pub async fn open(address: &str, migrate: Migrate) -> Result<Store, OpenError> {
 ///
 /// [`OpenError`], which says what to do.
 pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<Store, OpenError> {
-    let (writer, readers, books) = if postgres::is_address(address) {
+    let (writer, readers, sqlite_ledger) = if postgres::is_address(address) {
         let pool = postgres::connect(address, pool).await?;
         // Instances that start at once take turns.
         let alone = match migrate {
@@ -237,10 +237,16 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
     } else {
         let (writer, readers) = sqlite::connect(address).await?;
         migration::bring_up_to_date(&writer, migrate).await?;
-        let books = Arc::new(ledger::sqlite::Books::beside(&writer));
-        (writer, readers, Some(books))
+        let sqlite_ledger = Arc::new(ledger::sqlite_ledger::SqliteLedger::beside(&writer));
+        (writer, readers, Some(sqlite_ledger))
     };
-    Ok(Store { writer, readers, books, letters: Arc::default(), epoch: Arc::default() })
+    Ok(Store {
+        writer,
+        readers,
+        sqlite_ledger,
+        messages: Arc::default(),
+        generation: Arc::default(),
+    })
 }
 
 /// The one of so many writers that a caller always comes to.
@@ -267,14 +273,14 @@ impl Store {
     }
 
     /// Waits until this process puts something into the outbox.
-    pub async fn letter_written(&self, lane: Lane) {
-        self.letters.of(lane).notified().await;
+    pub async fn message_written(&self, channel: Channel) {
+        self.messages.of(channel).notified().await;
     }
 
     /// Closes all connections, once what they do is done.
     pub async fn close(self) {
-        if let Some(books) = &self.books {
-            books.turns.end().await;
+        if let Some(sqlite_ledger) = &self.sqlite_ledger {
+            sqlite_ledger.write_lock.end().await;
         }
         for connections in [self.readers, self.writer] {
             if let Err(error) = connections.close().await {
@@ -299,18 +305,18 @@ impl Store {
 
     /// Turns whenever what this process remembers of callers is no longer to be believed.
     #[must_use]
-    pub fn epoch(&self) -> &Arc<Epoch> {
-        &self.epoch
+    pub fn generation(&self) -> &Arc<Generation> {
+        &self.generation
     }
 
     /// Commits a change that moves the [`revision`](Self::revision): here nobody is remembered from
     /// before it, whatever the database answers.
-    async fn commit_revised(&self, change: Change) -> Result<(), StoreError> {
+    async fn commit_revised(&self, change: WriteTransaction) -> Result<(), StoreError> {
         let revise = "UPDATE sequence SET value = value + 1 WHERE name = 'revision'";
         stored(change.execute_raw(statement(revise, [])).await)?;
-        news::announce(&change).await?;
+        revision_listener::announce(&change).await?;
         let committed = stored(change.commit().await);
-        self.epoch.turn();
+        self.generation.bump();
         committed
     }
 }

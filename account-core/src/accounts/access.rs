@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::accounts::{Accounts, Store};
 use crate::guest::{self, CreationLimits, Device, GuestIssued, NewGuest};
-use crate::key::{AccountCaller, ApiKey, Caller, KeyKind, Refusal};
+use crate::key::{AccountCaller, ApiKey, AuthError, Caller, KeyKind};
 use crate::password::PasswordHasher;
 use crate::tier::GUEST_CREDITS;
 use crate::{Error, Result, Timestamp};
@@ -14,25 +14,25 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Unknown`] for a key that opens nothing, whatever the reason;
-    /// [`Refusal::GuestExpired`] for a guest's after its 24 hours; [`Refusal::Store`].
+    /// [`AuthError::Unknown`] for a key that opens nothing, whatever the reason;
+    /// [`AuthError::GuestExpired`] for a guest's after its 24 hours; [`AuthError::Store`].
     pub async fn authenticate(
         &self,
         key: &ApiKey,
         now: Timestamp,
-    ) -> std::result::Result<Caller, Refusal> {
+    ) -> std::result::Result<Caller, AuthError> {
         let digest = self.vault().key_digest(key);
         match key.kind() {
             KeyKind::User => {
                 let account = self.store().account_by_key(&digest).await?;
-                account.map(Caller::Account).ok_or(Refusal::Unknown)
+                account.map(Caller::Account).ok_or(AuthError::Unknown)
             }
             KeyKind::Guest => {
-                let guest = self.store().guest_by_key(&digest).await?.ok_or(Refusal::Unknown)?;
+                let guest = self.store().guest_by_key(&digest).await?.ok_or(AuthError::Unknown)?;
                 if now < guest.expires_at {
                     Ok(Caller::Guest(guest))
                 } else {
-                    Err(Refusal::GuestExpired)
+                    Err(AuthError::GuestExpired)
                 }
             }
         }

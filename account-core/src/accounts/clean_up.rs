@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use crate::accounts::{Accounts, Store, results};
 use crate::client;
 use crate::code;
-use crate::identity_provider::COMPLETION_VALIDITY;
+use crate::id_token::COMPLETION_VALIDITY;
 use crate::lockout;
 use crate::password::PasswordHasher;
 use crate::session;

@@ -6,8 +6,8 @@
 
 use crate::accounts::{Accounts, Store};
 use crate::identity::{AccountId, Email};
-use crate::letter::{Content, Lane, OutboxLetter};
 use crate::notification::{Announcement, Notice, NotificationId, PreferenceChanges, Preferences};
+use crate::outbox::{Channel, Content, SealedMessage};
 use crate::password::PasswordHasher;
 use crate::{Error, Result, StoreError, Timestamp};
 
@@ -136,7 +136,7 @@ pub trait PreferenceStore: Send + Sync {
     fn send_test_message(
         &self,
         account: AccountId,
-        message: OutboxLetter,
+        message: SealedMessage,
     ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
 }
 
@@ -162,7 +162,7 @@ pub trait BroadcastStore: Send + Sync {
     fn post_batch(
         &self,
         batch: &Batch,
-        letters: Vec<OutboxLetter>,
+        messages: Vec<SealedMessage>,
     ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
 }
 
@@ -262,7 +262,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let chat = self.store().preferences(account).await?.messaging_chat_id.ok_or(missing)?;
         let email = self.profile(account).await?.email;
         let text = "This is the test message that you asked for.".to_owned();
-        let message = self.letter(&email, Content::Message { chat, text }, now);
+        let message = self.message(&email, Content::Message { chat, text }, now);
         Ok(self.store().send_test_message(account, message).await?)
     }
 
@@ -288,18 +288,18 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// [`Error::Store`].
     pub async fn fan_out(&self, limit: u32, now: Timestamp) -> Result<bool> {
         let Some(batch) = self.store().next_batch(limit).await? else { return Ok(false) };
-        for lane in [Lane::Mail, Lane::Messaging] {
-            let is_busy = !self.store().due_letters(lane, now, 1).await?.is_empty();
-            if is_busy || self.store().waiting_letters(lane).await? >= WAITING {
+        for channel in [Channel::Mail, Channel::Messaging] {
+            let is_busy = !self.store().due_messages(channel, now, 1).await?.is_empty();
+            if is_busy || self.store().waiting_messages(channel).await? >= WAITING {
                 return Ok(false);
             }
         }
-        let letters = batch.recipients.iter().flat_map(|recipient| {
+        let messages = batch.recipients.iter().flat_map(|recipient| {
             let contents = contents(&batch.announcement, recipient);
-            contents.into_iter().map(|content| self.letter(&recipient.email, content, now))
+            contents.into_iter().map(|content| self.message(&recipient.email, content, now))
         });
-        let letters = letters.collect();
-        self.store().post_batch(&batch, letters).await?;
+        let messages = messages.collect();
+        self.store().post_batch(&batch, messages).await?;
         Ok(true)
     }
 }

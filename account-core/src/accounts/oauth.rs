@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use crate::accounts::{Accounts, Store};
 use crate::entropy;
 use crate::identity::AccountId;
-use crate::key::Refusal;
+use crate::key::AuthError;
 use crate::oauth::client::{IDLE_KEPT, UNUSED_KEPT};
 use crate::oauth::grant::{
     IssuedCode, Redemption, RefreshVerdict, Rotation, StaleOauth, TokenDigests,
@@ -120,19 +120,19 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Unknown`] for a token that opens nothing, whatever the reason;
-    /// [`Refusal::Store`].
+    /// [`AuthError::Unknown`] for a token that opens nothing, whatever the reason;
+    /// [`AuthError::Store`].
     pub async fn bearer(
         &self,
         token: &AccessToken,
         resource: &str,
         now: Timestamp,
-    ) -> std::result::Result<Bearer, Refusal> {
+    ) -> std::result::Result<Bearer, AuthError> {
         let stored =
             self.store().account_by_token(&self.vault().access_token_digest(token)).await?;
         let live = stored.filter(|stored| stored.resource == resource);
         let bearer = live.map(|stored| stored.bearer).filter(|bearer| now < bearer.expires_at);
-        bearer.ok_or(Refusal::Unknown)
+        bearer.ok_or(AuthError::Unknown)
     }
 
     /// Ends a token: an access token alone, or the grant of a refresh token. An unknown token is

@@ -2,8 +2,8 @@
 
 use crate::accounts::{Accounts, Profile, ReservedTry, Store};
 use crate::identity::{AccountId, Contact, Email, Username};
-use crate::letter::{Content, OutboxLetter};
 use crate::lockout::Reservation;
+use crate::outbox::{Content, SealedMessage};
 use crate::password::{Password, PasswordHasher};
 use crate::vault::Digest;
 use crate::{Error, Result, StoreError, Timestamp};
@@ -78,7 +78,7 @@ pub struct Deletion {
     /// Whether an account with a password is spared.
     pub only_without_password: bool,
     /// The letter that says so.
-    pub notice: OutboxLetter,
+    pub notice: SealedMessage,
     /// When.
     pub at: Timestamp,
 }
@@ -102,7 +102,7 @@ pub trait OwnerStore: Send + Sync {
         &self,
         account: AccountId,
         enabled: bool,
-        notice: OutboxLetter,
+        notice: SealedMessage,
     ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
 
     /// Reserves a try at [`Counter::Confirmations`](crate::lockout::Counter::Confirmations) and
@@ -162,7 +162,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// [`Error::NotFound`]; [`Error::Store`].
     pub async fn enable_mfa(&self, account: AccountId, now: Timestamp) -> Result<()> {
         let email = self.profile(account).await?.email;
-        let notice = self.letter(&email, Content::MfaEnabled, now);
+        let notice = self.message(&email, Content::MfaEnabled, now);
         self.store().set_mfa(account, true, notice).await?;
         Ok(())
     }
@@ -182,7 +182,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ) -> Result<()> {
         let email = self.profile(account).await?.email;
         self.confirm(&email, password, now).await?;
-        let notice = self.letter(&email, Content::MfaDisabled, now);
+        let notice = self.message(&email, Content::MfaDisabled, now);
         self.store().set_mfa(account, false, notice).await?;
         Ok(())
     }
@@ -213,7 +213,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             account,
             recipient: self.vault().email_digest(&email),
             only_without_password,
-            notice: self.letter(&email, Content::AccountDeleted, now),
+            notice: self.message(&email, Content::AccountDeleted, now),
             at: now,
         };
         if self.store().delete_account(deletion).await? {

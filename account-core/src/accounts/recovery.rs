@@ -7,7 +7,7 @@ use crate::accounts::{Accounts, Store};
 use crate::client::{Client, KnownClient};
 use crate::code::{ChallengeId, Code, Purpose};
 use crate::identity::{AccountId, Email};
-use crate::letter::{Content, OutboxLetter};
+use crate::outbox::{Content, SealedMessage};
 use crate::password::{Password, PasswordHash, PasswordHasher};
 use crate::{Error, Result, StoreError, Timestamp};
 
@@ -23,7 +23,7 @@ pub struct Reset {
     /// that follows does not wait for strangers.
     pub known: KnownClient,
     /// The letter that says so.
-    pub notice: OutboxLetter,
+    pub notice: SealedMessage,
     /// When.
     pub at: Timestamp,
 }
@@ -55,13 +55,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// [`Error::Store`].
     pub async fn forgot_password(&self, email: &Email, now: Timestamp) -> Result<()> {
         let account = self.store().account_of(email).await?;
-        let (challenge, letter) = if account.is_some() {
+        let (challenge, message) = if account.is_some() {
             let (code, challenge) = self.new_challenge(Purpose::Reset, account, email, now);
-            (challenge, self.letter(email, Content::Reset { code }, now))
+            (challenge, self.message(email, Content::Reset { code }, now))
         } else {
             self.decoy_code(Purpose::Reset, email, now)
         };
-        Ok(self.store().send_code(challenge, letter).await?)
+        Ok(self.store().send_code(challenge, message).await?)
     }
 
     /// Replaces a forgotten password. The caller is told of a wrong code alone; a second factor
@@ -90,7 +90,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             account,
             password_hash,
             known: KnownClient { replaces: None, token: None, ..known },
-            notice: self.letter(email, Content::PasswordChanged, now),
+            notice: self.message(email, Content::PasswordChanged, now),
             at: now,
         };
         if self.store().reset_password(reset).await? { Ok(()) } else { Err(Error::WrongCode) }

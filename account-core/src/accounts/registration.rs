@@ -10,7 +10,7 @@ use crate::code::{Attempt, Challenge, ChallengeId, Code, Purpose};
 use crate::entropy;
 use crate::identity::{AccountId, Contact, Email, NOBODY, Username};
 use crate::key::{ApiKey, KeyId, KeyKind, NewKey};
-use crate::letter::{Content, Letter, OutboxLetter};
+use crate::outbox::{Content, OutboundMessage, SealedMessage};
 use crate::password::{Password, PasswordHash, PasswordHasher};
 use crate::session::{Session, SessionToken};
 use crate::tier::SIGNUP_CREDITS;
@@ -45,9 +45,9 @@ pub struct NewRegistration {
     /// The code's challenge.
     pub challenge: Challenge,
     /// The letter with the code.
-    pub letter: OutboxLetter,
+    pub message: SealedMessage,
     /// The letter for an address that has an account.
-    pub letter_if_known: OutboxLetter,
+    pub message_if_known: SealedMessage,
     /// When it was filled in.
     pub created_at: Timestamp,
 }
@@ -103,8 +103,8 @@ pub trait RegistrationStore: Send + Sync {
     ///
     /// - the name of a verified account, or of another address's form whose code is still live, is
     ///   taken, whatever the address;
-    /// - where [`Postage::allows`](crate::letter::Postage::allows) no letter, nothing changes;
-    /// - an address with a verified account gets `letter_if_known`, and the challenge as one that
+    /// - where [`SendQuota::allows`](crate::outbox::Postage::allows) no letter, nothing changes;
+    /// - an address with a verified account gets `message_if_known`, and the challenge as one that
     ///   nobody can meet;
     /// - else the form, its challenge and its letter take the place of an earlier form of the
     ///   address, and of an expired form with the name.
@@ -139,8 +139,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let permit = self.hasher().admit().await?;
         let password_hash = self.hasher().hash(permit, &form.password).await;
         let id = self.store().next_account_id().await?;
-        let (challenge, letter) = self.registration_code(id, &form.username, &form.email, now);
-        let letter_if_known = self.letter(&form.email, Content::AccountExists, now);
+        let (challenge, message) = self.registration_code(id, &form.username, &form.email, now);
+        let message_if_known = self.message(&form.email, Content::AccountExists, now);
         let registered = self
             .store()
             .register(NewRegistration {
@@ -150,8 +150,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
                 password_hash,
                 contact: form.contact,
                 challenge,
-                letter,
-                letter_if_known,
+                message,
+                message_if_known,
                 created_at: now,
             })
             .await?;
@@ -169,11 +169,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// [`Error::Store`].
     pub async fn resend_registration_code(&self, email: &Email, now: Timestamp) -> Result<()> {
         let pending = self.store().pending_registration(email).await?;
-        let (challenge, letter) = match pending {
+        let (challenge, message) = match pending {
             Some(form) => self.registration_code(form.account, &form.username, email, now),
             None => self.decoy_code(Purpose::Registration, email, now),
         };
-        Ok(self.store().send_code(challenge, letter).await?)
+        Ok(self.store().send_code(challenge, message).await?)
     }
 
     /// Makes an account of the form that the code was sent for: key, session, signup credits.
@@ -208,11 +208,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         username: &Username,
         email: &Email,
         now: Timestamp,
-    ) -> (Challenge, OutboxLetter) {
+    ) -> (Challenge, SealedMessage) {
         let (code, challenge) =
             self.new_challenge(Purpose::Registration, Some(account), email, now);
         let content = Content::Registration { username: username.clone(), code };
-        (challenge, self.letter(email, content, now))
+        (challenge, self.message(email, content, now))
     }
 
     /// Draws a code and what it is compared with.
@@ -236,14 +236,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         purpose: Purpose,
         email: &Email,
         now: Timestamp,
-    ) -> (Challenge, OutboxLetter) {
+    ) -> (Challenge, SealedMessage) {
         let (_, challenge) = self.new_challenge(purpose, None, email, now);
-        (challenge, self.letter(email, Content::Decoy { purpose }, now))
+        (challenge, self.message(email, Content::Decoy { purpose }, now))
     }
 
     /// Seals a letter for the outbox.
-    pub(super) fn letter(&self, to: &Email, content: Content, now: Timestamp) -> OutboxLetter {
-        Letter { to: to.clone(), content }.seal(self.vault(), self.entropy(), now)
+    pub(super) fn message(&self, to: &Email, content: Content, now: Timestamp) -> SealedMessage {
+        OutboundMessage { to: to.clone(), content }.seal(self.vault(), self.entropy(), now)
     }
 
     /// Counts the try first and compares then, in constant time. Using the challenge up is left to

@@ -16,7 +16,7 @@ pub struct ResultId(pub u128);
 
 /// A result as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptResult {
+pub struct StoredResult {
     /// Its number.
     pub id: ResultId,
     /// Who may read it, and nobody else.
@@ -32,7 +32,7 @@ pub trait ResultStore: Send + Sync {
     /// Keeps results, as one step. Those of an account that is gone are left out.
     fn keep_results(
         &self,
-        results: Vec<KeptResult>,
+        results: Vec<StoredResult>,
     ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
 
     /// Reads the owner's result with this number, if it was made after the moment.

@@ -5,8 +5,8 @@ use crate::client::{Client, ClientToken, KnownClient, Marks};
 use crate::code::{Challenge, ChallengeId, Code, MfaToken, Purpose};
 use crate::identity::{AccountId, Email};
 use crate::key::{ApiKey, KeyId};
-use crate::letter::{Content, OutboxLetter};
 use crate::lockout::{Reservation, Verdict};
+use crate::outbox::{Content, SealedMessage};
 use crate::password::{Password, PasswordHash, PasswordHasher};
 use crate::session::{Session, SessionToken};
 use crate::vault::{Digest, Sealed, SealedKind};
@@ -97,7 +97,7 @@ pub enum Outcome {
     /// A wrong password or an unknown address.
     Wrong {
         /// The letter for the owner, where this one sets a lock.
-        notice: OutboxLetter,
+        notice: SealedMessage,
     },
     /// The right password of an account that may not log in.
     Refused,
@@ -115,7 +115,7 @@ pub enum Outcome {
         /// The code's challenge.
         challenge: Challenge,
         /// The letter with the code.
-        letter: OutboxLetter,
+        message: SealedMessage,
         /// The password's hash under today's parameters, where the old one is outdated.
         rehashed: Option<PasswordHash>,
     },
@@ -189,7 +189,7 @@ pub trait SignInStore: Send + Sync {
     /// Concludes a try as one step: the counts at the address
     /// ([`Tries::conclude`](crate::lockout::Tries::conclude)), the login history, and the
     /// session with its known client, or the challenge with its letter, or the notice of a lock
-    /// that this try set. A notice too many ([`Postage`](crate::letter::Postage)) is dropped. Where the address got too many
+    /// that this try set. A notice too many ([`SendQuota`](crate::outbox::Postage)) is dropped. Where the address got too many
     /// letters, challenge and letter are dropped and the earlier code stands. Answers the challenge
     /// that stands, where a second factor is asked for and there is one. Then the history gets its
     /// row from [`complete_mfa`](Self::complete_mfa).
@@ -264,8 +264,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             outcome,
             at: now,
         };
-        let standing = self.store().conclude_try(conclusion).await?;
-        match (answer, standing) {
+        let limit_status = self.store().conclude_try(conclusion).await?;
+        match (answer, limit_status) {
             // The earlier code stands where this one's letter was one too many.
             (Ok(Login::MfaRequired { .. }), Some(challenge)) => {
                 Ok(Login::MfaRequired { mfa_token: self.vault().mfa_token(challenge) })
@@ -349,7 +349,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             Content::Decoy { purpose: Purpose::Lock }
         };
         // Sealed in any case: the work is the same.
-        let notice = self.letter(email, notice, now);
+        let notice = self.message(email, notice, now);
         let outcome = if may_look {
             Outcome::Wrong { notice }
         } else {
@@ -381,10 +381,10 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if known.mfa_enabled {
             let account = Some(known.account);
             let (code, challenge) = self.new_challenge(Purpose::Mfa, account, email, now);
-            let letter = self.letter(email, Content::Mfa { code }, now);
+            let message = self.message(email, Content::Mfa { code }, now);
             let mfa_token = self.vault().mfa_token(challenge.id);
             let required = Login::MfaRequired { mfa_token };
-            return (Outcome::MfaRequired { challenge, letter, rehashed }, Ok(required));
+            return (Outcome::MfaRequired { challenge, message, rehashed }, Ok(required));
         }
         let account = known.account;
         let (session_token, session) = self.new_session(account, now);

@@ -1,8 +1,8 @@
 //! One limit for several instances, which lease shares of it.
 //!
-//! What all instances together let through of one caller is [`Shared`], kept where all of them
+//! What all instances together let through of one caller is [`SharedWindow`], kept where all of them
 //! reach it and changed by one at a time. An instance takes some calls at once ([`Lease`]) and lets
-//! them through without asking again ([`Share`]). All that is leased counts as made, so in sum no
+//! them through without asking again ([`HeldLease`]). All that is leased counts as made, so in sum no
 //! more is let through than the limit. A lease is good within its own cell of a quarter of a minute,
 //! blocks shrink as the rest does, and what is left of one is given back: so little is held where
 //! nobody uses it. Under a load that never ends a call counts for an hour, a cell and the clocks'
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::{Admission, DAY, GuestDay, HOUR, MINUTE, Standing, at_second, hour_standing};
+use super::{DAY, GuestDay, HOUR, LimitDecision, LimitStatus, MINUTE, at_second, hour_status};
 use crate::credits::{CallerId, MinuteCount};
 use crate::identity::AccountId;
 use crate::tier::{GUEST_DAILY_LIMIT, GUEST_HOURLY_LIMIT};
@@ -37,7 +37,7 @@ const LARGEST_OF_LIMIT: u32 = 100;
 /// nor of what is left of it.
 const LARGEST_OF_REST: u32 = 16;
 
-/// How much more than the clock a caller's moments show that are told to [`Share`] and [`Shared`]:
+/// How much more than the clock a caller's moments show that are told to [`HeldLease`] and [`SharedWindow`]:
 /// less than a cell, always the same.
 #[must_use]
 pub const fn ahead(caller: CallerId) -> TimeDelta {
@@ -89,7 +89,7 @@ impl Allowance {
 /// assert_eq!(shared.to_string().parse(), Ok(shared));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shared {
+pub struct SharedWindow {
     /// Calls by the cell since 1970.
     cells: BTreeMap<u32, u32>,
     /// The latest second that any instance told.
@@ -106,7 +106,7 @@ pub struct Ask {
     /// What the instance's clock shows, and how far the caller is [`ahead`] of it.
     pub now: Timestamp,
     /// What it gives back of its last lease.
-    pub unused: Option<Unused>,
+    pub unused: Option<ReturnedCalls>,
 }
 
 /// Calls that an instance may let through within the cell.
@@ -117,24 +117,24 @@ pub struct Lease {
     /// The cell, since 1970, that they were counted in.
     pub cell: u32,
     /// What is left for everybody beside them.
-    pub standing: Standing,
+    pub limit_status: LimitStatus,
 }
 
 /// Leased calls that nobody made, and that nobody will make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unused {
+pub struct ReturnedCalls {
     /// The cell of their lease.
     pub cell: u32,
     /// How many.
     pub calls: u32,
 }
 
-/// A text that is no [`Shared`].
+/// A text that is no [`SharedWindow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not what is counted of a shared limit")]
 pub struct Malformed;
 
-impl Shared {
+impl SharedWindow {
     /// Takes back what is unused, and leases the next block.
     pub fn lease(&mut self, ask: &Ask) -> Lease {
         if let Some(unused) = ask.unused {
@@ -147,7 +147,7 @@ impl Shared {
         let now = ask.now.max(earliest);
         self.latest = self.latest.max(ask.now.timestamp());
         self.cells.retain(|cell, _| leaves_at(*cell) > now.timestamp());
-        let calls = match self.standing(now, &ask.allowance).remaining {
+        let calls = match self.limit_status(now, &ask.allowance).remaining {
             0 => 0,
             _ if is_astray || ask.allowance.daily.is_some() => 1,
             left => {
@@ -162,11 +162,11 @@ impl Shared {
         if let (1.., Some(daily)) = (calls, ask.allowance.daily) {
             self.day.admit(now, daily);
         }
-        Lease { calls, cell, standing: self.standing(now, &ask.allowance) }
+        Lease { calls, cell, limit_status: self.limit_status(now, &ask.allowance) }
     }
 
     /// Takes back what was leased and will not be used.
-    pub fn give_back(&mut self, unused: Unused) {
+    pub fn give_back(&mut self, unused: ReturnedCalls) {
         let Some(calls) = self.cells.get_mut(&unused.cell) else { return };
         *calls = calls.saturating_sub(unused.calls);
         if *calls == 0 {
@@ -179,18 +179,18 @@ impl Shared {
 
     /// Where the caller stands; what is leased counts as made.
     #[must_use]
-    pub fn standing(&self, now: Timestamp, allowance: &Allowance) -> Standing {
+    pub fn limit_status(&self, now: Timestamp, allowance: &Allowance) -> LimitStatus {
         let cells = self.cells.iter().map(|(cell, calls)| (leaves_at(*cell), *calls));
         let live = cells.filter(|(leaves_at, _)| *leaves_at > now.timestamp());
-        let hour = hour_standing(live, now, allowance.hourly);
+        let hour = hour_status(live, now, allowance.hourly);
         match allowance.daily {
-            Some(daily) => hour.tighter(self.day.standing(now, daily)),
+            Some(daily) => hour.tighter(self.day.limit_status(now, daily)),
             None => hour,
         }
     }
 
     /// What is shared of a caller of whom only the calls written down are known, as
-    /// [`Shared::looks_back_to`] asks for them.
+    /// [`SharedWindow::looks_back_to`] asks for them.
     #[must_use]
     pub fn of_calls(counts: &[MinuteCount]) -> Self {
         let mut shared = Self::default();
@@ -245,7 +245,7 @@ fn leaves_at(cell: u32) -> i64 {
 
 /// Whole numbers between spaces: the latest second, the day and its calls, then each cell, as how
 /// many it comes after the one before, and its calls.
-impl fmt::Display for Shared {
+impl fmt::Display for SharedWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.latest, self.day.day, self.day.used)?;
         let mut before = 0;
@@ -257,7 +257,7 @@ impl fmt::Display for Shared {
     }
 }
 
-impl FromStr for Shared {
+impl FromStr for SharedWindow {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
@@ -279,7 +279,7 @@ impl FromStr for Shared {
 
 /// What one instance holds of one caller's calls.
 #[derive(Clone, Debug, Default)]
-pub struct Share(Option<Held>);
+pub struct HeldLease(Option<Held>);
 
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -296,29 +296,29 @@ impl Held {
     }
 
     /// As the store told it, with what is left of the lease.
-    fn standing(&self, now: Timestamp) -> Standing {
-        let told = self.lease.standing;
+    fn limit_status(&self, now: Timestamp) -> LimitStatus {
+        let told = self.lease.limit_status;
         let remaining = told.remaining.saturating_add(self.lease.calls);
-        Standing { remaining, reset_at: told.reset_at.max(now), ..told }
+        LimitStatus { remaining, reset_at: told.reset_at.max(now), ..told }
     }
 }
 
-impl Share {
+impl HeldLease {
     /// Lets a call through that was leased, or refuses one where nothing was left a moment ago;
     /// `None` where the store is to be asked.
-    pub fn admit(&mut self, now: Timestamp, allowance: &Allowance) -> Option<Admission> {
+    pub fn admit(&mut self, now: Timestamp, allowance: &Allowance) -> Option<LimitDecision> {
         let held = self.0.as_mut()?;
         if held.lease.calls > 0 && held.is_good(now, allowance) {
             held.lease.calls -= 1;
-            return Some(Admission::Granted(held.standing(now)));
+            return Some(LimitDecision::Granted(held.limit_status(now)));
         }
-        let standing = held.standing(now);
+        let limit_status = held.limit_status(now);
         let age = now - held.at;
-        let is_over = standing.remaining == 0
+        let is_over = limit_status.remaining == 0
             && held.allowance == *allowance
             && (TimeDelta::zero()..BELIEVED).contains(&age)
-            && now < held.lease.standing.reset_at;
-        is_over.then(|| Admission::refused(standing, now))
+            && now < held.lease.limit_status.reset_at;
+        is_over.then(|| LimitDecision::refused(limit_status, now))
     }
 
     /// Calls that are held and may still be let through.
@@ -345,15 +345,15 @@ impl Share {
     }
 
     /// Gives up what is held, where its cell is over.
-    pub fn give_up_expired(&mut self, now: Timestamp) -> Option<Unused> {
+    pub fn give_up_expired(&mut self, now: Timestamp) -> Option<ReturnedCalls> {
         let is_over = self.0.is_some_and(|held| cell(held.at) != cell(now));
         if is_over { self.give_up() } else { None }
     }
 
     /// Gives up what is held; answers what is left of it.
-    pub fn give_up(&mut self) -> Option<Unused> {
+    pub fn give_up(&mut self) -> Option<ReturnedCalls> {
         let lease = self.0.take()?.lease;
-        (lease.calls > 0).then_some(Unused { cell: lease.cell, calls: lease.calls })
+        (lease.calls > 0).then_some(ReturnedCalls { cell: lease.cell, calls: lease.calls })
     }
 
     /// Whether nothing is held.
@@ -363,24 +363,27 @@ impl Share {
     }
 }
 
-/// Where what is [`Shared`] is kept. One change of a caller's at a time, whoever makes it.
+/// Where what is [`SharedWindow`] is kept. One change of a caller's at a time, whoever makes it.
 pub trait LeaseStore: Send + Sync {
-    /// Applies [`Shared::lease`].
+    /// Applies [`SharedWindow::lease`].
     fn lease(
         &self,
         caller: CallerId,
         ask: Ask,
     ) -> impl Future<Output = Result<Lease, StoreError>> + Send;
 
-    /// Applies [`Shared::give_back`].
+    /// Applies [`SharedWindow::give_back`].
     fn give_back(
         &self,
         caller: CallerId,
-        unused: Unused,
+        unused: ReturnedCalls,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Reads what is shared of a caller.
-    fn shared(&self, caller: CallerId) -> impl Future<Output = Result<Shared, StoreError>> + Send;
+    fn shared(
+        &self,
+        caller: CallerId,
+    ) -> impl Future<Output = Result<SharedWindow, StoreError>> + Send;
 }
 
 #[cfg(test)]
@@ -400,22 +403,26 @@ mod tests {
 
     /// Instances with clocks of their own on one store.
     struct Instances {
-        shared: Shared,
-        shares: Vec<(Share, TimeDelta)>,
+        shared: SharedWindow,
+        shares: Vec<(HeldLease, TimeDelta)>,
         allowance: Allowance,
     }
 
     impl Instances {
         fn new(allowance: Allowance, skews: &[i64]) -> Self {
-            let share = |skew: &i64| (Share::default(), TimeDelta::milliseconds(*skew));
-            Self { shared: Shared::default(), shares: skews.iter().map(share).collect(), allowance }
+            let share = |skew: &i64| (HeldLease::default(), TimeDelta::milliseconds(*skew));
+            Self {
+                shared: SharedWindow::default(),
+                shares: skews.iter().map(share).collect(),
+                allowance,
+            }
         }
 
-        fn call(&mut self, instance: usize, now: Timestamp) -> Admission {
+        fn call(&mut self, instance: usize, now: Timestamp) -> LimitDecision {
             let (share, skew) = &mut self.shares[instance];
             let now = now + *skew;
-            if let Some(admission) = share.admit(now, &self.allowance) {
-                return admission;
+            if let Some(decision) = share.admit(now, &self.allowance) {
+                return decision;
             }
             let ask = share.ask(now, &self.allowance);
             share.receive(self.shared.lease(&ask), &ask);
@@ -432,8 +439,8 @@ mod tests {
         }
     }
 
-    fn granted(admission: &Admission) -> bool {
-        matches!(admission, Admission::Granted(_))
+    fn granted(decision: &LimitDecision) -> bool {
+        matches!(decision, LimitDecision::Granted(_))
     }
 
     /// The most calls in any 3,600 seconds.
@@ -498,10 +505,10 @@ mod tests {
         let mut arrivals = Arrivals(u64::from(limit * tenths));
         let (mut calls, mut due, mut swept) = (Vec::new(), Vec::new(), at(0));
         for hour in 0..5 {
-            for (after, door) in arrivals.of_an_hour(limit * tenths / 10) {
+            for (after, context) in arrivals.of_an_hour(limit * tenths / 10) {
                 let now = at(hour * HOUR * 1000) + after;
                 // Unevenly spread: half to the first, a third to the second.
-                let instance = [0, 1, 0, 1, 0, 2][door];
+                let instance = [0, 1, 0, 1, 0, 2][context];
                 if now - swept >= TimeDelta::seconds(5) {
                     instances.sweep(now);
                     swept = now;
@@ -550,13 +557,13 @@ mod tests {
     fn a_guests_hour_and_day_are_shared_call_by_call() {
         let mut instances = Instances::new(Allowance::GUEST, &[0, 0, 0]);
         for call in 1..=50 {
-            let admission = instances.call(call % 3, at(0));
-            assert!(granted(&admission), "call {call}");
-            assert_eq!(admission.standing().remaining as usize, 50 - call);
+            let decision = instances.call(call % 3, at(0));
+            assert!(granted(&decision), "call {call}");
+            assert_eq!(decision.limit_status().remaining as usize, 50 - call);
         }
         let refused = instances.call(0, at(0));
         assert!(!granted(&refused));
-        assert_eq!(refused.standing().reset_at, at(12 * HOUR * 1000));
+        assert_eq!(refused.limit_status().reset_at, at(12 * HOUR * 1000));
         assert_eq!(instances.shared.requests_today(at(0)), 50);
         let day = GUEST_DAILY_LIMIT as usize;
         let tomorrow = at(12 * HOUR * 1000);
@@ -591,7 +598,7 @@ mod tests {
 
     #[test]
     fn what_is_shared_is_read_back_as_it_was_written() {
-        let mut shared = Shared::default();
+        let mut shared = SharedWindow::default();
         for call in 0..70 {
             let now = at(call * call * 1_000);
             shared.lease(&Ask { allowance: Allowance::GUEST, now, unused: None });
@@ -600,7 +607,7 @@ mod tests {
         for malformed in
             ["", "1", "1 2", "1 2 3 4", "1 2 3 4 x", "1 2 -3", "1 2 3 4294967295 1 1 1"]
         {
-            assert_eq!(malformed.parse::<Shared>(), Err(Malformed), "{malformed}");
+            assert_eq!(malformed.parse::<SharedWindow>(), Err(Malformed), "{malformed}");
         }
     }
 
@@ -610,14 +617,14 @@ mod tests {
         let counts = [(minute - 61, 7), (minute - 30, 20), (minute, 10)];
         let caller = CallerId::Account(AccountId(0));
         let counts = counts.map(|(minute, calls)| MinuteCount { caller, minute, calls });
-        let shared = Shared::of_calls(&counts);
-        let left = |now| shared.standing(now, &Allowance::hourly(100)).remaining;
+        let shared = SharedWindow::of_calls(&counts);
+        let left = |now| shared.limit_status(now, &Allowance::hourly(100)).remaining;
         assert_eq!(left(at(5_000)), 63, "what was called in the 61st minute may be an hour old");
         assert_eq!(left(at(10_000)), 70);
         assert_eq!(left(at((HOUR + MINUTE + CLOCKS) * 1000)), 100);
-        let hour = Shared::looks_back_to(at(0), &Allowance::hourly(100));
+        let hour = SharedWindow::looks_back_to(at(0), &Allowance::hourly(100));
         assert_eq!(hour, at(-(HOUR + CELL + CLOCKS) * 1000));
-        let today = Shared::looks_back_to(at(0), &Allowance::GUEST);
+        let today = SharedWindow::looks_back_to(at(0), &Allowance::GUEST);
         assert_eq!(today, at(-(12 * HOUR + CLOCKS) * 1000));
         assert_eq!(shared.requests_today(at(0)), 37);
     }
@@ -628,16 +635,16 @@ mod tests {
             let caller = CallerId::Account(AccountId(number));
             let ahead = ahead(caller);
             let last = at(MINUTE * 1000 - 1) + ahead;
-            let mut leased = Shared::default();
+            let mut leased = SharedWindow::default();
             let allowance = Allowance::hourly(100);
             leased.lease(&Ask { allowance, now: last, unused: None });
             let minute = NOON / MINUTE;
-            let written = Shared::of_calls(&[MinuteCount { caller, minute, calls: 1 }]);
-            let left = |shared: &Shared, now| shared.standing(now, &allowance).remaining;
+            let written = SharedWindow::of_calls(&[MinuteCount { caller, minute, calls: 1 }]);
+            let left = |shared: &SharedWindow, now| shared.limit_status(now, &allowance).remaining;
             let over = (0..).map(|second| last + TimeDelta::seconds(HOUR + second));
             let over = over.take(60).find(|now| left(&leased, *now) == 100).expect("a cell ends");
             assert_eq!(left(&written, over - TimeDelta::seconds(1)), 99, "{caller:?}");
-            let asked = Shared::looks_back_to(last + TimeDelta::seconds(HOUR), &allowance);
+            let asked = SharedWindow::looks_back_to(last + TimeDelta::seconds(HOUR), &allowance);
             assert!(asked <= last - ahead, "{caller:?}");
         }
     }
@@ -655,7 +662,7 @@ mod tests {
     #[test]
     fn it_is_kept_until_nothing_counts_not_even_for_a_clock_an_hour_back() {
         let lease = |allowance| {
-            let mut shared = Shared::default();
+            let mut shared = SharedWindow::default();
             shared.lease(&Ask { allowance, now: at(0), unused: None });
             shared.kept_for().as_secs() as i64
         };
@@ -703,12 +710,12 @@ mod tests {
             let mut instances = Instances::new(Allowance::hourly(limit), &[0]);
             let mut now = at(0);
             for gap in gaps {
-                let admission = instances.call(0, now);
-                prop_assert!(granted(&admission));
-                let standing = admission.standing();
+                let decision = instances.call(0, now);
+                prop_assert!(granted(&decision));
+                let limit_status = decision.limit_status();
                 now += TimeDelta::milliseconds(gap);
-                if standing.remaining == 0 {
-                    now = now.max(standing.reset_at);
+                if limit_status.remaining == 0 {
+                    now = now.max(limit_status.reset_at);
                 }
             }
         }

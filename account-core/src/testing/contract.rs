@@ -52,7 +52,7 @@ macro_rules! store_contract {
             ledger::four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing,
             ledger::the_ledger_adds_up_over_days_and_endpoints,
             ledger::calls_are_counted_by_the_minute,
-            letters::a_letter_that_fails_is_tried_again_and_then_forgotten,
+            outbox::a_letter_that_fails_is_tried_again_and_then_forgotten,
             secrets::secrets_are_saved_once_and_replaced_together,
             keys::stored_keys_open_for_no_other_account,
             idempotency::a_repeat_gets_the_first_answer_and_is_not_charged,
@@ -119,7 +119,7 @@ macro_rules! store_contract {
             oauth::an_owner_sees_and_ends_grants_and_nobody_elses,
             oauth::dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay,
             oauth::parallel_consents_never_leave_more_than_twenty_grants,
-            clients::a_neighbour_learns_nothing_of_who_signs_in_next_door,
+            clients::a_client_on_the_same_network_learns_nothing_of_another_sign_in,
             guests::a_network_a_device_and_all_together_make_so_many_keys_a_day,
             guests::parallel_creations_make_no_key_too_many,
             guests::a_refused_key_counts_nowhere,
@@ -130,7 +130,7 @@ macro_rules! store_contract {
             locks::the_owner_is_told_of_each_lock_once_and_nobody_else_is,
             locks::an_attack_all_day_long_is_told_ten_times_at_most,
             notifications::the_service_tells_an_account_what_happened_to_it,
-            notifications::a_lock_is_told_once_and_a_known_network_is_no_news,
+            notifications::a_lock_is_told_once_and_a_known_network_makes_no_notice,
             notifications::a_notification_is_read_once_and_deleted_for_good,
             notifications::nobody_reads_or_deletes_what_is_anothers,
             notifications::a_broadcast_reaches_who_was_verified_before_it,
@@ -140,20 +140,20 @@ macro_rules! store_contract {
             notifications::no_batch_goes_out_while_something_is_due,
             notifications::a_test_message_goes_to_the_chat_once_a_minute,
             notifications::notifications_go_after_a_year_and_with_their_account,
-            identity_provider::a_way_to_the_provider_is_one_browsers_and_serves_once,
-            identity_provider::parallel_returns_with_one_state_are_one,
-            identity_provider::a_newcomer_completes_a_profile_and_is_known_by_the_subject,
-            identity_provider::an_address_that_the_provider_did_not_confirm_opens_nothing,
-            identity_provider::an_equal_address_links_only_where_both_sides_confirmed_it,
-            identity_provider::an_address_taken_meanwhile_is_told_and_uses_nothing_up,
-            identity_provider::a_name_is_chosen_or_made_up,
-            identity_provider::a_profile_is_completed_once_and_in_time,
-            identity_provider::an_account_of_a_provider_has_no_password_and_ends_by_its_address,
-            identity_provider::a_suspended_account_is_refused_by_every_door,
-            identity_provider::a_hand_off_serves_once_and_within_a_minute,
-            identity_provider::a_browser_comes_back_with_a_code_or_to_a_profile,
-            identity_provider::sixty_four_parallel_redeems_are_one,
-            identity_provider::unfinished_sign_ins_are_cleaned_up,
+            external_sign_in::a_way_to_the_provider_is_one_browsers_and_serves_once,
+            external_sign_in::parallel_returns_with_one_state_are_one,
+            external_sign_in::a_newcomer_completes_a_profile_and_is_known_by_the_subject,
+            external_sign_in::an_address_that_the_provider_did_not_confirm_opens_nothing,
+            external_sign_in::an_equal_address_links_only_where_both_sides_confirmed_it,
+            external_sign_in::an_address_taken_meanwhile_is_told_and_uses_nothing_up,
+            external_sign_in::a_name_is_chosen_or_made_up,
+            external_sign_in::a_profile_is_completed_once_and_in_time,
+            external_sign_in::an_account_of_a_provider_has_no_password_and_ends_by_its_address,
+            external_sign_in::a_suspended_account_is_refused_everywhere,
+            external_sign_in::a_hand_off_serves_once_and_within_a_minute,
+            external_sign_in::a_browser_comes_back_with_a_code_or_to_a_profile,
+            external_sign_in::sixty_four_parallel_redeems_are_one,
+            external_sign_in::unfinished_sign_ins_are_cleaned_up,
         );
         $crate::store_contract!(@leases $open);
     };
@@ -185,18 +185,19 @@ pub mod activity;
 pub mod clean_up;
 pub mod clients;
 pub mod codes;
+#[cfg(test)]
+mod enumeration_resistance;
+pub mod external_sign_in;
 pub mod guests;
-mod house;
 pub mod idempotency;
-pub mod identity_provider;
 pub mod keys;
 pub mod leases;
 pub mod ledger;
-pub mod letters;
 pub mod locks;
 pub mod notifications;
 pub mod oauth;
 pub mod operator;
+pub mod outbox;
 pub mod owner;
 pub mod passwords;
 pub mod recovery;
@@ -206,5 +207,4 @@ pub mod results;
 pub mod second_factor;
 pub mod secrets;
 pub mod sessions;
-#[cfg(test)]
-mod twins;
+mod test_service;

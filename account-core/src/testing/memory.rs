@@ -3,9 +3,9 @@
 mod activity;
 mod clean_up;
 mod codes;
+mod external_identities;
 mod guests;
 mod idempotency;
-mod identity_provider;
 mod keys;
 mod leases;
 mod ledger;
@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::accounts::activity::{LoginTry, Transaction};
-use crate::accounts::{KeptResult, KeyStatus, ResultId, Subscription};
+use crate::accounts::{KeyStatus, ResultId, StoredResult, Subscription};
 use crate::client::ClientMark;
 use crate::code::Challenge;
 use crate::credits::{CallerId, Entry};
@@ -35,9 +35,9 @@ use crate::guest::{GuestId, NewGuest};
 use crate::idempotency::Slot;
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::NewKey;
-use crate::letter::OutboxLetter;
-use crate::limit::lease::Shared;
+use crate::limit::lease::SharedWindow;
 use crate::lockout::{Counter, Lockout};
+use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::session::Session;
 use crate::tier::Tier;
@@ -94,7 +94,7 @@ struct State {
     keys: Vec<Key>,
     guests: BTreeMap<GuestId, NewGuest>,
     challenges: Vec<Tried>,
-    letters: Vec<Waiting>,
+    messages: Vec<Waiting>,
     lockouts: HashMap<(Digest<Email>, Counter), Lockout>,
     known: HashMap<(Digest<Email>, Digest<ClientMark>), Timestamp>,
     last_try: i64,
@@ -110,12 +110,12 @@ struct State {
     /// The first day of which no call was removed.
     usage_since: i64,
     secrets: Vec<WrappedSecret>,
-    results: HashMap<ResultId, KeptResult>,
-    shared: HashMap<CallerId, Shared>,
+    results: HashMap<ResultId, StoredResult>,
+    shared: HashMap<CallerId, SharedWindow>,
     oauth: oauth::Oauth,
     slots: HashMap<Slot, idempotency::Taken>,
     notifications: notifications::Notifications,
-    identities: identity_provider::Identities,
+    identities: external_identities::Identities,
 }
 
 /// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
@@ -155,7 +155,7 @@ struct Tried {
 }
 
 struct Waiting {
-    letter: OutboxLetter,
+    message: SealedMessage,
     due_at: Option<Timestamp>,
     failures: u32,
 }

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 
 use crate::{Failure, Target, cluster::Server, service::Data};
 
-mod books;
 mod clients;
 mod database;
+mod ledger_check;
 mod service;
 
 use clients::{Known, Repeated};

@@ -12,9 +12,9 @@ use crate::{
 };
 
 mod credits;
+mod failover;
 mod limits;
 mod revocation;
-mod upheaval;
 
 /// How many instances there are.
 const INSTANCES: usize = 3;
@@ -38,18 +38,18 @@ pub(crate) async fn run(args: &InstancesArgs) -> Result<(), Failure> {
     credits::run(&data, &addresses).await?;
     limits::run(&data, &addresses).await?;
     revocation::run(&data, &addresses).await?;
-    let services = upheaval::run(&args.target, &data, services).await?;
+    let services = failover::run(&args.target, &data, services).await?;
     for service in services {
         service.stop().await?;
     }
-    upheaval::audit(&args.target, &data).await?;
+    failover::audit(&args.target, &data).await?;
     data.remove().await
 }
 
 /// A connection to each instance, and whose turn it is.
 struct Round {
     connections: Vec<Connection>,
-    turn: usize,
+    round: usize,
 }
 
 impl Round {
@@ -58,12 +58,12 @@ impl Round {
         for address in addresses {
             connections.push(Connection::open(*address).await?);
         }
-        Ok(Self { connections, turn: first })
+        Ok(Self { connections, round: first })
     }
 
     async fn send(&mut self, request: &Request) -> Result<Answer, Failure> {
-        self.turn += 1;
-        let instance = self.turn % self.connections.len();
+        self.round += 1;
+        let instance = self.round % self.connections.len();
         Ok(self.connections[instance].send(request).await?)
     }
 }

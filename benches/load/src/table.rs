@@ -73,7 +73,7 @@ pub(crate) async fn paced(
             // Spread over the first interval, so that they do not come all at once.
             let mut due =
                 start + apart.unwrap_or_default().mul_f64(index as f64 / connections as f64);
-            let mut turn = 0;
+            let mut round = 0;
             while start.elapsed() < duration {
                 let sent = match apart {
                     None => Instant::now(),
@@ -84,7 +84,7 @@ pub(crate) async fn paced(
                         sent
                     }
                 };
-                match connection.send(&mine[turn % mine.len()]).await {
+                match connection.send(&mine[round % mine.len()]).await {
                     Ok(answer) if answer.status == 200 => {
                         let micros = sent.elapsed().as_micros();
                         figures.latencies.push(u32::try_from(micros).unwrap_or(u32::MAX));
@@ -98,7 +98,7 @@ pub(crate) async fn paced(
                         }
                     }
                 }
-                turn += 1;
+                round += 1;
             }
             figures
         });

@@ -24,7 +24,7 @@ enum Content<T> {
     /// What will be written.
     Data(T),
     /// The whole body, written already.
-    Written(String),
+    JsonString(String),
 }
 
 impl<T> Answer<T> {
@@ -40,7 +40,7 @@ impl<T> Answer<T> {
 
     /// A success whose body is written already.
     pub(super) fn written(body: String) -> Self {
-        Self::with(Content::Written(body))
+        Self::with(Content::JsonString(body))
     }
 
     fn with(content: Content<T>) -> Self {
@@ -94,7 +94,7 @@ impl<T: ToJSON> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
         let body = match self.content {
             Content::Data(data) => envelope(&data.to_json_string(), self.root_message),
-            Content::Written(body) => body,
+            Content::JsonString(body) => body,
         };
         let response = Response::builder().content_type("application/json");
         let response = match self.cookie {

@@ -13,10 +13,10 @@ use poem_openapi::{
 use serde_json::Value;
 
 use super::{
-    call::Call,
-    faults::{self, Fault, Step, Walked},
+    context::RequestContext,
+    error::ApiError,
     json_position,
-    refusal::Refusal,
+    validation::{self, Fault, Step, Walked},
 };
 
 /// A body up to this size is read before it is asked for, and parsed in place: it takes well under
@@ -58,14 +58,14 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let call = Call::of(request);
+        let call = RequestContext::of(request);
         let limit = call.body_limit();
         let is_large = announced_length(request).is_none_or(|length| length > SMALL);
-        let refuse = |refusal: Refusal| refusal.into_error(request);
+        let refuse = |refusal: ApiError| refusal.into_error(request);
         if !is_large {
             let bytes = read(request, body, limit).await?;
             call.note_body(&bytes);
-            return parse(&bytes).map(Self).map_err(|faults| refuse(Refusal::Faults(faults)));
+            return parse(&bytes).map(Self).map_err(|faults| refuse(ApiError::Faults(faults)));
         }
         // Few large bodies at once, and none of them parsed where others wait for an answer.
         let place = call.service.large_bodies.acquire().await;
@@ -75,9 +75,9 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
             noting.note_body(&bytes);
             parse(&bytes)
         };
-        let parsed = call.service.long_work.run(work).await.map_err(refuse)?;
+        let parsed = call.service.compute_pool.run(work).await.map_err(refuse)?;
         drop(place);
-        parsed.map(Self).map_err(|faults| refuse(Refusal::Faults(faults)))
+        parsed.map(Self).map_err(|faults| refuse(ApiError::Faults(faults)))
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn announced_length(request: &Request) -> Option<usize> {
 
 /// Reads the body up to `limit`, and refuses what is not announced as JSON.
 pub(crate) async fn read(request: &Request, body: &mut RequestBody, limit: usize) -> Result<Bytes> {
-    let too_large = || Refusal::BodyTooLarge { limit }.into_error(request);
+    let too_large = || ApiError::BodyTooLarge { limit }.into_error(request);
     if announced_length(request).is_some_and(|length| length > limit) {
         return Err(too_large());
     }
@@ -99,13 +99,13 @@ pub(crate) async fn read(request: &Request, body: &mut RequestBody, limit: usize
     let bytes = match read.await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
-        Ok(Err(_)) => return Err(Refusal::BodyBroken.into_error(request)),
-        Err(_) => return Err(Refusal::BodyTooSlow.into_error(request)),
+        Ok(Err(_)) => return Err(ApiError::BodyBroken.into_error(request)),
+        Err(_) => return Err(ApiError::BodyTooSlow.into_error(request)),
     };
     if bytes.is_empty() || is_json(request.content_type()) {
         Ok(bytes)
     } else {
-        Err(Refusal::MediaType.into_error(request))
+        Err(ApiError::MediaType.into_error(request))
     }
 }
 
@@ -131,14 +131,14 @@ fn is_json(content_type: Option<&str>) -> bool {
 /// Parses straight into the type; only where that fails are the faults looked for.
 fn parse<T: ParseFromJSON>(bytes: &[u8]) -> Result<T, Vec<Fault>> {
     let mut value = decode(bytes)?;
-    if !faults::holds_null(&value) {
+    if !validation::holds_null(&value) {
         if let Ok(parsed) = T::parse_from_json(Some(value)) {
             return Ok(parsed);
         }
         // Read a second time: keeping a copy would make every good request pay for the faulty.
         value = decode(bytes)?;
     }
-    match faults::walk::<T>(value) {
+    match validation::walk::<T>(value) {
         Walked::Faulty(faults) => Err(faults),
         // What the walk lets pass and the type does not is told in the type's own words.
         Walked::Sound(value) => T::parse_from_json(Some(value)).map_err(|error| {

@@ -2,7 +2,7 @@
 
 use poem::{Request, http::header};
 
-use super::Refusal;
+use super::ApiError;
 
 /// The largest form that anyone may send.
 const LARGEST: usize = 64 * 1024;
@@ -22,14 +22,14 @@ impl Form {
     }
 
     /// Reads the body of a request that is announced as a form.
-    pub(crate) async fn of_body(request: &mut Request) -> Result<Self, Refusal> {
+    pub(crate) async fn of_body(request: &mut Request) -> Result<Self, ApiError> {
         let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-            return Err(Refusal::MediaType);
+            return Err(ApiError::MediaType);
         }
         let bytes = request.take_body().into_bytes_limit(LARGEST).await;
-        let bytes = bytes.map_err(|_| Refusal::BodyTooLarge { limit: LARGEST })?;
+        let bytes = bytes.map_err(|_| ApiError::BodyTooLarge { limit: LARGEST })?;
         let pairs = form_urlencoded::parse(&bytes).into_owned();
         Ok(Self(pairs.filter(|(_, value)| !value.is_empty()).collect()))
     }

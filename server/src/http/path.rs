@@ -10,8 +10,8 @@ use poem_openapi::{
 };
 
 use super::{
-    Call, Refusal,
-    faults::{Fault, Step},
+    ApiError, RequestContext,
+    validation::{Fault, Step},
 };
 
 /// A whole number in the path.
@@ -56,10 +56,10 @@ impl<'a> ApiExtractor<'a> for Path<i64> {
     ) -> Result<Self> {
         let text = request.raw_path_param(options.name).unwrap_or_default();
         text.parse().map(Self).map_err(|_| {
-            let name = Call::of(request).path_parameter(options.name);
+            let name = RequestContext::of(request).path_parameter(options.name);
             let path = [Step::name("path"), Step::name(name)];
             let fault = Fault::new(&path, "type_error.integer", "value is not a valid integer");
-            Refusal::Faults(vec![fault]).into_error(request)
+            ApiError::Faults(vec![fault]).into_error(request)
         })
     }
 }

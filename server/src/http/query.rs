@@ -11,8 +11,8 @@ use poem_openapi::{
 use serde_json::Value;
 
 use super::{
-    Call, Refusal,
-    faults::{Fault, Step, check_value},
+    ApiError, RequestContext,
+    validation::{Fault, Step, check_value},
 };
 
 /// A parameter of the query string.
@@ -79,9 +79,9 @@ fn sent(request: &Request) -> Result<Vec<(String, String)>> {
 
 /// Refuses the request with every fault of its parameters.
 fn check(request: &Request, sent: &[(String, String)]) -> Result<()> {
-    let parameters = Call::of(request).parameters();
+    let parameters = RequestContext::of(request).parameters();
     let faults: Vec<_> = parameters.iter().flat_map(|one| one.faults(sent)).collect();
-    if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults).into_error(request)) }
+    if faults.is_empty() { Ok(()) } else { Err(ApiError::Faults(faults).into_error(request)) }
 }
 
 impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
@@ -119,7 +119,7 @@ impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
             (first, _) => T::parse_from_parameters(first).map(Self).map_err(|error| {
                 let path = [Step::name("query"), Step::name(options.name)];
                 let fault = Fault::new(&path, "value_error", error.into_message());
-                Refusal::Faults(vec![fault]).into_error(request)
+                ApiError::Faults(vec![fault]).into_error(request)
             }),
         }
     }

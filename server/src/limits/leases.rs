@@ -1,6 +1,6 @@
 //! Where calls are leased that several instances count together.
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
+use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
 use account_core::{CallerId, StoreError, Timestamp};
 use chrono::TimeDelta;
 
@@ -36,7 +36,10 @@ impl Leases {
     /// # Errors
     ///
     /// [`StoreError`] where the place does not answer; what was not given back until then is not.
-    pub async fn give_back_all(&self, unused: &[(CallerId, Unused)]) -> Result<(), StoreError> {
+    pub async fn give_back_all(
+        &self,
+        unused: &[(CallerId, ReturnedCalls)],
+    ) -> Result<(), StoreError> {
         match self {
             Self::Database(writer) => writer.store().give_back_all(unused).await,
             Self::Redis(redis) => {
@@ -57,14 +60,14 @@ impl LeaseStore for Leases {
         }
     }
 
-    async fn give_back(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
+    async fn give_back(&self, caller: CallerId, unused: ReturnedCalls) -> Result<(), StoreError> {
         match self {
             Self::Database(writer) => writer.give_back(caller, unused).await,
             Self::Redis(redis) => redis.give_back(caller, unused).await,
         }
     }
 
-    async fn shared(&self, caller: CallerId) -> Result<Shared, StoreError> {
+    async fn shared(&self, caller: CallerId) -> Result<SharedWindow, StoreError> {
         match self {
             Self::Database(writer) => writer.shared(caller).await,
             Self::Redis(redis) => redis.shared(caller).await,

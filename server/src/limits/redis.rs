@@ -6,7 +6,7 @@
 
 use std::{fmt, str::FromStr, sync::LazyLock, time::Duration};
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
+use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
 use account_core::{CallerId, StoreError};
 use redis::{
     AsyncCommands, Client, ConnectionInfo, IntoConnectionInfo, RedisError, Script,
@@ -103,7 +103,7 @@ impl RedisLeases {
         &self,
         caller: CallerId,
         read: &str,
-        shared: &Shared,
+        shared: &SharedWindow,
     ) -> Result<Option<String>, StoreError> {
         let mut replace = REPLACE.key(key(caller));
         replace.arg(read).arg(shared.to_string()).arg(shared.kept_for().as_secs().max(1));
@@ -111,9 +111,9 @@ impl RedisLeases {
     }
 
     /// What is shared where there is no text: what was written down.
-    async fn written_down(&self, caller: CallerId, ask: &Ask) -> Result<Shared, StoreError> {
-        let since = Shared::looks_back_to(ask.now, &ask.allowance);
-        Ok(Shared::of_calls(&self.store.calls_of(caller, since).await?))
+    async fn written_down(&self, caller: CallerId, ask: &Ask) -> Result<SharedWindow, StoreError> {
+        let since = SharedWindow::looks_back_to(ask.now, &ask.allowance);
+        Ok(SharedWindow::of_calls(&self.store.calls_of(caller, since).await?))
     }
 }
 
@@ -136,7 +136,7 @@ impl LeaseStore for RedisLeases {
         }
     }
 
-    async fn give_back(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
+    async fn give_back(&self, caller: CallerId, unused: ReturnedCalls) -> Result<(), StoreError> {
         let mut text = self.read(caller).await?;
         while !text.is_empty() {
             let mut shared = parse(&text)?;
@@ -149,9 +149,9 @@ impl LeaseStore for RedisLeases {
         Ok(())
     }
 
-    async fn shared(&self, caller: CallerId) -> Result<Shared, StoreError> {
+    async fn shared(&self, caller: CallerId) -> Result<SharedWindow, StoreError> {
         match self.read(caller).await?.as_str() {
-            "" => Ok(Shared::default()),
+            "" => Ok(SharedWindow::default()),
             text => parse(text),
         }
     }
@@ -164,7 +164,7 @@ fn key(caller: CallerId) -> String {
     }
 }
 
-fn parse(text: &str) -> Result<Shared, StoreError> {
+fn parse(text: &str) -> Result<SharedWindow, StoreError> {
     text.parse().map_err(StoreError::new)
 }
 

@@ -7,11 +7,11 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 use serde_json::json;
 
 use super::Store;
-use super::calls_by_account::forget_calls;
-use super::engine::{Turn, elements, is_postgres};
+use super::engine::{AdvisoryLock, elements, is_postgres};
 use super::ledger::MICROSECONDS_A_DAY;
-use super::months::drop_before;
 use super::rows::{column, statement, stored, time};
+use super::usage_index::forget_calls;
+use super::usage_partitions::drop_before;
 
 pub(super) const CHALLENGES: &str = "DELETE FROM challenge WHERE id IN \
     (SELECT id FROM challenge WHERE created_at <= $1 LIMIT $2)";
@@ -61,7 +61,7 @@ pub(super) const TALLIES: &str = "DELETE FROM usage_day WHERE (account_id, day, 
 
 impl CleanUpStore for Store {
     async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let change = self.write_in_turn(Turn::CleanUp).await?;
+        let change = self.write_locked(AdvisoryLock::CleanUp).await?;
         let most: Value = limit.into();
         let removed = match stale {
             Stale::Guests(expired) => remove_guests(&change, expired, limit).await?,

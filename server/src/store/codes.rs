@@ -2,14 +2,14 @@
 
 use account_core::code::{Attempt, Challenge, ChallengeId, CodeStore, Purpose, TRIES};
 use account_core::identity::Email;
-use account_core::letter::OutboxLetter;
+use account_core::outbox::SealedMessage;
 use account_core::vault::Digest;
 use account_core::{AccountId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
-use super::engine::{Turn, lock_account};
-use super::outbox::{insert_letter, may_send};
+use super::engine::{AdvisoryLock, lock_account};
+use super::outbox::{insert_message, may_send};
 use super::rows::{
     column, digest, digest_column, narrow, number, number_column, statement, stored, time,
     time_column,
@@ -19,9 +19,9 @@ impl CodeStore for Store {
     async fn send_code(
         &self,
         challenge: Challenge,
-        letter: OutboxLetter,
+        message: SealedMessage,
     ) -> Result<(), StoreError> {
-        let change = self.write_in_turn(Turn::Email(&challenge.recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&challenge.recipient)).await?;
         // An address without an account takes the same road, with a number that nobody has.
         let account = challenge.account.map_or(0, |account| account.0);
         lock_account(&change, AccountId(account)).await?;
@@ -29,15 +29,15 @@ impl CodeStore for Store {
         let query = "SELECT id FROM account WHERE id = $1 AND (verified_at IS NOT NULL) = $2";
         let query = statement(query, [account.into(), verified.into()]);
         let fits = stored(change.query_one_raw(query).await)?.is_some();
-        let now = letter.created_at;
-        let allowed = may_send(&change, &letter.recipient, challenge.purpose, now).await?;
+        let now = message.created_at;
+        let allowed = may_send(&change, &message.recipient, challenge.purpose, now).await?;
         if !allowed || (challenge.account.is_some() && !fits) {
             return Ok(());
         }
         replace_challenge(&change, &challenge).await?;
-        insert_letter(&change, letter).await?;
+        insert_message(&change, message).await?;
         stored(change.commit().await)?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         Ok(())
     }
 
@@ -48,7 +48,7 @@ impl CodeStore for Store {
         proof: Option<ChallengeId>,
         now: Timestamp,
     ) -> Result<Option<Attempt>, StoreError> {
-        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
         let query = "SELECT id, account_id, digest, created_at, tries, token_tries FROM challenge \
                      WHERE recipient = $1 AND purpose = $2 AND NOT used";
         let values = [digest(&recipient), purpose.name().into()];

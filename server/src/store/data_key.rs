@@ -14,7 +14,7 @@ use account_core::reseal::reseal_all;
 use account_core::vault::{VaultStore, WrappedSecret};
 use account_core::{Entropy, Vault};
 
-use super::master_key::{open_now, reopen, turn};
+use super::master_key::{lock_file, open_now, reopen};
 use super::{OpenError, Store};
 
 /// How often an instance looks for new data keys.
@@ -61,7 +61,7 @@ pub async fn rotate_data_key(
     everybody_looked: impl AsyncFn(),
     mut progress: impl FnMut(DataKeyRotation),
 ) -> Result<(), OpenError> {
-    let _turn = turn(file).await?;
+    let _guard = lock_file(file).await?;
     let (master, vault) = reopen(store, file).await?;
     let save = async || store.replace_secrets(vault.wrap(&master, entropy)).await;
     // With older keys still there a rotation was cut short after its new key began to seal.

@@ -18,7 +18,7 @@
 //!
 //! - a guarded change whose count of rows is looked at: `UPDATE … WHERE id = $1 AND NOT used`;
 //! - [`lock_account`] before the account, its keys or its balance are read;
-//! - a [`Turn`], taken by [`Store::write_in_turn`], where a whole flow must be alone: all that
+//! - a [`AdvisoryLock`], taken by [`Store::write_locked`], where a whole flow must be alone: all that
 //!   happens to one e-mail address, or work that only one instance should do at a time;
 //! - [`unless_taken`](super::rows::unless_taken) where two may write the same unique value.
 //!
@@ -30,12 +30,12 @@ use account_core::{AccountId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend};
 
 use super::Store;
-use super::change::Change;
 use super::rows::{statement, stored};
+use super::write_transaction::WriteTransaction;
 
 /// What a transaction is alone with, among all that take a turn at it in any instance.
 #[derive(Clone, Copy)]
-pub(super) enum Turn<'a> {
+pub(super) enum AdvisoryLock<'a> {
     /// Everything about an address: forms, codes, letters, tries, known clients.
     Email(&'a Digest<Email>),
     /// Taking away what is over.
@@ -44,7 +44,7 @@ pub(super) enum Turn<'a> {
     Secrets,
 }
 
-impl Turn<'_> {
+impl AdvisoryLock<'_> {
     /// The number of the advisory lock. Two that share one wait for each other in vain, no more.
     fn key(self) -> i64 {
         match self {
@@ -60,10 +60,13 @@ impl Turn<'_> {
 
 impl Store {
     /// Begins a transaction that writes, once no other has this turn.
-    pub(super) async fn write_in_turn(&self, turn: Turn<'_>) -> Result<Change, StoreError> {
+    pub(super) async fn write_locked(
+        &self,
+        lock: AdvisoryLock<'_>,
+    ) -> Result<WriteTransaction, StoreError> {
         let change = self.write().await?;
         if is_postgres(&*change) {
-            let wait = statement("SELECT pg_advisory_xact_lock($1)", [turn.key().into()]);
+            let wait = statement("SELECT pg_advisory_xact_lock($1)", [lock.key().into()]);
             stored(change.execute_raw(wait).await)?;
         }
         Ok(change)

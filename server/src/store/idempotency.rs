@@ -2,7 +2,7 @@
 
 use account_core::credits::{Entry, Settlement};
 use account_core::idempotency::{
-    Claim, Claimed, HELD, IdempotencyStore, KEPT, KeptAnswer, RequestDigest, Slot,
+    Claim, Claimed, HELD, IdempotencyStore, KEPT, RequestDigest, Slot, StoredAnswer,
 };
 use account_core::{StoreError, Timestamp};
 use rusqlite::{Transaction, named_params};
@@ -59,9 +59,9 @@ impl IdempotencyStore for Store {
         entry: Entry,
         body: String,
     ) -> Result<Option<Settlement>, StoreError> {
-        match &self.books {
-            Some(books) => {
-                books
+        match &self.sqlite_ledger {
+            Some(sqlite_ledger) => {
+                sqlite_ledger
                     .clone()
                     .write(move |change| fill_on_sqlite(change, claim, &entry, &body))
                     .await
@@ -96,7 +96,7 @@ impl Store {
         Ok(Some(match body {
             _ if request != claim.request => Claimed::OtherRequest,
             None => Claimed::Running,
-            Some(body) => Claimed::Answered(KeptAnswer {
+            Some(body) => Claimed::Answered(StoredAnswer {
                 body,
                 cost: narrow(&row, "cost")?,
                 balance: narrow(&row, "balance")?,
@@ -117,7 +117,7 @@ fn fill_on_sqlite(
     if change.prepare_cached(FILL)?.execute(filled)? == 0 {
         return Ok(None);
     }
-    let settled = ledger::sqlite::settle(&change, std::slice::from_ref(entry))?;
+    let settled = ledger::sqlite_ledger::settle(&change, std::slice::from_ref(entry))?;
     if let Some(Settlement::Charged { balance }) = settled.first() {
         let kept = named_params! { "$1": slot, "$2": balance };
         change.prepare_cached(BALANCE)?.execute(kept)?;
@@ -143,7 +143,7 @@ async fn fill_on_postgres(
     if fill.execute(&mut *change).await?.rows_affected() == 0 {
         return Ok(None);
     }
-    let settled = ledger::postgres::settle_on(&mut change, &[entry]).await?;
+    let settled = ledger::postgres_ledger::settle_on(&mut change, &[entry]).await?;
     if let Some(Settlement::Charged { balance }) = settled.first() {
         let keep = sqlx::query(BALANCE).bind(claim.slot.0.to_vec()).bind(balance.cast_signed());
         keep.execute(&mut *change).await?;

@@ -1,6 +1,6 @@
 //! The lease writers: each leases whatever is asked of it at once, and waits for nothing itself.
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
+use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
 use account_core::{CallerId, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -55,11 +55,11 @@ impl LeaseStore for LeaseWriter {
         leased.await.map_err(|_| closed())?
     }
 
-    async fn give_back(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
+    async fn give_back(&self, caller: CallerId, unused: ReturnedCalls) -> Result<(), StoreError> {
         self.store.give_back(caller, unused).await
     }
 
-    async fn shared(&self, caller: CallerId) -> Result<Shared, StoreError> {
+    async fn shared(&self, caller: CallerId) -> Result<SharedWindow, StoreError> {
         self.store.shared(caller).await
     }
 }
@@ -113,11 +113,11 @@ mod tests {
         let hourly = |id: i64| if id % 5 == 0 { 3 } else { 1_000 };
         let times = |id: i64| if id % 5 == 0 { 6 } else { 1 + id % 3 };
         let earlier = all((0..500).map(|id| here.lease(account(id), ask(hourly(id)))));
-        let asks = (0..1_000).flat_map(|id| (0..times(id)).map(move |turn| (id, turn)));
+        let asks = (0..1_000).flat_map(|id| (0..times(id)).map(move |round| (id, round)));
         assert_eq!(earlier.await.into_iter().filter(Result::is_ok).count(), 500);
 
-        let leases = all(asks.map(async |(id, turn)| {
-            let instance = if turn % 2 == 0 { &here } else { &there };
+        let leases = all(asks.map(async |(id, round)| {
+            let instance = if round % 2 == 0 { &here } else { &there };
             (id, instance.lease(account(id), ask(hourly(id))).await.expect("the store answers"))
         }));
         let mut given: HashMap<i64, Vec<Lease>> = HashMap::new();
@@ -126,11 +126,11 @@ mod tests {
         }
 
         for (id, mut leases) in given {
-            let mut model = Shared::default();
+            let mut model = SharedWindow::default();
             let earlier = (id < 500).then(|| model.lease(&ask(hourly(id))));
             let mut expected: Vec<Lease> =
                 leases.iter().map(|_| model.lease(&ask(hourly(id)))).collect();
-            let order = |lease: &Lease| (lease.standing.remaining, lease.calls);
+            let order = |lease: &Lease| (lease.limit_status.remaining, lease.calls);
             leases.sort_by_key(order);
             expected.sort_by_key(order);
             assert_eq!(leases, expected, "caller {id}");
@@ -161,17 +161,17 @@ mod tests {
         let (store, known) = (writer.store(), (0..600).map(account));
         let leases = all(known.clone().map(|caller| writer.lease(caller, ask(1_000)))).await;
         let leases = leases.into_iter().map(|lease| lease.expect("the store answers"));
-        let unused = leases.map(|lease| Unused { cell: lease.cell, calls: lease.calls });
-        let mut unused: Vec<(CallerId, Unused)> = known.clone().zip(unused).collect();
+        let unused = leases.map(|lease| ReturnedCalls { cell: lease.cell, calls: lease.calls });
+        let mut unused: Vec<(CallerId, ReturnedCalls)> = known.clone().zip(unused).collect();
         unused.push((account(600), unused[0].1));
         store.give_back_all(&unused).await.expect("the store answers");
         for caller in known {
             let shared = store.shared(caller).await.expect("the store answers");
-            let standing = shared.standing(ask(1).now, &ask(1_000).allowance);
-            assert_eq!(standing.remaining, 1_000, "{caller:?}");
+            let limit_status = shared.limit_status(ask(1).now, &ask(1_000).allowance);
+            assert_eq!(limit_status.remaining, 1_000, "{caller:?}");
         }
         let untouched = store.shared(account(600)).await.expect("the store answers");
-        assert_eq!(untouched, Shared::default());
+        assert_eq!(untouched, SharedWindow::default());
     }
 
     #[tokio::test]
@@ -183,6 +183,6 @@ mod tests {
         writer.queue(account(2)).send(left).await.expect("the writer is there");
         writer.lease(account(4), ask(100)).await.expect("the store answers");
         let untouched = writer.shared(account(2)).await.expect("the store answers");
-        assert_eq!(untouched, Shared::default());
+        assert_eq!(untouched, SharedWindow::default());
     }
 }

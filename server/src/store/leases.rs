@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
+use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
 use account_core::{CallerId, MinuteCount, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
@@ -11,9 +11,9 @@ use super::engine::{by_engine, is_postgres};
 use super::ledger::MICROSECONDS_A_MINUTE;
 use super::rows::{column, malformed, narrow, statement, stored, time};
 
-pub(super) mod postgres;
+pub(super) mod postgres_leases;
 
-use postgres::{Changed, Changes, change_all};
+use postgres_leases::{Changed, Changes, change_all};
 
 /// How many callers a statement changes at once, so that none waits for long.
 pub(super) const LARGEST_BATCH: usize = 256;
@@ -46,17 +46,17 @@ impl LeaseStore for Store {
         self.lease_all(&[(caller, ask)]).await.pop().expect("one for each ask")
     }
 
-    async fn give_back(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
+    async fn give_back(&self, caller: CallerId, unused: ReturnedCalls) -> Result<(), StoreError> {
         self.give_back_all(&[(caller, unused)]).await
     }
 
-    async fn shared(&self, caller: CallerId) -> Result<Shared, StoreError> {
+    async fn shared(&self, caller: CallerId) -> Result<SharedWindow, StoreError> {
         Ok(read(&self.readers, caller).await?.unwrap_or_default())
     }
 }
 
 impl Store {
-    /// Applies [`Shared::lease`] for each ask, in order; a caller may ask more than once. On
+    /// Applies [`SharedWindow::lease`] for each ask, in order; a caller may ask more than once. On
     /// PostgreSQL two statements do it for all of them, unless other instances come between.
     pub(super) async fn lease_all(
         &self,
@@ -77,12 +77,15 @@ impl Store {
         in_order(asks, change_all(pool, open).await)
     }
 
-    /// Applies [`Shared::give_back`] for each of these.
+    /// Applies [`SharedWindow::give_back`] for each of these.
     ///
     /// # Errors
     ///
     /// [`StoreError`] where one of them could not be given back, though others may have been.
-    pub async fn give_back_all(&self, unused: &[(CallerId, Unused)]) -> Result<(), StoreError> {
+    pub async fn give_back_all(
+        &self,
+        unused: &[(CallerId, ReturnedCalls)],
+    ) -> Result<(), StoreError> {
         if !is_postgres(&self.writer) {
             for (caller, unused) in unused {
                 self.give_back_alone(*caller, *unused).await?;
@@ -114,7 +117,11 @@ impl Store {
     }
 
     /// On SQLite.
-    async fn give_back_alone(&self, caller: CallerId, unused: Unused) -> Result<(), StoreError> {
+    async fn give_back_alone(
+        &self,
+        caller: CallerId,
+        unused: ReturnedCalls,
+    ) -> Result<(), StoreError> {
         let change = self.write().await?;
         let Some(mut shared) = read(&*change, caller).await? else { return Ok(()) };
         shared.give_back(unused);
@@ -176,7 +183,7 @@ fn key(caller: CallerId) -> [Value; 2] {
 async fn read(
     connection: &impl ConnectionTrait,
     caller: CallerId,
-) -> Result<Option<Shared>, StoreError> {
+) -> Result<Option<SharedWindow>, StoreError> {
     let row = stored(connection.query_one_raw(statement(READ, key(caller))).await)?;
     let parse = |row| column::<String>(&row, "shared")?.parse().map_err(|_| malformed("shared"));
     row.map(parse).transpose()
@@ -213,8 +220,8 @@ mod tests {
         let ask = Ask { allowance: Allowance::hourly(10), now, unused: None };
         store.lease(ada, ask).await.expect("the store answers");
         store.forget_shared(now).await.expect("the store answers");
-        assert_ne!(store.shared(ada).await.expect("the store answers"), Shared::default());
+        assert_ne!(store.shared(ada).await.expect("the store answers"), SharedWindow::default());
         store.forget_shared(now + TimeDelta::microseconds(1)).await.expect("the store answers");
-        assert_eq!(store.shared(ada).await.expect("the store answers"), Shared::default());
+        assert_eq!(store.shared(ada).await.expect("the store answers"), SharedWindow::default());
     }
 }

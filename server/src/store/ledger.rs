@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use account_core::credits::TransactionKind;
 use account_core::{
-    AccountId, Audit, CallerId, Entry, Fault, FaultKind, GuestId, Ledger, MinuteCount, Settlement,
-    StoreError, Timestamp,
+    AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, GuestId, Ledger, MinuteCount,
+    Settlement, StoreError, Timestamp,
 };
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, TransactionTrait};
 
@@ -16,11 +16,11 @@ use super::Store;
 use super::engine::is_postgres;
 use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
 
-mod desk;
-pub(super) mod postgres;
-pub(super) mod sqlite;
+mod backend;
+pub(super) mod postgres_ledger;
+pub(super) mod sqlite_ledger;
 
-pub(super) use desk::Desk;
+pub(super) use backend::LedgerBackend;
 
 pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
@@ -50,12 +50,17 @@ fn tallies<'a>(calls: impl Iterator<Item = &'a Entry>) -> BTreeMap<TallyKey<'a>,
 
 impl Ledger for Store {
     async fn settle(&self, batch: Vec<Entry>) -> Result<Vec<Settlement>, StoreError> {
-        match &self.books {
+        match &self.sqlite_ledger {
             _ if batch.is_empty() => Ok(Vec::new()),
-            Some(books) => {
-                books.clone().write(move |change| sqlite::settle_and_commit(change, &batch)).await
+            Some(sqlite_ledger) => {
+                sqlite_ledger
+                    .clone()
+                    .write(move |change| sqlite_ledger::settle_and_commit(change, &batch))
+                    .await
             }
-            None => postgres::settle(self.writer.get_postgres_connection_pool(), &batch).await,
+            None => {
+                postgres_ledger::settle(self.writer.get_postgres_connection_pool(), &batch).await
+            }
         }
     }
 
@@ -124,7 +129,7 @@ pub(super) async fn book_grant(
 }
 
 /// Of an account that was deleted nothing may be left in the books.
-async fn wrong_balances(connection: &impl ConnectionTrait) -> Result<Vec<Fault>, StoreError> {
+async fn wrong_balances(connection: &impl ConnectionTrait) -> Result<Vec<AuditFault>, StoreError> {
     let query = "WITH booked AS \
                  (SELECT account_id, CAST(sum(credits) AS BIGINT) AS credits FROM ledger \
                   GROUP BY account_id) \
@@ -140,7 +145,7 @@ async fn wrong_balances(connection: &impl ConnectionTrait) -> Result<Vec<Fault>,
 
 /// Compares day by day from the first that is retained as a whole. Usage rows of a deleted account
 /// are nobody's, so its days are not compared.
-async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<Fault>, StoreError> {
+async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<AuditFault>, StoreError> {
     let query = "WITH retained AS (SELECT value AS day FROM sequence WHERE name = 'usage_since') \
                  SELECT account_id AS id, day, CAST(-sum(booked) AS BIGINT) AS expected, \
                  CAST(sum(used) AS BIGINT) AS found FROM \
@@ -157,8 +162,8 @@ async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<Fault>, St
     rows.iter().map(|row| fault(row, FaultKind::Usage { day: column(row, "day")? })).collect()
 }
 
-fn fault(row: &QueryResult, kind: FaultKind) -> Result<Fault, StoreError> {
-    Ok(Fault {
+fn fault(row: &QueryResult, kind: FaultKind) -> Result<AuditFault, StoreError> {
+    Ok(AuditFault {
         caller: CallerId::Account(AccountId(column(row, "id")?)),
         kind,
         expected: column(row, "expected")?,

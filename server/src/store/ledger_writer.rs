@@ -10,7 +10,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::ledger::Desk;
+use super::ledger::LedgerBackend;
 use super::{Store, writer_of};
 use crate::failpoint;
 
@@ -38,15 +38,15 @@ impl LedgerWriter {
     /// [`close`](Self::close) or with the last handle.
     #[must_use]
     pub fn start(store: &Store, batches: &Histogram) -> Self {
-        let desks = Desk::of(store);
+        let desks = LedgerBackend::of(store);
         let room = WAITING / desks.len();
         let lost = Arc::new(AtomicU64::new(0));
         let (queues, tasks) = desks
             .into_iter()
-            .map(|desk| {
+            .map(|backend| {
                 let (sender, receiver) = mpsc::channel(room);
-                let is_apart = desk.keeps_its_thread();
-                let task = write(desk, receiver, batches.clone(), lost.clone());
+                let is_apart = backend.keeps_its_thread();
+                let task = write(backend, receiver, batches.clone(), lost.clone());
                 let task = if is_apart {
                     tokio::task::spawn_blocking(|| Handle::current().block_on(task))
                 } else {
@@ -125,7 +125,7 @@ impl LedgerWriter {
 }
 
 async fn write(
-    mut desk: Desk,
+    mut backend: LedgerBackend,
     mut queue: mpsc::Receiver<(Entry, Answer)>,
     batches: Histogram,
     lost: Arc<AtomicU64>,
@@ -135,7 +135,7 @@ async fn write(
         let (entries, answers): (Vec<Entry>, Vec<Answer>) = waiting.drain(..).unzip();
         batches.observe(entries.len() as f64);
         failpoint::hit("ledger_taken");
-        let settled = desk.settle(&entries).await;
+        let settled = backend.settle(&entries).await;
         failpoint::hit("ledger_committed");
         for (answer, settlement) in answers.into_iter().zip(settled) {
             // Whoever asked may be gone; what was settled stays.
@@ -251,14 +251,14 @@ mod tests {
     }
 
     async fn the_audit_names_what_was_altered_behind_its_back(store: Store, _address: String) {
-        use account_core::{Fault, FaultKind};
+        use account_core::{AuditFault, FaultKind};
         use sea_orm::ConnectionTrait;
 
         let (ada, now) = account(&store, 10).await;
         store.settle(vec![entry(ada, 1, now), entry(ada, 2, now)]).await.expect("ok");
         store.writer.execute_unprepared("UPDATE account SET credit_balance = 9").await.expect("ok");
         let faults = store.audit().await.expect("ok").faults;
-        let expected = Fault { caller: ada, kind: FaultKind::Balance, expected: 8, found: 9 };
+        let expected = AuditFault { caller: ada, kind: FaultKind::Balance, expected: 8, found: 9 };
         assert_eq!(faults, [expected]);
 
         store.writer.execute_unprepared("UPDATE account SET credit_balance = 8").await.expect("ok");
@@ -266,7 +266,7 @@ mod tests {
         let faults = store.audit().await.expect("ok").faults;
         let day = now.timestamp().div_euclid(86_400);
         let kind = FaultKind::Usage { day };
-        assert_eq!(faults, [Fault { caller: ada, kind, expected: 2, found: 1 }]);
+        assert_eq!(faults, [AuditFault { caller: ada, kind, expected: 2, found: 1 }]);
 
         let below = store.writer.execute_unprepared("UPDATE account SET credit_balance = -1").await;
         assert!(below.is_err(), "the database itself refuses a debt");

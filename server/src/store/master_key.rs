@@ -71,7 +71,7 @@ pub async fn vault(store: &Store, file: &Path, entropy: &dyn Entropy) -> Result<
     match Vault::open(&master, &secrets) {
         // A rotation may be on its way, or was cut short: its end is waited for and looked at.
         Err(VaultError::WrongMasterKey) => {
-            let _turn = turn(file).await?;
+            let _guard = lock_file(file).await?;
             Ok(reopen(store, file).await?.1)
         }
         opened => opened.map_err(|cause| misfit(file, cause)),
@@ -91,7 +91,7 @@ pub async fn rotate_master_key(
     entropy: &dyn Entropy,
     mut progress: impl FnMut(Rotation),
 ) -> Result<(), OpenError> {
-    let _turn = turn(file).await?;
+    let _guard = lock_file(file).await?;
     let (_, vault) = reopen(store, file).await?;
     progress(Rotation::Opened);
     let (master, rows) = prepare(&vault, file, entropy)?;
@@ -188,7 +188,7 @@ fn sync_folder(file: &Path) -> std::io::Result<()> {
 
 /// Waits for its turn among the processes that rotate the key in this file; it lasts until the
 /// handle is dropped, or the process ends.
-pub(super) async fn turn(file: &Path) -> Result<File, OpenError> {
+pub(super) async fn lock_file(file: &Path) -> Result<File, OpenError> {
     const PAUSE: Duration = Duration::from_millis(50);
     let folder = folder_of(file);
     let handle = File::open(folder).map_err(|cause| OpenError::file(folder, cause))?;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     /// An account in the database whose key only the right secrets find.
-    async fn house(store: &Store, folder: &Path) -> (PathBuf, SeededEntropy, ApiKey) {
+    async fn fixture(store: &Store, folder: &Path) -> (PathBuf, SeededEntropy, ApiKey) {
         let (file, entropy) = (folder.join("master.key"), SeededEntropy::new(3));
         let accounts = accounts(store, &file, &entropy).await;
         let account = NewAccount {
@@ -365,7 +365,7 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = house(&store, folder.path()).await;
+        let (file, entropy, key) = fixture(&store, folder.path()).await;
         let running = accounts(&store, &file, &entropy).await;
         let old = std::fs::read(&file).expect("a file");
         let mut steps = Vec::new();
@@ -390,7 +390,7 @@ mod tests {
 
     async fn a_rotation_that_is_cut_short_anywhere_loses_no_key(store: Store, _address: String) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = house(&store, folder.path()).await;
+        let (file, entropy, key) = fixture(&store, folder.path()).await;
         for cut in 0..4 {
             if cut > 0 {
                 let (_, vault) = reopen(&store, &file).await.expect("the old key");
@@ -418,7 +418,7 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = house(&store, folder.path()).await;
+        let (file, entropy, key) = fixture(&store, folder.path()).await;
         let running = accounts(&store, &file, &entropy).await;
         let rotations = (0..4).map(|_| rotate_master_key(&store, &file, &entropy, |_| {}));
         let starts = (0..40).map(|_| vault(&store, &file, &entropy));
@@ -438,7 +438,7 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = house(&store, folder.path()).await;
+        let (file, entropy, key) = fixture(&store, folder.path()).await;
         let old = store.secrets().await.expect("ok");
         let vault = Arc::new(vault(&store, &file, &entropy).await.expect("the right key"));
         let later = Arc::new(SeededEntropy::new(99));
@@ -491,7 +491,7 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = house(&store, folder.path()).await;
+        let (file, entropy, key) = fixture(&store, folder.path()).await;
         for cut in 0..4 {
             let (master, vault) = reopen(&store, &file).await.expect("the key");
             let save = async || {
@@ -523,7 +523,7 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = house(&store, folder.path()).await;
+        let (file, entropy, key) = fixture(&store, folder.path()).await;
         let masters = all((0..3).map(|_| rotate_master_key(&store, &file, &entropy, |_| {})));
         let data =
             all((0..3).map(|_| rotate_data_key(&store, &file, &entropy, async || {}, |_| {})));

@@ -5,16 +5,16 @@ use account_core::accounts::notifications::{
     TEST_COOLDOWN,
 };
 use account_core::identity::Email;
-use account_core::letter::OutboxLetter;
 use account_core::notification::{
     Announcement, Channels, ChatId, Notice, NotificationId, PreferenceChanges, Preferences,
 };
+use account_core::outbox::SealedMessage;
 use account_core::{AccountId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::Store;
 use super::engine::lock_account;
-use super::outbox::{insert_letter, insert_letters};
+use super::outbox::{insert_message, insert_messages};
 use super::rows::{
     column, malformed, narrow, optional_time_column, statement, stored, time, time_column,
 };
@@ -187,7 +187,7 @@ impl PreferenceStore for Store {
     async fn send_test_message(
         &self,
         account: AccountId,
-        message: OutboxLetter,
+        message: SealedMessage,
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
         have_preferences(&change, account).await?;
@@ -198,9 +198,9 @@ impl PreferenceStore for Store {
         if stored(change.execute_raw(statement(test, values)).await)?.rows_affected() == 0 {
             return Ok(false);
         }
-        insert_letter(&change, message).await?;
+        insert_message(&change, message).await?;
         stored(change.commit().await)?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         Ok(true)
     }
 }
@@ -232,7 +232,7 @@ impl BroadcastStore for Store {
         let values = [id.into(), in_app.into(), email.into(), messaging.into(), is_done.into()];
         stored(change.execute_raw(statement(insert, values)).await)?;
         stored(change.commit().await)?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         // Forms are few, and have an index of their own.
         let count = "SELECT (SELECT count(*) FROM account) - \
                      (SELECT count(*) FROM account WHERE verified_at IS NULL) AS recipients";
@@ -266,7 +266,7 @@ impl BroadcastStore for Store {
     async fn post_batch(
         &self,
         batch: &Batch,
-        letters: Vec<OutboxLetter>,
+        messages: Vec<SealedMessage>,
     ) -> Result<(), StoreError> {
         let change = self.write().await?;
         let last = batch.recipients.last().map_or(batch.after, |last| last.account);
@@ -281,9 +281,9 @@ impl BroadcastStore for Store {
         if stored(change.execute_raw(statement(advance, values)).await)?.rows_affected() == 0 {
             return Ok(());
         }
-        insert_letters(&change, letters).await?;
+        insert_messages(&change, messages).await?;
         stored(change.commit().await)?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         Ok(())
     }
 }

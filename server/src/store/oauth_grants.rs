@@ -15,7 +15,7 @@ use account_core::{AccountCaller, AccountId, KeyId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
 use super::Store;
-use super::engine::{Turn, lock_account};
+use super::engine::{AdvisoryLock, lock_account};
 use super::oauth_clients::touch_client;
 use super::rows::{
     column, digest, malformed, narrow, number, number_column, optional_time_column, statement,
@@ -219,7 +219,7 @@ impl GrantStore for Store {
     }
 
     async fn reap(&self, stale: StaleOauth, limit: u32) -> Result<u64, StoreError> {
-        let change = self.write_in_turn(Turn::CleanUp).await?;
+        let change = self.write_locked(AdvisoryLock::CleanUp).await?;
         let most: Value = limit.into();
         let removed = match stale {
             StaleOauth::Codes(made) => execute(&change, CODES, [time(made), most]).await?,

@@ -4,7 +4,7 @@ use account_core::StoreError;
 use account_core::Timestamp;
 use account_core::code::Purpose;
 use account_core::identity::Email;
-use account_core::letter::{DueLetter, Lane, LetterId, OutboxLetter, OutboxStore, Postage};
+use account_core::outbox::{Channel, DueMessage, MessageId, OutboxStore, SealedMessage, SendQuota};
 use account_core::vault::{Digest, Sealed};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
@@ -15,59 +15,59 @@ use super::rows::{
 };
 
 impl OutboxStore for Store {
-    async fn due_letters(
+    async fn due_messages(
         &self,
-        lane: Lane,
+        channel: Channel,
         now: Timestamp,
         limit: u32,
-    ) -> Result<Vec<DueLetter>, StoreError> {
+    ) -> Result<Vec<DueMessage>, StoreError> {
         let query = "SELECT id, sealed, data_key, created_at, failures FROM letter \
                      WHERE lane = $1 AND due_at <= $2 ORDER BY due_at, created_at LIMIT $3";
-        let query = statement(query, [lane.name().into(), time(now), i64::from(limit).into()]);
+        let query = statement(query, [channel.name().into(), time(now), i64::from(limit).into()]);
         let rows = stored(self.readers.query_all_raw(query).await)?;
-        let letter = |row| {
+        let message = |row| {
             let sealed =
                 Sealed { data_key: narrow(row, "data_key")?, bytes: column(row, "sealed")? };
-            Ok(DueLetter {
-                id: LetterId(number_column(row, "id")?),
+            Ok(DueMessage {
+                id: MessageId(number_column(row, "id")?),
                 sealed,
                 created_at: time_column(row, "created_at")?,
                 failures: narrow(row, "failures")?,
             })
         };
-        rows.iter().map(letter).collect()
+        rows.iter().map(message).collect()
     }
 
-    async fn next_letter_at(&self, lane: Lane) -> Result<Option<Timestamp>, StoreError> {
+    async fn next_message_at(&self, channel: Channel) -> Result<Option<Timestamp>, StoreError> {
         let query = "SELECT min(due_at) AS due_at FROM letter \
                      WHERE lane = $1 AND due_at IS NOT NULL";
-        let query = statement(query, [lane.name().into()]);
+        let query = statement(query, [channel.name().into()]);
         let row = stored(self.readers.query_one_raw(query).await)?;
         row.map_or(Ok(None), |row| optional_time_column(&row, "due_at"))
     }
 
-    async fn waiting_letters(&self, lane: Lane) -> Result<u64, StoreError> {
+    async fn waiting_messages(&self, channel: Channel) -> Result<u64, StoreError> {
         let query = "SELECT count(*) AS letters FROM letter WHERE lane = $1 AND due_at IS NOT NULL";
-        let query = statement(query, [lane.name().into()]);
+        let query = statement(query, [channel.name().into()]);
         let row = stored(self.readers.query_one_raw(query).await)?;
         row.map_or(Ok(0), |row| narrow(&row, "letters"))
     }
 
-    async fn letter_sent(&self, id: LetterId, _now: Timestamp) -> Result<(), StoreError> {
+    async fn message_sent(&self, id: MessageId, _now: Timestamp) -> Result<(), StoreError> {
         let sent = "UPDATE letter SET due_at = NULL, sealed = $2 WHERE id = $1";
         let values = [number(id.0), Vec::<u8>::new().into()];
         self.execute(statement(sent, values)).await?;
         Ok(())
     }
 
-    async fn letter_failed(&self, id: LetterId, retry_at: Timestamp) -> Result<(), StoreError> {
+    async fn message_failed(&self, id: MessageId, retry_at: Timestamp) -> Result<(), StoreError> {
         let failed = "UPDATE letter SET due_at = $2, failures = failures + 1 WHERE id = $1";
         let values = [number(id.0), time(retry_at)];
         self.execute(statement(failed, values)).await?;
         Ok(())
     }
 
-    async fn forget_letters(&self, before: Timestamp) -> Result<u64, StoreError> {
+    async fn forget_messages(&self, before: Timestamp) -> Result<u64, StoreError> {
         let forget = "DELETE FROM letter WHERE due_at IS NULL AND created_at <= $1";
         let forgotten = self.execute(statement(forget, [time(before)])).await?;
         Ok(forgotten.rows_affected())
@@ -75,27 +75,27 @@ impl OutboxStore for Store {
 }
 
 /// Puts a letter into the outbox, due at once.
-pub(super) async fn insert_letter(
+pub(super) async fn insert_message(
     change: &DatabaseTransaction,
-    letter: OutboxLetter,
+    message: SealedMessage,
 ) -> Result<(), StoreError> {
-    insert_letters(change, vec![letter]).await
+    insert_messages(change, vec![message]).await
 }
 
 /// Puts letters into the outbox, due at once: one statement for many.
-pub(super) async fn insert_letters(
+pub(super) async fn insert_messages(
     change: &DatabaseTransaction,
-    letters: Vec<OutboxLetter>,
+    messages: Vec<SealedMessage>,
 ) -> Result<(), StoreError> {
     const COLUMNS: usize = 7;
-    if letters.is_empty() {
+    if messages.is_empty() {
         return Ok(());
     }
-    let rows = (0..letters.len()).map(|row| {
-        let [id, recipient, purpose, sealed, data_key, at, lane] =
+    let rows = (0..messages.len()).map(|row| {
+        let [id, recipient, purpose, sealed, data_key, at, channel] =
             std::array::from_fn::<_, COLUMNS, _>(|column| row * COLUMNS + column + 1);
         format!(
-            "(${id}, ${recipient}, ${purpose}, ${sealed}, ${data_key}, ${at}, ${at}, ${lane}, 0)"
+            "(${id}, ${recipient}, ${purpose}, ${sealed}, ${data_key}, ${at}, ${at}, ${channel}, 0)"
         )
     });
     let insert = format!(
@@ -103,15 +103,15 @@ pub(super) async fn insert_letters(
          VALUES {}",
         rows.collect::<Vec<_>>().join(", ")
     );
-    let values = letters.into_iter().flat_map(|letter| -> [Value; COLUMNS] {
+    let values = messages.into_iter().flat_map(|message| -> [Value; COLUMNS] {
         [
-            number(letter.id.0),
-            digest(&letter.recipient),
-            letter.purpose.map(Purpose::name).into(),
-            letter.sealed.bytes.into(),
-            letter.sealed.data_key.into(),
-            time(letter.created_at),
-            letter.lane.name().into(),
+            number(message.id.0),
+            digest(&message.recipient),
+            message.purpose.map(Purpose::name).into(),
+            message.sealed.bytes.into(),
+            message.sealed.data_key.into(),
+            time(message.created_at),
+            message.channel.name().into(),
         ]
     });
     stored(change.execute_raw(statement(&insert, values)).await)?;
@@ -127,9 +127,9 @@ pub(super) async fn may_send(
 ) -> Result<bool, StoreError> {
     let query = "SELECT count(*) AS letters, max(created_at) AS last_at FROM letter \
                  WHERE recipient = $1 AND purpose = $2 AND created_at > $3";
-    let values = [digest(recipient), purpose.name().into(), time(Postage::since(now))];
+    let values = [digest(recipient), purpose.name().into(), time(SendQuota::since(now))];
     let row = stored(change.query_one_raw(statement(query, values)).await)?;
     let Some(row) = row else { return Ok(true) };
     let last_at = optional_time_column(&row, "last_at")?;
-    Ok(Postage { letters: narrow(&row, "letters")?, last_at }.allows(now))
+    Ok(SendQuota { messages: narrow(&row, "letters")?, last_at }.allows(now))
 }

@@ -5,17 +5,17 @@ use account_core::accounts::sign_in::ReservedTry;
 use account_core::code::Purpose;
 use account_core::credits::TransactionKind;
 use account_core::identity::{Email, Username};
-use account_core::letter::OutboxLetter;
 use account_core::lockout::{Counter, Counters, Reservation};
+use account_core::outbox::SealedMessage;
 use account_core::vault::Digest;
 use account_core::{AccountId, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
 use super::Store;
 use super::clean_up::forget_caller;
-use super::engine::{Turn, lock_account};
+use super::engine::{AdvisoryLock, lock_account};
 use super::notifications::notify;
-use super::outbox::insert_letter;
+use super::outbox::insert_message;
 use super::registration::name_taken;
 use super::rows::{column, digest, statement, stored, time, unless_taken};
 use super::sign_in::{conclude, reserve};
@@ -63,7 +63,7 @@ impl OwnerStore for Store {
         &self,
         account: AccountId,
         enabled: bool,
-        notice: OutboxLetter,
+        notice: SealedMessage,
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
         let update = "UPDATE account SET mfa_enabled = $2 \
@@ -79,9 +79,9 @@ impl OwnerStore for Store {
         }
         let switched = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
         notify(&change, account, &switched, notice.created_at).await?;
-        insert_letter(&change, notice).await?;
+        insert_message(&change, notice).await?;
         stored(change.commit().await)?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         Ok(true)
     }
 
@@ -91,7 +91,7 @@ impl OwnerStore for Store {
         recipient: Digest<Email>,
         now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
-        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
         let counters = Counters::only(Counter::Confirmations);
         let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
@@ -105,13 +105,13 @@ impl OwnerStore for Store {
         right: bool,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
         conclude(&change, &recipient, &reservation, right, now).await?;
         stored(change.commit().await)
     }
 
     async fn delete_account(&self, deletion: Deletion) -> Result<bool, StoreError> {
-        let change = self.write_in_turn(Turn::Email(&deletion.recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&deletion.recipient)).await?;
         lock_account(&change, deletion.account).await?;
         let account = deletion.account.0;
         let query = "SELECT id FROM account WHERE id = $1 AND verified_at IS NOT NULL \
@@ -136,9 +136,9 @@ impl OwnerStore for Store {
         ] {
             stored(change.execute_raw(forget).await)?;
         }
-        insert_letter(&change, deletion.notice).await?;
+        insert_message(&change, deletion.notice).await?;
         self.commit_revised(change).await?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         Ok(true)
     }
 }

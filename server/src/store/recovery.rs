@@ -10,10 +10,10 @@ use sea_orm::ConnectionTrait;
 use super::Store;
 use super::clients::know;
 use super::codes::use_up;
-use super::engine::Turn;
+use super::engine::AdvisoryLock;
 use super::notifications::notify;
 use super::oauth_grants::end_grants;
-use super::outbox::insert_letter;
+use super::outbox::insert_message;
 use super::registration::verified;
 use super::rows::{digest, statement, stored};
 
@@ -23,7 +23,7 @@ impl RecoveryStore for Store {
     }
 
     async fn reset_password(&self, reset: Reset) -> Result<bool, StoreError> {
-        let change = self.write_in_turn(Turn::Email(&reset.known.recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&reset.known.recipient)).await?;
         if !use_up(&change, reset.challenge, reset.at).await? {
             return Ok(false);
         }
@@ -42,9 +42,9 @@ impl RecoveryStore for Store {
         end_grants(&change, reset.account).await?;
         notify(&change, reset.account, &Notice::PasswordChanged, reset.at).await?;
         know(&change, &reset.known).await?;
-        insert_letter(&change, reset.notice).await?;
+        insert_message(&change, reset.notice).await?;
         self.commit_revised(change).await?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         Ok(true)
     }
 }

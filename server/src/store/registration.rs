@@ -13,11 +13,11 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction};
 use super::Store;
 use super::clients::know;
 use super::codes::{replace_challenge, use_up};
-use super::engine::Turn;
+use super::engine::AdvisoryLock;
 use super::keys::insert_key;
 use super::ledger::book_grant;
 use super::notifications::notify;
-use super::outbox::{insert_letter, may_send};
+use super::outbox::{insert_message, may_send};
 use super::rows::{column, malformed, statement, stored, time, unless_taken};
 use super::sessions::insert_session;
 
@@ -32,7 +32,7 @@ impl RegistrationStore for Store {
 
     async fn register(&self, form: NewRegistration) -> Result<Registered, StoreError> {
         let now = form.created_at;
-        let change = self.write_in_turn(Turn::Email(&form.challenge.recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&form.challenge.recipient)).await?;
         if name_taken(&change, &form.username, &form.email, None, now).await? {
             return Ok(Registered::UsernameTaken);
         }
@@ -43,9 +43,9 @@ impl RegistrationStore for Store {
         if verified(&*change, &form.email).await?.is_some() {
             // Nobody's, so that trying a code costs the same as at an address that waits for one.
             replace_challenge(&change, &Challenge { account: None, ..form.challenge }).await?;
-            insert_letter(&change, form.letter_if_known).await?;
+            insert_message(&change, form.message_if_known).await?;
             stored(change.commit().await)?;
-            self.letters.notify_one();
+            self.messages.notify_one();
             return Ok(Registered::Known);
         }
         discard_forms(&change, &form.username, &form.email).await?;
@@ -66,9 +66,9 @@ impl RegistrationStore for Store {
             return Ok(Registered::UsernameTaken);
         }
         replace_challenge(&change, &form.challenge).await?;
-        insert_letter(&change, form.letter).await?;
+        insert_message(&change, form.message).await?;
         stored(change.commit().await)?;
-        self.letters.notify_one();
+        self.messages.notify_one();
         Ok(Registered::Saved)
     }
 
@@ -88,7 +88,7 @@ impl RegistrationStore for Store {
 
     async fn confirm_registration(&self, form: ConfirmedForm) -> Result<bool, StoreError> {
         let ConfirmedForm { challenge, account, key, session, client, credits, at } = form;
-        let change = self.write_in_turn(Turn::Email(&client.recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&client.recipient)).await?;
         if !use_up(&change, challenge, at).await? {
             return Ok(false);
         }

@@ -23,7 +23,7 @@ impl ResealStore for Store {
                 "SELECT id, account_id, sealed, data_key FROM api_key \
                  WHERE id > $1 AND length(sealed) > 0 ORDER BY id LIMIT $2"
             }
-            SealedKind::Letter => {
+            SealedKind::OutboundMessage => {
                 "SELECT id, sealed, data_key FROM letter \
                  WHERE id > $1 AND length(sealed) > 0 ORDER BY id LIMIT $2"
             }
@@ -35,7 +35,7 @@ impl ResealStore for Store {
         let sealed_row = |row| {
             let account = match kind {
                 SealedKind::ApiKey => AccountId(column(row, "account_id")?),
-                SealedKind::Letter | SealedKind::Form => NOBODY,
+                SealedKind::OutboundMessage | SealedKind::Form => NOBODY,
             };
             let sealed =
                 Sealed { data_key: narrow(row, "data_key")?, bytes: column(row, "sealed")? };
@@ -50,7 +50,7 @@ impl ResealStore for Store {
             SealedKind::ApiKey => {
                 "UPDATE api_key SET sealed = $2, data_key = $3 WHERE id = $1 AND sealed = $4"
             }
-            SealedKind::Letter => {
+            SealedKind::OutboundMessage => {
                 "UPDATE letter SET sealed = $2, data_key = $3 WHERE id = $1 AND sealed = $4"
             }
         };

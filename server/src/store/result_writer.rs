@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use account_core::accounts::ResultStore;
-use account_core::{KeptResult, StoreError};
+use account_core::{StoreError, StoredResult};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -16,7 +16,7 @@ const WAITING: usize = 1_024;
 const LARGEST_BATCH: usize = 128;
 
 type Answer = oneshot::Sender<Result<(), StoreError>>;
-type Queue = mpsc::Sender<(KeptResult, Answer)>;
+type Queue = mpsc::Sender<(StoredResult, Answer)>;
 
 /// A handle to the one task that writes results.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl ResultWriter {
     /// # Errors
     ///
     /// [`StoreError`] where the store fails or the writer was closed; it is not kept then.
-    pub async fn keep(&self, result: KeptResult) -> Result<(), StoreError> {
+    pub async fn keep(&self, result: StoredResult) -> Result<(), StoreError> {
         let closed = || StoreError::new("the results are closed");
         // A panic of another holder leaves the option as it was.
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -62,10 +62,10 @@ impl ResultWriter {
     }
 }
 
-async fn write(store: Store, mut queue: mpsc::Receiver<(KeptResult, Answer)>) {
+async fn write(store: Store, mut queue: mpsc::Receiver<(StoredResult, Answer)>) {
     let mut waiting = Vec::with_capacity(LARGEST_BATCH);
     while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
-        let (results, answers): (Vec<KeptResult>, Vec<Answer>) = waiting.drain(..).unzip();
+        let (results, answers): (Vec<StoredResult>, Vec<Answer>) = waiting.drain(..).unzip();
         if let [_] = results[..] {
             answer_all(answers, store.keep_results(results).await);
             continue;
@@ -88,7 +88,7 @@ fn answer_all(answers: Vec<Answer>, outcome: Result<(), StoreError>) {
 /// Lets no result be lost for another's fault. A batch that failed left nothing behind.
 async fn keep_singly(
     store: &Store,
-    results: Vec<KeptResult>,
+    results: Vec<StoredResult>,
     answers: Vec<Answer>,
     error: &StoreError,
 ) {
@@ -128,7 +128,7 @@ mod tests {
         let writer = ResultWriter::start(store);
         let keep = |id| {
             let body = "{}".to_owned();
-            writer.keep(KeptResult { id: ResultId(id), owner, body, at })
+            writer.keep(StoredResult { id: ResultId(id), owner, body, at })
         };
         // Number 7 comes twice, which the database refuses.
         let waiting = (0..50).chain([7]).map(keep);

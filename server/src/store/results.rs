@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use account_core::accounts::ResultStore;
-use account_core::{AccountId, KeptResult, ResultId, StoreError, Timestamp};
+use account_core::{AccountId, ResultId, StoreError, StoredResult, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
@@ -13,7 +13,7 @@ use super::rows::{column, number, statement, stored, time};
 const ROWS: usize = 16;
 
 impl ResultStore for Store {
-    async fn keep_results(&self, results: Vec<KeptResult>) -> Result<(), StoreError> {
+    async fn keep_results(&self, results: Vec<StoredResult>) -> Result<(), StoreError> {
         let change = self.write().await?;
         insert_results(&change, &results).await?;
         stored(change.commit().await)
@@ -35,7 +35,7 @@ impl ResultStore for Store {
 /// Writes results, save those of accounts that are gone.
 async fn insert_results(
     change: &DatabaseTransaction,
-    results: &[KeptResult],
+    results: &[StoredResult],
 ) -> Result<(), StoreError> {
     for rows in results.chunks(ROWS) {
         let values = rows.iter().flat_map(|kept| {

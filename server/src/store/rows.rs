@@ -11,7 +11,7 @@ use sea_orm::{DbBackend, DbErr, ExecResult, QueryResult, SqlErr, Statement, TryG
 pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
     let statement = Statement::from_sql_and_values(DbBackend::Sqlite, sql, values);
     #[cfg(test)]
-    super::plans::SEEN
+    super::query_plan_tests::SEEN
         .with_borrow_mut(|seen| seen.insert(sql.to_owned(), statement.values.clone()));
     statement
 }

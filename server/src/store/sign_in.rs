@@ -17,9 +17,9 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 use super::Store;
 use super::clients::{counters, know};
 use super::codes::{replace_challenge, use_up};
-use super::engine::Turn;
+use super::engine::AdvisoryLock;
 use super::notifications::notify;
-use super::outbox::{insert_letter, may_send};
+use super::outbox::{insert_message, may_send};
 use super::rows::{
     column, digest, narrow, number_column, optional_time, optional_time_column, statement, stored,
     time, time_column,
@@ -34,7 +34,7 @@ impl SignInStore for Store {
         marks: Marks,
         now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
-        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
         let counters = counters(&change, &recipient, &marks, now).await?;
         let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
@@ -46,11 +46,11 @@ impl SignInStore for Store {
         conclusion: Conclusion,
     ) -> Result<Option<ChallengeId>, StoreError> {
         let Conclusion { recipient, reservation, account, client, outcome, at } = conclusion;
-        let change = self.write_in_turn(Turn::Email(&recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
         let right = !matches!(outcome, Outcome::Wrong { .. });
         let locks = conclude(&change, &recipient, &reservation, right, at).await?;
         let method = LoginMethod::Password;
-        let mut standing = None;
+        let mut limit_status = None;
         match outcome {
             Outcome::NotLooked { locked: false } => {}
             Outcome::NotLooked { locked: true } => {
@@ -59,7 +59,7 @@ impl SignInStore for Store {
             Outcome::Wrong { notice } => {
                 remember(&change, account, &client, method, TryStatus::Failed, at).await?;
                 if locks && may_send(&change, &recipient, Purpose::Lock, at).await? {
-                    insert_letter(&change, notice).await?;
+                    insert_message(&change, notice).await?;
                     // An address without an account costs the same statement, which finds nobody.
                     let account = account.unwrap_or(AccountId(0));
                     let locked = Notice::Locked { until: at + LOCK };
@@ -73,19 +73,19 @@ impl SignInStore for Store {
                 rehash(&change, Some(session.account), rehashed).await?;
                 begin_session(&change, &session, &known, &client, method).await?;
             }
-            Outcome::MfaRequired { challenge, letter, rehashed } => {
+            Outcome::MfaRequired { challenge, message, rehashed } => {
                 rehash(&change, challenge.account, rehashed).await?;
                 if may_send(&change, &recipient, Purpose::Mfa, at).await? {
                     replace_challenge(&change, &challenge).await?;
-                    insert_letter(&change, letter).await?;
+                    insert_message(&change, message).await?;
                 }
-                standing = standing_challenge(&change, &recipient).await?;
+                limit_status = standing_challenge(&change, &recipient).await?;
             }
         }
         stored(change.commit().await)?;
         // At worst there was no letter, and the worker looks in vain.
-        self.letters.notify_one();
-        Ok(standing)
+        self.messages.notify_one();
+        Ok(limit_status)
     }
 
     async fn complete_mfa(
@@ -95,7 +95,7 @@ impl SignInStore for Store {
         known: KnownClient,
         client: &Client,
     ) -> Result<Option<SealedKey>, StoreError> {
-        let change = self.write_in_turn(Turn::Email(&known.recipient)).await?;
+        let change = self.write_locked(AdvisoryLock::Email(&known.recipient)).await?;
         let query = "SELECT id AS key_id, sealed, data_key FROM api_key \
                      WHERE account_id = $1 AND status = 'active'";
         let query = statement(query, [session.account.0.into()]);

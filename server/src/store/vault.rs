@@ -5,7 +5,7 @@ use account_core::vault::{SecretKind, VaultStore, WrappedSecret};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::Store;
-use super::engine::Turn;
+use super::engine::AdvisoryLock;
 use super::rows::{column, named, narrow, statement, stored};
 
 impl VaultStore for Store {
@@ -14,7 +14,7 @@ impl VaultStore for Store {
     }
 
     async fn save_secrets(&self, rows: Vec<WrappedSecret>) -> Result<bool, StoreError> {
-        let change = self.write_in_turn(Turn::Secrets).await?;
+        let change = self.write_locked(AdvisoryLock::Secrets).await?;
         if !read(&*change).await?.is_empty() {
             return Ok(false);
         }
@@ -24,7 +24,7 @@ impl VaultStore for Store {
     }
 
     async fn replace_secrets(&self, rows: Vec<WrappedSecret>) -> Result<(), StoreError> {
-        let change = self.write_in_turn(Turn::Secrets).await?;
+        let change = self.write_locked(AdvisoryLock::Secrets).await?;
         stored(change.execute_raw(statement("DELETE FROM secret", [])).await)?;
         insert(&change, rows).await?;
         stored(change.commit().await)

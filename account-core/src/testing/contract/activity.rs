@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 
-use super::house::{House, email};
+use super::test_service::{TestService, email};
 use crate::Entropy;
 use crate::accounts::{Store, UsageQuery, UsageReport};
 use crate::credits::{CallerId, Entry, TransactionKind};
@@ -18,7 +18,7 @@ pub(super) fn everything() -> UsageQuery {
     UsageQuery { days: 366, page: 1, page_size: 500, endpoint_filter: None, method_filter: None }
 }
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     /// Calls of two accounts over some days, at odd hours.
     async fn calls_over_days(&self) -> (AccountId, Vec<Entry>) {
         let ada = self.funded("ada", 10_000).await;
@@ -50,9 +50,9 @@ impl<S: Store + Clone> House<S> {
 
 /// The tallies are the sum of the calls, whatever the filters.
 pub async fn a_usage_report_is_what_a_walk_over_all_calls_finds<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let (ada, calls) = house.calls_over_days().await;
-    let today = house.now().timestamp().div_euclid(86_400);
+    let service = TestService::new(store);
+    let (ada, calls) = service.calls_over_days().await;
+    let today = service.now().timestamp().div_euclid(86_400);
     let day = |entry: &Entry| entry.usage.at.timestamp().div_euclid(86_400);
     for days in [1, 3, 366] {
         for prefix in [None, Some("/quantlib/pricing"), Some(ENDPOINTS[2]), Some("/nothing%")] {
@@ -63,7 +63,7 @@ pub async fn a_usage_report_is_what_a_walk_over_all_calls_finds<S: Store + Clone
                     method_filter: method.map(str::to_owned),
                     ..everything()
                 };
-                let report = house.usage(ada, &query).await;
+                let report = service.usage(ada, &query).await;
                 let mut expected: Vec<&Entry> = calls
                     .iter()
                     .filter(|call| day(call) > today - i64::from(days))
@@ -111,19 +111,19 @@ pub async fn a_usage_report_is_what_a_walk_over_all_calls_finds<S: Store + Clone
             }
         }
     }
-    let nobody = house.usage(AccountId(99), &everything()).await;
+    let nobody = service.usage(AccountId(99), &everything()).await;
     assert_eq!(nobody.page.total_pages(), 0);
 }
 
 /// Whatever the size of a page.
 pub async fn pages_of_calls_join_without_gap_or_repetition<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let (ada, calls) = house.calls_over_days().await;
+    let service = TestService::new(store);
+    let (ada, calls) = service.calls_over_days().await;
     for page_size in [1, 7, 50] {
         let mut times = Vec::new();
         let mut page = 1;
         loop {
-            let report = house.usage(ada, &UsageQuery { page, page_size, ..everything() }).await;
+            let report = service.usage(ada, &UsageQuery { page, page_size, ..everything() }).await;
             times.extend(report.requests.iter().map(|call| call.at));
             assert_eq!(report.page.total, calls.len() as u64);
             if u64::from(page) >= report.page.total_pages() {
@@ -135,26 +135,26 @@ pub async fn pages_of_calls_join_without_gap_or_repetition<S: Store + Clone>(sto
         assert_eq!(times, expected, "pages of {page_size}");
         for beyond in [page + 1, u32::MAX] {
             let query = UsageQuery { page: beyond, page_size, ..everything() };
-            assert!(house.usage(ada, &query).await.requests.is_empty());
+            assert!(service.usage(ada, &query).await.requests.is_empty());
         }
     }
 }
 
 /// The first day is as whole as the last.
 pub async fn usage_is_shown_of_whole_utc_days<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = CallerId::Account(house.funded("ada", 100).await);
+    let service = TestService::new(store);
+    let ada = CallerId::Account(service.funded("ada", 100).await);
     let CallerId::Account(account) = ada else { panic!("an account") };
-    let noon = house.now();
+    let noon = service.now();
     for (id, hours) in [(1, -13), (2, -12), (3, 0), (4, 11)] {
-        let mut entry = house.entry(ada, id, 1, "/a");
+        let mut entry = service.entry(ada, id, 1, "/a");
         entry.usage.at = noon + TimeDelta::hours(hours);
-        house.settle(vec![entry]).await;
+        service.settle(vec![entry]).await;
     }
     let shown = |days| {
         let query = UsageQuery { days, ..everything() };
-        let house = &house;
-        async move { house.usage(account, &query).await.summary.total_requests }
+        let service = &service;
+        async move { service.usage(account, &query).await.summary.total_requests }
     };
     assert_eq!((shown(1).await, shown(2).await), (3, 4));
 }
@@ -162,15 +162,17 @@ pub async fn usage_is_shown_of_whole_utc_days<S: Store + Clone>(store: S) {
 /// Newest first, one row a day and endpoint, and the sum is the balance.
 pub async fn transactions_tell_where_the_balance_comes_from<S: Store + Clone>(store: S) {
     use TransactionKind::{AdminGrant, SignupGrant, Usage};
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    let start = house.now();
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    let start = service.now();
     let caller = CallerId::Account(ada);
     let calls = [(1, 2, "/a"), (2, 5, "/b"), (3, 2, "/a")];
-    house.settle(calls.map(|(id, cost, path)| house.entry(caller, id, cost, path)).into()).await;
-    house.wait(60);
-    house.accounts.grant(&email("ada@example.com"), 50, house.now()).await.expect("a grant");
-    let all = house.accounts.transactions(ada, 1, 100).await.expect("the store answers");
+    service
+        .settle(calls.map(|(id, cost, path)| service.entry(caller, id, cost, path)).into())
+        .await;
+    service.wait(60);
+    service.accounts.grant(&email("ada@example.com"), 50, service.now()).await.expect("a grant");
+    let all = service.accounts.transactions(ada, 1, 100).await.expect("the store answers");
     let seen: Vec<_> = all
         .transactions
         .iter()
@@ -179,7 +181,7 @@ pub async fn transactions_tell_where_the_balance_comes_from<S: Store + Clone>(st
     assert_eq!(
         seen,
         [
-            (AdminGrant, 50, "Granted by the operator", house.now()),
+            (AdminGrant, 50, "Granted by the operator", service.now()),
             (Usage, -5, "/b", start),
             (Usage, -4, "/a", start),
             (SignupGrant, 350, "Credits to start with", start),
@@ -187,18 +189,18 @@ pub async fn transactions_tell_where_the_balance_comes_from<S: Store + Clone>(st
     );
     assert_eq!(all.transactions[0].balance_after, 391);
     let sum: i64 = all.transactions.iter().map(|row| row.credits).sum();
-    assert_eq!(sum, house.balance(ada).await as i64);
-    let second = house.accounts.transactions(ada, 2, 3).await.expect("the store answers");
+    assert_eq!(sum, service.balance(ada).await as i64);
+    let second = service.accounts.transactions(ada, 2, 3).await.expect("the store answers");
     assert_eq!(second.transactions, all.transactions[3..]);
     assert_eq!((second.page.total, second.page.total_pages()), (4, 2));
-    let far = house.accounts.transactions(ada, u32::MAX, 100).await.expect("the store answers");
+    let far = service.accounts.transactions(ada, u32::MAX, 100).await.expect("the store answers");
     assert!(far.transactions.is_empty());
 }
 
 /// No listing can be asked for more than a page.
 pub async fn pages_out_of_range_are_refused_by_name<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 0).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 0).await;
     for (query, field) in [
         (UsageQuery { days: 0, ..everything() }, "days"),
         (UsageQuery { days: 367, ..everything() }, "days"),
@@ -206,11 +208,11 @@ pub async fn pages_out_of_range_are_refused_by_name<S: Store + Clone>(store: S) 
         (UsageQuery { page_size: 0, ..everything() }, "page_size"),
         (UsageQuery { page_size: 501, ..everything() }, "page_size"),
     ] {
-        let refused = house.accounts.usage(ada, &query, house.now()).await;
+        let refused = service.accounts.usage(ada, &query, service.now()).await;
         assert_eq!(refused.err().and_then(|error| error.field()), Some(field), "{query:?}");
     }
     for (page, limit, field) in [(0, 10, "page"), (1, 0, "limit"), (1, 101, "limit")] {
-        let refused = house.accounts.transactions(ada, page, limit).await;
+        let refused = service.accounts.transactions(ada, page, limit).await;
         assert_eq!(refused.err().and_then(|error| error.field()), Some(field));
     }
 }

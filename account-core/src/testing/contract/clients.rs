@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use chrono::TimeDelta;
 
-use super::house::{House, PASSWORD, client, stranger};
+use super::test_service::{PASSWORD, TestService, client, stranger};
 use crate::accounts::Store;
 use crate::client::{Client, ClientToken};
 use crate::testing::all;
@@ -19,43 +19,43 @@ fn with_token(client: Client, token: &ClientToken) -> Client {
 
 /// An attacker tries all day long; who signed in before signs in all day long.
 pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    let mut token = house.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
-    let before = house.hasher.compared();
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    let mut token = service.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
+    let before = service.hasher.compared();
     let mut logins = 0;
     for minute in 0..24 * 60 {
-        let attack = house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+        let attack = service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
         assert!(["wrong_credentials", "locked"].contains(&attack), "{attack}");
         if minute % 10 == 0 {
             // A phone on the move: the token alone tells who it is.
             let phone = with_token(from([10, (minute % 250) as u8, 3, 4]), &token);
-            token = house.signed_in(&phone, "ada@example.com", PASSWORD).await.client_token;
+            token = service.signed_in(&phone, "ada@example.com", PASSWORD).await.client_token;
             logins += 1;
         }
-        house.wait(60);
+        service.wait(60);
     }
     // A lock begins with the fifth wrong password and lasts half an hour.
-    let compared = house.hasher.compared() - before - logins;
+    let compared = service.hasher.compared() - before - logins;
     assert!(compared <= 5 * 48, "{compared} wrong passwords were looked at");
     assert_eq!(
-        house.login_code_from(&from([198, 51, 100, 1]), "ada@example.com", PASSWORD).await,
+        service.login_code_from(&from([198, 51, 100, 1]), "ada@example.com", PASSWORD).await,
         "locked"
     );
 }
 
 /// Being known is worth five tries, not more.
 pub async fn a_known_client_has_five_tries_of_its_own<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    let token = house.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    let token = service.signed_in(&client(), "ada@example.com", PASSWORD).await.client_token;
     let known = with_token(client(), &token);
-    let before = house.hasher.compared();
-    let tries = (0..200).map(|_| house.login_code_from(&known, "ada@example.com", "wrong"));
+    let before = service.hasher.compared();
+    let tries = (0..200).map(|_| service.login_code_from(&known, "ada@example.com", "wrong"));
     let wrong = all(tries).await.into_iter().filter(|answer| *answer == "wrong_credentials");
-    assert_eq!((wrong.count(), house.hasher.compared() - before), (5, 5));
-    assert_eq!(house.login_code_from(&known, "ada@example.com", PASSWORD).await, "locked");
-    let elsewhere = house.login_code_from(&stranger(), "ada@example.com", PASSWORD).await;
+    assert_eq!((wrong.count(), service.hasher.compared() - before), (5, 5));
+    assert_eq!(service.login_code_from(&known, "ada@example.com", PASSWORD).await, "locked");
+    let elsewhere = service.login_code_from(&stranger(), "ada@example.com", PASSWORD).await;
     assert_eq!(elsewhere, "signed_in", "its lock is not the strangers'");
 }
 
@@ -65,21 +65,21 @@ pub async fn a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_i
 >(
     store: S,
 ) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    house.account("bob", "bob@example.com").await;
-    let first = house.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    service.account("bob", "bob@example.com").await;
+    let first = service.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
     let elsewhere = with_token(from([10, 0, 2, 2]), &first.client_token);
-    let second = house.signed_in(&elsewhere, "ada@example.com", PASSWORD).await;
+    let second = service.signed_in(&elsewhere, "ada@example.com", PASSWORD).await;
     for address in ["ada@example.com", "bob@example.com"] {
         for _ in 0..5 {
-            house.login_code_from(&stranger(), address, "wrong").await;
+            service.login_code_from(&stranger(), address, "wrong").await;
         }
     }
     let away = |token| with_token(from([10, 0, 3, 3]), token);
     let answer = |client, address| {
-        let house = &house;
-        async move { house.login_code_from(&client, address, PASSWORD).await }
+        let service = &service;
+        async move { service.login_code_from(&client, address, PASSWORD).await }
     };
     assert_eq!(answer(away(&first.client_token), "ada@example.com").await, "locked");
     assert_eq!(answer(away(&second.client_token), "bob@example.com").await, "locked");
@@ -88,42 +88,42 @@ pub async fn a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_i
 
 /// A program that keeps no cookies is known by where it calls from, for ninety days.
 pub async fn a_network_is_known_from_an_earlier_sign_in<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    house.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    service.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
     let locked = || async {
         for _ in 0..5 {
-            house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+            service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
         }
     };
     locked().await;
     let neighbour = from([10, 0, 1, 200]);
-    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "signed_in");
+    assert_eq!(service.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "signed_in");
     let other = from([10, 0, 2, 1]);
-    assert_eq!(house.login_code_from(&other, "ada@example.com", PASSWORD).await, "locked");
-    house.clock.advance(TimeDelta::days(90));
+    assert_eq!(service.login_code_from(&other, "ada@example.com", PASSWORD).await, "locked");
+    service.clock.advance(TimeDelta::days(90));
     locked().await;
-    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "locked");
+    assert_eq!(service.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "locked");
 }
 
 /// So the guesses of whoever collects them are bounded.
 pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
     let mut tokens = Vec::new();
     for number in 0..40 {
-        house.wait(1);
-        let visit = house.signed_in(&from([10, 0, number, 1]), "ada@example.com", PASSWORD).await;
+        service.wait(1);
+        let visit = service.signed_in(&from([10, 0, number, 1]), "ada@example.com", PASSWORD).await;
         tokens.push(visit.client_token);
     }
     for _ in 0..5 {
-        house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+        service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
     }
     let mut known = 0;
     for token in &tokens {
         // A wrong password, so that no visit makes its client known again.
         let visit = with_token(from([172, 16, 0, 1]), token);
-        let answer = house.login_code_from(&visit, "ada@example.com", "wrong").await;
+        let answer = service.login_code_from(&visit, "ada@example.com", "wrong").await;
         known += u32::from(answer == "wrong_credentials");
     }
     assert_eq!(known, 8, "each visit has a token and a network");
@@ -132,22 +132,24 @@ pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S
 /// Whoever shares a network with an owner sees what a stranger sees, at every step of an attack
 /// from there and from elsewhere: the same answers, hashes and storage calls as at an address that
 /// nobody has.
-pub async fn a_neighbour_learns_nothing_of_who_signs_in_next_door<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    house.account("bob", "bob@example.com").await;
-    house.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
+pub async fn a_client_on_the_same_network_learns_nothing_of_another_sign_in<S: Store + Clone>(
+    store: S,
+) {
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    service.account("bob", "bob@example.com").await;
+    service.signed_in(&from([10, 0, 1, 1]), "ada@example.com", PASSWORD).await;
     let neighbour = from([10, 0, 1, 200]);
     let probe = |address: &'static str| {
-        let (house, neighbour) = (&house, &neighbour);
+        let (service, neighbour) = (&service, &neighbour);
         async move {
-            let hashes = house.hasher.hashes();
+            let hashes = service.hasher.hashes();
             let mut seen = Vec::new();
             for step in 0..24 {
                 let client = if step % 3 == 2 { &stranger() } else { neighbour };
-                seen.push(house.login_code_from(client, address, "wrong").await);
+                seen.push(service.login_code_from(client, address, "wrong").await);
             }
-            (seen, house.hasher.hashes() - hashes)
+            (seen, service.hasher.hashes() - hashes)
         }
     };
     let unknown = probe("nobody@example.com").await;
@@ -158,12 +160,13 @@ pub async fn a_neighbour_learns_nothing_of_who_signs_in_next_door<S: Store + Clo
     assert_eq!(probe("ada@example.com").await, unknown, "known, and from this network");
     assert_eq!(probe("bob@example.com").await, unknown, "known, and from nowhere");
     // The tries of the network are spent with the strangers'; what shows is a right password.
-    house.wait(30 * 60);
+    service.wait(30 * 60);
     for _ in 0..5 {
-        house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+        service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
     }
-    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", "wrong").await, "locked");
-    assert_eq!(house.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "signed_in");
-    let elsewhere = house.login_code_from(&from([10, 9, 9, 9]), "ada@example.com", PASSWORD).await;
+    assert_eq!(service.login_code_from(&neighbour, "ada@example.com", "wrong").await, "locked");
+    assert_eq!(service.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "signed_in");
+    let elsewhere =
+        service.login_code_from(&from([10, 9, 9, 9]), "ada@example.com", PASSWORD).await;
     assert_eq!(elsewhere, "locked", "what let the owner in opened nothing for strangers");
 }

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use super::house::{House, PASSWORD, another, email, fault};
+use super::test_service::{PASSWORD, TestService, another, email, fault};
 use crate::Result;
 use crate::accounts::{SignedIn, Store};
 use crate::code::Purpose;
@@ -10,125 +10,126 @@ use crate::testing::all;
 
 /// A code is used up in the transaction that acts on it.
 pub async fn thirty_two_parallel_right_codes_make_one_account<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     for round in 0..4 {
         let address = format!("ada{round}@example.com");
-        house.register(&format!("ada{round}"), &address, PASSWORD).await.expect("a free name");
-        let code = house.code(&address).await;
-        let results = all((0..32).map(|_| house.verify(&address, &code))).await;
+        service.register(&format!("ada{round}"), &address, PASSWORD).await.expect("a free name");
+        let code = service.code(&address).await;
+        let results = all((0..32).map(|_| service.verify(&address, &code))).await;
         let successes: Vec<SignedIn> = results.into_iter().filter_map(Result::ok).collect();
         assert_eq!(successes.len(), 1);
-        assert_eq!(house.balance(successes[0].account).await, 350);
+        assert_eq!(service.balance(successes[0].account).await, 350);
     }
-    house.assert_books_hold().await;
+    service.assert_ledger_holds().await;
 }
 
 /// Five tries a code, counted before anything is compared.
 pub async fn the_sixth_try_fails_though_it_is_right<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     for (name, wrong, expected) in [("four", 4, "success"), ("five", 5, "wrong_code")] {
         let address = format!("{name}@example.com");
-        house.register(name, &address, PASSWORD).await.expect("a free name");
-        let right = house.code(&address).await;
+        service.register(name, &address, PASSWORD).await.expect("a free name");
+        let right = service.code(&address).await;
         let wrong_code = another(&right);
-        let wrong_tries = all((0..wrong).map(|_| house.verify(&address, &wrong_code))).await;
+        let wrong_tries = all((0..wrong).map(|_| service.verify(&address, &wrong_code))).await;
         assert!(wrong_tries.into_iter().all(|result| fault(result) == "wrong_code"));
-        assert_eq!(fault(house.verify(&address, &right).await), expected, "{wrong} wrong tries");
+        assert_eq!(fault(service.verify(&address, &right).await), expected, "{wrong} wrong tries");
     }
 }
 
 /// A code expires at ten minutes to the millisecond.
 pub async fn a_code_is_good_until_just_before_ten_minutes<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     for (name, milliseconds, expected) in [
         ("before", 599_999, "success"),
         ("sharp", 600_000, "wrong_code"),
         ("after", 600_001, "wrong_code"),
     ] {
         let address = format!("{name}@example.com");
-        house.register(name, &address, PASSWORD).await.expect("a free name");
-        let right = house.code(&address).await;
-        house.clock.advance(TimeDelta::milliseconds(milliseconds));
-        assert_eq!(fault(house.verify(&address, &right).await), expected, "{name}");
+        service.register(name, &address, PASSWORD).await.expect("a free name");
+        let right = service.code(&address).await;
+        service.clock.advance(TimeDelta::milliseconds(milliseconds));
+        assert_eq!(fault(service.verify(&address, &right).await), expected, "{name}");
     }
 }
 
 /// A code that was seen expired stays so, and none counts before it was made.
 pub async fn a_clock_going_back_revives_no_code<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
-    let right = house.code("ada@example.com").await;
-    house.wait(-1);
-    assert_eq!(fault(house.verify("ada@example.com", &right).await), "wrong_code");
-    house.wait(601);
-    assert_eq!(fault(house.verify("ada@example.com", &right).await), "wrong_code");
-    house.wait(-300);
-    assert_eq!(fault(house.verify("ada@example.com", &right).await), "wrong_code");
+    let service = TestService::new(store);
+    service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
+    let right = service.code("ada@example.com").await;
+    service.wait(-1);
+    assert_eq!(fault(service.verify("ada@example.com", &right).await), "wrong_code");
+    service.wait(601);
+    assert_eq!(fault(service.verify("ada@example.com", &right).await), "wrong_code");
+    service.wait(-300);
+    assert_eq!(fault(service.verify("ada@example.com", &right).await), "wrong_code");
 }
 
 /// Ten letters of five tries each is all that a guesser gets in 24 hours.
 pub async fn a_day_of_wrong_codes_and_resends_compares_at_most_fifty<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
-    let recipient = house.recipient("ada@example.com");
-    let (mut compared, mut letters) = (0, 0);
+    let service = TestService::new(store);
+    service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
+    let recipient = service.recipient("ada@example.com");
+    let (mut compared, mut messages) = (0, 0);
     for _ in 0..(24 * 60 - 1) {
-        letters += house.letters().await.len();
+        messages += service.messages().await.len();
         for _ in 0..6 {
-            let store = house.accounts.store();
-            let attempt = store.attempt(recipient, Purpose::Registration, None, house.now()).await;
+            let store = service.accounts.store();
+            let attempt =
+                store.attempt(recipient, Purpose::Registration, None, service.now()).await;
             compared += u32::from(attempt.expect("the store answers").is_some());
         }
-        house.wait(60);
+        service.wait(60);
         let ada = email("ada@example.com");
-        house.accounts.resend_registration_code(&ada, house.now()).await.expect("ok");
+        service.accounts.resend_registration_code(&ada, service.now()).await.expect("ok");
     }
-    assert_eq!((letters, compared), (10, 50));
-    house.wait(60);
-    house
+    assert_eq!((messages, compared), (10, 50));
+    service.wait(60);
+    service
         .accounts
-        .resend_registration_code(&email("ada@example.com"), house.now())
+        .resend_registration_code(&email("ada@example.com"), service.now())
         .await
         .expect("ok");
-    assert_eq!(house.letters().await.len(), 1, "the next day has letters of its own");
+    assert_eq!(service.messages().await.len(), 1, "the next day has letters of its own");
 }
 
 /// The budget belongs to the address, not to the form.
 pub async fn taking_an_expired_username_over_refills_no_letter_budget<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let mut letters = 0;
+    let service = TestService::new(store);
+    let mut messages = 0;
     for round in 0..20 {
-        house.register("victim", "ada@example.com", PASSWORD).await.expect("the same answer");
-        let sent = house.letters().await;
-        letters += sent.iter().filter(|letter| letter.to == email("ada@example.com")).count();
-        house.wait(600);
+        service.register("victim", "ada@example.com", PASSWORD).await.expect("the same answer");
+        let sent = service.messages().await;
+        messages += sent.iter().filter(|message| message.to == email("ada@example.com")).count();
+        service.wait(600);
         let other = format!("m{round}@example.com");
-        house.register("victim", &other, PASSWORD).await.expect("the name is free again");
-        house.wait(600);
+        service.register("victim", &other, PASSWORD).await.expect("the name is free again");
+        service.wait(600);
     }
-    assert_eq!(letters, 10);
+    assert_eq!(messages, 10);
 }
 
 /// Purposes and addresses make a matrix of which only the diagonal passes.
 pub async fn a_code_passes_for_its_own_purpose_and_address_alone<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account_with_mfa("ada", "ada@example.com").await;
-    house.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
-    let bobs = house.code("bob@example.com").await;
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
-    let adas = house.code("ada@example.com").await;
+    let service = TestService::new(store);
+    service.account_with_mfa("ada", "ada@example.com").await;
+    service.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
+    let bobs = service.code("bob@example.com").await;
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "mfa_required");
+    let adas = service.code("ada@example.com").await;
 
     for (address, code) in
         [("bob@example.com", &adas), ("ada@example.com", &adas), ("ada@example.com", &bobs)]
     {
-        assert_eq!(fault(house.verify(address, code).await), "wrong_code");
+        assert_eq!(fault(service.verify(address, code).await), "wrong_code");
     }
     for (address, code) in
         [("ada@example.com", &bobs), ("bob@example.com", &bobs), ("bob@example.com", &adas)]
     {
-        let result = house.complete(address, code, None).await;
+        let result = service.complete(address, code, None).await;
         assert_eq!(fault(result), "wrong_code");
     }
-    assert!(house.verify("bob@example.com", &bobs).await.is_ok());
-    assert!(house.complete("ada@example.com", &adas, None).await.is_ok());
+    assert!(service.verify("bob@example.com", &bobs).await.is_ok());
+    assert!(service.complete("ada@example.com", &adas, None).await.is_ok());
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use chrono::TimeDelta;
 
-use super::house::{ANY, House};
+use super::test_service::{ANY, TestService};
 use crate::Error;
 use crate::accounts::Store;
 use crate::credits::CallerId;
@@ -21,7 +21,7 @@ fn at_most(per_network: u32, per_device: u32, in_all: u32) -> CreationLimits {
     }
 }
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     /// Whether a key is made for this device from this address.
     async fn makes(&self, address: &str, device: &str, limits: CreationLimits) -> bool {
         let device = Device::parse(device, None, None).expect("a device");
@@ -41,87 +41,87 @@ impl<S: Store + Clone> House<S> {
 pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     // One /64 is one network, whatever the device.
     let by_network = at_most(3, 100, 100);
     for number in 0..10 {
         let address = format!("2001:db8:0:1::{number}");
-        let made = house.makes(&address, &format!("phone-{number}"), by_network).await;
+        let made = service.makes(&address, &format!("phone-{number}"), by_network).await;
         assert_eq!(made, number < 3, "key {number}");
     }
-    assert!(house.makes("2001:db8:0:2::1", "phone-0", by_network).await, "the next /64");
-    assert!(house.makes("192.0.2.1", "phone-1", by_network).await, "an address of IPv4");
+    assert!(service.makes("2001:db8:0:2::1", "phone-0", by_network).await, "the next /64");
+    assert!(service.makes("192.0.2.1", "phone-1", by_network).await, "an address of IPv4");
     // One device is one, whatever the network.
     let by_device = at_most(100, 2, 100);
     for number in 0..5 {
-        let made = house.makes(&format!("198.51.100.{number}"), "robot", by_device).await;
+        let made = service.makes(&format!("198.51.100.{number}"), "robot", by_device).await;
         assert_eq!(made, number < 2, "key {number}");
     }
     // Seven were made so far.
     let in_all = at_most(100, 100, 8);
-    assert!(house.makes("203.0.113.1", "last", in_all).await);
-    assert!(!house.makes("203.0.113.2", "late", in_all).await);
+    assert!(service.makes("203.0.113.1", "last", in_all).await);
+    assert!(!service.makes("203.0.113.2", "late", in_all).await);
     // The last microsecond of the day, and the first of the next.
-    let midnight = crate::guest::end_of_day(house.now());
-    house.clock.advance(midnight - house.now() - TimeDelta::microseconds(1));
-    assert!(!house.makes("203.0.113.3", "later", in_all).await);
-    house.clock.advance(TimeDelta::microseconds(1));
-    assert!(house.makes("203.0.113.3", "later", in_all).await);
-    let cleaned = house.accounts.clean_up(house.now(), 100, None).await.expect("ok");
+    let midnight = crate::guest::end_of_day(service.now());
+    service.clock.advance(midnight - service.now() - TimeDelta::microseconds(1));
+    assert!(!service.makes("203.0.113.3", "later", in_all).await);
+    service.clock.advance(TimeDelta::microseconds(1));
+    assert!(service.makes("203.0.113.3", "later", in_all).await);
+    let cleaned = service.accounts.clean_up(service.now(), 100, None).await.expect("ok");
     assert!(cleaned.guest_counts > 0);
-    assert!(house.makes("203.0.113.3", "later", at_most(2, 2, 2)).await, "today's counts stay");
-    assert!(!house.makes("203.0.113.3", "later", at_most(2, 2, 2)).await);
+    assert!(service.makes("203.0.113.3", "later", at_most(2, 2, 2)).await, "today's counts stay");
+    assert!(!service.makes("203.0.113.3", "later", at_most(2, 2, 2)).await);
 }
 
 /// Forty at once, from one address, where seven are left.
 pub async fn parallel_creations_make_no_key_too_many<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let devices: Vec<String> = (0..40).map(|number| format!("device-{number}")).collect();
-    let made = devices.iter().map(|device| house.makes("192.0.2.1", device, at_most(7, 9, 99)));
+    let made = devices.iter().map(|device| service.makes("192.0.2.1", device, at_most(7, 9, 99)));
     assert_eq!(all(made).await.into_iter().filter(|made| *made).count(), 7);
 }
 
 /// A key that one limit refuses uses up none of the others.
 pub async fn a_refused_key_counts_nowhere<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let limits = at_most(1, 5, 2);
-    assert!(house.makes("192.0.2.1", "shared", limits).await);
+    assert!(service.makes("192.0.2.1", "shared", limits).await);
     for _ in 0..5 {
-        assert!(!house.makes("192.0.2.1", "shared", limits).await, "its network is at its limit");
+        assert!(!service.makes("192.0.2.1", "shared", limits).await, "its network is at its limit");
     }
-    assert!(house.makes("192.0.2.2", "shared", limits).await, "neither device nor all are");
+    assert!(service.makes("192.0.2.2", "shared", limits).await, "neither device nor all are");
 }
 
 /// What a restart takes up: calls by the network of the key, wherever they came from.
 pub async fn calls_of_guests_are_counted_by_the_network_that_made_their_keys<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store.clone());
+    let service = TestService::new(store.clone());
     let mut guests = Vec::new();
     for (device, address) in
         [("a", "2001:db8::1"), ("b", "2001:db8::2"), ("c", "192.0.2.1"), ("d", "192.0.2.2")]
     {
         let device = Device::parse(device, None, None).expect("a device");
         let address = address.parse().expect("an address");
-        let issued = house.accounts.create_guest(device, address, ANY, house.now()).await;
+        let issued = service.accounts.create_guest(device, address, ANY, service.now()).await;
         guests.push(issued.expect("made").id);
     }
     let call = |number: u128, guest: usize, status| {
-        let mut entry = house.entry(CallerId::Guest(guests[guest]), number, 0, "/a");
+        let mut entry = service.entry(CallerId::Guest(guests[guest]), number, 0, "/a");
         entry.usage.status = status;
         entry
     };
-    let ada = house.funded("ada", 5).await;
-    let by_account = house.entry(CallerId::Account(ada), 9, 1, "/a");
-    house.settle(vec![call(0, 0, 200), call(1, 1, 422), call(2, 2, 429), by_account]).await;
-    house.wait(60);
-    house.settle(vec![call(3, 0, 200), call(4, 2, 200)]).await;
+    let ada = service.funded("ada", 5).await;
+    let by_account = service.entry(CallerId::Account(ada), 9, 1, "/a");
+    service.settle(vec![call(0, 0, 200), call(1, 1, 422), call(2, 2, 429), by_account]).await;
+    service.wait(60);
+    service.settle(vec![call(3, 0, 200), call(4, 2, 200)]).await;
 
-    let since = house.now() - TimeDelta::seconds(60);
+    let since = service.now() - TimeDelta::seconds(60);
     let mut found = store.guest_calls(since).await.expect("the store answers");
     found.sort_by_key(|count| (count.minute, count.network));
     let network = |text: &str| text.parse::<IpAddr>().expect(text);
-    let minute = house.now().timestamp() / 60;
+    let minute = service.now().timestamp() / 60;
     let count = |network, minute, calls| crate::guest::NetworkCount { network, minute, calls };
     assert_eq!(
         found,
@@ -131,6 +131,6 @@ pub async fn calls_of_guests_are_counted_by_the_network_that_made_their_keys<S: 
             count(network("2001:db8::"), minute, 1),
         ]
     );
-    let later = store.guest_calls(house.now()).await.expect("the store answers");
+    let later = store.guest_calls(service.now()).await.expect("the store answers");
     assert_eq!(later.len(), 2, "from then on");
 }

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use super::house::{ANY, House, client};
+use super::test_service::{ANY, TestService, client};
 use crate::accounts::Store;
 use crate::credits::{CallerId, Settlement};
 use crate::guest::Device;
@@ -11,7 +11,7 @@ use crate::testing::all;
 
 const PATH: &str = "/a";
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     fn claim(&self, caller: CallerId, key: &str, body: &str, run: u128) -> Claim {
         let key = IdempotencyKey::parse(key.as_bytes()).expect("a key");
         let slot = Slot::of(caller, "POST", PATH, &key);
@@ -45,57 +45,57 @@ impl<S: Store + Clone> House<S> {
 
 /// The first answer, byte for byte, for a day and from the balance of then.
 pub async fn a_repeat_gets_the_first_answer_and_is_not_charged<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 10).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 10).await;
     let caller = CallerId::Account(ada);
-    let claim = house.claim(caller, "k", "{}", 1);
+    let claim = service.claim(caller, "k", "{}", 1);
     let body = "{\"a\": 0.1, \"ä\": \"\\u0000 '\"}";
-    assert_eq!(house.try_claim(claim).await, Claimed::Yours);
-    let charged = house.answer(claim, caller, 4, body).await;
+    assert_eq!(service.try_claim(claim).await, Claimed::Yours);
+    let charged = service.answer(claim, caller, 4, body).await;
     assert_eq!(charged, Some(Settlement::Charged { balance: 6 }));
-    house.settle(vec![house.entry(caller, 2, 6, PATH)]).await;
+    service.settle(vec![service.entry(caller, 2, 6, PATH)]).await;
 
-    house.clock.advance(KEPT - TimeDelta::milliseconds(1));
-    assert_eq!(house.again(claim).await, Some((body.to_owned(), 4, 6)));
-    assert!(house.accounts.store().is_answered(claim.slot, house.now()).await.expect("ok"));
-    assert_eq!(house.answer(claim, caller, 4, "another").await, None, "it is answered");
-    assert_eq!(house.balance(ada).await, 0);
+    service.clock.advance(KEPT - TimeDelta::milliseconds(1));
+    assert_eq!(service.again(claim).await, Some((body.to_owned(), 4, 6)));
+    assert!(service.accounts.store().is_answered(claim.slot, service.now()).await.expect("ok"));
+    assert_eq!(service.answer(claim, caller, 4, "another").await, None, "it is answered");
+    assert_eq!(service.balance(ada).await, 0);
 
-    house.clock.advance(TimeDelta::milliseconds(1));
-    assert!(!house.accounts.store().is_answered(claim.slot, house.now()).await.expect("ok"));
-    assert_eq!(house.try_claim(claim).await, Claimed::Yours, "a day is over");
-    house.assert_books_hold().await;
+    service.clock.advance(TimeDelta::milliseconds(1));
+    assert!(!service.accounts.store().is_answered(claim.slot, service.now()).await.expect("ok"));
+    assert_eq!(service.try_claim(claim).await, Claimed::Yours, "a day is over");
+    service.assert_ledger_holds().await;
 }
 
 /// A key names one request, of one caller, at one endpoint.
 pub async fn a_key_is_one_requests_and_one_callers<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let [ada, bob] =
-        [house.funded("ada", 10).await, house.funded("bob", 10).await].map(CallerId::Account);
-    let first = house.claim(ada, "k", "{\"a\":1}", 1);
-    assert_eq!(house.try_claim(first).await, Claimed::Yours);
-    let other = house.claim(ada, "k", "{\"a\": 1}", 2);
-    assert_eq!(house.try_claim(other).await, Claimed::OtherRequest);
-    house.answer(first, ada, 1, "1").await;
-    assert_eq!(house.try_claim(other).await, Claimed::OtherRequest);
-    let of_bob = house.claim(bob, "k", "{\"a\": 1}", 3);
-    assert_eq!(house.try_claim(of_bob).await, Claimed::Yours);
-    let another_key = house.claim(ada, "l", "{\"a\":1}", 4);
-    assert_eq!(house.try_claim(another_key).await, Claimed::Yours);
+        [service.funded("ada", 10).await, service.funded("bob", 10).await].map(CallerId::Account);
+    let first = service.claim(ada, "k", "{\"a\":1}", 1);
+    assert_eq!(service.try_claim(first).await, Claimed::Yours);
+    let other = service.claim(ada, "k", "{\"a\": 1}", 2);
+    assert_eq!(service.try_claim(other).await, Claimed::OtherRequest);
+    service.answer(first, ada, 1, "1").await;
+    assert_eq!(service.try_claim(other).await, Claimed::OtherRequest);
+    let of_bob = service.claim(bob, "k", "{\"a\": 1}", 3);
+    assert_eq!(service.try_claim(of_bob).await, Claimed::Yours);
+    let another_key = service.claim(ada, "l", "{\"a\":1}", 4);
+    assert_eq!(service.try_claim(another_key).await, Claimed::Yours);
 }
 
 /// Sixty-four at once: one runs, the others are told so or get its answer.
 pub async fn of_many_claims_at_once_one_runs_and_is_charged<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 640).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 640).await;
     let caller = CallerId::Account(ada);
     let calls = (0..64).map(|run| {
-        let house = &house;
+        let service = &service;
         async move {
-            let claim = house.claim(caller, "k", "{}", run);
-            match house.try_claim(claim).await {
+            let claim = service.claim(caller, "k", "{}", run);
+            match service.try_claim(claim).await {
                 Claimed::Yours => {
-                    house.answer(claim, caller, 10, "done").await.map(|_| "done".to_owned())
+                    service.answer(claim, caller, 10, "done").await.map(|_| "done".to_owned())
                 }
                 Claimed::Answered(kept) => Some(kept.body),
                 Claimed::Running => None,
@@ -106,70 +106,73 @@ pub async fn of_many_claims_at_once_one_runs_and_is_charged<S: Store + Clone>(st
     let answers = all(calls).await;
     assert!(answers.iter().flatten().all(|answer| answer == "done"));
     assert!(answers.iter().any(Option::is_some), "one ran");
-    assert_eq!(house.balance(ada).await, 630);
-    house.assert_books_hold().await;
+    assert_eq!(service.balance(ada).await, 630);
+    service.assert_ledger_holds().await;
 }
 
 /// A crash frees the slot after a while; whoever was only slow is not charged beside the next.
 pub async fn a_run_that_is_not_heard_of_loses_its_slot<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 10).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 10).await;
     let caller = CallerId::Account(ada);
-    let (slow, next) = (house.claim(caller, "k", "{}", 1), house.claim(caller, "k", "{}", 2));
-    assert_eq!(house.try_claim(slow).await, Claimed::Yours);
-    house.clock.advance(HELD - TimeDelta::milliseconds(1));
-    assert_eq!(house.try_claim(next).await, Claimed::Running);
-    house.clock.advance(TimeDelta::milliseconds(1));
-    assert_eq!(house.try_claim(next).await, Claimed::Yours);
+    let (slow, next) = (service.claim(caller, "k", "{}", 1), service.claim(caller, "k", "{}", 2));
+    assert_eq!(service.try_claim(slow).await, Claimed::Yours);
+    service.clock.advance(HELD - TimeDelta::milliseconds(1));
+    assert_eq!(service.try_claim(next).await, Claimed::Running);
+    service.clock.advance(TimeDelta::milliseconds(1));
+    assert_eq!(service.try_claim(next).await, Claimed::Yours);
 
-    assert_eq!(house.answer(slow, caller, 5, "slow").await, None);
-    house.accounts.store().release(slow).await.expect("it is not the slow one's to give back");
+    assert_eq!(service.answer(slow, caller, 5, "slow").await, None);
+    service.accounts.store().release(slow).await.expect("it is not the slow one's to give back");
     assert_eq!(
-        house.answer(next, caller, 5, "next").await,
+        service.answer(next, caller, 5, "next").await,
         Some(Settlement::Charged { balance: 5 })
     );
-    assert_eq!(house.again(slow).await, Some(("next".to_owned(), 5, 5)));
-    house.assert_books_hold().await;
+    assert_eq!(service.again(slow).await, Some(("next".to_owned(), 5, 5)));
+    service.assert_ledger_holds().await;
 }
 
 /// No answer without its charge: who cannot pay keeps the slot free for later.
 pub async fn what_is_not_paid_is_not_kept<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 4).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 4).await;
     let caller = CallerId::Account(ada);
-    let claim = house.claim(caller, "k", "{}", 1);
-    assert_eq!(house.try_claim(claim).await, Claimed::Yours);
-    let refused = house.answer(claim, caller, 5, "dear").await;
+    let claim = service.claim(caller, "k", "{}", 1);
+    assert_eq!(service.try_claim(claim).await, Claimed::Yours);
+    let refused = service.answer(claim, caller, 5, "dear").await;
     assert_eq!(refused, Some(Settlement::Insufficient { balance: 4 }));
-    assert!(!house.accounts.store().is_answered(claim.slot, house.now()).await.expect("ok"));
-    house.accounts.store().release(claim).await.expect("ok");
+    assert!(!service.accounts.store().is_answered(claim.slot, service.now()).await.expect("ok"));
+    service.accounts.store().release(claim).await.expect("ok");
 
-    let other = house.claim(caller, "k", "{\"cheaper\":true}", 2);
-    assert_eq!(house.try_claim(other).await, Claimed::Yours);
-    assert_eq!(house.answer(other, caller, 4, "").await, Some(Settlement::Charged { balance: 0 }));
-    assert_eq!(house.again(other).await, Some((String::new(), 4, 0)));
-    house.assert_books_hold().await;
+    let other = service.claim(caller, "k", "{\"cheaper\":true}", 2);
+    assert_eq!(service.try_claim(other).await, Claimed::Yours);
+    assert_eq!(
+        service.answer(other, caller, 4, "").await,
+        Some(Settlement::Charged { balance: 0 })
+    );
+    assert_eq!(service.again(other).await, Some((String::new(), 4, 0)));
+    service.assert_ledger_holds().await;
 }
 
 /// A guest's free call is kept as well, and all goes in batches once a day is over.
 pub async fn kept_answers_go_in_batches<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let device = Device::parse("device", None, None).expect("a device");
-    let guest = house.accounts.create_guest(device, client().address, ANY, house.now()).await;
+    let guest = service.accounts.create_guest(device, client().address, ANY, service.now()).await;
     let caller = CallerId::Guest(guest.expect("the store answers").id);
     for run in 0..25 {
-        let claim = house.claim(caller, &run.to_string(), "{}", run);
-        assert_eq!(house.try_claim(claim).await, Claimed::Yours);
+        let claim = service.claim(caller, &run.to_string(), "{}", run);
+        assert_eq!(service.try_claim(claim).await, Claimed::Yours);
         if run % 2 == 0 {
-            assert!(house.answer(claim, caller, 0, "free").await.is_some());
+            assert!(service.answer(claim, caller, 0, "free").await.is_some());
         }
     }
-    house.clock.advance(KEPT - TimeDelta::milliseconds(1));
-    let kept = house.accounts.clean_up(house.now(), 10, None).await.expect("ok");
+    service.clock.advance(KEPT - TimeDelta::milliseconds(1));
+    let kept = service.accounts.clean_up(service.now(), 10, None).await.expect("ok");
     assert_eq!(kept.answers, 0);
-    house.clock.advance(TimeDelta::milliseconds(1));
+    service.clock.advance(TimeDelta::milliseconds(1));
     for expected in [10, 10, 5, 0] {
-        let cleaned = house.accounts.clean_up(house.now(), 10, None).await.expect("ok");
+        let cleaned = service.accounts.clean_up(service.now(), 10, None).await.expect("ok");
         assert_eq!((cleaned.answers, cleaned.more), (expected, expected == 10));
     }
 }

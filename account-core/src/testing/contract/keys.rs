@@ -2,36 +2,36 @@
 
 use chrono::TimeDelta;
 
-use super::house::{ANY, House, PASSWORD, client, email, fault};
+use super::test_service::{ANY, PASSWORD, TestService, client, email, fault};
 use crate::KeyStatus;
 use crate::accounts::{Login, Store};
 use crate::guest::Device;
-use crate::key::{ApiKey, Caller, KeyKind, Refusal};
+use crate::key::{ApiKey, AuthError, Caller, KeyKind};
 use crate::testing::{SeededEntropy, all};
 
 /// The old key fails on the next call; login hands the new one out.
 pub async fn a_regenerated_key_replaces_the_old_one_at_once<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let old = house.account("ada", "ada@example.com").await.api_key;
-    let caller = house.caller(&old).await.expect("the key is good");
-    house.wait(7);
-    let new = house.accounts.regenerate(&caller, house.now()).await.expect("the key is good");
-    assert!(house.caller(&old).await.is_none());
-    assert!(house.caller(&new).await.is_some());
-    let Ok(Login::SignedIn(login)) = house.login("ada@example.com", PASSWORD).await else {
+    let service = TestService::new(store);
+    let old = service.account("ada", "ada@example.com").await.api_key;
+    let caller = service.caller(&old).await.expect("the key is good");
+    service.wait(7);
+    let new = service.accounts.regenerate(&caller, service.now()).await.expect("the key is good");
+    assert!(service.caller(&old).await.is_none());
+    assert!(service.caller(&new).await.is_some());
+    let Ok(Login::SignedIn(login)) = service.login("ada@example.com", PASSWORD).await else {
         panic!("the right password was refused");
     };
     assert_eq!(login.api_key.expose(), new.expose());
-    let profile = house.accounts.profile(caller.id).await.expect("the account is there");
-    assert_eq!(profile.api_key_created_at, Some(house.now()));
+    let profile = service.accounts.profile(caller.id).await.expect("the account is there");
+    assert_eq!(profile.api_key_created_at, Some(service.now()));
 }
 
 /// Nobody is left with a key that another call replaced.
 pub async fn of_two_parallel_regenerations_one_wins<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let old = house.account("ada", "ada@example.com").await.api_key;
-    let caller = house.caller(&old).await.expect("the key is good");
-    let results = all((0..8).map(|_| house.accounts.regenerate(&caller, house.now()))).await;
+    let service = TestService::new(store);
+    let old = service.account("ada", "ada@example.com").await.api_key;
+    let caller = service.caller(&old).await.expect("the key is good");
+    let results = all((0..8).map(|_| service.accounts.regenerate(&caller, service.now()))).await;
     let mut keys = Vec::new();
     for result in results {
         match result {
@@ -40,51 +40,55 @@ pub async fn of_two_parallel_regenerations_one_wins<S: Store + Clone>(store: S) 
         }
     }
     assert_eq!(keys.len(), 1);
-    assert!(house.caller(&keys[0]).await.is_some());
+    assert!(service.caller(&keys[0]).await.is_some());
 }
 
 /// A suspended key answers as an unknown one does.
 pub async fn a_suspended_key_is_unknown_until_it_is_activated<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let key = house.account("ada", "ada@example.com").await.api_key;
-    let caller = house.caller(&key).await.expect("the key is good");
+    let service = TestService::new(store);
+    let key = service.account("ada", "ada@example.com").await.api_key;
+    let caller = service.caller(&key).await.expect("the key is good");
     let ada = email("ada@example.com");
     for _ in 0..2 {
-        house.accounts.suspend(&ada).await.expect("the account is there");
-        let refusal = house.accounts.authenticate(&key, house.now()).await;
-        assert!(matches!(refusal, Err(Refusal::Unknown)));
+        service.accounts.suspend(&ada).await.expect("the account is there");
+        let refusal = service.accounts.authenticate(&key, service.now()).await;
+        assert!(matches!(refusal, Err(AuthError::Unknown)));
     }
-    assert_eq!(fault(house.accounts.regenerate(&caller, house.now()).await), "unauthorised");
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "suspended");
-    assert_eq!(house.login_code("ada@example.com", "wrong").await, "wrong_credentials");
-    let profile = house.accounts.profile(caller.id).await.expect("the account is there");
+    assert_eq!(fault(service.accounts.regenerate(&caller, service.now()).await), "unauthorised");
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "suspended");
+    assert_eq!(service.login_code("ada@example.com", "wrong").await, "wrong_credentials");
+    let profile = service.accounts.profile(caller.id).await.expect("the account is there");
     assert_eq!(profile.api_key_status, KeyStatus::Suspended);
-    house.accounts.activate(&ada).await.expect("the account is there");
-    assert!(house.caller(&key).await.is_some());
-    assert_eq!(fault(house.accounts.suspend(&email("nobody@example.com")).await), "not_found");
+    service.accounts.activate(&ada).await.expect("the account is there");
+    assert!(service.caller(&key).await.is_some());
+    assert_eq!(fault(service.accounts.suspend(&email("nobody@example.com")).await), "not_found");
 }
 
 /// A well-formed key that nobody has is refused like any other.
 pub async fn an_unknown_key_opens_nothing<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let entropy = SeededEntropy::new(404);
     for kind in [KeyKind::User, KeyKind::Guest] {
         let key = ApiKey::generate(kind, &entropy);
-        let refusal = house.accounts.authenticate(&key, house.now()).await;
-        assert!(matches!(refusal, Err(Refusal::Unknown)));
+        let refusal = service.accounts.authenticate(&key, service.now()).await;
+        assert!(matches!(refusal, Err(AuthError::Unknown)));
     }
 }
 
 /// A guest calls for 24 hours with 50 credits.
 pub async fn a_guest_key_is_good_for_a_day<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let device = Device::parse("device-1", None, Some("linux")).expect("a device");
-    let guest =
-        house.accounts.create_guest(device, client().address, ANY, house.now()).await.expect("ok");
+    let guest = service
+        .accounts
+        .create_guest(device, client().address, ANY, service.now())
+        .await
+        .expect("ok");
     assert_eq!(guest.credit_balance, 50);
-    assert_eq!(guest.expires_at - house.now(), TimeDelta::hours(24));
-    house.clock.advance(TimeDelta::hours(24) - TimeDelta::microseconds(1));
-    let Ok(Caller::Guest(caller)) = house.accounts.authenticate(&guest.api_key, house.now()).await
+    assert_eq!(guest.expires_at - service.now(), TimeDelta::hours(24));
+    service.clock.advance(TimeDelta::hours(24) - TimeDelta::microseconds(1));
+    let Ok(Caller::Guest(caller)) =
+        service.accounts.authenticate(&guest.api_key, service.now()).await
     else {
         panic!("the key was refused");
     };
@@ -93,30 +97,31 @@ pub async fn a_guest_key_is_good_for_a_day<S: Store + Clone>(store: S) {
         ("device-1", Some("linux"))
     );
     assert_eq!((caller.credit_balance, caller.expires_at), (50, guest.expires_at));
-    house.clock.advance(TimeDelta::microseconds(1));
-    let refusal = house.accounts.authenticate(&guest.api_key, house.now()).await;
-    assert!(matches!(refusal, Err(Refusal::GuestExpired)));
+    service.clock.advance(TimeDelta::microseconds(1));
+    let refusal = service.accounts.authenticate(&guest.api_key, service.now()).await;
+    assert!(matches!(refusal, Err(AuthError::GuestExpired)));
 }
 
 /// A ciphertext in another account's row is an error, never another person's key.
 pub async fn stored_keys_open_for_no_other_account<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    house.account("bob", "bob@example.com").await;
-    let store = house.accounts.store();
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    service.account("bob", "bob@example.com").await;
+    let store = service.accounts.store();
     let mut stored = Vec::new();
     for address in ["ada@example.com", "bob@example.com"] {
-        let recipient = house.recipient(address);
+        let recipient = service.recipient(address);
         let email = email(address);
-        let marks = house.accounts.marks(&recipient, &client());
-        let reserved = store.reserve_try(&email, recipient, marks, house.now()).await;
+        let marks = service.accounts.marks(&recipient, &client());
+        let reserved = store.reserve_try(&email, recipient, marks, service.now()).await;
         let known = reserved.expect("ok").credentials.expect("the account is there");
         stored.push((known.account, known.key.expect("a verified account has a key")));
     }
     let [(ada, adas), (bob, bobs)] = &stored[..] else { panic!("two accounts") };
     assert!(
-        house.accounts.open_key(*ada, adas).is_ok() && house.accounts.open_key(*bob, bobs).is_ok()
+        service.accounts.open_key(*ada, adas).is_ok()
+            && service.accounts.open_key(*bob, bobs).is_ok()
     );
-    assert_eq!(fault(house.accounts.open_key(*ada, bobs)), "sealed");
-    assert_eq!(fault(house.accounts.open_key(*bob, adas)), "sealed");
+    assert_eq!(fault(service.accounts.open_key(*ada, bobs)), "sealed");
+    assert_eq!(fault(service.accounts.open_key(*bob, adas)), "sealed");
 }

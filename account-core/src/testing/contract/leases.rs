@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use crate::credits::CallerId;
 use crate::guest::GuestId;
 use crate::identity::AccountId;
-use crate::limit::lease::{Allowance, Ask, LeaseStore, Shared, Unused};
+use crate::limit::lease::{Allowance, Ask, LeaseStore, ReturnedCalls, SharedWindow};
 use crate::testing::{FixedClock, all};
 
 const ADA: CallerId = CallerId::Account(AccountId(1));
@@ -16,15 +16,15 @@ fn ask(allowance: Allowance) -> Ask {
 
 /// Each lease follows from the one before, and what is given back is leased again.
 pub async fn leases_are_those_of_the_rule<S: LeaseStore>(store: S) {
-    let mut model = Shared::default();
+    let mut model = SharedWindow::default();
     let mut ask = ask(Allowance::hourly(1_000));
     for _ in 0..30 {
         let lease = store.lease(ADA, ask).await.expect("the store answers");
         assert_eq!(lease, model.lease(&ask));
-        ask.unused = (lease.calls > 1).then_some(Unused { cell: lease.cell, calls: 1 });
+        ask.unused = (lease.calls > 1).then_some(ReturnedCalls { cell: lease.cell, calls: 1 });
         ask.now += TimeDelta::seconds(17);
     }
-    let unused = Unused { cell: model.lease(&ask).cell, calls: 2 };
+    let unused = ReturnedCalls { cell: model.lease(&ask).cell, calls: 2 };
     store.lease(ADA, ask).await.expect("the store answers");
     store.give_back(ADA, unused).await.expect("the store answers");
     model.give_back(unused);
@@ -36,9 +36,9 @@ pub async fn every_caller_has_a_limit_of_its_own<S: LeaseStore>(store: S) {
     let guest = CallerId::Guest(GuestId(1));
     store.lease(ADA, ask(Allowance::hourly(1))).await.expect("the store answers");
     let lease = store.lease(guest, ask(Allowance::GUEST)).await.expect("the store answers");
-    assert_eq!((lease.calls, lease.standing.remaining), (1, 49));
+    assert_eq!((lease.calls, lease.limit_status.remaining), (1, 49));
     let untouched = store.shared(CallerId::Guest(GuestId(2))).await.expect("the store answers");
-    assert_eq!(untouched, Shared::default());
+    assert_eq!(untouched, SharedWindow::default());
 }
 
 /// However many ask at once.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::TimeDelta;
 
-use super::house::{ANY, House, client, email};
+use super::test_service::{ANY, TestService, client, email};
 use crate::Entropy;
 use crate::accounts::Store;
 use crate::credits::{self, CallerId, Entry, Settlement};
@@ -26,13 +26,13 @@ impl Draws {
 
 /// Debits of accounts and guests that have enough, too little, nothing, or are unknown.
 pub async fn every_batch_is_settled_as_decide_says<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let mut balances = HashMap::new();
     for (name, credits) in [("ada", 40), ("bob", 3), ("eve", 0), ("rich", 5_000)] {
-        balances.insert(CallerId::Account(house.funded(name, credits).await), credits);
+        balances.insert(CallerId::Account(service.funded(name, credits).await), credits);
     }
     let device = Device { device_id: "a".to_owned(), device_name: None, platform: None };
-    let guest = house.accounts.create_guest(device, client().address, ANY, house.now()).await;
+    let guest = service.accounts.create_guest(device, client().address, ANY, service.now()).await;
     let guest = guest.expect("a guest");
     balances.insert(CallerId::Guest(guest.id), guest.credit_balance);
     let mut callers: Vec<CallerId> = balances.keys().copied().collect();
@@ -48,29 +48,29 @@ pub async fn every_batch_is_settled_as_decide_says<S: Store + Clone>(store: S) {
                 let caller = callers[draws.below(callers.len() as u64) as usize];
                 let cost = draws.below(7) as u32;
                 let endpoint = ["/a", "/b"][draws.below(2) as usize];
-                house.entry(caller, request_id, cost, endpoint)
+                service.entry(caller, request_id, cost, endpoint)
             })
             .collect();
         let asked: Vec<_> = batch.iter().map(|entry| (entry.caller, entry.cost)).collect();
         let expected = credits::decide(&mut balances, asked.iter().copied());
-        assert_eq!(house.settle(batch).await, expected, "{asked:?}");
-        house.wait(7_000);
+        assert_eq!(service.settle(batch).await, expected, "{asked:?}");
+        service.wait(7_000);
     }
-    house.assert_books_hold().await;
+    service.assert_ledger_holds().await;
 }
 
 /// The last credit goes to whoever came first; a cheaper call behind a refused one goes through.
 pub async fn in_a_batch_the_order_of_arrival_decides<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = CallerId::Account(house.funded("ada", 6).await);
-    let bob = CallerId::Account(house.funded("bob", 5).await);
+    let service = TestService::new(store);
+    let ada = CallerId::Account(service.funded("ada", 6).await);
+    let bob = CallerId::Account(service.funded("bob", 5).await);
     let gone = CallerId::Account(AccountId(99));
     let batch = [(ada, 5), (bob, 5), (ada, 5), (gone, 0), (ada, 1), (bob, 1)];
     let batch = batch.into_iter().zip(1..);
-    let batch = batch.map(|((caller, cost), id)| house.entry(caller, id, cost, "/a")).collect();
+    let batch = batch.map(|((caller, cost), id)| service.entry(caller, id, cost, "/a")).collect();
     use Settlement::{Charged, Insufficient};
     assert_eq!(
-        house.settle(batch).await,
+        service.settle(batch).await,
         [
             Charged { balance: 1 },
             Charged { balance: 0 },
@@ -80,38 +80,42 @@ pub async fn in_a_batch_the_order_of_arrival_decides<S: Store + Clone>(store: S)
             Insufficient { balance: 0 },
         ]
     );
-    assert!(house.settle(Vec::new()).await.is_empty());
-    house.assert_books_hold().await;
+    assert!(service.settle(Vec::new()).await.is_empty());
+    service.assert_ledger_holds().await;
 }
 
 /// Free calls of accounts and guests count, and cost nothing.
 pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 0).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 0).await;
     let device = Device::parse("device-1", None, None).expect("a device");
-    let guest =
-        house.accounts.create_guest(device, client().address, ANY, house.now()).await.expect("ok");
+    let guest = service
+        .accounts
+        .create_guest(device, client().address, ANY, service.now())
+        .await
+        .expect("ok");
     let (ada, guest) = (CallerId::Account(ada), CallerId::Guest(guest.id));
-    let batch = vec![house.entry(ada, 1, 0, "/a"), house.entry(guest, 2, 0, "/a")];
-    let settled = house.settle(batch).await;
+    let batch = vec![service.entry(ada, 1, 0, "/a"), service.entry(guest, 2, 0, "/a")];
+    let settled = service.settle(batch).await;
     assert_eq!(settled, [Settlement::Charged { balance: 0 }, Settlement::Charged { balance: 50 }]);
-    let paid = house.settle(vec![house.entry(guest, 3, 2, "/a")]).await;
+    let paid = service.settle(vec![service.entry(guest, 3, 2, "/a")]).await;
     assert_eq!(paid, [Settlement::Charged { balance: 48 }]);
     let counts =
-        house.accounts.store().calls_per_minute(house.now(), house.now()).await.expect("ok");
+        service.accounts.store().calls_per_minute(service.now(), service.now()).await.expect("ok");
     assert_eq!(
         counts.iter().map(|count| (count.caller, count.calls)).collect::<Vec<_>>(),
         [(ada, 1), (guest, 2)]
     );
     // Guests are counted since a moment of their own.
-    let later = house.now() + TimeDelta::microseconds(1);
-    for (since, guests_since, expected) in [(house.now(), later, ada), (later, house.now(), guest)]
+    let later = service.now() + TimeDelta::microseconds(1);
+    for (since, guests_since, expected) in
+        [(service.now(), later, ada), (later, service.now(), guest)]
     {
-        let counts = house.accounts.store().calls_per_minute(since, guests_since).await;
+        let counts = service.accounts.store().calls_per_minute(since, guests_since).await;
         let callers: Vec<_> = counts.expect("ok").iter().map(|count| count.caller).collect();
         assert_eq!(callers, [expected]);
     }
-    house.assert_books_hold().await;
+    service.assert_ledger_holds().await;
 }
 
 /// A balance of N and 4N parallel callers: N accepted, end at zero.
@@ -120,25 +124,25 @@ pub async fn four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing
 >(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 50).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 50).await;
     let batches = (0..100).map(|index| {
         let caller = CallerId::Account(ada);
-        let first = house.entry(caller, 2 * index, 1, "/a");
-        house.settle(vec![first, house.entry(caller, 2 * index + 1, 1, "/b")])
+        let first = service.entry(caller, 2 * index, 1, "/a");
+        service.settle(vec![first, service.entry(caller, 2 * index + 1, 1, "/b")])
     });
     let settled: Vec<Settlement> = all(batches).await.into_iter().flatten().collect();
     let charged = |settlement: &&Settlement| matches!(settlement, Settlement::Charged { .. });
     assert_eq!((settled.len(), settled.iter().filter(charged).count()), (200, 50));
-    assert_eq!(house.balance(ada).await, 0);
-    house.assert_books_hold().await;
+    assert_eq!(service.balance(ada).await, 0);
+    service.assert_ledger_holds().await;
 }
 
 /// Debits over days and endpoints, with grants between them, end where a model ends.
 pub async fn the_ledger_adds_up_over_days_and_endpoints<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let entropy = SeededEntropy::new(31);
-    let accounts = [house.funded("ada", 40).await, house.funded("bob", 15).await];
+    let accounts = [service.funded("ada", 40).await, service.funded("bob", 15).await];
     let mut model = [40i64, 15];
     for round in 0..60u128 {
         let mut batch = Vec::new();
@@ -149,9 +153,9 @@ pub async fn the_ledger_adds_up_over_days_and_endpoints<S: Store + Clone>(store:
             let endpoint = if byte & 2 == 0 { "/a" } else { "/b" };
             let id = round * 8 + index as u128;
             let cost = u32::from(byte >> 4);
-            batch.push((who, house.entry(CallerId::Account(accounts[who]), id, cost, endpoint)));
+            batch.push((who, service.entry(CallerId::Account(accounts[who]), id, cost, endpoint)));
         }
-        let settled = house.settle(batch.iter().map(|(_, entry)| entry.clone()).collect()).await;
+        let settled = service.settle(batch.iter().map(|(_, entry)| entry.clone()).collect()).await;
         for ((who, entry), settlement) in batch.iter().zip(settled) {
             let enough = model[*who] >= i64::from(entry.cost);
             model[*who] -= if enough { i64::from(entry.cost) } else { 0 };
@@ -165,30 +169,30 @@ pub async fn the_ledger_adds_up_over_days_and_endpoints<S: Store + Clone>(store:
         }
         if round % 7 == 0 {
             let ada = email("ada@example.com");
-            house.accounts.grant(&ada, 30, house.now()).await.expect("a grant");
+            service.accounts.grant(&ada, 30, service.now()).await.expect("a grant");
             model[0] += 30;
         }
-        house.clock.advance(TimeDelta::hours(5));
+        service.clock.advance(TimeDelta::hours(5));
     }
     for (account, expected) in accounts.into_iter().zip(model) {
-        assert_eq!(house.balance(account).await as i64, expected);
+        assert_eq!(service.balance(account).await as i64, expected);
     }
-    house.assert_books_hold().await;
+    service.assert_ledger_holds().await;
 }
 
 /// After a restart the limits are seeded with what was written down.
 pub async fn calls_are_counted_by_the_minute<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = CallerId::Account(house.funded("ada", 0).await);
-    let start = house.now();
+    let service = TestService::new(store);
+    let ada = CallerId::Account(service.funded("ada", 0).await);
+    let start = service.now();
     for (id, seconds) in [0, 59, 1, 119].into_iter().enumerate() {
-        house.settle(vec![house.entry(ada, id as u128, 0, "/a")]).await;
-        house.wait(seconds);
+        service.settle(vec![service.entry(ada, id as u128, 0, "/a")]).await;
+        service.wait(seconds);
     }
-    let counts = house.accounts.store().calls_per_minute(start, start).await.expect("ok");
+    let counts = service.accounts.store().calls_per_minute(start, start).await.expect("ok");
     let minute = start.timestamp() / 60;
     let seen: Vec<_> = counts.iter().map(|count| (count.minute - minute, count.calls)).collect();
     assert_eq!(seen, [(0, 3), (1, 1)]);
     let later = start + TimeDelta::seconds(60);
-    assert_eq!(house.accounts.store().calls_per_minute(later, later).await.expect("ok").len(), 1);
+    assert_eq!(service.accounts.store().calls_per_minute(later, later).await.expect("ok").len(), 1);
 }

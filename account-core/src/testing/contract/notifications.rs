@@ -2,19 +2,19 @@
 
 use chrono::TimeDelta;
 
-use super::house::{House, PASSWORD, client, email, fault, stranger};
+use super::test_service::{PASSWORD, TestService, client, email, fault, stranger};
 use crate::accounts::{Inbox, Store};
 use crate::identity::AccountId;
-use crate::letter::{Content, Lane, Letter, LetterId};
 use crate::notification::{
     Announcement, Channels, ChatId, Notice, NotificationId, PreferenceChanges,
 };
+use crate::outbox::{Channel, Content, MessageId, OutboundMessage};
 use crate::password::Password;
 use crate::testing::all;
 
 const INBOX: Channels = Channels { in_app: true, email: false, messaging: false };
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     async fn inbox(&self, account: AccountId) -> Inbox {
         let inbox = self.accounts.notifications(account, false, 100, 0).await;
         inbox.expect("the store answers")
@@ -35,15 +35,17 @@ impl<S: Store + Clone> House<S> {
     }
 
     /// Takes what waits in a lane.
-    async fn taken(&self, lane: Lane) -> Vec<Letter> {
+    async fn taken(&self, channel: Channel) -> Vec<OutboundMessage> {
         let store = self.accounts.store();
-        let due = store.due_letters(lane, self.now(), u32::MAX).await.expect("ok");
-        let mut letters = Vec::new();
+        let due = store.due_messages(channel, self.now(), u32::MAX).await.expect("ok");
+        let mut messages = Vec::new();
         for due in due {
-            letters.push(Letter::unseal(due.id, &due.sealed, &self.outbox.vault).expect("whole"));
-            store.letter_sent(due.id, self.now()).await.expect("ok");
+            messages.push(
+                OutboundMessage::unseal(due.id, &due.sealed, &self.outbox.vault).expect("whole"),
+            );
+            store.message_sent(due.id, self.now()).await.expect("ok");
         }
-        letters
+        messages
     }
 }
 
@@ -53,23 +55,23 @@ fn chat(text: &str) -> ChatId {
 
 /// Welcome, key, second factor, password: each in the inbox with the step that it tells of.
 pub async fn the_service_tells_an_account_what_happened_to_it<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    assert_eq!(house.titles(ada.account).await, [Notice::Welcome.title()]);
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    assert_eq!(service.titles(ada.account).await, [Notice::Welcome.title()]);
 
-    let caller = house.caller(&ada.api_key).await.expect("the key is good");
-    house.accounts.regenerate(&caller, house.now()).await.expect("a new key");
-    house.accounts.enable_mfa(ada.account, house.now()).await.expect("ok");
-    house.accounts.enable_mfa(ada.account, house.now()).await.expect("on already");
+    let caller = service.caller(&ada.api_key).await.expect("the key is good");
+    service.accounts.regenerate(&caller, service.now()).await.expect("a new key");
+    service.accounts.enable_mfa(ada.account, service.now()).await.expect("ok");
+    service.accounts.enable_mfa(ada.account, service.now()).await.expect("on already");
     let password = Password::attempt(PASSWORD);
-    house.accounts.disable_mfa(ada.account, &password, house.now()).await.expect("ok");
-    house.letters().await;
-    house.wait(60);
-    house.accounts.forgot_password(&email("ada@example.com"), house.now()).await.expect("ok");
-    let code = house.code("ada@example.com").await;
+    service.accounts.disable_mfa(ada.account, &password, service.now()).await.expect("ok");
+    service.messages().await;
+    service.wait(60);
+    service.accounts.forgot_password(&email("ada@example.com"), service.now()).await.expect("ok");
+    let code = service.code("ada@example.com").await;
     let new = Password::attempt("another one of hers");
-    let (address, now) = (email("ada@example.com"), house.now());
-    house.accounts.reset_password(&address, &code, &new, &client(), now).await.expect("the code");
+    let (address, now) = (email("ada@example.com"), service.now());
+    service.accounts.reset_password(&address, &code, &new, &client(), now).await.expect("the code");
 
     let expected = [
         Notice::PasswordChanged,
@@ -78,33 +80,33 @@ pub async fn the_service_tells_an_account_what_happened_to_it<S: Store + Clone>(
         Notice::KeyRegenerated,
         Notice::Welcome,
     ];
-    assert_eq!(house.titles(ada.account).await, expected.map(|notice| notice.title()));
-    let inbox = house.inbox(ada.account).await;
+    assert_eq!(service.titles(ada.account).await, expected.map(|notice| notice.title()));
+    let inbox = service.inbox(ada.account).await;
     assert_eq!((inbox.total, inbox.unread), (5, 5));
     let newest = &inbox.entries[0];
-    assert_eq!((newest.created_at, newest.read_at), (house.now(), None));
+    assert_eq!((newest.created_at, newest.read_at), (service.now(), None));
     assert_eq!(newest.category, "security");
 }
 
 /// A lock is one notice, whatever is tried meanwhile; the first sign-in is no news, another network
 /// is, and no longer the second time.
-pub async fn a_lock_is_told_once_and_a_known_network_is_no_news<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
+pub async fn a_lock_is_told_once_and_a_known_network_makes_no_notice<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
     for _ in 0..8 {
-        house.login("ada@example.com", "a wrong one").await.err().expect("wrong");
-        house.login("nobody@example.com", "a wrong one").await.err().expect("unknown");
+        service.login("ada@example.com", "a wrong one").await.err().expect("wrong");
+        service.login("nobody@example.com", "a wrong one").await.err().expect("unknown");
     }
-    let locked = Notice::Locked { until: house.now() }.title();
-    assert_eq!(house.titles(ada.account).await, [locked, Notice::Welcome.title()]);
+    let locked = Notice::Locked { until: service.now() }.title();
+    assert_eq!(service.titles(ada.account).await, [locked, Notice::Welcome.title()]);
 
-    house.wait(1800);
-    house.signed_in(&client(), "ada@example.com", PASSWORD).await;
-    house.signed_in(&client(), "ada@example.com", PASSWORD).await;
-    assert_eq!(house.titles(ada.account).await.len(), 2, "the first network is no news");
-    house.signed_in(&stranger(), "ada@example.com", PASSWORD).await;
-    house.signed_in(&stranger(), "ada@example.com", PASSWORD).await;
-    let inbox = house.inbox(ada.account).await;
+    service.wait(1800);
+    service.signed_in(&client(), "ada@example.com", PASSWORD).await;
+    service.signed_in(&client(), "ada@example.com", PASSWORD).await;
+    assert_eq!(service.titles(ada.account).await.len(), 2, "the first network is no news");
+    service.signed_in(&stranger(), "ada@example.com", PASSWORD).await;
+    service.signed_in(&stranger(), "ada@example.com", PASSWORD).await;
+    let inbox = service.inbox(ada.account).await;
     assert_eq!(inbox.total, 3);
     let told = Notice::NewAddress(stranger().address);
     assert_eq!(inbox.entries[0].description, Some(told.description()));
@@ -112,98 +114,101 @@ pub async fn a_lock_is_told_once_and_a_known_network_is_no_news<S: Store + Clone
 
 /// A notification stays read since the first time, and what is deleted is gone.
 pub async fn a_notification_is_read_once_and_deleted_for_good<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    house.tell_all("News", INBOX).await;
-    let ids: Vec<_> = house.inbox(ada).await.entries.iter().map(|entry| entry.id).collect();
-    let first_read = house.now();
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    service.tell_all("News", INBOX).await;
+    let ids: Vec<_> = service.inbox(ada).await.entries.iter().map(|entry| entry.id).collect();
+    let first_read = service.now();
     for id in &ids {
-        house.accounts.read_notification(ada, *id, house.now()).await.expect("hers");
+        service.accounts.read_notification(ada, *id, service.now()).await.expect("hers");
     }
-    house.wait(5);
+    service.wait(5);
     for id in &ids {
-        house.accounts.read_notification(ada, *id, house.now()).await.expect("hers");
+        service.accounts.read_notification(ada, *id, service.now()).await.expect("hers");
     }
-    house.accounts.read_all_notifications(ada, house.now()).await.expect("ok");
-    let inbox = house.inbox(ada).await;
+    service.accounts.read_all_notifications(ada, service.now()).await.expect("ok");
+    let inbox = service.inbox(ada).await;
     assert_eq!((inbox.total, inbox.unread), (2, 0));
     assert!(inbox.entries.iter().all(|entry| entry.read_at == Some(first_read)));
-    let unread = house.accounts.notifications(ada, true, 10, 0).await.expect("ok");
+    let unread = service.accounts.notifications(ada, true, 10, 0).await.expect("ok");
     assert_eq!((unread.entries.len(), unread.total), (0, 2));
 
     for id in ids {
-        house.accounts.delete_notification(ada, id).await.expect("hers");
-        assert_eq!(fault(house.accounts.delete_notification(ada, id).await), "not_found");
-        let read = house.accounts.read_notification(ada, id, house.now()).await;
+        service.accounts.delete_notification(ada, id).await.expect("hers");
+        assert_eq!(fault(service.accounts.delete_notification(ada, id).await), "not_found");
+        let read = service.accounts.read_notification(ada, id, service.now()).await;
         assert_eq!(fault(read), "not_found");
     }
-    assert_eq!(house.inbox(ada).await.total, 0);
+    assert_eq!(service.inbox(ada).await.total, 0);
 }
 
 /// Whose a notification is decides, and a number that nobody has is the same as another's.
 pub async fn nobody_reads_or_deletes_what_is_anothers<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    house.wait(60);
-    house.tell_all("Before bob", INBOX).await;
-    house.wait(60);
-    let bob = house.account("bob", "bob@example.com").await.account;
-    let hers: Vec<_> = house.inbox(ada).await.entries.iter().map(|entry| entry.id).collect();
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    service.wait(60);
+    service.tell_all("Before bob", INBOX).await;
+    service.wait(60);
+    let bob = service.account("bob", "bob@example.com").await.account;
+    let hers: Vec<_> = service.inbox(ada).await.entries.iter().map(|entry| entry.id).collect();
     assert_eq!(hers.len(), 2);
     for id in hers.into_iter().chain([NotificationId(0), NotificationId(-1), NotificationId(999)]) {
-        let read = house.accounts.read_notification(bob, id, house.now()).await;
+        let read = service.accounts.read_notification(bob, id, service.now()).await;
         assert_eq!(fault(read), "not_found", "{id:?}");
-        let deleted = house.accounts.delete_notification(bob, id).await;
+        let deleted = service.accounts.delete_notification(bob, id).await;
         assert_eq!(fault(deleted), "not_found", "{id:?}");
     }
-    assert_eq!(house.accounts.read_all_notifications(bob, house.now()).await.expect("ok"), 1);
-    let inbox = house.inbox(ada).await;
+    assert_eq!(service.accounts.read_all_notifications(bob, service.now()).await.expect("ok"), 1);
+    let inbox = service.inbox(ada).await;
     assert_eq!((inbox.total, inbox.unread), (2, 2), "untouched");
 }
 
 /// A broadcast counts verified accounts, and is seen by them and nobody later.
 pub async fn a_broadcast_reaches_who_was_verified_before_it<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    let bob = house.account("bob", "bob@example.com").await.account;
-    house.register("form", "form@example.com", PASSWORD).await.expect("a free name");
-    let forms_code = house.code("form@example.com").await;
-    house.wait(10);
-    assert_eq!(house.tell_all("News", INBOX).await, 2);
-    house.wait(10);
-    let form = house.verify("form@example.com", &forms_code).await.expect("the code").account;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    let bob = service.account("bob", "bob@example.com").await.account;
+    service.register("form", "form@example.com", PASSWORD).await.expect("a free name");
+    let forms_code = service.code("form@example.com").await;
+    service.wait(10);
+    assert_eq!(service.tell_all("News", INBOX).await, 2);
+    service.wait(10);
+    let form = service.verify("form@example.com", &forms_code).await.expect("the code").account;
     for (account, expected) in [(ada, 2), (bob, 2), (form, 1)] {
-        assert_eq!(house.inbox(account).await.total, expected);
+        assert_eq!(service.inbox(account).await.total, expected);
     }
-    let news = house.inbox(ada).await.entries.remove(0);
-    assert_eq!((news.title.as_str(), news.category.as_str()), ("News", "announcement"));
-    assert_eq!(news.description.as_deref(), Some("Short"));
-    house.accounts.delete_notification(ada, news.id).await.expect("hers");
-    assert_eq!(house.inbox(bob).await.total, 2, "deleted for one is there for the other");
+    let revision_listener = service.inbox(ada).await.entries.remove(0);
+    assert_eq!(
+        (revision_listener.title.as_str(), revision_listener.category.as_str()),
+        ("News", "announcement")
+    );
+    assert_eq!(revision_listener.description.as_deref(), Some("Short"));
+    service.accounts.delete_notification(ada, revision_listener.id).await.expect("hers");
+    assert_eq!(service.inbox(bob).await.total, 2, "deleted for one is there for the other");
     let by_mail = Channels { in_app: false, email: true, messaging: false };
-    house.tell_all("By letter alone", by_mail).await;
-    assert_eq!(house.inbox(bob).await.total, 2);
+    service.tell_all("By letter alone", by_mail).await;
+    assert_eq!(service.inbox(bob).await.total, 2);
 }
 
 /// Reading all is about what is there, and keeps since when each was read.
 pub async fn reading_all_leaves_later_ones_unread<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    house.tell_all("First", INBOX).await;
-    house.tell_all("Second", INBOX).await;
-    let first_time = house.now();
-    assert_eq!(house.accounts.read_all_notifications(ada, first_time).await.expect("ok"), 3);
-    assert_eq!(house.accounts.read_all_notifications(ada, first_time).await.expect("ok"), 0);
-    house.wait(5);
-    house.tell_all("Third", INBOX).await;
-    assert_eq!(house.inbox(ada).await.unread, 1);
-    let unread = house.accounts.notifications(ada, true, 10, 0).await.expect("ok");
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    service.tell_all("First", INBOX).await;
+    service.tell_all("Second", INBOX).await;
+    let first_time = service.now();
+    assert_eq!(service.accounts.read_all_notifications(ada, first_time).await.expect("ok"), 3);
+    assert_eq!(service.accounts.read_all_notifications(ada, first_time).await.expect("ok"), 0);
+    service.wait(5);
+    service.tell_all("Third", INBOX).await;
+    assert_eq!(service.inbox(ada).await.unread, 1);
+    let unread = service.accounts.notifications(ada, true, 10, 0).await.expect("ok");
     assert_eq!(unread.entries.len(), 1);
-    assert_eq!(house.accounts.read_all_notifications(ada, house.now()).await.expect("ok"), 1);
-    let inbox = house.inbox(ada).await;
+    assert_eq!(service.accounts.read_all_notifications(ada, service.now()).await.expect("ok"), 1);
+    let inbox = service.inbox(ada).await;
     let since: Vec<_> = inbox.entries.iter().map(|entry| entry.read_at).collect();
-    assert_eq!(since, [Some(house.now()), Some(first_time), Some(first_time), Some(first_time)]);
-    let page = house.accounts.notifications(ada, false, 2, 1).await.expect("ok");
+    assert_eq!(since, [Some(service.now()), Some(first_time), Some(first_time), Some(first_time)]);
+    let page = service.accounts.notifications(ada, false, 2, 1).await.expect("ok");
     let titles: Vec<_> = page.entries.iter().map(|entry| entry.title.as_str()).collect();
     assert_eq!(titles, ["Second", "First"], "newest first, page by page");
 }
@@ -212,66 +217,70 @@ pub async fn reading_all_leaves_later_ones_unread<S: Store + Clone>(store: S) {
 pub async fn preferences_decide_about_broadcasts_and_no_security_notice<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    let preferences = house.accounts.preferences(ada).await.expect("ok");
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    let preferences = service.accounts.preferences(ada).await.expect("ok");
     assert_eq!(preferences, crate::Preferences::default());
-    house.tell_all("News", INBOX).await;
+    service.tell_all("News", INBOX).await;
     let off = PreferenceChanges { notify_in_app: Some(false), ..Default::default() };
-    house.prefer(ada, off).await;
-    house.accounts.enable_mfa(ada, house.now()).await.expect("ok");
-    assert_eq!(house.titles(ada).await, [Notice::MfaEnabled.title(), Notice::Welcome.title()]);
+    service.prefer(ada, off).await;
+    service.accounts.enable_mfa(ada, service.now()).await.expect("ok");
+    assert_eq!(service.titles(ada).await, [Notice::MfaEnabled.title(), Notice::Welcome.title()]);
     let chats = PreferenceChanges {
         messaging_chat_id: Some(Some(chat("-100"))),
         notify_messaging: Some(true),
         ..Default::default()
     };
-    house.prefer(ada, chats).await;
-    let preferences = house.accounts.preferences(ada).await.expect("ok");
+    service.prefer(ada, chats).await;
+    let preferences = service.accounts.preferences(ada).await.expect("ok");
     assert!(!preferences.notify_in_app && preferences.notify_email, "the rest stays");
     assert_eq!(preferences.messaging_chat_id, Some(chat("-100")));
     let none = PreferenceChanges { messaging_chat_id: Some(None), ..Default::default() };
-    house.prefer(ada, none).await;
-    assert_eq!(house.accounts.preferences(ada).await.expect("ok").messaging_chat_id, None);
+    service.prefer(ada, none).await;
+    assert_eq!(service.accounts.preferences(ada).await.expect("ok").messaging_chat_id, None);
 }
 
 /// Each account that wants it gets one letter and one message, however the batches fall.
 pub async fn letters_and_messages_follow_in_batches_and_none_twice<S: Store + Clone>(store: S) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let mut accounts = Vec::new();
     for number in 0..5 {
-        accounts.push(house.funded(&format!("user{number}"), 10).await);
+        accounts.push(service.funded(&format!("user{number}"), 10).await);
     }
-    let no_letters = PreferenceChanges { notify_email: Some(false), ..Default::default() };
-    house.prefer(accounts[1], no_letters).await;
+    let no_messages = PreferenceChanges { notify_email: Some(false), ..Default::default() };
+    service.prefer(accounts[1], no_messages).await;
     for (account, wants) in [(accounts[2], true), (accounts[3], false)] {
         let changes = PreferenceChanges {
             notify_messaging: Some(wants),
             messaging_chat_id: Some(Some(chat("42"))),
             ..Default::default()
         };
-        house.prefer(account, changes).await;
+        service.prefer(account, changes).await;
     }
     let everywhere = Channels { in_app: true, email: true, messaging: true };
-    assert_eq!(house.tell_all("News", everywhere).await, 5);
-    assert!(house.taken(Lane::Mail).await.is_empty(), "nothing in the request itself");
+    assert_eq!(service.tell_all("News", everywhere).await, 5);
+    assert!(service.taken(Channel::Mail).await.is_empty(), "nothing in the request itself");
 
-    let (mut letters, mut messages) = (Vec::new(), Vec::new());
+    let (mut emails, mut messages) = (Vec::new(), Vec::new());
     // Two workers at once: what one has moved past the other leaves.
     loop {
-        let both = [house.accounts.fan_out(2, house.now()), house.accounts.fan_out(2, house.now())];
+        let both = [
+            service.accounts.fan_out(2, service.now()),
+            service.accounts.fan_out(2, service.now()),
+        ];
         let went_on = all(both).await.into_iter().map(|went_on| went_on.expect("ok"));
         let went_on = went_on.collect::<Vec<_>>();
-        letters.extend(house.taken(Lane::Mail).await);
-        messages.extend(house.taken(Lane::Messaging).await);
+        emails.extend(service.taken(Channel::Mail).await);
+        messages.extend(service.taken(Channel::Messaging).await);
         if went_on == [false, false] {
             break;
         }
     }
-    let mut to: Vec<_> = letters.iter().map(|letter| letter.to.as_str().to_owned()).collect();
+    let mut to: Vec<_> = emails.iter().map(|message| message.to.as_str().to_owned()).collect();
     to.sort();
     assert_eq!(to, [0, 2, 3, 4].map(|number| format!("user{number}@example.com")));
-    let [Letter { content: Content::Message { chat: to, text }, .. }] = &messages[..] else {
+    let [OutboundMessage { content: Content::Message { chat: to, text }, .. }] = &messages[..]
+    else {
         panic!("{} messages", messages.len());
     };
     assert_eq!((to, text.as_str()), (&chat("42"), "News\n\nShort"));
@@ -279,60 +288,66 @@ pub async fn letters_and_messages_follow_in_batches_and_none_twice<S: Store + Cl
 
 /// A code never waits behind a broadcast, and a dead server fills no outbox.
 pub async fn no_batch_goes_out_while_something_is_due<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.funded("ada", 10).await;
+    let service = TestService::new(store);
+    service.funded("ada", 10).await;
     let by_mail = Channels { in_app: false, email: true, messaging: false };
-    house.tell_all("News", by_mail).await;
-    house.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
-    assert!(!house.accounts.fan_out(10, house.now()).await.expect("ok"));
-    assert_eq!(house.letters().await.len(), 1, "bob's code");
-    assert!(house.accounts.fan_out(10, house.now()).await.expect("ok"));
-    let store = house.accounts.store();
-    assert_eq!(store.waiting_letters(Lane::Mail).await.expect("ok"), 1);
-    assert_eq!(store.waiting_letters(Lane::Messaging).await.expect("ok"), 0);
-    let due = store.due_letters(Lane::Mail, house.now(), 10).await.expect("ok");
-    let later = house.now() + TimeDelta::seconds(30);
-    store.letter_failed(due[0].id, later).await.expect("ok");
-    assert_eq!(store.waiting_letters(Lane::Mail).await.expect("ok"), 1, "put off is not sent");
-    store.letter_failed(LetterId(0), later).await.expect("nobody's");
+    service.tell_all("News", by_mail).await;
+    service.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
+    assert!(!service.accounts.fan_out(10, service.now()).await.expect("ok"));
+    assert_eq!(service.messages().await.len(), 1, "bob's code");
+    assert!(service.accounts.fan_out(10, service.now()).await.expect("ok"));
+    let store = service.accounts.store();
+    assert_eq!(store.waiting_messages(Channel::Mail).await.expect("ok"), 1);
+    assert_eq!(store.waiting_messages(Channel::Messaging).await.expect("ok"), 0);
+    let due = store.due_messages(Channel::Mail, service.now(), 10).await.expect("ok");
+    let later = service.now() + TimeDelta::seconds(30);
+    store.message_failed(due[0].id, later).await.expect("ok");
+    assert_eq!(store.waiting_messages(Channel::Mail).await.expect("ok"), 1, "put off is not sent");
+    store.message_failed(MessageId(0), later).await.expect("nobody's");
 }
 
 /// A test message waits in the lane of messages, and another one waits a minute.
 pub async fn a_test_message_goes_to_the_chat_once_a_minute<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 10).await;
-    let refused = house.accounts.send_test_message(ada, house.now()).await;
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 10).await;
+    let refused = service.accounts.send_test_message(ada, service.now()).await;
     assert_eq!(fault(refused), "chat_id");
     let changes =
         PreferenceChanges { messaging_chat_id: Some(Some(chat("@ada_l"))), ..Default::default() };
-    house.prefer(ada, changes).await;
+    service.prefer(ada, changes).await;
     for (after, expected) in [(0, true), (59, false), (1, true)] {
-        house.wait(after);
-        let sent = house.accounts.send_test_message(ada, house.now()).await.expect("a chat");
+        service.wait(after);
+        let sent = service.accounts.send_test_message(ada, service.now()).await.expect("a chat");
         assert_eq!(sent, expected, "after {after}");
     }
-    assert!(house.letters().await.is_empty(), "no letter");
-    assert_eq!(house.taken(Lane::Messaging).await.len(), 2);
+    assert!(service.messages().await.is_empty(), "no letter");
+    assert_eq!(service.taken(Channel::Messaging).await.len(), 2);
 }
 
 /// A year is enough; and nothing is left of an account that was deleted.
 pub async fn notifications_go_after_a_year_and_with_their_account<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    house.tell_all("News", INBOX).await;
-    house.accounts.read_all_notifications(ada, house.now()).await.expect("ok");
-    house.clock.advance(TimeDelta::days(366) - TimeDelta::microseconds(1));
-    assert_eq!(house.accounts.clean_up(house.now(), 10, None).await.expect("ok").notifications, 0);
-    assert_eq!(house.inbox(ada).await.total, 2);
-    house.clock.advance(TimeDelta::microseconds(1));
-    house.tell_all("More", INBOX).await;
-    assert_eq!(house.accounts.clean_up(house.now(), 10, None).await.expect("ok").notifications, 2);
-    assert_eq!(house.titles(ada).await, ["More"]);
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    service.tell_all("News", INBOX).await;
+    service.accounts.read_all_notifications(ada, service.now()).await.expect("ok");
+    service.clock.advance(TimeDelta::days(366) - TimeDelta::microseconds(1));
+    assert_eq!(
+        service.accounts.clean_up(service.now(), 10, None).await.expect("ok").notifications,
+        0
+    );
+    assert_eq!(service.inbox(ada).await.total, 2);
+    service.clock.advance(TimeDelta::microseconds(1));
+    service.tell_all("More", INBOX).await;
+    assert_eq!(
+        service.accounts.clean_up(service.now(), 10, None).await.expect("ok").notifications,
+        2
+    );
+    assert_eq!(service.titles(ada).await, ["More"]);
 
     let confirmation = crate::Confirmation::Password(Password::attempt(PASSWORD));
-    house.accounts.delete_account(ada, &confirmation, house.now()).await.expect("hers");
-    assert_eq!(house.inbox(ada).await.total, 0);
+    service.accounts.delete_account(ada, &confirmation, service.now()).await.expect("hers");
+    assert_eq!(service.inbox(ada).await.total, 0);
     let notice = Notice::Welcome;
-    house.accounts.add_notice(ada, &notice, house.now()).await.expect("nobody is told");
-    assert_eq!(house.inbox(ada).await.total, 0);
+    service.accounts.add_notice(ada, &notice, service.now()).await.expect("nobody is told");
+    assert_eq!(service.inbox(ada).await.total, 0);
 }

@@ -2,9 +2,9 @@
 
 use chrono::TimeDelta;
 
-use super::house::{House, PASSWORD, client, email};
+use super::test_service::{PASSWORD, TestService, client, email};
 use crate::accounts::{SignedIn, Store};
-use crate::key::Refusal;
+use crate::key::AuthError;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
     AccessToken, Authorization, AuthorizationCode, Client, ClientMetadata, CodeVerifier, Exchange,
@@ -22,7 +22,7 @@ fn verifier() -> CodeVerifier {
     CodeVerifier::parse(&"v".repeat(43)).expect("a verifier")
 }
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     async fn oauth_client(&self) -> Client {
         let metadata = ClientMetadata {
             redirect_uris: vec!["http://127.0.0.1/callback".to_owned()],
@@ -85,7 +85,7 @@ impl<S: Store + Clone> House<S> {
     async fn opens(&self, token: &AccessToken) -> bool {
         match self.accounts.bearer(token, RESOURCE, self.now()).await {
             Ok(_) => true,
-            Err(Refusal::Unknown) => false,
+            Err(AuthError::Unknown) => false,
             Err(error) => panic!("{error}"),
         }
     }
@@ -109,36 +109,37 @@ fn refused<T>(answer: Answered<T>) -> &'static str {
 
 /// And the caller is the account, with all that a key would say of it.
 pub async fn a_consent_leads_to_tokens_that_open_its_resource_alone<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let tokens = house.connected(&ada, &client).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let tokens = service.connected(&ada, &client).await;
     assert_eq!(tokens.expires_in, ACCESS_VALIDITY);
-    let bearer = house.accounts.bearer(&tokens.access, RESOURCE, house.now()).await.expect("good");
-    assert_eq!(Some(bearer.caller), house.caller(&ada.api_key).await);
-    assert_eq!(bearer.expires_at, house.now() + ACCESS_VALIDITY);
+    let bearer =
+        service.accounts.bearer(&tokens.access, RESOURCE, service.now()).await.expect("good");
+    assert_eq!(Some(bearer.caller), service.caller(&ada.api_key).await);
+    assert_eq!(bearer.expires_at, service.now() + ACCESS_VALIDITY);
     let elsewhere = "https://other.example.com/mcp";
-    let refusal = house.accounts.bearer(&tokens.access, elsewhere, house.now()).await;
-    assert!(matches!(refusal, Err(Refusal::Unknown)));
+    let refusal = service.accounts.bearer(&tokens.access, elsewhere, service.now()).await;
+    assert!(matches!(refusal, Err(AuthError::Unknown)));
     let as_access = AccessToken::parse(tokens.refresh.expose()).expect("well-formed");
-    assert!(!house.opens(&as_access).await, "a refresh token is no access token");
-    assert_eq!(house.accounts.client(&client.id).await.expect("it is there"), client);
+    assert!(!service.opens(&as_access).await, "a refresh token is no access token");
+    assert_eq!(service.accounts.client(&client.id).await.expect("it is there"), client);
 }
 
 /// What is refused leaves the code as it is.
 pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let (client, other) = (house.oauth_client().await, house.oauth_client().await);
-    let code = house.consent(&ada, &client).await.expect("a live session");
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let (client, other) = (service.oauth_client().await, service.oauth_client().await);
+    let code = service.consent(&ada, &client).await.expect("a live session");
     let alter = |change: fn(&mut Exchange)| {
-        let mut exchange = House::<S>::exchange_of(&client, &code);
+        let mut exchange = TestService::<S>::exchange_of(&client, &code);
         change(&mut exchange);
-        house.accounts.exchange(exchange, house.now())
+        service.accounts.exchange(exchange, service.now())
     };
-    assert_eq!(refused(house.exchange(&other, &code).await), "invalid_grant");
+    assert_eq!(refused(service.exchange(&other, &code).await), "invalid_grant");
     for change in [
         (|e: &mut Exchange| e.redirect_uri = Some("http://127.0.0.1/callback".into()))
             as fn(&mut Exchange),
@@ -148,30 +149,30 @@ pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: 
     ] {
         assert_eq!(refused(alter(change).await), "invalid_grant");
     }
-    house.clock.advance(TimeDelta::milliseconds(59_999));
-    house.exchange(&client, &code).await.expect("the last moment");
-    let late = house.consent(&ada, &client).await.expect("a live session");
-    house.wait(60);
-    assert_eq!(refused(house.exchange(&client, &late).await), "invalid_grant");
-    assert_eq!(house.grant_count(&ada).await, 1);
+    service.clock.advance(TimeDelta::milliseconds(59_999));
+    service.exchange(&client, &code).await.expect("the last moment");
+    let late = service.consent(&ada, &client).await.expect("a live session");
+    service.wait(60);
+    assert_eq!(refused(service.exchange(&client, &late).await), "invalid_grant");
+    assert_eq!(service.grant_count(&ada).await, 1);
 }
 
 /// Whoever replays it, and whatever comes with it.
 pub async fn a_replayed_code_ends_the_grant_that_came_of_it<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let other = house.connected(&ada, &client).await;
-    let code = house.consent(&ada, &client).await.expect("a live session");
-    let tokens = house.exchange(&client, &code).await.expect("a fresh code");
-    house.wait(30 * 60);
-    let mut stolen = House::<S>::exchange_of(&client, &code);
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let other = service.connected(&ada, &client).await;
+    let code = service.consent(&ada, &client).await.expect("a live session");
+    let tokens = service.exchange(&client, &code).await.expect("a fresh code");
+    service.wait(30 * 60);
+    let mut stolen = TestService::<S>::exchange_of(&client, &code);
     stolen.verifier = CodeVerifier::parse(&"w".repeat(43)).expect("a verifier");
-    let answer = house.accounts.exchange(stolen, house.now()).await;
+    let answer = service.accounts.exchange(stolen, service.now()).await;
     assert_eq!(refused(answer), "invalid_grant");
-    assert!(!house.opens(&tokens.access).await);
-    assert_eq!(refused(house.refresh(&client, &tokens.refresh).await), "invalid_grant");
-    assert!(house.opens(&other.access).await, "another grant goes on");
+    assert!(!service.opens(&tokens.access).await);
+    assert_eq!(refused(service.refresh(&client, &tokens.refresh).await), "invalid_grant");
+    assert!(service.opens(&other.access).await, "another grant goes on");
 }
 
 /// All at once.
@@ -180,55 +181,55 @@ pub async fn of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it
 >(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let code = house.consent(&ada, &client).await.expect("a live session");
-    let answers = all((0..64).map(|_| house.exchange(&client, &code))).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let code = service.consent(&ada, &client).await.expect("a live session");
+    let answers = all((0..64).map(|_| service.exchange(&client, &code))).await;
     let won: Vec<Tokens> = answers.into_iter().filter_map(Answered::ok).collect();
     assert_eq!(won.len(), 1);
-    assert!(!house.opens(&won[0].access).await, "the others were replays");
-    assert_eq!(house.grant_count(&ada).await, 0);
+    assert!(!service.opens(&won[0].access).await, "the others were replays");
+    assert_eq!(service.grant_count(&ada).await, 0);
 }
 
 /// The successor with it.
 pub async fn a_refresh_token_serves_once_and_presented_again_ends_the_grant<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let first = house.connected(&ada, &client).await;
-    let second = house.refresh(&client, &first.refresh).await.expect("the first use");
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let first = service.connected(&ada, &client).await;
+    let second = service.refresh(&client, &first.refresh).await.expect("the first use");
     assert_ne!(second.refresh.expose(), first.refresh.expose());
-    assert!(house.opens(&first.access).await && house.opens(&second.access).await);
-    let third = house.refresh(&client, &second.refresh).await.expect("the first use");
-    assert_eq!(refused(house.refresh(&client, &first.refresh).await), "invalid_grant");
-    assert_eq!(refused(house.refresh(&client, &third.refresh).await), "invalid_grant");
+    assert!(service.opens(&first.access).await && service.opens(&second.access).await);
+    let third = service.refresh(&client, &second.refresh).await.expect("the first use");
+    assert_eq!(refused(service.refresh(&client, &first.refresh).await), "invalid_grant");
+    assert_eq!(refused(service.refresh(&client, &third.refresh).await), "invalid_grant");
     for tokens in [first, second, third] {
-        assert!(!house.opens(&tokens.access).await);
+        assert!(!service.opens(&tokens.access).await);
     }
-    assert_eq!(house.grant_count(&ada).await, 0);
+    assert_eq!(service.grant_count(&ada).await, 0);
 }
 
 /// Neither by another client, nor for another resource, nor of a token that never was.
 pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let (client, other) = (house.oauth_client().await, house.oauth_client().await);
-    let tokens = house.connected(&ada, &client).await;
-    assert_eq!(refused(house.refresh(&other, &tokens.refresh).await), "invalid_grant");
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let (client, other) = (service.oauth_client().await, service.oauth_client().await);
+    let tokens = service.connected(&ada, &client).await;
+    assert_eq!(refused(service.refresh(&other, &tokens.refresh).await), "invalid_grant");
     let elsewhere = Refresh {
         token: tokens.refresh.clone(),
         client: client.id.clone(),
         resource: "https://other.example.com/mcp".to_owned(),
         leeway: TimeDelta::zero(),
     };
-    let answer = house.accounts.refresh(elsewhere, house.now()).await;
+    let answer = service.accounts.refresh(elsewhere, service.now()).await;
     assert_eq!(refused(answer), "invalid_grant");
     let unknown = RefreshToken::generate(&SeededEntropy::new(5));
-    assert_eq!(refused(house.refresh(&client, &unknown).await), "invalid_grant");
-    house.refresh(&client, &tokens.refresh).await.expect("still unused");
+    assert_eq!(refused(service.refresh(&client, &unknown).await), "invalid_grant");
+    service.refresh(&client, &tokens.refresh).await.expect("still unused");
 }
 
 /// All at once.
@@ -237,26 +238,26 @@ pub async fn of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it
 >(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let tokens = house.connected(&ada, &client).await;
-    let answers = all((0..64).map(|_| house.refresh(&client, &tokens.refresh))).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let tokens = service.connected(&ada, &client).await;
+    let answers = all((0..64).map(|_| service.refresh(&client, &tokens.refresh))).await;
     let won: Vec<Tokens> = answers.into_iter().filter_map(Answered::ok).collect();
     assert_eq!(won.len(), 1);
-    assert!(!house.opens(&won[0].access).await, "the others were reuse");
-    assert_eq!(house.grant_count(&ada).await, 0);
+    assert!(!service.opens(&won[0].access).await, "the others were reuse");
+    assert_eq!(service.grant_count(&ada).await, 0);
 }
 
 /// And after it the rule is the rule.
 pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let tokens = house.connected(&ada, &client).await;
-    let asks = (0..64).map(|_| house.refresh_within(&client, &tokens.refresh, 10));
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let tokens = service.connected(&ada, &client).await;
+    let asks = (0..64).map(|_| service.refresh_within(&client, &tokens.refresh, 10));
     let answers = all(asks).await;
     let first = answers[0].as_ref().expect("within the leeway");
     for answer in &answers {
@@ -264,37 +265,37 @@ pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: St
         assert_eq!(answer.refresh.expose(), first.refresh.expose());
         assert_eq!(answer.access.expose(), first.access.expose());
     }
-    house.wait(9);
-    let later = house.refresh_within(&client, &tokens.refresh, 10).await.expect("ok");
+    service.wait(9);
+    let later = service.refresh_within(&client, &tokens.refresh, 10).await.expect("ok");
     assert_eq!(later.expires_in, ACCESS_VALIDITY - TimeDelta::seconds(9));
-    assert!(house.opens(&later.access).await);
-    house.wait(1);
-    let late = house.refresh_within(&client, &tokens.refresh, 10).await;
+    assert!(service.opens(&later.access).await);
+    service.wait(1);
+    let late = service.refresh_within(&client, &tokens.refresh, 10).await;
     assert_eq!(refused(late), "invalid_grant");
-    assert_eq!(refused(house.refresh(&client, &first.refresh).await), "invalid_grant");
+    assert_eq!(refused(service.refresh(&client, &first.refresh).await), "invalid_grant");
 }
 
 /// To the last moment.
 pub async fn access_lasts_an_hour_and_refreshing_thirty_days_from_each_use<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let tokens = house.connected(&ada, &client).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let tokens = service.connected(&ada, &client).await;
     let instant = TimeDelta::milliseconds(1);
-    house.clock.advance(ACCESS_VALIDITY - instant);
-    assert!(house.opens(&tokens.access).await);
-    house.clock.advance(instant);
-    assert!(!house.opens(&tokens.access).await);
-    house.clock.advance(REFRESH_VALIDITY - ACCESS_VALIDITY - instant);
-    let next = house.refresh(&client, &tokens.refresh).await.expect("the last moment");
-    house.clock.advance(REFRESH_VALIDITY - instant);
-    assert_eq!(house.grant_count(&ada).await, 1);
-    let last = house.refresh(&client, &next.refresh).await.expect("the last moment");
-    house.clock.advance(REFRESH_VALIDITY);
-    assert_eq!(refused(house.refresh(&client, &last.refresh).await), "invalid_grant");
-    assert_eq!(house.grant_count(&ada).await, 0);
+    service.clock.advance(ACCESS_VALIDITY - instant);
+    assert!(service.opens(&tokens.access).await);
+    service.clock.advance(instant);
+    assert!(!service.opens(&tokens.access).await);
+    service.clock.advance(REFRESH_VALIDITY - ACCESS_VALIDITY - instant);
+    let next = service.refresh(&client, &tokens.refresh).await.expect("the last moment");
+    service.clock.advance(REFRESH_VALIDITY - instant);
+    assert_eq!(service.grant_count(&ada).await, 1);
+    let last = service.refresh(&client, &next.refresh).await.expect("the last moment");
+    service.clock.advance(REFRESH_VALIDITY);
+    assert_eq!(refused(service.refresh(&client, &last.refresh).await), "invalid_grant");
+    assert_eq!(service.grant_count(&ada).await, 0);
 }
 
 /// A token that nobody knows is as good as revoked.
@@ -303,134 +304,141 @@ pub async fn a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_gra
 >(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let tokens = house.connected(&ada, &client).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let tokens = service.connected(&ada, &client).await;
     let revoke = |text: &str| {
-        let (accounts, text, id) = (house.accounts.clone(), text.to_owned(), client.id.clone());
+        let (accounts, text, id) = (service.accounts.clone(), text.to_owned(), client.id.clone());
         async move { accounts.revoke_token(&text, Some(&id)).await.expect("ok") }
     };
     for unknown in ["", "nonsense", RefreshToken::generate(&SeededEntropy::new(6)).expose()] {
         revoke(unknown).await;
     }
     revoke(tokens.access.expose()).await;
-    assert!(!house.opens(&tokens.access).await);
-    let next = house.refresh(&client, &tokens.refresh).await.expect("the grant goes on");
+    assert!(!service.opens(&tokens.access).await);
+    let next = service.refresh(&client, &tokens.refresh).await.expect("the grant goes on");
     revoke(next.refresh.expose()).await;
-    assert!(!house.opens(&next.access).await);
-    assert_eq!(refused(house.refresh(&client, &next.refresh).await), "invalid_grant");
+    assert!(!service.opens(&next.access).await);
+    assert_eq!(refused(service.refresh(&client, &next.refresh).await), "invalid_grant");
     revoke(next.refresh.expose()).await;
-    assert_eq!(house.grant_count(&ada).await, 0);
+    assert_eq!(service.grant_count(&ada).await, 0);
 }
 
 /// Who says whose it is must say it right; who only has it may end it.
 pub async fn another_client_revokes_nothing<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let (client, other) = (house.oauth_client().await, house.oauth_client().await);
-    let tokens = house.connected(&ada, &client).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let (client, other) = (service.oauth_client().await, service.oauth_client().await);
+    let tokens = service.connected(&ada, &client).await;
     for text in [tokens.access.expose(), tokens.refresh.expose()] {
-        let answer = house.accounts.revoke_token(text, Some(&other.id)).await;
+        let answer = service.accounts.revoke_token(text, Some(&other.id)).await;
         assert_eq!(refused(answer), "invalid_grant");
     }
-    assert!(house.opens(&tokens.access).await);
-    house.accounts.revoke_token(tokens.refresh.expose(), None).await.expect("ok");
-    assert!(!house.opens(&tokens.access).await);
+    assert!(service.opens(&tokens.access).await);
+    service.accounts.revoke_token(tokens.refresh.expose(), None).await.expect("ok");
+    assert!(!service.opens(&tokens.access).await);
 }
 
 /// What was allowed before is not allowed after, not even where it was half done.
 pub async fn a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    let client = house.oauth_client().await;
-    let bob = house.account("bob", "bob@example.com").await;
-    let of_bob = house.connected(&bob, &client).await;
+    let service = TestService::new(store);
+    let client = service.oauth_client().await;
+    let bob = service.account("bob", "bob@example.com").await;
+    let of_bob = service.connected(&bob, &client).await;
     for (name, how) in [("ada", "reset"), ("eve", "suspension"), ("kim", "deletion")] {
         let address = format!("{name}@example.com");
-        let who = house.account(name, &address).await;
-        let tokens = house.connected(&who, &client).await;
-        let code = house.consent(&who, &client).await.expect("a live session");
+        let who = service.account(name, &address).await;
+        let tokens = service.connected(&who, &client).await;
+        let code = service.consent(&who, &client).await.expect("a live session");
         match how {
             "reset" => {
-                house.reset_password_of(&address).await;
+                service.reset_password_of(&address).await;
             }
-            "suspension" => house.accounts.suspend(&email(&address)).await.expect("ok"),
+            "suspension" => service.accounts.suspend(&email(&address)).await.expect("ok"),
             _ => {
                 let confirmation = crate::Confirmation::Password(Password::attempt(PASSWORD));
-                let deleted =
-                    house.accounts.delete_account(who.account, &confirmation, house.now()).await;
+                let deleted = service
+                    .accounts
+                    .delete_account(who.account, &confirmation, service.now())
+                    .await;
                 deleted.expect("the right password");
             }
         }
-        assert!(!house.opens(&tokens.access).await, "{how}");
-        assert_eq!(refused(house.exchange(&client, &code).await), "invalid_grant", "{how}");
-        let refreshed = house.refresh(&client, &tokens.refresh).await;
+        assert!(!service.opens(&tokens.access).await, "{how}");
+        assert_eq!(refused(service.exchange(&client, &code).await), "invalid_grant", "{how}");
+        let refreshed = service.refresh(&client, &tokens.refresh).await;
         assert_eq!(refused(refreshed), "invalid_grant", "{how}");
-        assert!(house.consent(&who, &client).await.is_none(), "{how}: the session is over");
-        assert_eq!(house.grant_count(&who).await, 0, "{how}");
+        assert!(service.consent(&who, &client).await.is_none(), "{how}: the session is over");
+        assert_eq!(service.grant_count(&who).await, 0, "{how}");
         if how == "suspension" {
-            house.accounts.activate(&email(&address)).await.expect("ok");
-            assert!(!house.opens(&tokens.access).await, "nothing comes back");
+            service.accounts.activate(&email(&address)).await.expect("ok");
+            assert!(!service.opens(&tokens.access).await, "nothing comes back");
         }
     }
-    assert!(house.opens(&of_bob.access).await, "another account's go on");
+    assert!(service.opens(&of_bob.access).await, "another account's go on");
 }
 
 /// Nor is another account's session.
 pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let bob = house.account("bob", "bob@example.com").await;
-    let client = house.oauth_client().await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let bob = service.account("bob", "bob@example.com").await;
+    let client = service.oauth_client().await;
     assert_eq!(
-        house.accounts.browser(&ada.session_token, house.now()).await.ok().flatten(),
+        service.accounts.browser(&ada.session_token, service.now()).await.ok().flatten(),
         Some(ada.account)
     );
     let mixed = SignedIn { account: bob.account, ..ada };
-    assert!(house.consent(&mixed, &client).await.is_none());
-    house.accounts.logout(&bob.session_token, bob.account).await.expect("ok");
-    assert!(house.consent(&bob, &client).await.is_none());
-    assert_eq!(house.accounts.browser(&bob.session_token, house.now()).await.expect("ok"), None);
+    assert!(service.consent(&mixed, &client).await.is_none());
+    service.accounts.logout(&bob.session_token, bob.account).await.expect("ok");
+    assert!(service.consent(&bob, &client).await.is_none());
+    assert_eq!(
+        service.accounts.browser(&bob.session_token, service.now()).await.expect("ok"),
+        None
+    );
 }
 
 /// In the order in which they were allowed.
 pub async fn the_twenty_first_grant_ends_the_oldest<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
     let mut connected = Vec::new();
     for _ in 0..21 {
-        connected.push(house.connected(&ada, &client).await);
-        house.wait(1);
+        connected.push(service.connected(&ada, &client).await);
+        service.wait(1);
     }
-    assert_eq!(house.grant_count(&ada).await, 20);
-    assert!(!house.opens(&connected[0].access).await);
-    assert!(house.opens(&connected[1].access).await && house.opens(&connected[20].access).await);
+    assert_eq!(service.grant_count(&ada).await, 20);
+    assert!(!service.opens(&connected[0].access).await);
+    assert!(
+        service.opens(&connected[1].access).await && service.opens(&connected[20].access).await
+    );
 }
 
 /// By number.
 pub async fn an_owner_sees_and_ends_grants_and_nobody_elses<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let bob = house.account("bob", "bob@example.com").await;
-    let client = house.oauth_client().await;
-    let first = house.connected(&ada, &client).await;
-    house.wait(5);
-    let second = house.connected(&ada, &client).await;
-    house.wait(5);
-    house.refresh(&client, &first.refresh).await.expect("the first use");
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let bob = service.account("bob", "bob@example.com").await;
+    let client = service.oauth_client().await;
+    let first = service.connected(&ada, &client).await;
+    service.wait(5);
+    let second = service.connected(&ada, &client).await;
+    service.wait(5);
+    service.refresh(&client, &first.refresh).await.expect("the first use");
 
-    let grants = house.accounts.grants(ada.account, house.now()).await.expect("ok");
+    let grants = service.accounts.grants(ada.account, service.now()).await.expect("ok");
     let [latest, earliest] = &grants[..] else { panic!("{grants:?}") };
     assert_eq!((latest.client_name.as_str(), &latest.client), ("A desktop host", &client.id));
     assert!(latest.created_at > earliest.created_at);
-    assert_eq!(earliest.last_used_at, house.now());
-    assert!(!house.accounts.end_grant(bob.account, latest.id).await.expect("ok"));
-    assert!(house.accounts.end_grant(ada.account, latest.id).await.expect("ok"));
-    assert!(!house.accounts.end_grant(ada.account, latest.id).await.expect("ok"));
-    assert!(!house.opens(&second.access).await && house.opens(&first.access).await);
+    assert_eq!(earliest.last_used_at, service.now());
+    assert!(!service.accounts.end_grant(bob.account, latest.id).await.expect("ok"));
+    assert!(service.accounts.end_grant(ada.account, latest.id).await.expect("ok"));
+    assert!(!service.accounts.end_grant(ada.account, latest.id).await.expect("ok"));
+    assert!(!service.opens(&second.access).await && service.opens(&first.access).await);
 }
 
 /// Never-used clients after a day, idle ones after ninety.
@@ -439,48 +447,48 @@ pub async fn dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay<
 >(
     store: S,
 ) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let (client, unused) = (house.oauth_client().await, house.oauth_client().await);
-    let tokens = house.connected(&ada, &client).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let (client, unused) = (service.oauth_client().await, service.oauth_client().await);
+    let tokens = service.connected(&ada, &client).await;
     let clean_up = |limit| {
-        let (accounts, now) = (house.accounts.clone(), house.now());
+        let (accounts, now) = (service.accounts.clone(), service.now());
         async move { accounts.clean_up(now, limit, None).await.expect("the store answers") }
     };
     let is_there = |client: &Client| {
-        let (accounts, id) = (house.accounts.clone(), client.id.clone());
+        let (accounts, id) = (service.accounts.clone(), client.id.clone());
         async move { accounts.client(&id).await.is_ok() }
     };
-    house.clock.advance(TimeDelta::days(1) - TimeDelta::milliseconds(1));
+    service.clock.advance(TimeDelta::days(1) - TimeDelta::milliseconds(1));
     assert_eq!(clean_up(10).await.oauth, 1, "the access token");
     assert!(is_there(&unused).await);
-    house.clock.advance(TimeDelta::milliseconds(1));
+    service.clock.advance(TimeDelta::milliseconds(1));
     assert_eq!(clean_up(10).await.oauth, 2, "the code, and the client that was never used");
     assert!(is_there(&client).await && !is_there(&unused).await);
-    let last = house.refresh(&client, &tokens.refresh).await.expect("still good");
-    house.clock.advance(REFRESH_VALIDITY);
+    let last = service.refresh(&client, &tokens.refresh).await.expect("still good");
+    service.clock.advance(REFRESH_VALIDITY);
     let round = clean_up(1).await;
     assert!(round.oauth > 0 && round.more);
     while clean_up(1).await.more {}
-    assert_eq!(refused(house.refresh(&client, &last.refresh).await), "invalid_grant");
-    assert_eq!(house.grant_count(&ada).await, 0);
-    house.clock.advance(TimeDelta::days(60) - TimeDelta::milliseconds(1));
+    assert_eq!(refused(service.refresh(&client, &last.refresh).await), "invalid_grant");
+    assert_eq!(service.grant_count(&ada).await, 0);
+    service.clock.advance(TimeDelta::days(60) - TimeDelta::milliseconds(1));
     assert_eq!(clean_up(10).await.oauth, 0);
     assert!(is_there(&client).await, "an idle client stays for ninety days");
-    house.clock.advance(TimeDelta::milliseconds(1));
+    service.clock.advance(TimeDelta::milliseconds(1));
     assert_eq!(clean_up(10).await.oauth, 1);
     assert!(!is_there(&client).await);
 }
 
 /// Nor is one of them lost that was answered.
 pub async fn parallel_consents_never_leave_more_than_twenty_grants<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let client = house.oauth_client().await;
-    let connected = all((0..32).map(|_| house.connected(&ada, &client))).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let connected = all((0..32).map(|_| service.connected(&ada, &client))).await;
     let mut live = 0;
     for tokens in &connected {
-        live += usize::from(house.opens(&tokens.access).await);
+        live += usize::from(service.opens(&tokens.access).await);
     }
-    assert_eq!((live, house.grant_count(&ada).await), (20, 20));
+    assert_eq!((live, service.grant_count(&ada).await), (20, 20));
 }

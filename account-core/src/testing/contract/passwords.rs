@@ -1,6 +1,6 @@
 //! Passwords, wrong ones, and what is told of them.
 
-use super::house::{House, PASSWORD, client, fault};
+use super::test_service::{PASSWORD, TestService, client, fault};
 use crate::accounts::{LoginMethod, Store, TryStatus};
 use crate::testing::all;
 
@@ -8,22 +8,26 @@ use crate::testing::all;
 pub async fn a_wrong_password_and_an_unknown_address_are_one_and_the_same<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    house.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
-    house.funded("no-password", 0).await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    service.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
+    service.funded("no-password", 0).await;
     for address in
         ["ada@example.com", "bob@example.com", "no-password@example.com", "nobody@example.com"]
     {
-        let before = house.hasher.hashes();
-        let answer = house.login_code(address, "a wrong password").await;
-        assert_eq!((answer, house.hasher.hashes() - before), ("wrong_credentials", 1), "{address}");
+        let before = service.hasher.hashes();
+        let answer = service.login_code(address, "a wrong password").await;
+        assert_eq!(
+            (answer, service.hasher.hashes() - before),
+            ("wrong_credentials", 1),
+            "{address}"
+        );
     }
     for (name, address) in [("carl", "ada@example.com"), ("dora", "nobody@example.com")] {
-        let before = house.hasher.hashes();
-        house.wait(60);
-        house.register(name, address, PASSWORD).await.expect("the same answer");
-        assert_eq!(house.hasher.hashes() - before, 1, "{address}");
+        let before = service.hasher.hashes();
+        service.wait(60);
+        service.register(name, address, PASSWORD).await.expect("the same answer");
+        assert_eq!(service.hasher.hashes() - before, 1, "{address}");
     }
 }
 
@@ -31,10 +35,10 @@ pub async fn a_wrong_password_and_an_unknown_address_are_one_and_the_same<S: Sto
 pub async fn an_unverified_account_is_told_so_after_the_right_password_only<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    house.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "unverified");
-    assert_eq!(house.login_code("ada@example.com", "another one").await, "wrong_credentials");
+    let service = TestService::new(store);
+    service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "unverified");
+    assert_eq!(service.login_code("ada@example.com", "another one").await, "wrong_credentials");
 }
 
 /// The lock is no oracle, and it ends.
@@ -43,69 +47,69 @@ pub async fn five_wrong_passwords_lock_known_and_unknown_addresses_for_thirty_mi
 >(
     store: S,
 ) {
-    let house = House::new(store);
-    let key = house.account("ada", "ada@example.com").await.api_key;
+    let service = TestService::new(store);
+    let key = service.account("ada", "ada@example.com").await.api_key;
     for address in ["ada@example.com", "nobody@example.com"] {
         for _ in 0..5 {
-            assert_eq!(house.login_code(address, "wrong").await, "wrong_credentials");
+            assert_eq!(service.login_code(address, "wrong").await, "wrong_credentials");
         }
-        let before = house.hasher.compared();
-        assert_eq!(house.login_code(address, PASSWORD).await, "locked");
-        assert_eq!(house.hasher.compared(), before, "no password was looked at");
+        let before = service.hasher.compared();
+        assert_eq!(service.login_code(address, PASSWORD).await, "locked");
+        assert_eq!(service.hasher.compared(), before, "no password was looked at");
     }
-    assert!(house.caller(&key).await.is_some(), "the key goes on");
-    house.wait(30 * 60 - 1);
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "locked");
-    house.wait(1);
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "signed_in");
+    assert!(service.caller(&key).await.is_some(), "the key goes on");
+    service.wait(30 * 60 - 1);
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "locked");
+    service.wait(1);
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
 }
 
 /// A try is reserved before its hash is computed.
 pub async fn two_hundred_parallel_wrong_passwords_are_five_looked_at<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    let before = house.hasher.compared();
-    let answers = all((0..200).map(|_| house.login_code("ada@example.com", "wrong"))).await;
-    assert_eq!(house.hasher.compared() - before, 5);
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    let before = service.hasher.compared();
+    let answers = all((0..200).map(|_| service.login_code("ada@example.com", "wrong"))).await;
+    assert_eq!(service.hasher.compared() - before, 5);
     assert_eq!(answers.iter().filter(|answer| **answer == "wrong_credentials").count(), 5);
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "locked");
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "locked");
 }
 
 /// Only a wrong password counts.
 pub async fn right_passwords_count_as_no_failure<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
     for _ in 0..3 {
         for _ in 0..4 {
-            assert_eq!(house.login_code("ada@example.com", "wrong").await, "wrong_credentials");
+            assert_eq!(service.login_code("ada@example.com", "wrong").await, "wrong_credentials");
         }
-        assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "signed_in");
+        assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
     }
     for _ in 0..20 {
-        assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "signed_in");
+        assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
     }
 }
 
 /// The owner sees who tried.
 pub async fn every_try_is_in_the_login_history_locked_ones_too<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "signed_in");
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
     for _ in 0..6 {
-        house.wait(1);
-        house.login_code("ada@example.com", "wrong").await;
+        service.wait(1);
+        service.login_code("ada@example.com", "wrong").await;
     }
-    let history = house.accounts.login_history(ada, 20, 0).await.expect("the store answers");
+    let history = service.accounts.login_history(ada, 20, 0).await.expect("the store answers");
     let statuses: Vec<TryStatus> = history.entries.iter().map(|entry| entry.status).collect();
     use TryStatus::{Failed, Locked, Success};
     assert_eq!(statuses, [Locked, Failed, Failed, Failed, Failed, Failed, Success]);
     assert_eq!((history.total, history.successful, history.failed), (7, 1, 6));
     let newest = &history.entries[0];
-    assert_eq!((newest.address, newest.at), (client().address, house.now()));
+    assert_eq!((newest.address, newest.at), (client().address, service.now()));
     assert_eq!((newest.user_agent.as_str(), newest.method), ("contract", LoginMethod::Password));
-    let page = house.accounts.login_history(ada, 2, 5).await.expect("the store answers");
+    let page = service.accounts.login_history(ada, 2, 5).await.expect("the store answers");
     assert_eq!(page.entries, history.entries[5..7]);
     for limit in [0, 101] {
-        assert_eq!(fault(house.accounts.login_history(ada, limit, 0).await), "range");
+        assert_eq!(fault(service.accounts.login_history(ada, limit, 0).await), "range");
     }
 }

@@ -1,17 +1,17 @@
 //! Forgotten passwords.
 
-use super::house::{House, PASSWORD, another, client, code, email, fault, stranger};
+use super::test_service::{PASSWORD, TestService, another, client, code, email, fault, stranger};
 use crate::Result;
 use crate::accounts::Store;
 use crate::code::{Code, Purpose};
 use crate::identity::Email;
-use crate::letter::{Content, Letter};
+use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
 use crate::testing::all;
 
 const NEW: &str = "another one of hers";
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     async fn forgot(&self, address: &str) {
         self.accounts.forgot_password(&email(address), self.now()).await.expect("the same answer");
     }
@@ -31,76 +31,77 @@ impl<S: Store + Clone> House<S> {
 pub async fn a_reset_needs_the_code_of_its_letter_and_gives_no_key_away<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    let before = house.account("ada", "ada@example.com").await;
-    let right = house.reset_code("ada@example.com").await;
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "signed_in");
-    assert_eq!(fault(house.reset("ada@example.com", &another(&right)).await), "wrong_code");
-    house.reset("ada@example.com", &right).await.expect("the right code");
-    assert_eq!(fault(house.reset("ada@example.com", &right).await), "wrong_code", "used");
+    let service = TestService::new(store);
+    let before = service.account("ada", "ada@example.com").await;
+    let right = service.reset_code("ada@example.com").await;
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
+    assert_eq!(fault(service.reset("ada@example.com", &another(&right)).await), "wrong_code");
+    service.reset("ada@example.com", &right).await.expect("the right code");
+    assert_eq!(fault(service.reset("ada@example.com", &right).await), "wrong_code", "used");
 
-    let letters = house.letters().await;
-    assert!(matches!(letters[..], [Letter { content: Content::PasswordChanged, .. }]));
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "wrong_credentials");
-    let after = house.signed_in(&client(), "ada@example.com", NEW).await;
+    let messages = service.messages().await;
+    assert!(matches!(messages[..], [OutboundMessage { content: Content::PasswordChanged, .. }]));
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "wrong_credentials");
+    let after = service.signed_in(&client(), "ada@example.com", NEW).await;
     assert_eq!(after.api_key.expose(), before.api_key.expose());
 }
 
 /// The lock of strangers and of the owner's own tries, and every session.
 pub async fn a_reset_lifts_the_lock_and_ends_all_sessions<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let first = house.account("ada", "ada@example.com").await;
-    let second = house.signed_in(&client(), "ada@example.com", PASSWORD).await;
+    let service = TestService::new(store);
+    let first = service.account("ada", "ada@example.com").await;
+    let second = service.signed_in(&client(), "ada@example.com", PASSWORD).await;
     for _ in 0..5 {
-        house.login_code("ada@example.com", "wrong").await;
-        house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+        service.login_code("ada@example.com", "wrong").await;
+        service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
     }
     for client in [client(), stranger()] {
-        assert_eq!(house.login_code_from(&client, "ada@example.com", PASSWORD).await, "locked");
+        assert_eq!(service.login_code_from(&client, "ada@example.com", PASSWORD).await, "locked");
     }
-    let right = house.reset_code("ada@example.com").await;
-    house.reset("ada@example.com", &right).await.expect("the right code");
-    assert!(!house.is_live(&first).await && !house.is_live(&second).await);
-    assert!(house.caller(&first.api_key).await.is_some(), "the key goes on");
+    let right = service.reset_code("ada@example.com").await;
+    service.reset("ada@example.com", &right).await.expect("the right code");
+    assert!(!service.is_live(&first).await && !service.is_live(&second).await);
+    assert!(service.caller(&first.api_key).await.is_some(), "the key goes on");
     for client in [client(), stranger()] {
-        assert_eq!(house.login_code_from(&client, "ada@example.com", NEW).await, "signed_in");
+        assert_eq!(service.login_code_from(&client, "ada@example.com", NEW).await, "signed_in");
     }
 }
 
 /// Neither a session nor a half-done login comes of a reset.
 pub async fn a_reset_does_not_bypass_the_second_factor<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account_with_mfa("ada", "ada@example.com").await;
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
-    let half_done = house.code("ada@example.com").await;
-    let right = house.reset_code("ada@example.com").await;
-    house.reset("ada@example.com", &right).await.expect("the right code");
-    let old = house.complete("ada@example.com", &half_done, None).await;
+    let service = TestService::new(store);
+    service.account_with_mfa("ada", "ada@example.com").await;
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "mfa_required");
+    let half_done = service.code("ada@example.com").await;
+    let right = service.reset_code("ada@example.com").await;
+    service.reset("ada@example.com", &right).await.expect("the right code");
+    let old = service.complete("ada@example.com", &half_done, None).await;
     assert_eq!(fault(old), "wrong_code", "that login was begun with the old password");
-    house.wait(60);
-    assert_eq!(house.login_code("ada@example.com", NEW).await, "mfa_required");
-    let code = house.code("ada@example.com").await;
-    assert!(house.complete("ada@example.com", &code, None).await.is_ok());
+    service.wait(60);
+    assert_eq!(service.login_code("ada@example.com", NEW).await, "mfa_required");
+    let code = service.code("ada@example.com").await;
+    assert!(service.complete("ada@example.com", &code, None).await.is_ok());
 }
 
 /// Only an address with an account gets a letter, and no answer or hash tells which.
 pub async fn a_forgotten_password_is_answered_alike_for_every_address<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    house.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
-    house.funded("no-password", 0).await;
-    house.letters().await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    service.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
+    service.funded("no-password", 0).await;
+    service.messages().await;
     let addresses =
         ["ada@example.com", "bob@example.com", "no-password@example.com", "nobody@example.com"];
     for address in addresses {
-        let before = house.hasher.hashes();
-        house.forgot(address).await;
-        house.forgot(address).await;
-        assert_eq!(house.hasher.hashes(), before, "{address}");
-        assert_eq!(fault(house.reset(address, &code("000000")).await), "wrong_code", "{address}");
-        assert_eq!(house.hasher.hashes(), before + 1, "{address}");
+        let before = service.hasher.hashes();
+        service.forgot(address).await;
+        service.forgot(address).await;
+        assert_eq!(service.hasher.hashes(), before, "{address}");
+        assert_eq!(fault(service.reset(address, &code("000000")).await), "wrong_code", "{address}");
+        assert_eq!(service.hasher.hashes(), before + 1, "{address}");
     }
-    let mut reached: Vec<Email> = house.letters().await.into_iter().map(|found| found.to).collect();
+    let mut reached: Vec<Email> =
+        service.messages().await.into_iter().map(|found| found.to).collect();
     reached.sort();
     assert_eq!(reached, [email("ada@example.com"), email("no-password@example.com")]);
 }
@@ -109,29 +110,29 @@ pub async fn a_forgotten_password_is_answered_alike_for_every_address<S: Store +
 pub async fn thirty_two_parallel_right_reset_codes_change_one_password_once<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    let right = house.reset_code("ada@example.com").await;
-    let results = all((0..32).map(|_| house.reset("ada@example.com", &right))).await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    let right = service.reset_code("ada@example.com").await;
+    let results = all((0..32).map(|_| service.reset("ada@example.com", &right))).await;
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
-    assert_eq!(house.letters().await.len(), 1, "one notice");
+    assert_eq!(service.messages().await.len(), 1, "one notice");
 }
 
 /// Ten letters of five tries each is all that a guesser gets in 24 hours.
 pub async fn a_day_of_wrong_reset_codes_compares_at_most_fifty<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
     for address in ["ada@example.com", "nobody@example.com"] {
-        let recipient = house.recipient(address);
+        let recipient = service.recipient(address);
         let mut compared = 0;
         for _ in 0..(24 * 30 - 1) {
-            house.forgot(address).await;
+            service.forgot(address).await;
             for _ in 0..6 {
-                let store = house.accounts.store();
-                let attempt = store.attempt(recipient, Purpose::Reset, None, house.now()).await;
+                let store = service.accounts.store();
+                let attempt = store.attempt(recipient, Purpose::Reset, None, service.now()).await;
                 compared += u32::from(attempt.expect("the store answers").is_some());
             }
-            house.wait(120);
+            service.wait(120);
         }
         assert_eq!(compared, 50, "{address}");
     }
@@ -139,46 +140,46 @@ pub async fn a_day_of_wrong_reset_codes_compares_at_most_fifty<S: Store + Clone>
 
 /// Purposes and addresses make a matrix of which only the diagonal passes.
 pub async fn a_reset_code_opens_nothing_else_and_no_other_account<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account_with_mfa("ada", "ada@example.com").await;
-    house.account("bob", "bob@example.com").await;
-    house.register("carl", "carl@example.com", PASSWORD).await.expect("a free name");
-    let registration = house.code("carl@example.com").await;
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
-    let mfa = house.code("ada@example.com").await;
-    let adas = house.reset_code("ada@example.com").await;
-    house.forgot("bob@example.com").await;
+    let service = TestService::new(store);
+    service.account_with_mfa("ada", "ada@example.com").await;
+    service.account("bob", "bob@example.com").await;
+    service.register("carl", "carl@example.com", PASSWORD).await.expect("a free name");
+    let registration = service.code("carl@example.com").await;
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "mfa_required");
+    let mfa = service.code("ada@example.com").await;
+    let adas = service.reset_code("ada@example.com").await;
+    service.forgot("bob@example.com").await;
 
-    assert_eq!(fault(house.reset("bob@example.com", &adas).await), "wrong_code");
-    assert_eq!(fault(house.reset("ada@example.com", &mfa).await), "wrong_code");
-    assert_eq!(fault(house.reset("carl@example.com", &registration).await), "wrong_code");
-    assert_eq!(fault(house.complete("ada@example.com", &adas, None).await), "wrong_code");
-    assert_eq!(fault(house.verify("ada@example.com", &adas).await), "wrong_code");
-    assert!(house.verify("carl@example.com", &registration).await.is_ok());
-    assert!(house.complete("ada@example.com", &mfa, None).await.is_ok());
-    assert!(house.reset("ada@example.com", &adas).await.is_ok());
+    assert_eq!(fault(service.reset("bob@example.com", &adas).await), "wrong_code");
+    assert_eq!(fault(service.reset("ada@example.com", &mfa).await), "wrong_code");
+    assert_eq!(fault(service.reset("carl@example.com", &registration).await), "wrong_code");
+    assert_eq!(fault(service.complete("ada@example.com", &adas, None).await), "wrong_code");
+    assert_eq!(fault(service.verify("ada@example.com", &adas).await), "wrong_code");
+    assert!(service.verify("carl@example.com", &registration).await.is_ok());
+    assert!(service.complete("ada@example.com", &mfa, None).await.is_ok());
+    assert!(service.reset("ada@example.com", &adas).await.is_ok());
 }
 
 /// Someone who tries all day cannot keep out who just proved to be the owner.
 pub async fn whoever_resets_logs_in_while_strangers_hold_the_lock<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account("ada", "ada@example.com").await;
-    let right = house.reset_code("ada@example.com").await;
-    house.reset("ada@example.com", &right).await.expect("the right code");
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    let right = service.reset_code("ada@example.com").await;
+    service.reset("ada@example.com", &right).await.expect("the right code");
     for _ in 0..6 {
-        house.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+        service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
     }
-    assert_eq!(house.login_code_from(&stranger(), "ada@example.com", NEW).await, "locked");
-    assert_eq!(house.login_code("ada@example.com", NEW).await, "signed_in");
+    assert_eq!(service.login_code_from(&stranger(), "ada@example.com", NEW).await, "locked");
+    assert_eq!(service.login_code("ada@example.com", NEW).await, "signed_in");
 }
 
 /// What an operator did is undone by an operator.
 pub async fn a_suspended_account_stays_suspended_after_a_reset<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let key = house.account("ada", "ada@example.com").await.api_key;
-    house.accounts.suspend(&email("ada@example.com")).await.expect("the account is there");
-    let right = house.reset_code("ada@example.com").await;
-    house.reset("ada@example.com", &right).await.expect("the right code");
-    assert_eq!(house.login_code("ada@example.com", NEW).await, "suspended");
-    assert!(house.caller(&key).await.is_none());
+    let service = TestService::new(store);
+    let key = service.account("ada", "ada@example.com").await.api_key;
+    service.accounts.suspend(&email("ada@example.com")).await.expect("the account is there");
+    let right = service.reset_code("ada@example.com").await;
+    service.reset("ada@example.com", &right).await.expect("the right code");
+    assert_eq!(service.login_code("ada@example.com", NEW).await, "suspended");
+    assert!(service.caller(&key).await.is_none());
 }

@@ -1,6 +1,6 @@
 //! A new data key in place of an old one, and what somebody with the database can do to sealed rows.
 
-use super::house::{House, PASSWORD, client, email};
+use super::test_service::{PASSWORD, TestService, client, email};
 use crate::Result;
 use crate::accounts::{Login, Store};
 use crate::key::ApiKey;
@@ -9,7 +9,7 @@ use crate::reseal::{Resealed, reseal_all};
 use crate::testing::SeededEntropy;
 use crate::vault::{SealedKind, Vault};
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     fn vault(&self) -> &Vault {
         &self.outbox.vault
     }
@@ -43,78 +43,89 @@ impl<S: Store + Clone> House<S> {
 pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Store + Clone>(
     store: S,
 ) {
-    let house = House::new(store);
+    let service = TestService::new(store);
     let mut keys = Vec::new();
     for number in 0..5 {
         let address = format!("user-{number}@example.com");
-        keys.push((house.account(&format!("user-{number}"), &address).await.api_key, address));
+        keys.push((service.account(&format!("user-{number}"), &address).await.api_key, address));
     }
-    let caller = house.caller(&keys[0].0).await.expect("a good key");
-    keys[0].0 = house.accounts.regenerate(&caller, house.now()).await.expect("its own key");
-    house.accounts.forgot_password(&email(&keys[1].1), house.now()).await.expect("ok");
-    house.accounts.forgot_password(&email("nobody@example.com"), house.now()).await.expect("ok");
+    let caller = service.caller(&keys[0].0).await.expect("a good key");
+    keys[0].0 = service.accounts.regenerate(&caller, service.now()).await.expect("its own key");
+    service.accounts.forgot_password(&email(&keys[1].1), service.now()).await.expect("ok");
+    service
+        .accounts
+        .forgot_password(&email("nobody@example.com"), service.now())
+        .await
+        .expect("ok");
 
-    assert_eq!(house.reseal_all().await, 0, "one data key, nothing to do");
-    house.vault().stage(&SeededEntropy::new(78));
-    assert_eq!(house.reseal_all().await, 0, "a staged key seals nothing");
-    house.vault().activate();
-    let caller = house.caller(&keys[2].0).await.expect("a good key");
-    keys[2].0 = house.accounts.regenerate(&caller, house.now()).await.expect("its own key");
-    assert_eq!(house.reseal_all().await, 4 + 2, "four keys, a letter and a decoy");
-    assert_eq!(house.reseal_all().await, 0, "nothing is left");
+    assert_eq!(service.reseal_all().await, 0, "one data key, nothing to do");
+    service.vault().stage(&SeededEntropy::new(78));
+    assert_eq!(service.reseal_all().await, 0, "a staged key seals nothing");
+    service.vault().activate();
+    let caller = service.caller(&keys[2].0).await.expect("a good key");
+    keys[2].0 = service.accounts.regenerate(&caller, service.now()).await.expect("its own key");
+    assert_eq!(service.reseal_all().await, 4 + 2, "four keys, a letter and a decoy");
+    assert_eq!(service.reseal_all().await, 0, "nothing is left");
     for kind in SealedKind::STORED {
-        for row in house.sealed(kind).await {
+        for row in service.sealed(kind).await {
             assert_eq!(row.sealed.data_key, 2, "{kind:?}");
         }
     }
-    house.vault().retire();
+    service.vault().retire();
     for (key, address) in &keys {
-        let handed_back = house.key_at_login(address).await.expect("the right password");
+        let handed_back = service.key_at_login(address).await.expect("the right password");
         assert_eq!(handed_back.expose(), key.expose(), "{address}");
-        assert!(house.caller(key).await.is_some());
+        assert!(service.caller(key).await.is_some());
     }
-    let code = house.code(&keys[1].1).await;
+    let code = service.code(&keys[1].1).await;
     let (address, password) = (email(&keys[1].1), Password::attempt("another one of hers"));
-    let now = house.now();
-    let reset = house.accounts.reset_password(&address, &code, &password, &client(), now).await;
+    let now = service.now();
+    let reset = service.accounts.reset_password(&address, &code, &password, &client(), now).await;
     reset.expect("the letter opened with its code");
 }
 
 /// A key that was replaced, and a letter that was sent, between the reading and the writing.
 pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(store: S) {
-    let house = House::new(store.clone());
-    let old = house.account("ada", "ada@example.com").await.api_key;
-    house.accounts.forgot_password(&email("ada@example.com"), house.now()).await.expect("ok");
-    let (keys, letters) =
-        (house.sealed(SealedKind::ApiKey).await, house.sealed(SealedKind::Letter).await);
-    assert_eq!((keys.len(), letters.len()), (1, 1));
-    let caller = house.caller(&old).await.expect("a good key");
-    let key = house.accounts.regenerate(&caller, house.now()).await.expect("its own key");
-    house.letters().await;
-    for (kind, rows) in [(SealedKind::ApiKey, keys), (SealedKind::Letter, letters)] {
+    let service = TestService::new(store.clone());
+    let old = service.account("ada", "ada@example.com").await.api_key;
+    service.accounts.forgot_password(&email("ada@example.com"), service.now()).await.expect("ok");
+    let (keys, messages) = (
+        service.sealed(SealedKind::ApiKey).await,
+        service.sealed(SealedKind::OutboundMessage).await,
+    );
+    assert_eq!((keys.len(), messages.len()), (1, 1));
+    let caller = service.caller(&old).await.expect("a good key");
+    let key = service.accounts.regenerate(&caller, service.now()).await.expect("its own key");
+    service.messages().await;
+    for (kind, rows) in [(SealedKind::ApiKey, keys), (SealedKind::OutboundMessage, messages)] {
         let anew = rows.into_iter().map(|row| {
-            let new = house.vault().seal(kind, row.account, row.row, b"x", &SeededEntropy::new(1));
+            let new =
+                service.vault().seal(kind, row.account, row.row, b"x", &SeededEntropy::new(1));
             Resealed { row: row.row, old: row.sealed, new }
         });
         let anew = anew.collect();
         assert_eq!(store.reseal(kind, anew).await.expect("the store answers"), 0, "{kind:?}");
     }
-    assert_eq!(house.sealed(SealedKind::ApiKey).await.len(), 1, "the old key stays wiped");
-    assert_eq!(house.sealed(SealedKind::Letter).await.len(), 0, "the letter stays wiped");
-    let handed_back = house.key_at_login("ada@example.com").await.expect("the right password");
+    assert_eq!(service.sealed(SealedKind::ApiKey).await.len(), 1, "the old key stays wiped");
+    assert_eq!(
+        service.sealed(SealedKind::OutboundMessage).await.len(),
+        0,
+        "the letter stays wiped"
+    );
+    let handed_back = service.key_at_login("ada@example.com").await.expect("the right password");
     assert_eq!(handed_back.expose(), key.expose());
 }
 
 /// Somebody writes into the database: two accounts' ciphertexts swapped, each byte flipped, a
 /// letter's put in a key's place. A login then fails; it never hands out another person's key.
 pub async fn ciphertexts_that_were_swapped_or_altered_open_for_nobody<S: Store + Clone>(store: S) {
-    let house = House::new(store.clone());
-    house.account("ada", "ada@example.com").await;
-    house.account("bob", "bob@example.com").await;
-    house.accounts.forgot_password(&email("ada@example.com"), house.now()).await.expect("ok");
+    let service = TestService::new(store.clone());
+    service.account("ada", "ada@example.com").await;
+    service.account("bob", "bob@example.com").await;
+    service.accounts.forgot_password(&email("ada@example.com"), service.now()).await.expect("ok");
     let kind = SealedKind::ApiKey;
-    let [first, second] = &house.sealed(kind).await[..] else { panic!("two keys") };
-    let letter = house.sealed(SealedKind::Letter).await.remove(0);
+    let [first, second] = &service.sealed(kind).await[..] else { panic!("two keys") };
+    let message = service.sealed(SealedKind::OutboundMessage).await.remove(0);
     let put = |row: u128, old: &crate::vault::Sealed, new: &crate::vault::Sealed| {
         let rows = vec![Resealed { row, old: old.clone(), new: new.clone() }];
         let store = store.clone();
@@ -123,11 +134,11 @@ pub async fn ciphertexts_that_were_swapped_or_altered_open_for_nobody<S: Store +
     put(first.row, &first.sealed, &second.sealed).await;
     put(second.row, &second.sealed, &first.sealed).await;
     for address in ["ada@example.com", "bob@example.com"] {
-        assert_eq!(house.login_code(address, PASSWORD).await, "sealed", "swapped: {address}");
+        assert_eq!(service.login_code(address, PASSWORD).await, "sealed", "swapped: {address}");
     }
-    put(second.row, &first.sealed, &letter.sealed).await;
+    put(second.row, &first.sealed, &message.sealed).await;
     put(first.row, &second.sealed, &first.sealed).await;
-    let whose = if house.key_at_login("ada@example.com").await.is_ok() { "ada" } else { "bob" };
+    let whose = if service.key_at_login("ada@example.com").await.is_ok() { "ada" } else { "bob" };
     let address = format!("{whose}@example.com");
     let mut last = first.sealed.clone();
     for byte in 0..first.sealed.bytes.len() {
@@ -135,8 +146,8 @@ pub async fn ciphertexts_that_were_swapped_or_altered_open_for_nobody<S: Store +
         altered.bytes[byte] ^= 1;
         put(first.row, &last, &altered).await;
         last = altered;
-        assert_eq!(house.login_code(&address, PASSWORD).await, "sealed", "byte {byte}");
+        assert_eq!(service.login_code(&address, PASSWORD).await, "sealed", "byte {byte}");
     }
     put(first.row, &last, &first.sealed).await;
-    assert_eq!(house.login_code(&address, PASSWORD).await, "signed_in");
+    assert_eq!(service.login_code(&address, PASSWORD).await, "signed_in");
 }

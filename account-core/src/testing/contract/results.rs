@@ -2,16 +2,16 @@
 
 use chrono::TimeDelta;
 
-use super::house::{House, PASSWORD};
+use super::test_service::{PASSWORD, TestService};
 use crate::accounts::Store;
-use crate::accounts::results::{KEPT, KeptResult, ResultId};
-use crate::credits::{CallerId, Entry, Keepsake};
+use crate::accounts::results::{KEPT, ResultId, StoredResult};
+use crate::credits::{CallerId, Entry, ResultTemplate};
 use crate::identity::AccountId;
 use crate::password::Password;
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     async fn keep(&self, owner: AccountId, ids: impl IntoIterator<Item = u128>) {
-        let kept = ids.into_iter().map(|id| KeptResult {
+        let kept = ids.into_iter().map(|id| StoredResult {
             id: ResultId(id),
             owner,
             body: format!("{{\"number\":{id}}}"),
@@ -29,72 +29,76 @@ impl<S: Store + Clone> House<S> {
 
 /// Whoever knows another's number reads nothing by it.
 pub async fn a_result_is_read_by_its_owner_alone<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let (ada, bob) = (house.funded("ada", 1).await, house.funded("bob", 1).await);
-    house.keep(ada, [1, u128::MAX]).await;
-    house.keep(bob, [2]).await;
-    assert_eq!(house.kept(ada, 1).await.as_deref(), Some("{\"number\":1}"));
-    assert!(house.kept(ada, u128::MAX).await.is_some());
-    assert!(house.kept(bob, 2).await.is_some());
-    assert_eq!(house.kept(bob, 1).await, None);
-    assert_eq!(house.kept(ada, 2).await, None);
-    assert_eq!(house.kept(ada, 3).await, None);
+    let service = TestService::new(store);
+    let (ada, bob) = (service.funded("ada", 1).await, service.funded("bob", 1).await);
+    service.keep(ada, [1, u128::MAX]).await;
+    service.keep(bob, [2]).await;
+    assert_eq!(service.kept(ada, 1).await.as_deref(), Some("{\"number\":1}"));
+    assert!(service.kept(ada, u128::MAX).await.is_some());
+    assert!(service.kept(bob, 2).await.is_some());
+    assert_eq!(service.kept(bob, 1).await, None);
+    assert_eq!(service.kept(ada, 2).await, None);
+    assert_eq!(service.kept(ada, 3).await, None);
 }
 
 /// Of calls that are paid at once, each is kept with what it left; of one that is not paid, nothing.
 pub async fn an_answer_is_kept_with_its_charge_or_not_at_all<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let (ada, bob) = (house.funded("ada", 5).await, house.funded("bob", 100).await);
+    let service = TestService::new(store);
+    let (ada, bob) = (service.funded("ada", 5).await, service.funded("bob", 100).await);
     let entry = |owner, id, cost| Entry {
-        kept: Some(Keepsake { before: "{\"left\":".to_owned(), after: "}".to_owned() }),
-        ..house.entry(CallerId::Account(owner), id, cost, "/a")
+        kept: Some(ResultTemplate { before: "{\"left\":".to_owned(), after: "}".to_owned() }),
+        ..service.entry(CallerId::Account(owner), id, cost, "/a")
     };
-    let unkept = house.entry(CallerId::Account(bob), 5, 7, "/a");
+    let unkept = service.entry(CallerId::Account(bob), 5, 7, "/a");
     let batch =
         vec![entry(ada, 1, 3), entry(bob, 2, 10), entry(ada, 3, 4), entry(bob, 4, 0), unkept];
-    house.settle(batch).await;
-    assert_eq!(house.kept(ada, 1).await.as_deref(), Some("{\"left\":2}"));
-    assert_eq!(house.kept(bob, 2).await.as_deref(), Some("{\"left\":90}"));
-    assert_eq!(house.kept(ada, 3).await, None, "two credits do not buy it");
-    assert_eq!(house.kept(bob, 4).await.as_deref(), Some("{\"left\":90}"));
-    assert_eq!(house.kept(bob, 5).await, None);
-    assert_eq!(house.kept(bob, 1).await, None, "it is another's");
-    house.assert_books_hold().await;
+    service.settle(batch).await;
+    assert_eq!(service.kept(ada, 1).await.as_deref(), Some("{\"left\":2}"));
+    assert_eq!(service.kept(bob, 2).await.as_deref(), Some("{\"left\":90}"));
+    assert_eq!(service.kept(ada, 3).await, None, "two credits do not buy it");
+    assert_eq!(service.kept(bob, 4).await.as_deref(), Some("{\"left\":90}"));
+    assert_eq!(service.kept(bob, 5).await, None);
+    assert_eq!(service.kept(bob, 1).await, None, "it is another's");
+    service.assert_ledger_holds().await;
 }
 
 /// To the last moment, and gone in batches afterwards.
 pub async fn a_result_is_kept_for_a_day<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.funded("ada", 1).await;
-    house.keep(ada, 0..25).await;
-    house.clock.advance(KEPT - TimeDelta::milliseconds(1));
-    assert!(house.kept(ada, 24).await.is_some());
-    house.keep(ada, [100]).await;
-    house.clock.advance(TimeDelta::milliseconds(1));
-    assert_eq!(house.kept(ada, 24).await, None, "the clean-up has not come by yet");
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 1).await;
+    service.keep(ada, 0..25).await;
+    service.clock.advance(KEPT - TimeDelta::milliseconds(1));
+    assert!(service.kept(ada, 24).await.is_some());
+    service.keep(ada, [100]).await;
+    service.clock.advance(TimeDelta::milliseconds(1));
+    assert_eq!(service.kept(ada, 24).await, None, "the clean-up has not come by yet");
     for expected in [10, 10, 5, 0] {
-        let cleaned = house.accounts.clean_up(house.now(), 10, None).await.expect("ok");
+        let cleaned = service.accounts.clean_up(service.now(), 10, None).await.expect("ok");
         assert_eq!((cleaned.results, cleaned.more), (expected, expected == 10));
     }
-    assert!(house.kept(ada, 100).await.is_some());
+    assert!(service.kept(ada, 100).await.is_some());
 }
 
 /// What was answered to an account goes with it, and does not come after it.
 pub async fn results_go_with_their_account<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await.account;
-    let bob = house.funded("bob", 1).await;
-    house.keep(ada, [1]).await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    let bob = service.funded("bob", 1).await;
+    service.keep(ada, [1]).await;
     let password = crate::Confirmation::Password(Password::attempt(PASSWORD));
-    house.accounts.delete_account(ada, &password, house.now()).await.expect("the right password");
-    assert_eq!(house.kept(ada, 1).await, None);
-    let mixed = [(ada, 2), (bob, 3)].map(|(owner, id)| KeptResult {
+    service
+        .accounts
+        .delete_account(ada, &password, service.now())
+        .await
+        .expect("the right password");
+    assert_eq!(service.kept(ada, 1).await, None);
+    let mixed = [(ada, 2), (bob, 3)].map(|(owner, id)| StoredResult {
         id: ResultId(id),
         owner,
         body: "{}".to_owned(),
-        at: house.now(),
+        at: service.now(),
     });
-    house.accounts.store().keep_results(mixed.into()).await.expect("no fault of bob's");
-    assert_eq!(house.kept(ada, 2).await, None);
-    assert!(house.kept(bob, 3).await.is_some());
+    service.accounts.store().keep_results(mixed.into()).await.expect("no fault of bob's");
+    assert_eq!(service.kept(ada, 2).await, None);
+    assert!(service.kept(bob, 3).await.is_some());
 }

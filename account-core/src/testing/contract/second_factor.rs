@@ -1,15 +1,15 @@
 //! The second factor.
 
-use super::house::{House, PASSWORD, another, fault};
+use super::test_service::{PASSWORD, TestService, another, fault};
 use crate::Result;
 use crate::accounts::{Login, SignedIn, Store, TryStatus};
 use crate::code::MfaToken;
 use crate::identity::AccountId;
-use crate::letter::{Content, Letter};
+use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
 use crate::testing::all;
 
-impl<S: Store + Clone> House<S> {
+impl<S: Store + Clone> TestService<S> {
     /// Logs in as far as the second factor.
     async fn half_login(&self, address: &str) -> MfaToken {
         match self.login(address, PASSWORD).await {
@@ -27,127 +27,132 @@ impl<S: Store + Clone> House<S> {
 
 /// Switching it on twice is once.
 pub async fn it_goes_on_at_once_and_one_letter_says_so<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
     for _ in 0..2 {
-        house.accounts.enable_mfa(ada.account, house.now()).await.expect("the account is there");
+        service
+            .accounts
+            .enable_mfa(ada.account, service.now())
+            .await
+            .expect("the account is there");
     }
-    let letters = house.letters().await;
-    assert!(matches!(letters[..], [Letter { content: Content::MfaEnabled, .. }]));
-    assert!(house.accounts.profile(ada.account).await.expect("it is there").mfa_enabled);
-    assert!(house.is_live(&ada).await, "who is in stays in");
-    house.half_login("ada@example.com").await;
-    let nobody = house.accounts.enable_mfa(AccountId(99), house.now()).await;
+    let messages = service.messages().await;
+    assert!(matches!(messages[..], [OutboundMessage { content: Content::MfaEnabled, .. }]));
+    assert!(service.accounts.profile(ada.account).await.expect("it is there").mfa_enabled);
+    assert!(service.is_live(&ada).await, "who is in stays in");
+    service.half_login("ada@example.com").await;
+    let nobody = service.accounts.enable_mfa(AccountId(99), service.now()).await;
     assert_eq!(fault(nobody), "not_found");
 }
 
 /// A stolen key is not enough, and a half-done login dies with it.
 pub async fn it_goes_off_with_the_right_password_alone<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account_with_mfa("ada", "ada@example.com").await.account;
-    house.half_login("ada@example.com").await;
-    let half_done = house.code("ada@example.com").await;
-    assert_eq!(fault(house.disable(ada, "wrong").await), "wrong_confirmation");
-    assert!(house.accounts.profile(ada).await.expect("it is there").mfa_enabled);
-    house.disable(ada, PASSWORD).await.expect("the right password");
-    let letters = house.letters().await;
-    assert!(matches!(letters[..], [Letter { content: Content::MfaDisabled, .. }]));
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "signed_in");
-    let late = house.complete("ada@example.com", &half_done, None).await;
+    let service = TestService::new(store);
+    let ada = service.account_with_mfa("ada", "ada@example.com").await.account;
+    service.half_login("ada@example.com").await;
+    let half_done = service.code("ada@example.com").await;
+    assert_eq!(fault(service.disable(ada, "wrong").await), "wrong_confirmation");
+    assert!(service.accounts.profile(ada).await.expect("it is there").mfa_enabled);
+    service.disable(ada, PASSWORD).await.expect("the right password");
+    let messages = service.messages().await;
+    assert!(matches!(messages[..], [OutboundMessage { content: Content::MfaDisabled, .. }]));
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
+    let late = service.complete("ada@example.com", &half_done, None).await;
     assert_eq!(fault(late), "wrong_code");
 }
 
 /// Guessing without the password uses up the guesser's tries alone.
 pub async fn a_stranger_burns_no_tries_of_who_has_the_token<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account_with_mfa("ada", "ada@example.com").await;
-    let token = house.half_login("ada@example.com").await;
-    let right = house.code("ada@example.com").await;
+    let service = TestService::new(store);
+    service.account_with_mfa("ada", "ada@example.com").await;
+    let token = service.half_login("ada@example.com").await;
+    let right = service.code("ada@example.com").await;
     let wrong = another(&right);
-    let guesses = (0..50).map(|_| house.complete("ada@example.com", &wrong, None));
+    let guesses = (0..50).map(|_| service.complete("ada@example.com", &wrong, None));
     assert!(all(guesses).await.into_iter().all(|result| fault(result) == "wrong_code"));
-    let without = house.complete("ada@example.com", &right, None).await;
+    let without = service.complete("ada@example.com", &right, None).await;
     assert_eq!(fault(without), "wrong_code", "the strangers' tries are used up");
-    assert!(house.complete("ada@example.com", &right, Some(&token)).await.is_ok());
+    assert!(service.complete("ada@example.com", &right, Some(&token)).await.is_ok());
 }
 
 /// Who knows the password guesses five times a code, however often he logs in.
 pub async fn a_token_has_five_tries_and_repeated_logins_give_no_more<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account_with_mfa("ada", "ada@example.com").await;
-    house.half_login("ada@example.com").await;
-    let right = house.code("ada@example.com").await;
+    let service = TestService::new(store);
+    service.account_with_mfa("ada", "ada@example.com").await;
+    service.half_login("ada@example.com").await;
+    let right = service.code("ada@example.com").await;
     let wrong = another(&right);
     for _ in 0..5 {
-        let token = house.half_login("ada@example.com").await;
-        let guess = house.complete("ada@example.com", &wrong, Some(&token)).await;
+        let token = service.half_login("ada@example.com").await;
+        let guess = service.complete("ada@example.com", &wrong, Some(&token)).await;
         assert_eq!(fault(guess), "wrong_code");
     }
-    let token = house.half_login("ada@example.com").await;
-    let sixth = house.complete("ada@example.com", &right, Some(&token)).await;
+    let token = service.half_login("ada@example.com").await;
+    let sixth = service.complete("ada@example.com", &right, Some(&token)).await;
     assert_eq!(fault(sixth), "wrong_code");
-    assert!(house.letters().await.is_empty(), "all within the cooldown of one letter");
+    assert!(service.messages().await.is_empty(), "all within the cooldown of one letter");
 }
 
 /// A token is good for the challenge that it was made with.
 pub async fn an_older_or_forged_token_counts_among_strangers<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    house.account_with_mfa("ada", "ada@example.com").await;
-    let older = house.half_login("ada@example.com").await;
-    house.code("ada@example.com").await;
-    house.wait(60);
-    house.half_login("ada@example.com").await;
-    let right = house.code("ada@example.com").await;
+    let service = TestService::new(store);
+    service.account_with_mfa("ada", "ada@example.com").await;
+    let older = service.half_login("ada@example.com").await;
+    service.code("ada@example.com").await;
+    service.wait(60);
+    service.half_login("ada@example.com").await;
+    let right = service.code("ada@example.com").await;
     let forged = MfaToken::parse(&"A".repeat(43)).expect("well-formed");
     let wrong = another(&right);
     for token in [&older, &forged, &older, &forged, &older] {
-        let guess = house.complete("ada@example.com", &wrong, Some(token)).await;
+        let guess = service.complete("ada@example.com", &wrong, Some(token)).await;
         assert_eq!(fault(guess), "wrong_code");
     }
-    let sixth = house.complete("ada@example.com", &right, None).await;
+    let sixth = service.complete("ada@example.com", &right, None).await;
     assert_eq!(fault(sixth), "wrong_code", "they were the strangers' five");
 
-    house.wait(60);
-    let older = house.half_login("ada@example.com").await;
-    house.wait(60);
-    house.half_login("ada@example.com").await;
-    let right = house.code("ada@example.com").await;
-    let done = house.complete("ada@example.com", &right, Some(&older)).await;
+    service.wait(60);
+    let older = service.half_login("ada@example.com").await;
+    service.wait(60);
+    service.half_login("ada@example.com").await;
+    let right = service.code("ada@example.com").await;
+    let done = service.complete("ada@example.com", &right, Some(&older)).await;
     assert!(done.is_ok(), "the first tab's token with the second tab's code");
 }
 
 /// The owner sees who knew the password but not the code.
 pub async fn wrong_codes_are_in_the_login_history<S: Store + Clone>(store: S) {
     use TryStatus::{Failed, Success};
-    let house = House::new(store);
-    let ada = house.account_with_mfa("ada", "ada@example.com").await.account;
-    house.half_login("ada@example.com").await;
-    let right = house.code("ada@example.com").await;
+    let service = TestService::new(store);
+    let ada = service.account_with_mfa("ada", "ada@example.com").await.account;
+    service.half_login("ada@example.com").await;
+    let right = service.code("ada@example.com").await;
     let wrong = another(&right);
-    assert_eq!(fault(house.complete("ada@example.com", &wrong, None).await), "wrong_code");
-    assert!(house.complete("ada@example.com", &right, None).await.is_ok());
-    let history = house.accounts.login_history(ada, 10, 0).await.expect("the store answers");
+    assert_eq!(fault(service.complete("ada@example.com", &wrong, None).await), "wrong_code");
+    assert!(service.complete("ada@example.com", &right, None).await.is_ok());
+    let history = service.accounts.login_history(ada, 10, 0).await.expect("the store answers");
     let statuses: Vec<TryStatus> = history.entries.iter().map(|entry| entry.status).collect();
     assert_eq!(statuses, [Success, Failed]);
 }
 
 /// A right password leads to a code, the code to the key, and no further.
 pub async fn a_second_factor_is_asked_for_and_its_code_serves_once<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let signed_in = house.account_with_mfa("ada", "ada@example.com").await;
-    assert_eq!(house.login_code("ada@example.com", "wrong").await, "wrong_credentials");
-    assert!(house.letters().await.is_empty(), "no code without the right password");
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
-    let right = house.code("ada@example.com").await;
-    assert_eq!(house.login_code("ada@example.com", PASSWORD).await, "mfa_required");
-    assert!(house.letters().await.is_empty(), "the cooldown holds for these letters too");
+    let service = TestService::new(store);
+    let signed_in = service.account_with_mfa("ada", "ada@example.com").await;
+    assert_eq!(service.login_code("ada@example.com", "wrong").await, "wrong_credentials");
+    assert!(service.messages().await.is_empty(), "no code without the right password");
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "mfa_required");
+    let right = service.code("ada@example.com").await;
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "mfa_required");
+    assert!(service.messages().await.is_empty(), "the cooldown holds for these letters too");
 
     let wrong = another(&right);
-    assert_eq!(fault(house.complete("ada@example.com", &wrong, None).await), "wrong_code");
-    let results = all((0..4).map(|_| house.complete("ada@example.com", &right, None))).await;
+    assert_eq!(fault(service.complete("ada@example.com", &wrong, None).await), "wrong_code");
+    let results = all((0..4).map(|_| service.complete("ada@example.com", &right, None))).await;
     let successes: Vec<SignedIn> = results.into_iter().filter_map(Result::ok).collect();
     let [success] = &successes[..] else { panic!("{} successes", successes.len()) };
     assert_eq!(success.api_key.expose(), signed_in.api_key.expose());
-    let live = house.accounts.session(&success.session_token, success.account, house.now()).await;
+    let live =
+        service.accounts.session(&success.session_token, success.account, service.now()).await;
     assert!(live.expect("the store answers"));
 }

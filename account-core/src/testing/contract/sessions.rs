@@ -2,42 +2,42 @@
 
 use chrono::TimeDelta;
 
-use super::house::{House, PASSWORD, email};
+use super::test_service::{PASSWORD, TestService, email};
 use crate::accounts::{Login, SignedIn, Store};
 use crate::identity::AccountId;
 use crate::session::{IDLE, LONGEST};
 
 /// A session is one account's, and ends in each of the ways that end it.
 pub async fn a_session_ends_by_logout_idleness_age_and_suspension<S: Store + Clone>(store: S) {
-    let house = House::new(store);
-    let ada = house.account("ada", "ada@example.com").await;
-    let bob = house.account("bob", "bob@example.com").await;
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let bob = service.account("bob", "bob@example.com").await;
     let live = |signed_in: &SignedIn, account: AccountId| {
-        let (house, token) = (&house, signed_in.session_token.clone());
-        async move { house.accounts.session(&token, account, house.now()).await.expect("ok") }
+        let (service, token) = (&service, signed_in.session_token.clone());
+        async move { service.accounts.session(&token, account, service.now()).await.expect("ok") }
     };
     assert!(live(&ada, ada.account).await);
     assert!(!live(&ada, bob.account).await, "another account's session");
-    assert!(house.accounts.logout(&bob.session_token, bob.account).await.expect("ok"));
+    assert!(service.accounts.logout(&bob.session_token, bob.account).await.expect("ok"));
     assert!(!live(&bob, bob.account).await);
-    assert!(!house.accounts.logout(&bob.session_token, bob.account).await.expect("ok"));
+    assert!(!service.accounts.logout(&bob.session_token, bob.account).await.expect("ok"));
 
-    let start = house.now();
-    while house.now() + IDLE - TimeDelta::seconds(1) < start + LONGEST {
-        house.clock.advance(IDLE - TimeDelta::seconds(1));
-        assert!(live(&ada, ada.account).await, "{}", house.now() - start);
+    let start = service.now();
+    while service.now() + IDLE - TimeDelta::seconds(1) < start + LONGEST {
+        service.clock.advance(IDLE - TimeDelta::seconds(1));
+        assert!(live(&ada, ada.account).await, "{}", service.now() - start);
     }
-    house.clock.advance(start + LONGEST - house.now());
+    service.clock.advance(start + LONGEST - service.now());
     assert!(!live(&ada, ada.account).await, "thirty days old");
 
-    let Ok(Login::SignedIn(idle)) = house.login("ada@example.com", PASSWORD).await else {
+    let Ok(Login::SignedIn(idle)) = service.login("ada@example.com", PASSWORD).await else {
         panic!("the right password was refused");
     };
-    house.clock.advance(IDLE);
+    service.clock.advance(IDLE);
     assert!(!live(&idle, ada.account).await, "idle for a day");
-    let Ok(Login::SignedIn(fresh)) = house.login("ada@example.com", PASSWORD).await else {
+    let Ok(Login::SignedIn(fresh)) = service.login("ada@example.com", PASSWORD).await else {
         panic!("the right password was refused");
     };
-    house.accounts.suspend(&email("ada@example.com")).await.expect("the account is there");
+    service.accounts.suspend(&email("ada@example.com")).await.expect("the account is there");
     assert!(!live(&fresh, ada.account).await, "suspended");
 }

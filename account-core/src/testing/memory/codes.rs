@@ -4,7 +4,7 @@ use super::{MemoryStore, State, Stored, Tried};
 use crate::Timestamp;
 use crate::code::{Attempt, Challenge, ChallengeId, CodeStore, Purpose, TRIES};
 use crate::identity::Email;
-use crate::letter::OutboxLetter;
+use crate::outbox::SealedMessage;
 use crate::vault::Digest;
 
 impl State {
@@ -28,17 +28,17 @@ impl State {
 }
 
 impl CodeStore for MemoryStore {
-    async fn send_code(&self, challenge: Challenge, letter: OutboxLetter) -> Stored<()> {
+    async fn send_code(&self, challenge: Challenge, message: SealedMessage) -> Stored<()> {
         let mut state = self.lock();
         let verified = challenge.purpose != Purpose::Registration;
         let account = challenge.account.map(|account| state.accounts.get(&account));
         let fits = account.is_none_or(|account| {
             account.is_some_and(|account| account.verified_at.is_some() == verified)
         });
-        let now = letter.created_at;
-        if fits && state.postage(&letter.recipient, challenge.purpose, now).allows(now) {
+        let now = message.created_at;
+        if fits && state.quota(&message.recipient, challenge.purpose, now).allows(now) {
             state.replace_challenge(challenge);
-            state.send(letter);
+            state.send(message);
         }
         Ok(())
     }

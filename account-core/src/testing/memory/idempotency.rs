@@ -6,7 +6,7 @@ use super::{MemoryStore, State, Stored, spend};
 use crate::Timestamp;
 use crate::credits::{self, CallerId, Entry, Settlement};
 use crate::idempotency::{
-    Claim, Claimed, HELD, IdempotencyStore, KEPT, KeptAnswer, RequestDigest, Slot,
+    Claim, Claimed, HELD, IdempotencyStore, KEPT, RequestDigest, Slot, StoredAnswer,
 };
 
 /// A slot that was taken.
@@ -15,7 +15,7 @@ pub(super) struct Taken {
     run: u128,
     held_until: Timestamp,
     expires_at: Timestamp,
-    answer: Option<KeptAnswer>,
+    answer: Option<StoredAnswer>,
 }
 
 impl Taken {
@@ -62,7 +62,7 @@ impl IdempotencyStore for MemoryStore {
         if let (Settlement::Charged { balance }, Some(taken)) =
             (settlement, state.slots.get_mut(&claim.slot))
         {
-            taken.answer = Some(KeptAnswer { body, cost, balance });
+            taken.answer = Some(StoredAnswer { body, cost, balance });
         }
         Ok(Some(settlement))
     }

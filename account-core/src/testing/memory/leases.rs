@@ -2,7 +2,7 @@
 
 use super::{MemoryStore, Stored};
 use crate::credits::CallerId;
-use crate::limit::lease::{Ask, Lease, LeaseStore, Shared, Unused};
+use crate::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
 
 impl LeaseStore for MemoryStore {
     async fn lease(&self, caller: CallerId, ask: Ask) -> Stored<Lease> {
@@ -10,14 +10,14 @@ impl LeaseStore for MemoryStore {
         Ok(state.shared.entry(caller).or_default().lease(&ask))
     }
 
-    async fn give_back(&self, caller: CallerId, unused: Unused) -> Stored<()> {
+    async fn give_back(&self, caller: CallerId, unused: ReturnedCalls) -> Stored<()> {
         if let Some(shared) = self.lock().shared.get_mut(&caller) {
             shared.give_back(unused);
         }
         Ok(())
     }
 
-    async fn shared(&self, caller: CallerId) -> Stored<Shared> {
+    async fn shared(&self, caller: CallerId) -> Stored<SharedWindow> {
         let state = self.lock();
         Ok(state.shared.get(&caller).cloned().unwrap_or_default())
     }

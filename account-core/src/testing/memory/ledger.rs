@@ -6,8 +6,8 @@ use super::{Booked, Called, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored, d
 use crate::Timestamp;
 use crate::accounts::activity::Transaction;
 use crate::credits::{
-    Audit, CallerId, Entry, Fault, FaultKind, Ledger, MinuteCount, REFUSED_BY_LIMIT, Settlement,
-    TransactionKind, Usage,
+    Audit, AuditFault, CallerId, Entry, FaultKind, Ledger, MinuteCount, REFUSED_BY_LIMIT,
+    Settlement, TransactionKind, Usage,
 };
 use crate::identity::AccountId;
 
@@ -104,7 +104,7 @@ impl Ledger for MemoryStore {
         let mut faults = Vec::new();
         let mut check = |caller, kind, expected: i64, found: i64| {
             if expected != found {
-                faults.push(Fault { caller, kind, expected, found });
+                faults.push(AuditFault { caller, kind, expected, found });
             }
         };
         let mut days: BTreeMap<(AccountId, i64), (i64, i64)> = BTreeMap::new();

@@ -9,8 +9,8 @@ use crate::accounts::notifications::{
     TEST_COOLDOWN,
 };
 use crate::identity::AccountId;
-use crate::letter::OutboxLetter;
 use crate::notification::{Announcement, Notice, NotificationId, PreferenceChanges, Preferences};
+use crate::outbox::SealedMessage;
 
 /// Everything that is known of notifications.
 #[derive(Default)]
@@ -183,7 +183,7 @@ impl PreferenceStore for MemoryStore {
         Ok(changed)
     }
 
-    async fn send_test_message(&self, account: AccountId, message: OutboxLetter) -> Stored<bool> {
+    async fn send_test_message(&self, account: AccountId, message: SealedMessage) -> Stored<bool> {
         let mut state = self.lock();
         let now = message.created_at;
         let last = state.notifications.tested.get(&account);
@@ -245,7 +245,7 @@ impl BroadcastStore for MemoryStore {
         }))
     }
 
-    async fn post_batch(&self, batch: &Batch, letters: Vec<OutboxLetter>) -> Stored<()> {
+    async fn post_batch(&self, batch: &Batch, messages: Vec<SealedMessage>) -> Stored<()> {
         let mut state = self.lock();
         let broadcasts = &mut state.notifications.broadcasts;
         let waiting = broadcasts.iter_mut().find(|broadcast| {
@@ -257,8 +257,8 @@ impl BroadcastStore for MemoryStore {
             Some(last) => broadcast.reached = last.account,
             None => broadcast.is_done = true,
         }
-        for letter in letters {
-            state.send(letter);
+        for message in messages {
+            state.send(message);
         }
         Ok(())
     }

@@ -4,82 +4,87 @@ use super::{MemoryStore, State, Stored, Waiting};
 use crate::Timestamp;
 use crate::code::Purpose;
 use crate::identity::Email;
-use crate::letter::{DueLetter, Lane, LetterId, OutboxLetter, OutboxStore, Postage};
+use crate::outbox::{Channel, DueMessage, MessageId, OutboxStore, SealedMessage, SendQuota};
 use crate::vault::Digest;
 
 impl State {
-    pub(super) fn postage(
+    pub(super) fn quota(
         &self,
         recipient: &Digest<Email>,
         purpose: Purpose,
         now: Timestamp,
-    ) -> Postage {
-        let letters = self.letters.iter().map(|waiting| &waiting.letter).filter(|letter| {
-            letter.recipient == *recipient
-                && letter.purpose == Some(purpose)
-                && letter.created_at > Postage::since(now)
+    ) -> SendQuota {
+        let messages = self.messages.iter().map(|waiting| &waiting.message).filter(|message| {
+            message.recipient == *recipient
+                && message.purpose == Some(purpose)
+                && message.created_at > SendQuota::since(now)
         });
-        let times: Vec<Timestamp> = letters.map(|letter| letter.created_at).collect();
-        Postage { letters: times.len() as u32, last_at: times.into_iter().max() }
+        let times: Vec<Timestamp> = messages.map(|message| message.created_at).collect();
+        SendQuota { messages: times.len() as u32, last_at: times.into_iter().max() }
     }
 
-    pub(super) fn send(&mut self, letter: OutboxLetter) {
-        let due_at = Some(letter.created_at);
-        self.letters.push(Waiting { letter, due_at, failures: 0 });
+    pub(super) fn send(&mut self, message: SealedMessage) {
+        let due_at = Some(message.created_at);
+        self.messages.push(Waiting { message, due_at, failures: 0 });
     }
 }
 
 impl OutboxStore for MemoryStore {
-    async fn due_letters(&self, lane: Lane, now: Timestamp, limit: u32) -> Stored<Vec<DueLetter>> {
+    async fn due_messages(
+        &self,
+        channel: Channel,
+        now: Timestamp,
+        limit: u32,
+    ) -> Stored<Vec<DueMessage>> {
         let state = self.lock();
-        let due = state.letters.iter().filter(|waiting| {
-            waiting.letter.lane == lane && waiting.due_at.is_some_and(|due_at| due_at <= now)
+        let due = state.messages.iter().filter(|waiting| {
+            waiting.message.channel == channel && waiting.due_at.is_some_and(|due_at| due_at <= now)
         });
-        let letters = due.take(limit as usize).map(|waiting| DueLetter {
-            id: waiting.letter.id,
-            sealed: waiting.letter.sealed.clone(),
-            created_at: waiting.letter.created_at,
+        let messages = due.take(limit as usize).map(|waiting| DueMessage {
+            id: waiting.message.id,
+            sealed: waiting.message.sealed.clone(),
+            created_at: waiting.message.created_at,
             failures: waiting.failures,
         });
-        Ok(letters.collect())
+        Ok(messages.collect())
     }
 
-    async fn next_letter_at(&self, lane: Lane) -> Stored<Option<Timestamp>> {
+    async fn next_message_at(&self, channel: Channel) -> Stored<Option<Timestamp>> {
         let state = self.lock();
-        let of_lane = state.letters.iter().filter(|waiting| waiting.letter.lane == lane);
-        Ok(of_lane.filter_map(|waiting| waiting.due_at).min())
+        let of_channel = state.messages.iter().filter(|waiting| waiting.message.channel == channel);
+        Ok(of_channel.filter_map(|waiting| waiting.due_at).min())
     }
 
-    async fn waiting_letters(&self, lane: Lane) -> Stored<u64> {
+    async fn waiting_messages(&self, channel: Channel) -> Stored<u64> {
         let state = self.lock();
-        let of_lane = state.letters.iter().filter(|waiting| waiting.letter.lane == lane);
-        Ok(of_lane.filter(|waiting| waiting.due_at.is_some()).count() as u64)
+        let of_channel = state.messages.iter().filter(|waiting| waiting.message.channel == channel);
+        Ok(of_channel.filter(|waiting| waiting.due_at.is_some()).count() as u64)
     }
 
-    async fn letter_sent(&self, id: LetterId, _now: Timestamp) -> Stored<()> {
+    async fn message_sent(&self, id: MessageId, _now: Timestamp) -> Stored<()> {
         let mut state = self.lock();
-        for waiting in state.letters.iter_mut().filter(|waiting| waiting.letter.id == id) {
+        for waiting in state.messages.iter_mut().filter(|waiting| waiting.message.id == id) {
             waiting.due_at = None;
-            waiting.letter.sealed.bytes.clear();
+            waiting.message.sealed.bytes.clear();
         }
         Ok(())
     }
 
-    async fn letter_failed(&self, id: LetterId, retry_at: Timestamp) -> Stored<()> {
+    async fn message_failed(&self, id: MessageId, retry_at: Timestamp) -> Stored<()> {
         let mut state = self.lock();
-        for waiting in state.letters.iter_mut().filter(|waiting| waiting.letter.id == id) {
+        for waiting in state.messages.iter_mut().filter(|waiting| waiting.message.id == id) {
             waiting.due_at = Some(retry_at);
             waiting.failures += 1;
         }
         Ok(())
     }
 
-    async fn forget_letters(&self, before: Timestamp) -> Stored<u64> {
+    async fn forget_messages(&self, before: Timestamp) -> Stored<u64> {
         let mut state = self.lock();
-        let count = state.letters.len();
+        let count = state.messages.len();
         state
-            .letters
-            .retain(|waiting| waiting.due_at.is_some() || waiting.letter.created_at > before);
-        Ok((count - state.letters.len()) as u64)
+            .messages
+            .retain(|waiting| waiting.due_at.is_some() || waiting.message.created_at > before);
+        Ok((count - state.messages.len()) as u64)
     }
 }

@@ -6,9 +6,9 @@ use crate::accounts::owner::{Deletion, OwnerStore, ProfileChanges, Updated};
 use crate::accounts::sign_in::ReservedTry;
 use crate::credits::{CallerId, TransactionKind};
 use crate::identity::{AccountId, Email};
-use crate::letter::OutboxLetter;
 use crate::lockout::{Counter, Counters, Reservation};
 use crate::notification::Notice;
+use crate::outbox::SealedMessage;
 use crate::vault::Digest;
 
 impl OwnerStore for MemoryStore {
@@ -46,7 +46,7 @@ impl OwnerStore for MemoryStore {
         Ok(Updated::Done)
     }
 
-    async fn set_mfa(&self, id: AccountId, enabled: bool, notice: OutboxLetter) -> Stored<bool> {
+    async fn set_mfa(&self, id: AccountId, enabled: bool, notice: SealedMessage) -> Stored<bool> {
         let mut state = self.lock();
         let account = state.accounts.get_mut(&id).filter(|account| account.verified_at.is_some());
         let Some(account) = account.filter(|account| account.mfa_enabled != enabled) else {

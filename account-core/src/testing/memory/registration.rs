@@ -85,12 +85,12 @@ impl RegistrationStore for MemoryStore {
             return Ok(Registered::UsernameTaken);
         }
         let recipient = form.challenge.recipient;
-        if !state.postage(&recipient, Purpose::Registration, now).allows(now) {
+        if !state.quota(&recipient, Purpose::Registration, now).allows(now) {
             return Ok(Registered::Quiet);
         }
         if state.verified(&form.email).is_some() {
             state.replace_challenge(Challenge { account: None, ..form.challenge });
-            state.send(form.letter_if_known);
+            state.send(form.message_if_known);
             return Ok(Registered::Known);
         }
         state.discard_forms(&form.username, &form.email);
@@ -112,7 +112,7 @@ impl RegistrationStore for MemoryStore {
             },
         );
         state.replace_challenge(form.challenge);
-        state.send(form.letter);
+        state.send(form.message);
         Ok(Registered::Saved)
     }
 

@@ -16,10 +16,10 @@ impl State {
             SealedKind::ApiKey => Box::new(
                 self.keys.iter_mut().map(|key| (key.key.id.0, key.account, &mut key.key.sealed)),
             ),
-            SealedKind::Letter => Box::new(
-                self.letters
+            SealedKind::OutboundMessage => Box::new(
+                self.messages
                     .iter_mut()
-                    .map(|waiting| (waiting.letter.id.0, NOBODY, &mut waiting.letter.sealed)),
+                    .map(|waiting| (waiting.message.id.0, NOBODY, &mut waiting.message.sealed)),
             ),
         }
     }

@@ -2,12 +2,12 @@
 
 use super::{MemoryStore, State, Stored, spend};
 use crate::Timestamp;
-use crate::accounts::results::{KeptResult, ResultId, ResultStore};
+use crate::accounts::results::{ResultId, ResultStore, StoredResult};
 use crate::credits::Entry;
 use crate::identity::AccountId;
 
 impl ResultStore for MemoryStore {
-    async fn keep_results(&self, results: Vec<KeptResult>) -> Stored<()> {
+    async fn keep_results(&self, results: Vec<StoredResult>) -> Stored<()> {
         let mut state = self.lock();
         let State { accounts, results: kept, .. } = &mut *state;
         let owned = results.into_iter().filter(|result| accounts.contains_key(&result.owner));
@@ -32,7 +32,7 @@ impl State {
     pub(super) fn keep(&mut self, owner: AccountId, entry: &mut Entry, balance: u64) {
         let Some(kept) = entry.kept.take() else { return };
         let (id, body) = (ResultId(entry.usage.request_id), kept.with(balance));
-        self.results.insert(id, KeptResult { id, owner, body, at: entry.usage.at });
+        self.results.insert(id, StoredResult { id, owner, body, at: entry.usage.at });
     }
 
     /// Removes at most so many results that were made up to the moment; answers how many.

@@ -190,7 +190,7 @@ impl SignInStore for MemoryStore {
             }
             Outcome::Wrong { notice } => {
                 state.remember(account, &client, LoginMethod::Password, TryStatus::Failed, at);
-                if locks && state.postage(&recipient, Purpose::Lock, at).allows(at) {
+                if locks && state.quota(&recipient, Purpose::Lock, at).allows(at) {
                     state.send(notice);
                     if let Some(account) = account {
                         state.notify(account, &Notice::Locked { until: at + LOCK }, at);
@@ -204,18 +204,18 @@ impl SignInStore for MemoryStore {
                 state.rehash(account, rehashed);
                 state.begin_session(session, &known, &client, LoginMethod::Password);
             }
-            Outcome::MfaRequired { challenge, letter, rehashed } => {
+            Outcome::MfaRequired { challenge, message, rehashed } => {
                 state.rehash(account, rehashed);
-                if state.postage(&recipient, Purpose::Mfa, at).allows(at) {
+                if state.quota(&recipient, Purpose::Mfa, at).allows(at) {
                     state.replace_challenge(challenge);
-                    state.send(letter);
+                    state.send(message);
                 }
-                let mut standing = state.challenges.iter().filter(|tried| {
+                let mut limit_status = state.challenges.iter().filter(|tried| {
                     let challenge = &tried.challenge;
                     !tried.used
                         && (challenge.recipient, challenge.purpose) == (recipient, Purpose::Mfa)
                 });
-                return Ok(standing.next().map(|tried| tried.challenge.id));
+                return Ok(limit_status.next().map(|tried| tried.challenge.id));
             }
         }
         Ok(None)

@@ -7,8 +7,8 @@ use std::{
 
 use super::{
     CrashArgs, LONGEST, Outcomes,
-    books::{Books, first_number},
     clients::{Clients, repeat},
+    ledger_check::{LedgerCheck, first_number},
     random,
 };
 use crate::{
@@ -34,7 +34,7 @@ pub(super) async fn run_on(
 ) -> Result<(), Failure> {
     let keys = data.accounts(2).await?;
     let (plain, once) = (&keys[0], &keys[1]);
-    let mut books = Books::new(data.storage.database_url.clone());
+    let mut ledger_check = LedgerCheck::new(data.storage.database_url.clone());
     let service = Service::start(&args.target, data, &[]).await?;
     for round in rounds {
         let death = DEATHS[round as usize % DEATHS.len()];
@@ -48,7 +48,7 @@ pub(super) async fn run_on(
         tokio::time::sleep(AFTER).await;
         let known = clients.end().await?;
         let repeated = repeat(service.address, once, &known.once_open).await.map_err(failed)?;
-        let charged = books.check(first, &known, &repeated).await.map_err(failed)?;
+        let charged = ledger_check.check(first, &known, &repeated).await.map_err(failed)?;
         data.audit().await.map_err(failed)?;
         let outcome = outcomes.entry(name(death).to_owned()).or_default();
         outcome.add(&known, &repeated, charged);

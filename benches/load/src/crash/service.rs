@@ -6,13 +6,13 @@ use quant_server::failpoint::POINTS;
 
 use super::{
     CrashArgs, LONGEST, Outcomes,
-    books::{Books, first_number},
     clients::{Clients, Known, repeat},
+    ledger_check::{LedgerCheck, first_number},
     random,
 };
 use crate::{
     Failure,
-    service::{Data, Service},
+    state::{Data, Service},
 };
 
 /// How long a point has to be reached; one that is not is a kill at random after all.
@@ -53,7 +53,7 @@ pub(super) async fn run_on(
 ) -> Result<(), Failure> {
     let keys = data.accounts(2).await?;
     let (plain, once) = (&keys[0], &keys[1]);
-    let mut books = Books::new(data.storage.database_url.clone());
+    let mut ledger_check = LedgerCheck::new(data.storage.database_url.clone());
     for round in rounds {
         let plan = Plan::of(round, args);
         let first = first_number();
@@ -65,7 +65,7 @@ pub(super) async fn run_on(
         let service = Service::start(&args.target, data, &[]).await?;
         let repeated = repeat(service.address, once, &known.once_open).await.map_err(failed)?;
         service.stop().await?;
-        let charged = books.check(first, &known, &repeated).await.map_err(failed)?;
+        let charged = ledger_check.check(first, &known, &repeated).await.map_err(failed)?;
         data.audit().await.map_err(failed)?;
         outcomes.entry(name).or_default().add(&known, &repeated, charged);
     }

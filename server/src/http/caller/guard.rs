@@ -6,7 +6,7 @@ use std::time::Duration;
 use poem::{Error, Request, RequestBody, Result, http::header};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 
-use super::super::{Call, Refusal, body::collect, call::BODY_LIMIT_WITHOUT_KEY};
+use super::super::{ApiError, RequestContext, body::collect, context::BODY_LIMIT_WITHOUT_KEY};
 
 /// The name of the security scheme in the generated document.
 pub(super) const SCHEME: &str = "ApiKey";
@@ -14,10 +14,10 @@ pub(super) const SCHEME: &str = "ApiKey";
 /// Whom an operation wants to be called by.
 pub(super) trait Guard: Sized {
     /// Judges by the head of the request alone.
-    async fn judge(request: &Request) -> Result<Self, Refusal>;
+    async fn judge(request: &Request) -> Result<Self, ApiError>;
 
     /// The call of who was let through.
-    fn call(&self) -> &Call;
+    fn call(&self) -> &RequestContext;
 }
 
 /// Makes extractors of guards: the trait is poem's, so that one implementation for all guards
@@ -62,14 +62,14 @@ pub(super) async fn let_in<G: Guard>(request: &Request, body: &mut RequestBody) 
     if guard.call().expects_body() || drain(body).await {
         Ok(guard)
     } else {
-        Err(Refusal::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request))
+        Err(ApiError::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request))
     }
 }
 
 /// A small body is read off first, so that the connection can go on; who waits for a go-ahead gets
 /// the refusal at once, and sends nothing.
-async fn refuse(request: &Request, body: &mut RequestBody, refusal: Refusal) -> Error {
-    let mut response = refusal.into_response(Call::of(request).surface);
+async fn refuse(request: &Request, body: &mut RequestBody, refusal: ApiError) -> Error {
+    let mut response = refusal.into_response(RequestContext::of(request).surface);
     if request.header(header::EXPECT).is_some() || !drain(body).await {
         let close = header::HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);

@@ -9,57 +9,66 @@ use poem_openapi::types::ToJSON as _;
 
 use super::{
     super::{
-        Answer, Call, Refusal,
+        Answer, ApiError, RequestContext,
         answer::envelope,
-        faults::{Fault, Step},
+        validation::{Fault, Step},
     },
-    Identified, Keep, Keyed,
+    Authenticated, Identified, Keep,
     guard::Guard,
-    repeats::{is_answered, key_of_repeats, other_request, unkept},
+    idempotency::{is_answered, key_of_repeats, other_request, unkept},
 };
 use crate::{
+    api::quantlib::{Computation, wire_name},
     failpoint,
-    quantlib::{Computation, wire_name},
-    service::TierGate,
+    state::TierGate,
 };
 
 /// A caller who may call this metered operation and can pay for it.
 pub struct Metered {
-    keyed: Keyed,
+    authenticated: Authenticated,
     cost: u32,
     keep: Option<Keep>,
 }
 
 impl Guard for Metered {
-    async fn judge(request: &Request) -> Result<Self, Refusal> {
-        let keyed = Keyed::<Caller>::judge(request).await?;
-        let operation = keyed
+    async fn judge(request: &Request) -> Result<Self, ApiError> {
+        let authenticated = Authenticated::<Caller>::judge(request).await?;
+        let operation = authenticated
             .call
             .operation()
             .expect("routes refuses a metered endpoint without a line in the table");
-        check_tier(keyed.call.service.settings.tier_gate, &keyed.caller, operation.tier)?;
+        check_tier(
+            authenticated.call.service.settings.tier_gate,
+            &authenticated.caller,
+            operation.tier,
+        )?;
         let cost = operation.cost();
         let key = key_of_repeats(request);
         let slot = key.as_ref().ok().and_then(Option::as_ref).map(|key| {
-            let call = &keyed.call;
-            Slot::of(keyed.caller.id(), call.method_name(), call.route().unwrap_or_default(), key)
+            let call = &authenticated.call;
+            Slot::of(
+                authenticated.caller.id(),
+                call.method_name(),
+                call.route().unwrap_or_default(),
+                key,
+            )
         });
         // Who has paid for an answer gets it again, whatever is left.
-        if keyed.caller.credit_balance() < u64::from(cost)
-            && !is_answered(&keyed.call, slot).await?
+        if authenticated.caller.credit_balance() < u64::from(cost)
+            && !is_answered(&authenticated.call, slot).await?
         {
-            return Err(Refusal::Credits { cost });
+            return Err(ApiError::Credits { cost });
         }
-        key.map_err(|fault| Refusal::Faults(vec![fault]))?;
+        key.map_err(|fault| ApiError::Faults(vec![fault]))?;
         if let Some(slot) = slot {
-            keyed.call.set_once(slot);
+            authenticated.call.set_once(slot);
         }
         let keep = request.data().map(|Identified { keep, .. }| keep.clone());
-        Ok(Self { keyed, cost, keep })
+        Ok(Self { authenticated, cost, keep })
     }
 
-    fn call(&self) -> &Call {
-        &self.keyed.call
+    fn call(&self) -> &RequestContext {
+        &self.authenticated.call
     }
 }
 
@@ -73,22 +82,23 @@ impl Metered {
     /// same request is being answered, and a 422 where the key is another request's.
     pub async fn run<C: Computation>(self, request: C) -> Result<Answer<C::Answer>> {
         failpoint::hit("guarded");
-        let answered = match self.keyed.call.claim() {
+        let answered = match self.authenticated.call.claim() {
             None => self.run_anew(request).await,
             Some(claim) => Box::pin(self.run_once(claim, request)).await,
         };
-        if let (Err(Refusal::Credits { .. }), Some(key)) = (&answered, self.keyed.key()) {
+        if let (Err(ApiError::Credits { .. }), Some(key)) = (&answered, self.authenticated.key()) {
             // The balance that was remembered is spent: the next call is refused before its work.
-            self.keyed.call.service.callers.forget(key).await;
+            self.authenticated.call.service.callers.forget(key).await;
         }
-        answered
-            .map_err(|refusal| Error::from_response(refusal.into_response(self.keyed.call.surface)))
+        answered.map_err(|refusal| {
+            Error::from_response(refusal.into_response(self.authenticated.call.surface))
+        })
     }
 
-    async fn run_anew<C: Computation>(&self, request: C) -> Result<Answer<C::Answer>, Refusal> {
+    async fn run_anew<C: Computation>(&self, request: C) -> Result<Answer<C::Answer>, ApiError> {
         let data = self.compute(request).await?;
         failpoint::hit("computed");
-        let Keyed { call, caller, .. } = &self.keyed;
+        let Authenticated { call, caller, .. } = &self.authenticated;
         let Some(keep) = &self.keep else {
             call.settle(caller, self.cost, None).await?;
             return Ok(Answer::new(data));
@@ -103,8 +113,8 @@ impl Metered {
         &self,
         claim: Claim,
         request: C,
-    ) -> Result<Answer<C::Answer>, Refusal> {
-        let call = &self.keyed.call;
+    ) -> Result<Answer<C::Answer>, ApiError> {
+        let call = &self.authenticated.call;
         let store = call.service.accounts.store();
         let claimed = store.claim(claim, call.at).await.map_err(|error| unkept(call, &error))?;
         match claimed {
@@ -113,7 +123,7 @@ impl Metered {
                 call.replay(&kept);
                 return Ok(Answer::written(kept.body));
             }
-            Claimed::Running => return Err(Refusal::StillRunning),
+            Claimed::Running => return Err(ApiError::StillRunning),
             Claimed::OtherRequest => return Err(other_request()),
         }
         let answered = self.fill(claim, request).await;
@@ -130,32 +140,32 @@ impl Metered {
         &self,
         claim: Claim,
         request: C,
-    ) -> Result<Answer<C::Answer>, Refusal> {
+    ) -> Result<Answer<C::Answer>, ApiError> {
         let body = envelope(&self.compute(request).await?.to_json_string(), None);
-        let Keyed { call, caller, .. } = &self.keyed;
+        let Authenticated { call, caller, .. } = &self.authenticated;
         call.settle_once(claim, caller, self.cost, body.clone()).await?;
         Ok(Answer::written(body))
     }
 
-    async fn compute<C: Computation>(&self, request: C) -> Result<C::Answer, Refusal> {
+    async fn compute<C: Computation>(&self, request: C) -> Result<C::Answer, ApiError> {
         let outcome = if request.is_long() {
             let compute = move || request.compute();
-            self.keyed.call.service.long_work.run(compute).await?
+            self.authenticated.call.service.compute_pool.run(compute).await?
         } else {
             request.compute()
         };
-        outcome.map_err(|error| Refusal::Faults(vec![fault(&error)]))
+        outcome.map_err(|error| ApiError::Faults(vec![fault(&error)]))
     }
 }
 
 /// Guests reach FREE endpoints only, whatever the gate; accounts by their tier, or all of them.
-fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), Refusal> {
+fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), ApiError> {
     let allowed = match (caller, gate) {
         (Caller::Guest(_), _) => needed == Tier::Free,
         (Caller::Account(_), TierGate::Guests) => true,
         (Caller::Account(account), TierGate::Tiers) => account.tier >= needed,
     };
-    if allowed { Ok(()) } else { Err(Refusal::Tier(needed)) }
+    if allowed { Ok(()) } else { Err(ApiError::Tier(needed)) }
 }
 
 /// What only the mathematics could see, as a fault of the request.

@@ -15,7 +15,7 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for table in [challenge(), letter(), lockout(), login_try()] {
+        for table in [challenge(), message(), lockout(), login_try()] {
             manager.create_table(table).await?;
         }
         let index = |name: &'static str, table: &'static str, columns: &[&'static str]| {
@@ -80,7 +80,7 @@ fn challenge() -> TableCreateStatement {
 
 /// Letters count for their recipient's budget whether or not there is an account, and after they
 /// were sent: then their text is wiped and they are due no more.
-fn letter() -> TableCreateStatement {
+fn message() -> TableCreateStatement {
     Table::create()
         .table("letter")
         .col(blob("id").primary_key())

@@ -18,13 +18,13 @@ impl MigrationTrait for Migration {
         for table in [notification(), broadcast(), mark(), read_mark(), preference()] {
             manager.create_table(table).await?;
         }
-        let lane =
+        let channel =
             Table::alter().table("letter").add_column(string("lane").default("mail")).to_owned();
         let last_grant = Table::alter()
             .table("account")
             .add_column(big_integer("last_grant").default(0))
             .to_owned();
-        manager.alter_table(lane).await?;
+        manager.alter_table(channel).await?;
         manager.alter_table(last_grant).await?;
         let database = manager.get_connection();
         database.execute_unprepared(LAST_GRANT).await?;
@@ -37,8 +37,8 @@ impl MigrationTrait for Migration {
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let index = Index::drop().name("letter_lane").table("letter").to_owned();
         manager.drop_index(index).await?;
-        let lane = Table::alter().table("letter").drop_column("lane").to_owned();
-        manager.alter_table(lane).await?;
+        let channel = Table::alter().table("letter").drop_column("lane").to_owned();
+        manager.alter_table(channel).await?;
         let last_grant = Table::alter().table("account").drop_column("last_grant").to_owned();
         manager.alter_table(last_grant).await?;
         for table in ["preference", "inbox_mark", "notification_mark", "broadcast", "notification"]
@@ -69,8 +69,8 @@ fn indexes() -> Vec<IndexCreateStatement> {
     unread.and_where(Expr::col("read_at").is_null());
     let mut waiting = index("broadcast_waiting", "broadcast", &["notification_id"]);
     waiting.and_where(Expr::col("is_done").eq(false));
-    let mut lane = index("letter_lane", "letter", &["lane", "due_at", "created_at"]);
-    lane.and_where(Expr::col("due_at").is_not_null());
+    let mut channel = index("letter_lane", "letter", &["lane", "due_at", "created_at"]);
+    channel.and_where(Expr::col("due_at").is_not_null());
     vec![
         index("notification_account", "notification", &["account_id", "id"]),
         index("notification_written", "notification", &["created_at"]),
@@ -78,7 +78,7 @@ fn indexes() -> Vec<IndexCreateStatement> {
         broadcasts,
         unread,
         waiting,
-        lane,
+        channel,
     ]
 }
 

@@ -1,0 +1,460 @@
+//! Sign-in by an identity provider, and hand-offs of sign-ins to other programs.
+
+use crate::accounts::operator::{AccountRow, Creation};
+use crate::accounts::sign_in::{SealedKey, SignedIn};
+use crate::accounts::{Accounts, LoginMethod, Store};
+use crate::client::{Client, KnownClient};
+use crate::entropy;
+use crate::hand_off::{self, Destination};
+use crate::id_token::{COMPLETION_VALIDITY, ProvenIdentity, Returned, START_VALIDITY};
+use crate::identity::{AccountId, Contact, Email, Username};
+use crate::password::PasswordHasher;
+use crate::session::Session;
+use crate::tier::{SIGNUP_CREDITS, Tier};
+use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
+use crate::vault::Digest;
+use crate::{Error, Result, StoreError, Timestamp};
+
+/// Names tried for a newcomer who chose none.
+const NAMES_TRIED: u32 = 5;
+
+/// A browser on its way to the provider.
+pub struct Started {
+    /// What the provider sends back.
+    pub state: StateToken,
+    /// What the browser keeps in a cookie.
+    pub browser: BrowserToken,
+    /// What the ID token must carry.
+    pub nonce: String,
+    /// What proves to the provider that the same service asks for the token.
+    pub pkce_verifier: String,
+}
+
+/// A browser on its way, as it is stored. Nonce and verifier follow from the state.
+pub struct StartRow {
+    /// What it is found by.
+    pub state: Digest<StateToken>,
+    /// Whose it is.
+    pub browser: Digest<BrowserToken>,
+    /// Where it leads.
+    pub destination: Destination,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Where an identity leads.
+pub enum IdpLogin {
+    /// In.
+    SignedIn(SignedIn),
+    /// To a profile that wants to be completed.
+    Completion(CompletionToken),
+}
+
+/// Where an identity leads a browser.
+pub enum OidcOutcome {
+    /// To whatever redeems the code.
+    HandOff(HandOffCode),
+    /// To a profile that wants to be completed.
+    Completion(CompletionToken),
+}
+
+/// What is known of an identity.
+pub enum KnownIdentity {
+    /// An account's, or linked to it just now by a confirmed address.
+    Account(IdpAccount),
+    /// Nobody's.
+    New,
+}
+
+/// The account of an identity.
+#[derive(Clone)]
+pub struct IdpAccount {
+    /// Its number.
+    pub account: AccountId,
+    /// Its address.
+    pub email: Email,
+    /// Whether its key is suspended.
+    pub is_suspended: bool,
+    /// Its key, where it has one.
+    pub key: Option<SealedKey>,
+}
+
+/// A session that begins without a password.
+pub struct OpenedSession {
+    /// The session.
+    pub session: Session,
+    /// What the client is known by from now on.
+    pub known: KnownClient,
+    /// Who signed in.
+    pub client: Client,
+    /// How.
+    pub method: LoginMethod,
+}
+
+/// A newcomer's profile as it waits to be completed.
+#[derive(Clone)]
+pub struct CompletionRow {
+    /// Who it is.
+    pub identity: ProvenIdentity,
+    /// The address that the provider confirmed.
+    pub email: Email,
+    /// Where it leads.
+    pub destination: Destination,
+    /// When the identity was proven.
+    pub at: Timestamp,
+}
+
+/// What a newcomer completes a profile with.
+pub struct NewProfile {
+    /// The name to be known by; one is made of the address where it is absent.
+    pub username: Option<Username>,
+    /// How else to be reached.
+    pub contact: Contact,
+}
+
+/// A newcomer who is in, and on the way to somewhere.
+pub struct Completed {
+    /// The sign-in.
+    pub signed_in: SignedIn,
+    /// Where the sign-in leads.
+    pub destination: Destination,
+}
+
+/// Where identities are kept.
+pub trait IdentityStore: Send + Sync {
+    /// Writes down that a browser is on its way to the provider.
+    fn start_idp(
+        &self,
+        row: StartRow,
+    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
+
+    /// Takes a browser's way out, once, where both digests fit and it was made after `since`, and
+    /// answers where it leads; `None` where there is none.
+    fn finish_idp(
+        &self,
+        state: Digest<StateToken>,
+        browser: Digest<BrowserToken>,
+        since: Timestamp,
+    ) -> impl Future<Output = std::result::Result<Option<Destination>, StoreError>> + Send;
+
+    /// Finds the account of an identity. Where the identity is nobody's, and its confirmed address
+    /// is that of a verified account, the two are linked, and a
+    /// [`Notice::ProviderLinked`](crate::notification::Notice::ProviderLinked) says so; an
+    /// unverified form with that address is none.
+    fn known_identity(
+        &self,
+        identity: &ProvenIdentity,
+        now: Timestamp,
+    ) -> impl Future<Output = std::result::Result<KnownIdentity, StoreError>> + Send;
+
+    /// Saves a newcomer's waiting profile.
+    fn save_completion(
+        &self,
+        digest: Digest<CompletionToken>,
+        row: CompletionRow,
+    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
+
+    /// Reads a waiting profile made after `since`, without using it up.
+    fn completion(
+        &self,
+        digest: Digest<CompletionToken>,
+        since: Timestamp,
+    ) -> impl Future<Output = std::result::Result<Option<CompletionRow>, StoreError>> + Send;
+
+    /// Uses a waiting profile made after `since` up and makes it an account, as one step: contact,
+    /// key, grant, welcome, identity, and the session. A form with its address is discarded. The
+    /// outer `None`, and nothing changed, where the profile was used or its identity has an account
+    /// by now; nothing is used up either where the [`Creation`] is not done.
+    fn complete(
+        &self,
+        digest: Digest<CompletionToken>,
+        since: Timestamp,
+        account: AccountRow,
+        contact: Contact,
+        opened: OpenedSession,
+    ) -> impl Future<Output = std::result::Result<Option<Creation>, StoreError>> + Send;
+}
+
+/// Where hand-off codes are kept, and sessions begin without a password.
+pub trait HandOffStore: Send + Sync {
+    /// Saves a code, and how the sign-in that it stands for is remembered.
+    fn save_hand_off(
+        &self,
+        digest: Digest<HandOffCode>,
+        account: AccountId,
+        method: LoginMethod,
+        now: Timestamp,
+    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
+
+    /// Uses up a code made after `since` and not after `now`, and answers its account and method;
+    /// `None` where there is none.
+    fn take_hand_off(
+        &self,
+        digest: Digest<HandOffCode>,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> impl Future<Output = std::result::Result<Option<(IdpAccount, LoginMethod)>, StoreError>> + Send;
+
+    /// Begins a session of an account whose key is active; `false`, and nothing changed, for any
+    /// other.
+    fn open_session(
+        &self,
+        opened: OpenedSession,
+    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
+}
+
+impl<S: Store, H: PasswordHasher> Accounts<S, H> {
+    /// Sends a browser on its way to the provider.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub async fn start_idp(&self, destination: Destination, now: Timestamp) -> Result<Started> {
+        let state = StateToken::generate(self.entropy());
+        let browser = BrowserToken::generate(self.entropy());
+        let row = StartRow {
+            state: self.vault().one_time_digest(&state),
+            browser: self.vault().one_time_digest(&browser),
+            destination,
+            at: now,
+        };
+        self.store().start_idp(row).await?;
+        let (nonce, pkce_verifier) = self.vault().idp_secrets(&state);
+        Ok(Started { state, browser, nonce, pkce_verifier })
+    }
+
+    /// Takes a browser back from the provider: the same one, once, within ten minutes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongCode`]; [`Error::Store`].
+    pub async fn finish_idp(
+        &self,
+        state: &StateToken,
+        browser: &BrowserToken,
+        now: Timestamp,
+    ) -> Result<Returned> {
+        let since = now - START_VALIDITY;
+        let digests = (self.vault().one_time_digest(state), self.vault().one_time_digest(browser));
+        let found = self.store().finish_idp(digests.0, digests.1, since).await?;
+        let destination = found.ok_or(Error::WrongCode)?;
+        let (nonce, pkce_verifier) = self.vault().idp_secrets(state);
+        Ok(Returned { nonce, pkce_verifier, destination })
+    }
+
+    /// Signs in whom the provider knows, or begins a profile for a newcomer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnconfirmedIdentity`] for a newcomer whose address the provider did not confirm;
+    /// [`Error::Suspended`]; [`Error::Sealed`]; [`Error::Store`].
+    pub async fn idp_login(
+        &self,
+        identity: &ProvenIdentity,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<IdpLogin> {
+        if let KnownIdentity::Account(known) = self.store().known_identity(identity, now).await? {
+            let signed_in = self.sign_in_without_password(&known, LoginMethod::Idp, client, now);
+            return signed_in.await.map(IdpLogin::SignedIn);
+        }
+        let token = self.begin_profile(identity, Destination::Login, now).await?;
+        Ok(IdpLogin::Completion(token))
+    }
+
+    /// Hands the sign-in of whom the provider knows on to where it leads, or begins a profile for a
+    /// newcomer. The session begins where the code is redeemed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnconfirmedIdentity`] for a newcomer whose address the provider did not confirm;
+    /// [`Error::Suspended`]; [`Error::Store`].
+    pub async fn sign_in_by_oidc(
+        &self,
+        identity: &ProvenIdentity,
+        destination: Destination,
+        now: Timestamp,
+    ) -> Result<OidcOutcome> {
+        let KnownIdentity::Account(known) = self.store().known_identity(identity, now).await?
+        else {
+            let token = self.begin_profile(identity, destination, now).await?;
+            return Ok(OidcOutcome::Completion(token));
+        };
+        if known.is_suspended {
+            return Err(Error::Suspended);
+        }
+        let code = self.hand_off_to(&destination, known.account, now).await?;
+        Ok(OidcOutcome::HandOff(code))
+    }
+
+    async fn begin_profile(
+        &self,
+        identity: &ProvenIdentity,
+        destination: Destination,
+        now: Timestamp,
+    ) -> Result<CompletionToken> {
+        let email = identity.email.clone().ok_or(Error::UnconfirmedIdentity)?;
+        let token = CompletionToken::generate(self.entropy());
+        let digest = self.vault().one_time_digest(&token);
+        let row = CompletionRow { identity: identity.clone(), email, destination, at: now };
+        self.store().save_completion(digest, row).await?;
+        Ok(token)
+    }
+
+    /// Completes a newcomer's profile: an account without a password, and its first session.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongCode`] for a token that is wrong, used or older than fifteen minutes;
+    /// [`Error::UsernameTaken`], and [`Error::EmailTaken`] where the address got an account
+    /// meanwhile; neither uses the token up; [`Error::Store`].
+    pub async fn complete_profile(
+        &self,
+        token: &CompletionToken,
+        profile: &NewProfile,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Completed> {
+        let digest = self.vault().one_time_digest(token);
+        let since = now - COMPLETION_VALIDITY;
+        let found = self.store().completion(digest, since).await?;
+        let waiting = found.filter(|row| row.at <= now).ok_or(Error::WrongCode)?;
+        let mut tried = 0;
+        loop {
+            let username = match &profile.username {
+                Some(username) => username.clone(),
+                None => self.made_up_name(&waiting.email, tried),
+            };
+            let id = self.store().next_account_id().await?;
+            let (api_key, key) = self.new_key(id);
+            let account = AccountRow {
+                id,
+                email: waiting.email.clone(),
+                username,
+                password_hash: None,
+                tier: Tier::Free,
+                credits: SIGNUP_CREDITS,
+                granted_by_admin: false,
+                hourly_limit: None,
+                is_admin: false,
+                key,
+                created_at: now,
+            };
+            let (session_token, session) = self.new_session(id, now);
+            let (client_token, known) = self.new_client(&waiting.email, Some(client), now);
+            let method = LoginMethod::Idp;
+            let opened = OpenedSession { session, known, client: client.clone(), method };
+            let contact = profile.contact.clone();
+            let created = self.store().complete(digest, since, account, contact, opened).await?;
+            match created.ok_or(Error::WrongCode)? {
+                Creation::Done => {
+                    let signed_in = SignedIn { account: id, api_key, session_token, client_token };
+                    return Ok(Completed { signed_in, destination: waiting.destination });
+                }
+                Creation::EmailTaken => return Err(Error::EmailTaken),
+                Creation::UsernameTaken if profile.username.is_none() && tried < NAMES_TRIED => {
+                    tried += 1;
+                }
+                Creation::UsernameTaken => return Err(Error::UsernameTaken),
+            }
+        }
+    }
+
+    /// Mints a code that signs this account in elsewhere, once, within a minute.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub async fn hand_off(&self, account: AccountId, now: Timestamp) -> Result<HandOffCode> {
+        self.mint(account, LoginMethod::Desktop, now).await
+    }
+
+    /// Mints a code that signs this account in where a sign-in leads, as [`hand_off`](Self::hand_off)
+    /// does; the history says how the sign-in was begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub async fn hand_off_to(
+        &self,
+        destination: &Destination,
+        account: AccountId,
+        now: Timestamp,
+    ) -> Result<HandOffCode> {
+        let method = match destination {
+            Destination::Program(_) => LoginMethod::Desktop,
+            Destination::Login | Destination::Page(_) => LoginMethod::Idp,
+        };
+        self.mint(account, method, now).await
+    }
+
+    async fn mint(
+        &self,
+        account: AccountId,
+        method: LoginMethod,
+        now: Timestamp,
+    ) -> Result<HandOffCode> {
+        let code = HandOffCode::generate(self.entropy());
+        let digest = self.vault().one_time_digest(&code);
+        self.store().save_hand_off(digest, account, method, now).await?;
+        Ok(code)
+    }
+
+    /// Redeems a hand-off code: the account's key, and a session of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongCode`] for a code that is wrong, used or older than a minute;
+    /// [`Error::Suspended`]; [`Error::Sealed`]; [`Error::Store`].
+    pub async fn redeem_hand_off(
+        &self,
+        code: &HandOffCode,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<SignedIn> {
+        let digest = self.vault().one_time_digest(code);
+        let taken = self.store().take_hand_off(digest, now - hand_off::VALIDITY, now).await?;
+        let (known, method) = taken.ok_or(Error::WrongCode)?;
+        self.sign_in_without_password(&known, method, client, now).await
+    }
+
+    async fn sign_in_without_password(
+        &self,
+        known: &IdpAccount,
+        method: LoginMethod,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<SignedIn> {
+        let account = known.account;
+        if known.is_suspended {
+            return Err(Error::Suspended);
+        }
+        let api_key = self.open_key(account, known.key.as_ref().ok_or(Error::Sealed)?)?;
+        let (session_token, session) = self.new_session(account, now);
+        let (client_token, marks) = self.new_client(&known.email, Some(client), now);
+        let opened = OpenedSession { session, known: marks, client: client.clone(), method };
+        if self.store().open_session(opened).await? {
+            Ok(SignedIn { account, api_key, session_token, client_token })
+        } else {
+            Err(Error::Suspended)
+        }
+    }
+
+    /// A name made of an address; a few digits more each time that it is taken.
+    fn made_up_name(&self, email: &Email, tried: u32) -> Username {
+        let local = email.as_str().split('@').next().unwrap_or_default();
+        let plain = |one: &char| one.is_ascii_alphanumeric() || matches!(one, '.' | '_' | '-');
+        let name: String = local.chars().filter(plain).take(24).collect();
+        let name = name.trim_start_matches(['.', '_', '-']);
+        let number = entropy::identifier(self.entropy()) % 1_000_000;
+        let name = match (tried, name) {
+            (_, "") => format!("user{number:06}"),
+            (0, name) => name.to_owned(),
+            (_, name) => format!("{name}-{number:06}"),
+        };
+        let padded = format!("{name}{number:03}");
+        Username::parse(&name)
+            .or_else(|_| Username::parse(&padded))
+            .expect("letters and digits in front, and at least three of them, make a name")
+    }
+}

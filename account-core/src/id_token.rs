@@ -1,0 +1,249 @@
+//! Identity providers: what an ID token must say before it is believed.
+//!
+//! Whose signature it bears is looked at elsewhere; everything else is judged here. An account is
+//! known by issuer and subject, never by an e-mail address: that one may belong to someone else
+//! next year.
+
+use chrono::TimeDelta;
+use subtle::ConstantTimeEq;
+
+use crate::identity::Email;
+use crate::{Timestamp, hand_off::Destination};
+
+/// How long a browser may take at the provider.
+pub const START_VALIDITY: TimeDelta = TimeDelta::minutes(10);
+/// How long a newcomer may take to complete a profile.
+pub const COMPLETION_VALIDITY: TimeDelta = TimeDelta::minutes(15);
+/// How far the clocks of provider and service may differ.
+pub const SKEW: TimeDelta = TimeDelta::seconds(60);
+
+const LONGEST_SUBJECT: usize = 255;
+
+/// What an ID token says, after its signature was found good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claims {
+    /// Who says so.
+    pub issuer: String,
+    /// Of whom, as the issuer counts.
+    pub subject: String,
+    /// To whom.
+    pub audience: Vec<String>,
+    /// Whom the token was made for, where there is more than one audience.
+    pub authorized_party: Option<String>,
+    /// Until when.
+    pub expires_at: Timestamp,
+    /// Since when.
+    pub issued_at: Timestamp,
+    /// Not before then.
+    pub not_before: Option<Timestamp>,
+    /// What was sent along with the question.
+    pub nonce: Option<String>,
+    /// An e-mail address.
+    pub email: Option<String>,
+    /// Whether the issuer confirmed the address.
+    pub email_verified: bool,
+    /// How the person is called there.
+    pub name: Option<String>,
+}
+
+/// What is asked of an ID token.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected<'a> {
+    /// The configured issuer.
+    pub issuer: &'a str,
+    /// The identifier of this service at the issuer.
+    pub client_id: &'a str,
+    /// What was sent along with the question; `None` where nobody asked one.
+    pub nonce: Option<&'a str>,
+}
+
+/// Why an ID token is not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdTokenError {
+    /// Another issuer's.
+    #[error("another issuer")]
+    Issuer,
+    /// For another service, or for others too.
+    #[error("another audience")]
+    Audience,
+    /// Made for another party.
+    #[error("another authorized party")]
+    AuthorizedParty,
+    /// Over.
+    #[error("expired")]
+    Expired,
+    /// Not yet valid, or issued in the future.
+    #[error("not valid yet")]
+    Early,
+    /// An answer to another question.
+    #[error("another nonce")]
+    Nonce,
+    /// No subject, or one that no issuer may give.
+    #[error("no subject")]
+    Subject,
+}
+
+/// Someone whom the provider knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProvenIdentity {
+    /// Who says so.
+    pub issuer: String,
+    /// Of whom.
+    pub subject: String,
+    /// The address that the provider confirmed; an unconfirmed one is none.
+    pub email: Option<Email>,
+    /// How the person is called there.
+    pub name: Option<String>,
+}
+
+impl Claims {
+    /// Judges an ID token whose signature is good.
+    ///
+    /// The audience is this service alone: a token that names others as well could be played on to
+    /// us by any of them.
+    ///
+    /// # Errors
+    ///
+    /// [`IdTokenError`], the first reason.
+    pub fn judge(
+        self,
+        expected: &Expected<'_>,
+        now: Timestamp,
+    ) -> Result<ProvenIdentity, IdTokenError> {
+        let is_ours = |text: &String| text == expected.client_id;
+        if self.issuer != expected.issuer {
+            return Err(IdTokenError::Issuer);
+        }
+        if !matches!(&self.audience[..], [only] if is_ours(only)) {
+            return Err(IdTokenError::Audience);
+        }
+        if !self.authorized_party.as_ref().is_none_or(is_ours) {
+            return Err(IdTokenError::AuthorizedParty);
+        }
+        if now >= self.expires_at + SKEW {
+            return Err(IdTokenError::Expired);
+        }
+        let begins = self.not_before.into_iter().chain([self.issued_at]);
+        if begins.into_iter().any(|begin| now + SKEW < begin) {
+            return Err(IdTokenError::Early);
+        }
+        if !expected.nonce.is_none_or(|nonce| same(nonce, self.nonce.as_deref())) {
+            return Err(IdTokenError::Nonce);
+        }
+        if self.subject.is_empty() || self.subject.len() > LONGEST_SUBJECT {
+            return Err(IdTokenError::Subject);
+        }
+        let email = self.email.filter(|_| self.email_verified);
+        Ok(ProvenIdentity {
+            issuer: self.issuer,
+            subject: self.subject,
+            email: email.and_then(|email| Email::parse(&email).ok()),
+            name: self.name,
+        })
+    }
+}
+
+fn same(expected: &str, offered: Option<&str>) -> bool {
+    offered.is_some_and(|offered| expected.as_bytes().ct_eq(offered.as_bytes()).into())
+}
+
+/// A sign-in that a browser came back from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Returned {
+    /// What the ID token must carry.
+    pub nonce: String,
+    /// What proves to the provider that the same service asks for the token.
+    pub pkce_verifier: String,
+    /// Where the sign-in leads.
+    pub destination: Destination,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_795_176_000;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_timestamp(second, 0).expect("a time of this century")
+    }
+
+    fn claims() -> Claims {
+        Claims {
+            issuer: "https://id.example".to_owned(),
+            subject: "1".to_owned(),
+            audience: vec!["quant".to_owned()],
+            authorized_party: None,
+            expires_at: at(NOW + 300),
+            issued_at: at(NOW),
+            not_before: None,
+            nonce: Some("n".to_owned()),
+            email: Some("Ada@Example.com".to_owned()),
+            email_verified: true,
+            name: None,
+        }
+    }
+
+    fn judged(claims: Claims) -> Result<ProvenIdentity, IdTokenError> {
+        let expected =
+            Expected { issuer: "https://id.example", client_id: "quant", nonce: Some("n") };
+        claims.judge(&expected, at(NOW))
+    }
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_token_for_this_service_is_believed() {
+        let proven = judged(claims()).expect("good");
+        assert_eq!(proven.email.expect("confirmed").as_str(), "ada@example.com");
+        let azp = Some("quant".to_owned());
+        assert!(judged(Claims { authorized_party: azp, ..claims() }).is_ok());
+    }
+
+    #[test]
+    fn another_issuer_audience_party_or_nonce_is_not() {
+        for issuer in ["https://id.example/", "http://id.example", "https://evil.example", ""] {
+            let other = Claims { issuer: issuer.to_owned(), ..claims() };
+            assert_eq!(judged(other), Err(IdTokenError::Issuer), "{issuer}");
+        }
+        let audiences: [&[&str]; 6] =
+            [&[], &["other"], &["Quant"], &["quant", "other"], &["other", "quant"], &["quant "]];
+        for audience in audiences {
+            let other = Claims { audience: texts(audience), ..claims() };
+            assert_eq!(judged(other), Err(IdTokenError::Audience), "{audience:?}");
+        }
+        let other = Claims { authorized_party: Some("other".to_owned()), ..claims() };
+        assert_eq!(judged(other), Err(IdTokenError::AuthorizedParty));
+        for nonce in [None, Some(""), Some("N"), Some("nn")] {
+            let other = Claims { nonce: nonce.map(str::to_owned), ..claims() };
+            assert_eq!(judged(other), Err(IdTokenError::Nonce), "{nonce:?}");
+        }
+        for subject in [String::new(), "x".repeat(256)] {
+            assert_eq!(judged(Claims { subject, ..claims() }), Err(IdTokenError::Subject));
+        }
+    }
+
+    #[test]
+    fn a_minute_of_skew_and_not_a_moment_more() {
+        let expires = |second| Claims { expires_at: at(second), ..claims() };
+        assert!(judged(expires(NOW - 59)).is_ok());
+        assert_eq!(judged(expires(NOW - 60)), Err(IdTokenError::Expired));
+        let begins = |second| Claims { not_before: Some(at(second)), ..claims() };
+        assert!(judged(begins(NOW + 60)).is_ok());
+        assert_eq!(judged(begins(NOW + 61)), Err(IdTokenError::Early));
+        let issued = |second| Claims { issued_at: at(second), ..claims() };
+        assert!(judged(issued(NOW + 60)).is_ok());
+        assert_eq!(judged(issued(NOW + 61)), Err(IdTokenError::Early));
+    }
+
+    #[test]
+    fn an_address_that_nobody_confirmed_is_none() {
+        let unverified = Claims { email_verified: false, ..claims() };
+        assert_eq!(judged(unverified).expect("a good token").email, None);
+        let malformed = Claims { email: Some("ada@example.com\r\nBcc: x@y.z".into()), ..claims() };
+        assert_eq!(judged(malformed).expect("a good token").email, None);
+    }
+}

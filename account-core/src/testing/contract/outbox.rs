@@ -1,0 +1,33 @@
+//! Letters on their way.
+
+use chrono::TimeDelta;
+
+use super::test_service::{PASSWORD, TestService};
+use crate::accounts::Store;
+use crate::outbox::{Channel, SendQuota};
+
+/// No letter is lost to a failure, and no sent one keeps its text.
+pub async fn a_letter_that_fails_is_tried_again_and_then_forgotten<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
+    service.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");
+    let store = service.accounts.store();
+    let due = store.due_messages(Channel::Mail, service.now(), 10).await.expect("ok");
+    assert_eq!((due.len(), due[0].failures), (2, 0));
+    assert_eq!(store.due_messages(Channel::Mail, service.now(), 1).await.expect("ok").len(), 1);
+
+    let later = service.now() + TimeDelta::seconds(8);
+    store.message_failed(due[0].id, later).await.expect("ok");
+    store.message_sent(due[1].id, service.now()).await.expect("ok");
+    assert!(store.due_messages(Channel::Mail, service.now(), 10).await.expect("ok").is_empty());
+    assert_eq!(store.next_message_at(Channel::Mail).await.expect("ok"), Some(later));
+    let again = store.due_messages(Channel::Mail, later, 10).await.expect("ok");
+    assert!(matches!(&again[..], [message] if message.id == due[0].id && message.failures == 1));
+
+    service.clock.advance(TimeDelta::hours(25));
+    let before = SendQuota::since(service.now());
+    assert_eq!(store.forget_messages(before).await.expect("ok"), 1, "the sent one alone");
+    store.message_sent(due[0].id, service.now()).await.expect("ok");
+    assert_eq!(store.forget_messages(before).await.expect("ok"), 1);
+    assert_eq!(store.next_message_at(Channel::Mail).await.expect("ok"), None);
+}

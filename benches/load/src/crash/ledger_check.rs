@@ -1,0 +1,129 @@
+//! What the database says was charged, held against what the clients know.
+
+use std::collections::HashMap;
+
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
+
+use super::clients::{Known, Repeated};
+use crate::{Failure, state::connect};
+
+/// What a call costs.
+const COST: i64 = 5;
+/// How far the clock of a request's number may be before that of this program.
+const SLACK: u64 = 10_000;
+
+/// The books of one set of data, over many rounds.
+pub(super) struct LedgerCheck {
+    address: String,
+    /// Charged calls that were seen, so that none is seen twice.
+    charged: i64,
+    /// Answers that are kept.
+    kept: i64,
+}
+
+impl LedgerCheck {
+    /// Books in which nothing stands yet.
+    pub(super) const fn new(address: String) -> Self {
+        Self { address, charged: 0, kept: 0 }
+    }
+
+    /// Fails where a call of this round was charged wrongly; answers how many were charged though
+    /// their client got no answer. Numbers of the round's calls begin with `first`.
+    pub(super) async fn check(
+        &mut self,
+        first: u128,
+        known: &Known,
+        repeated: &Repeated,
+    ) -> Result<u64, Failure> {
+        // The server may have died since: a connection of an earlier round would be dead too.
+        let database = connect(&self.address).await?;
+        let checked = self.check_on(&database, first, known, repeated).await;
+        database.close().await?;
+        checked
+    }
+
+    async fn check_on(
+        &mut self,
+        database: &DatabaseConnection,
+        first: u128,
+        known: &Known,
+        repeated: &Repeated,
+    ) -> Result<u64, Failure> {
+        check_answered(known, &charged(database, first).await?)?;
+        let all = "SELECT count(*) AS n FROM usage WHERE credits > 0";
+        let wrong = format!("SELECT count(*) AS n FROM usage WHERE credits NOT IN (0, {COST})");
+        let kept = "SELECT count(*) AS n FROM kept_answer WHERE body IS NOT NULL";
+        let (all, wrong) = (count(database, all).await?, count(database, &wrong).await?);
+        let kept = count(database, kept).await?;
+        if wrong > 0 {
+            return Err(format!("{wrong} calls were charged another price").into());
+        }
+        // Every key is one charge, however often it was sent and whenever the service died.
+        let once = (known.once_answered.len() + repeated.replayed + repeated.anew) as i64;
+        if kept - self.kept != once {
+            let found = kept - self.kept;
+            return Err(format!("{once} keys were answered, {found} answers kept").into());
+        }
+        let unanswered = all - self.charged - once - known.answered.len() as i64;
+        if unanswered < 0 || unanswered > known.unanswered.cast_signed() {
+            return Err(format!(
+                "{all} calls are charged in all, {} before; {} plain answers, {} without, {once} \
+                 under a key",
+                self.charged,
+                known.answered.len(),
+                known.unanswered,
+            )
+            .into());
+        }
+        (self.charged, self.kept) = (all, kept);
+        Ok(unanswered.cast_unsigned())
+    }
+}
+
+/// Every answered call is charged, once and at its price.
+fn check_answered(known: &Known, rows: &HashMap<u128, Vec<i64>>) -> Result<(), Failure> {
+    for number in &known.answered {
+        match rows.get(number).map(Vec::as_slice) {
+            Some([COST]) => {}
+            found => {
+                let id = uuid::Uuid::from_u128(*number);
+                return Err(format!("{id} was answered, charged {found:?}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was charged for each call from a number on.
+async fn charged(
+    database: &DatabaseConnection,
+    first: u128,
+) -> Result<HashMap<u128, Vec<i64>>, Failure> {
+    let query =
+        "SELECT request_id, CAST(credits AS BIGINT) AS credits FROM usage WHERE request_id >= $1";
+    let first = first.to_be_bytes().to_vec();
+    let statement = Statement::from_sql_and_values(backend(database), query, [first.into()]);
+    let mut rows: HashMap<u128, Vec<i64>> = HashMap::new();
+    for row in database.query_all_raw(statement).await? {
+        let id: Vec<u8> = row.try_get("", "request_id")?;
+        let id = u128::from_be_bytes(id.try_into().map_err(|_| "a number of another length")?);
+        rows.entry(id).or_default().push(row.try_get("", "credits")?);
+    }
+    Ok(rows)
+}
+
+async fn count(database: &DatabaseConnection, query: &str) -> Result<i64, Failure> {
+    let statement = Statement::from_string(backend(database), query.to_owned());
+    let row = database.query_one_raw(statement).await?.ok_or("no row")?;
+    Ok(row.try_get("", "n")?)
+}
+
+fn backend(database: &DatabaseConnection) -> DbBackend {
+    database.get_database_backend()
+}
+
+/// The least number that a call made from now on can have: they are ordered by time.
+pub(super) fn first_number() -> u128 {
+    let now = quant_server::clock::Clock::system().now().timestamp_millis().cast_unsigned();
+    u128::from(now.saturating_sub(SLACK)) << 80
+}

@@ -1,0 +1,232 @@
+//! Load while one instance is killed, one stands still, and one comes back with a newer schema.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use rustix::process::Signal;
+use sea_orm::{ConnectionTrait, Statement};
+use tokio::task::JoinSet;
+
+use crate::{
+    Failure, Target,
+    client::{Connection, Request},
+    cluster::signal,
+    service::{CREDITS, Data, HOURLY_LIMIT, Service, connect},
+};
+
+const CLIENTS: usize = 24;
+const COST: i64 = 5;
+/// An hourly limit that is used up while all of this happens, and then asked for on and on.
+const LIMIT: u32 = 2_000;
+/// Between two calls of each client of the account with that limit, of which there are as many.
+const APART: Duration = Duration::from_millis(25);
+/// Between two events.
+const CALM: Duration = Duration::from_millis(1_500);
+/// How long an instance stands still.
+const STILL: Duration = Duration::from_secs(3);
+/// How long a client waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Has a program with the feature `failpoints` know one step more.
+const NEXT_SCHEMA: (&str, &str) = ("QS_NEXT_SCHEMA", "1");
+
+/// Where the instances are at the moment.
+type Addresses = Arc<Vec<Mutex<SocketAddr>>>;
+
+#[derive(Default)]
+struct Known {
+    answered: Vec<u128>,
+    /// Refused by the limit.
+    refused: u64,
+    /// Without an answer, or with 503.
+    unanswered: u64,
+}
+
+/// Answers the instances that run in the end.
+pub(super) async fn run(
+    target: &Target,
+    data: &Data,
+    services: Vec<Service>,
+) -> Result<Vec<Service>, Failure> {
+    let (free, limited) =
+        (data.account(CREDITS, HOURLY_LIMIT).await?, data.account(CREDITS, LIMIT).await?);
+    let addresses: Addresses =
+        Arc::new(services.iter().map(|service| Mutex::new(service.address)).collect());
+    let is_over = Arc::new(AtomicBool::new(false));
+    let begin = |key: &str, apart| {
+        let mut clients = JoinSet::new();
+        for first in 0..CLIENTS {
+            let request = Request::price(key, None);
+            clients.spawn(call(addresses.clone(), first, request, apart, is_over.clone()));
+        }
+        clients
+    };
+    let (of_free, of_limited) = (begin(&free, None), begin(&limited, Some(APART)));
+    let services = upheave(target, data, services, &addresses).await?;
+    is_over.store(true, Ordering::Relaxed);
+    let (free, limited) = (known(of_free).await?, known(of_limited).await?);
+
+    println!(
+        "\n| account | answered, each charged once | refused | without an answer | of these charged once |"
+    );
+    println!("|---|--:|--:|--:|--:|");
+    for (name, known) in [("without a limit", &free), ("with a limit", &limited)] {
+        let charged = check(data, known).await?;
+        let (answered, refused) = (known.answered.len(), known.refused);
+        println!("| {name} | {answered} | {refused} | {} | {charged} |", known.unanswered);
+    }
+    let through = limited.answered.len() as u64;
+    println!(
+        "\n{through} calls of {LIMIT} were let through and answered; {} were not answered",
+        limited.unanswered
+    );
+    if through > u64::from(LIMIT) || limited.refused == 0 {
+        return Err("the limit did not hold, or was not reached".into());
+    }
+    Ok(services)
+}
+
+/// One is killed and started again, one stands still, one comes back with a newer schema.
+async fn upheave(
+    target: &Target,
+    data: &Data,
+    mut services: Vec<Service>,
+    addresses: &Addresses,
+) -> Result<Vec<Service>, Failure> {
+    let moved = |instance: usize, service: &Service| {
+        *addresses[instance].lock().unwrap_or_else(PoisonError::into_inner) = service.address;
+    };
+    tokio::time::sleep(CALM).await;
+    services[0].process.start_kill()?;
+    services[0].process.wait().await?;
+    services[0] = Service::start(target, data, &[]).await?;
+    moved(0, &services[0]);
+    tokio::time::sleep(CALM).await;
+
+    signal(services[1].id(), Signal::STOP)?;
+    tokio::time::sleep(STILL).await;
+    signal(services[1].id(), Signal::CONT)?;
+    tokio::time::sleep(CALM).await;
+
+    services.swap_remove(2).stop().await?;
+    services.push(Service::start(target, data, &[NEXT_SCHEMA]).await?);
+    moved(2, &services[2]);
+    if !has_next_schema(data).await? {
+        return Err("the program has no next schema: build it with the feature `failpoints`".into());
+    }
+    tokio::time::sleep(CALM).await;
+    Ok(services)
+}
+
+/// By the program itself: this one does not know the schema any more.
+pub(super) async fn audit(target: &Target, data: &Data) -> Result<(), Failure> {
+    let mut audit = tokio::process::Command::new(&target.server);
+    audit.arg("audit").envs(data.settings()).env(NEXT_SCHEMA.0, NEXT_SCHEMA.1);
+    let audited = audit.output().await?;
+    print!("\naudit: {}", String::from_utf8_lossy(&audited.stdout));
+    if audited.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&audited.stderr).into())
+    }
+}
+
+async fn has_next_schema(data: &Data) -> Result<bool, Failure> {
+    let database = connect(&data.storage.database_url).await?;
+    let query = "SELECT 1 FROM information_schema.columns \
+                 WHERE table_name = 'usage' AND column_name = 'note'";
+    let query = Statement::from_string(database.get_database_backend(), query);
+    let found = database.query_one_raw(query).await?.is_some();
+    database.close().await?;
+    Ok(found)
+}
+
+/// Goes round the instances until it is over, wherever they are.
+async fn call(
+    addresses: Addresses,
+    first: usize,
+    request: Request,
+    apart: Option<Duration>,
+    is_over: Arc<AtomicBool>,
+) -> Known {
+    let mut known = Known::default();
+    let mut connections: Vec<Option<Connection>> = addresses.iter().map(|_| None).collect();
+    let mut round = first;
+    while !is_over.load(Ordering::Relaxed) {
+        round += 1;
+        let instance = round % addresses.len();
+        let mut connection = match connections[instance].take() {
+            Some(connection) => connection,
+            None => {
+                let address = *addresses[instance].lock().unwrap_or_else(PoisonError::into_inner);
+                match Connection::open(address).await {
+                    Ok(connection) => connection,
+                    Err(_) => {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                        continue;
+                    }
+                }
+            }
+        };
+        match tokio::time::timeout(PATIENCE, connection.send(&request)).await {
+            Ok(Ok(answer)) => {
+                match answer.status {
+                    200 => known.answered.extend(answer.number),
+                    429 => known.refused += 1,
+                    _ => known.unanswered += 1,
+                }
+                connections[instance] = Some(connection);
+            }
+            _ => known.unanswered += 1,
+        }
+        if let Some(apart) = apart {
+            tokio::time::sleep(apart).await;
+        }
+    }
+    known
+}
+
+async fn known(mut clients: JoinSet<Known>) -> Result<Known, Failure> {
+    let mut all = Known::default();
+    while let Some(of_one) = clients.join_next().await {
+        let of_one = of_one?;
+        all.answered.extend(of_one.answered);
+        all.refused += of_one.refused;
+        all.unanswered += of_one.unanswered;
+    }
+    Ok(all)
+}
+
+/// Fails where an answered call was not charged once at its price; answers how many were charged
+/// of those that got no answer.
+async fn check(data: &Data, known: &Known) -> Result<u64, Failure> {
+    let ids: Vec<Vec<u8>> = known.answered.iter().map(|id| id.to_be_bytes().to_vec()).collect();
+    let database = connect(&data.storage.database_url).await?;
+    let of_account = "SELECT count(*) FILTER (WHERE request_id = ANY ($1) AND credits = $2), \
+         count(*) FROM usage WHERE credits > 0 AND account_id = \
+         (SELECT account_id FROM usage WHERE request_id = $3)";
+    let (answered, all): (i64, i64) = sea_orm::sqlx::query_as(of_account)
+        .bind(&ids)
+        .bind(COST)
+        .bind(ids.first().ok_or("no call was answered")?)
+        .fetch_one(database.get_postgres_connection_pool())
+        .await?;
+    database.close().await?;
+    let others = all - answered;
+    if answered != ids.len() as i64 || others > known.unanswered.cast_signed() {
+        return Err(format!(
+            "{} calls were answered, {answered} of them charged once; {others} others charged, \
+             {} without an answer",
+            ids.len(),
+            known.unanswered
+        )
+        .into());
+    }
+    Ok(others.cast_unsigned())
+}

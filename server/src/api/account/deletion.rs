@@ -1,0 +1,66 @@
+//! The end of an account.
+
+use account_core::{Confirmation, Email, Password};
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{forget, refuse, refuse_faults, registration::Message};
+use crate::http::{AccountHolder, Answer, Body, JsonString, Tag, Text, validation::Fault};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Deletion;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Deletion {
+    /// Delete the account.
+    ///
+    /// Confirmed by the account's `password`, or, for an account that signs in through an identity
+    /// provider only, by its e-mail in `confirm_email`. Immediate: key and sessions end with the
+    /// answer, and what is kept of the usage names nobody. Not for guests.
+    #[oai(path = "/account", method = "delete", operation_id = "delete_account")]
+    async fn delete(
+        &self,
+        caller: AccountHolder,
+        body: Body<DeletionForm>,
+    ) -> Result<Answer<Message>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let confirmation = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        let deleted =
+            call.service.accounts.delete_account(account.id, &confirmation, call.at).await;
+        deleted.map_err(|error| refuse(call, error))?;
+        forget(&caller).await;
+        Ok(Answer::new(Message::new("The account is deleted.")))
+    }
+}
+
+/// The confirmation of a deletion: one of both.
+#[derive(Clone, Object)]
+#[oai(rename = "DeletionRequest", example)]
+pub struct DeletionForm {
+    /// The account's password.
+    #[oai(nullable)]
+    pub password: Option<Text>,
+    /// The account's e-mail, where it has no password.
+    #[oai(nullable)]
+    pub confirm_email: Option<JsonString<Email>>,
+}
+
+impl DeletionForm {
+    fn check(&self) -> Result<Confirmation, Vec<Fault>> {
+        match (&self.password, &self.confirm_email) {
+            (Some(password), _) => Ok(Confirmation::Password(Password::attempt(password))),
+            (None, Some(email)) => Ok(Confirmation::Email(email.0.clone())),
+            (None, None) => {
+                Err(vec![Fault::at_field("password", "value_error.missing", "field required")])
+            }
+        }
+    }
+}
+
+impl Example for DeletionForm {
+    fn example() -> Self {
+        Self { password: Some("a long and private sentence".into()), confirm_email: None }
+    }
+}

@@ -1,0 +1,579 @@
+//! Sign-in by an identity provider, and its hand-off to pages and desktop programs.
+
+use account_core::accounts::external_sign_in::Completed;
+use account_core::{
+    BrowserToken, CompletionToken, Contact, Destination, Error, HandOffCode, IdpLogin, LoopbackUrl,
+    NewProfile, OidcOutcome, StateToken, Username,
+};
+use poem::{Result, http::StatusCode};
+use poem_openapi::{ApiResponse, Object, OpenApi, types::Example};
+
+use super::{
+    EXAMPLE_KEY, EXAMPLE_SESSION, fault, refuse, refuse_faults, refuse_with,
+    registration::SignedIn, text, with_client_cookie,
+};
+use crate::api::oauth::RETURN;
+use crate::auth::oidc::{IdpError, Provider};
+use crate::http::{
+    AccountHolder, Anonymous, Answer, Body, JsonString, Query, RequestContext, Tag, Text,
+    json_string::json_string, validation::Fault,
+};
+
+/// How long the cookie of a sign-in is kept.
+const COOKIE_SECONDS: i64 = 600;
+
+/// The endpoints.
+#[derive(Default)]
+pub struct IdentityProvider;
+
+#[OpenApi(prefix_path = "/user/auth", tag = "Tag::Account")]
+impl IdentityProvider {
+    /// Sign in with an ID token.
+    ///
+    /// For programs that have signed in at the identity provider by themselves. A newcomer gets a
+    /// `completion_token` for `POST /user/auth/complete-profile` instead of a key. Where `nonce` is
+    /// sent, the token must carry it.
+    #[oai(path = "/idp", method = "post", operation_id = "sign_in_with_identity")]
+    async fn sign_in(
+        &self,
+        anonymous: Anonymous,
+        body: Body<IdpForm>,
+    ) -> Result<Answer<IdpSignedIn>> {
+        let call = anonymous.call();
+        let provider = provider(call)?;
+        let proven = provider.verify(&body.id_token, text(&body.nonce), call.at).await;
+        let proven = proven.map_err(|error| refuse_token(call, &error))?;
+        let accounts = &call.service.accounts;
+        let login = accounts.idp_login(&proven, &anonymous.client(), call.at).await;
+        match login.map_err(|error| refuse(call, error))? {
+            IdpLogin::SignedIn(signed_in) => {
+                let answer = Answer::new(IdpSignedIn::known(&signed_in));
+                Ok(with_client_cookie(answer, call, &signed_in))
+            }
+            IdpLogin::Completion(token) => Ok(Answer::new(IdpSignedIn::newcomer(&token))),
+        }
+    }
+
+    /// Send the browser to the identity provider.
+    ///
+    /// Redirects to its consent screen. `desktop_cb` is where a desktop program waits:
+    /// `http://127.0.0.1:PORT/…`, `http://[::1]:PORT/…` or `http://localhost:PORT/…`, with a port of
+    /// 1024 or above; it gets a hand-off code in `code`. Every error redirects to the login page.
+    #[oai(path = "/idp/start", method = "get", operation_id = "start_identity_sign_in")]
+    async fn start(
+        &self,
+        anonymous: Anonymous,
+        /// Where a desktop program waits.
+        desktop_cb: Query<Option<String>>,
+    ) -> Result<Redirect> {
+        let call = anonymous.call();
+        let provider = provider(call)?;
+        let destination = match desktop_cb.as_deref().map(LoopbackUrl::parse) {
+            Some(None) => return Ok(to_error(call, LoginError::Desktop)),
+            Some(Some(url)) => Destination::Program(url),
+            None => Destination::Login,
+        };
+        Ok(send_away(call, provider, destination).await)
+    }
+
+    /// Take the browser back from the identity provider.
+    ///
+    /// Redirects a known identity to the website, or to the desktop program that waits, with a
+    /// hand-off code; a newcomer to the website's `/complete-profile`; and every error to its
+    /// `/login`, with a text in `error`.
+    #[oai(path = "/idp/callback", method = "get", operation_id = "finish_identity_sign_in")]
+    async fn callback(
+        &self,
+        anonymous: Anonymous,
+        /// What the provider gives for a sign-in.
+        code: Query<Option<String>>,
+        /// What the browser was sent away with.
+        state: Query<Option<String>>,
+        /// What the provider says where there was no sign-in.
+        error: Query<Option<String>>,
+    ) -> Result<Redirect> {
+        let call = anonymous.call();
+        let provider = provider(call)?;
+        let finished = finish(&anonymous, provider, &code, &state, error.is_some()).await;
+        Ok(finished.unwrap_or_else(|error| to_error(call, error)))
+    }
+
+    /// Complete a newcomer's profile.
+    ///
+    /// Makes the account that the `completion_token` of a sign-in stands for, and its first
+    /// session. The token is good for 15 minutes and one account; a taken user name (409) does not
+    /// use it up.
+    #[oai(path = "/complete-profile", method = "post", operation_id = "complete_profile")]
+    async fn complete(
+        &self,
+        anonymous: Anonymous,
+        body: Body<CompletionForm>,
+    ) -> Result<Answer<ProfileCompleted>> {
+        let call = anonymous.call();
+        let (token, profile) = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        let token = token.ok_or_else(|| refuse(call, Error::WrongCode))?;
+        let accounts = &call.service.accounts;
+        let completed =
+            accounts.complete_profile(&token, &profile, &anonymous.client(), call.at).await;
+        let completed = completed.map_err(|error| refuse(call, error))?;
+        let desktop_redirect = onward(call, &completed).await;
+        let desktop_redirect = desktop_redirect.map_err(|error| refuse(call, error))?;
+        let answer = Answer::new(ProfileCompleted {
+            api_key: completed.signed_in.api_key.expose().to_owned(),
+            session_token: completed.signed_in.session_token.expose().to_owned(),
+            desktop_redirect,
+            message: COMPLETED.to_owned(),
+        });
+        Ok(with_client_cookie(answer, call, &completed.signed_in))
+    }
+
+    /// Mint a hand-off code.
+    ///
+    /// Whoever redeems it is signed in to this account: once, and within 60 seconds. Not for
+    /// guests.
+    #[oai(path = "/desktop-handoff", method = "post", operation_id = "mint_handoff_code")]
+    async fn hand_off(&self, caller: AccountHolder) -> Result<Answer<HandOff>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let code = call.service.accounts.hand_off(account.id, call.at).await;
+        let code = code.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(HandOff {
+            code: code.expose().to_owned(),
+            expires_in: account_core::hand_off::VALIDITY.num_seconds(),
+        }))
+    }
+
+    /// Redeem a hand-off code.
+    ///
+    /// The code is the credential: no key is needed. It is sent as `token`, or as `code`.
+    #[oai(path = "/desktop-handoff/redeem", method = "post", operation_id = "redeem_handoff_code")]
+    async fn redeem(
+        &self,
+        anonymous: Anonymous,
+        body: Body<RedeemForm>,
+    ) -> Result<Answer<SignedIn>> {
+        let call = anonymous.call();
+        let code = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        let code = code.ok_or_else(|| refuse(call, Error::WrongCode))?;
+        let accounts = &call.service.accounts;
+        let signed_in = accounts.redeem_hand_off(&code, &anonymous.client(), call.at).await;
+        let signed_in = signed_in.map_err(|error| refuse(call, error))?;
+        let answer = Answer::new(SignedIn::new(&signed_in, "Signed in."));
+        Ok(with_client_cookie(answer, call, &signed_in))
+    }
+}
+
+const COMPLETED: &str = "Your account is ready. Keep your API key.";
+const NO_STORE: &str = "no-store";
+
+/// Where a browser is sent.
+#[derive(ApiResponse)]
+pub(crate) enum Redirect {
+    /// To the identity provider, to the website, or to what waits for the sign-in.
+    #[oai(status = 302)]
+    Found(
+        /// Where to.
+        #[oai(header = "Location")]
+        String,
+        /// What ties the sign-in to this browser.
+        #[oai(header = "Set-Cookie")]
+        Option<String>,
+        /// The address may hold a code.
+        #[oai(header = "Cache-Control")]
+        String,
+    ),
+}
+
+/// Why a browser is sent to the login page. The texts are fixed: nothing that a provider or a
+/// stranger says is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoginError {
+    /// The provider says so.
+    Refused,
+    /// State or cookie do not fit.
+    Stale,
+    /// The provider is down.
+    Unavailable,
+    /// Its answer cannot be believed.
+    Unverified,
+    /// It did not confirm the address.
+    Unconfirmed,
+    /// The account is suspended.
+    Suspended,
+    /// No program can wait there.
+    Desktop,
+    /// A hand-off code that is over.
+    Code,
+    /// A bug, or the store.
+    Internal,
+}
+
+impl LoginError {
+    /// All of them.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Refused,
+        Self::Stale,
+        Self::Unavailable,
+        Self::Unverified,
+        Self::Unconfirmed,
+        Self::Suspended,
+        Self::Desktop,
+        Self::Code,
+        Self::Internal,
+    ];
+
+    /// What the login page says.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::Refused => "The sign-in was cancelled, or the identity provider refused it.",
+            Self::Stale => {
+                "The sign-in took too long or was begun in another browser. Please start again."
+            }
+            Self::Unavailable => "The identity provider does not answer. Please try again later.",
+            Self::Unverified => {
+                "The identity provider's answer could not be verified. Please start again."
+            }
+            Self::Unconfirmed => {
+                "The identity provider has not confirmed your e-mail address. Confirm it there \
+                 first."
+            }
+            Self::Suspended => "This account is suspended. Please ask the operator of the service.",
+            Self::Desktop => "The desktop program's address is not acceptable.",
+            Self::Code => "This sign-in has been used or has expired. Please start again.",
+            Self::Internal => "Something went wrong on our side. Please try again later.",
+        }
+    }
+
+    /// What a rule's refusal is to a browser.
+    pub(crate) fn of(call: &RequestContext, error: &Error) -> Self {
+        match error {
+            Error::WrongCode => Self::Stale,
+            Error::UnconfirmedIdentity => Self::Unconfirmed,
+            Error::Suspended => Self::Suspended,
+            error => {
+                tracing::error!(request_id = %call.id, %error, "a sign-in failed");
+                Self::Internal
+            }
+        }
+    }
+
+    fn of_provider(call: &RequestContext, error: &IdpError) -> Self {
+        tracing::warn!(request_id = %call.id, %error, "a sign-in by the provider failed");
+        match error {
+            IdpError::Unavailable(_) => Self::Unavailable,
+            _ => Self::Unverified,
+        }
+    }
+}
+
+/// The provider, or the refusal of a service that has none.
+fn provider(call: &RequestContext) -> Result<&Provider> {
+    call.service.idp.as_ref().ok_or_else(|| {
+        let detail = "This service has no identity provider: its operator sets QS_IDP_ISSUER.";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        refuse_with(call, status, "Identity provider not configured", detail.to_owned())
+    })
+}
+
+/// Sends a browser to the provider; afterwards it goes to `destination`.
+pub(crate) async fn send_away(
+    call: &RequestContext,
+    provider: &Provider,
+    destination: Destination,
+) -> Redirect {
+    let started = match call.service.accounts.start_idp(destination, call.at).await {
+        Ok(started) => started,
+        Err(error) => return to_error(call, LoginError::of(call, &error)),
+    };
+    match provider.authorize_url(&started, call.at).await {
+        Ok(url) => {
+            let cookie = idp_cookie(call, started.browser.expose(), COOKIE_SECONDS);
+            Redirect::Found(url, Some(cookie), NO_STORE.to_owned())
+        }
+        Err(error) => to_error(call, LoginError::of_provider(call, &error)),
+    }
+}
+
+/// Judges what the browser came back with, and says where it goes.
+async fn finish(
+    anonymous: &Anonymous,
+    provider: &Provider,
+    code: &Query<Option<String>>,
+    state: &Query<Option<String>>,
+    is_refused: bool,
+) -> Result<Redirect, LoginError> {
+    let call = anonymous.call();
+    let accounts = &call.service.accounts;
+    let refused = |error: Error| LoginError::of(call, &error);
+    let state = state.as_deref().and_then(StateToken::parse).ok_or(LoginError::Stale)?;
+    let browser = anonymous.idp_browser().and_then(BrowserToken::parse);
+    let browser = browser.ok_or(LoginError::Stale)?;
+    let returned = accounts.finish_idp(&state, &browser, call.at).await.map_err(refused)?;
+    if is_refused {
+        return Err(LoginError::Refused);
+    }
+    let code = code.as_deref().ok_or(LoginError::Refused)?;
+    let proven = provider.exchange(code, &returned, call.at).await;
+    let proven = proven.map_err(|error| LoginError::of_provider(call, &error))?;
+    let destination = returned.destination;
+    let outcome = accounts.sign_in_by_oidc(&proven, destination.clone(), call.at).await;
+    let location = match outcome.map_err(refused)? {
+        OidcOutcome::Completion(token) => {
+            format!("{}/complete-profile?completion_token={}", website(call), token.expose())
+        }
+        OidcOutcome::HandOff(code) => address(call, &destination, &code),
+    };
+    Ok(to(call, location))
+}
+
+/// Where a hand-off code is taken.
+fn address(call: &RequestContext, destination: &Destination, code: &HandOffCode) -> String {
+    let code = code.expose();
+    match destination {
+        Destination::Login => format!("{}/login?code={code}", website(call)),
+        Destination::Program(url) => url.with_code(code),
+        Destination::Page(form) => {
+            let mcp_url = &call.service.settings.mcp_url;
+            format!("{mcp_url}{RETURN}?form={}&code={code}", form.as_str())
+        }
+    }
+}
+
+/// Where the website is; this service itself where it has none.
+fn website(call: &RequestContext) -> &str {
+    call.service.settings.website_url.as_deref().unwrap_or_default()
+}
+
+/// Sends a browser on, and takes the cookie of its sign-in away.
+fn to(call: &RequestContext, location: String) -> Redirect {
+    Redirect::Found(location, Some(idp_cookie(call, "", 0)), NO_STORE.to_owned())
+}
+
+fn to_error(call: &RequestContext, error: LoginError) -> Redirect {
+    let text: String = form_urlencoded::byte_serialize(error.text().as_bytes()).collect();
+    // A plus is a space to a form alone.
+    to(call, format!("{}/login?error={}", website(call), text.replace('+', "%20")))
+}
+
+/// The cookie that ties a sign-in to its browser; `__Host-` where the connection is safe, so that
+/// no other host can set it.
+fn idp_cookie(call: &RequestContext, value: &str, seconds: i64) -> String {
+    let (name, secure) =
+        if call.service.settings.is_https { (HOST_COOKIE, "; Secure") } else { (COOKIE, "") };
+    format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
+}
+
+/// The cookie of a sign-in over a connection that is not encrypted.
+pub(crate) const COOKIE: &str = "qs_idp";
+/// The cookie of a sign-in.
+pub(crate) const HOST_COOKIE: &str = "__Host-qs_idp";
+
+/// The hand-off of a newcomer's sign-in to what waits for it, if anything does.
+pub(crate) async fn onward(
+    call: &RequestContext,
+    completed: &Completed,
+) -> Result<Option<String>, Error> {
+    let Completed { signed_in, destination } = completed;
+    if *destination == Destination::Login {
+        return Ok(None);
+    }
+    let accounts = &call.service.accounts;
+    let code = accounts.hand_off_to(destination, signed_in.account, call.at).await?;
+    Ok(Some(address(call, destination, &code)))
+}
+
+/// Tells a program why its token was not taken; the reason in detail is in the log.
+fn refuse_token(call: &RequestContext, error: &IdpError) -> poem::Error {
+    tracing::warn!(request_id = %call.id, %error, "an ID token was not taken");
+    if let IdpError::Unavailable(_) = error {
+        let detail = "The identity provider does not answer. Try again later.".to_owned();
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return refuse_with(call, status, "Identity provider unavailable", detail);
+    }
+    let detail = "The ID token is not valid for this service. Sign in at the provider again.";
+    refuse_with(call, StatusCode::UNAUTHORIZED, "Invalid identity token", detail.to_owned())
+}
+
+/// An ID token of the identity provider.
+#[derive(Clone, Object)]
+#[oai(rename = "IdentityRequest", example)]
+pub struct IdpForm {
+    /// The ID token.
+    #[oai(validator(min_length = 1, max_length = 16384))]
+    pub id_token: Text,
+    /// What the program sent along when it asked for the token.
+    #[oai(nullable)]
+    pub nonce: Option<Text>,
+}
+
+/// A sign-in, or a profile to complete.
+#[derive(Clone, Object)]
+#[oai(rename = "IdentitySignIn", example, skip_serializing_if_is_none)]
+pub struct IdpSignedIn {
+    /// The account's API key; absent for a newcomer.
+    pub api_key: Option<String>,
+    /// The session, for the header `X-Session-Token`; absent for a newcomer.
+    pub session_token: Option<String>,
+    /// True for a newcomer; absent otherwise.
+    pub requires_completion: Option<bool>,
+    /// What `POST /user/auth/complete-profile` takes; present for a newcomer.
+    pub completion_token: Option<String>,
+    /// What happened.
+    pub message: String,
+}
+
+/// What a newcomer completes a profile with.
+#[derive(Clone, Object)]
+#[oai(rename = "CompletionRequest", example)]
+pub struct CompletionForm {
+    /// The `completion_token` of the sign-in.
+    pub completion_token: Text,
+    /// A telephone number.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub phone: Text,
+    /// The name of a country.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub country: Text,
+    /// The country's code.
+    #[oai(nullable, validator(max_length = 100))]
+    pub country_code: Option<Text>,
+    /// The name of the account; one is made of the e-mail where it is left out.
+    #[oai(nullable)]
+    pub username: Option<JsonString<Username>>,
+}
+
+/// A newcomer's account.
+#[derive(Clone, Object)]
+#[oai(rename = "ProfileCompleted", example, skip_serializing_if_is_none)]
+pub struct ProfileCompleted {
+    /// The account's API key.
+    pub api_key: String,
+    /// The session, for the header `X-Session-Token`.
+    pub session_token: String,
+    /// Where to send the browser on at once, where a desktop program began the sign-in, or an
+    /// application that asks for access; absent otherwise.
+    pub desktop_redirect: Option<String>,
+    /// What happened.
+    pub message: String,
+}
+
+/// A hand-off code.
+#[derive(Clone, Object)]
+#[oai(rename = "HandOff", example)]
+pub struct HandOff {
+    /// The code, for `POST /user/auth/desktop-handoff/redeem`.
+    pub code: String,
+    /// Seconds until it ends.
+    pub expires_in: i64,
+}
+
+/// A hand-off code to redeem: one of both.
+#[derive(Clone, Object)]
+#[oai(rename = "RedeemRequest", example)]
+pub struct RedeemForm {
+    /// The code.
+    #[oai(nullable)]
+    pub token: Option<Text>,
+    /// The code, by its other name.
+    #[oai(nullable)]
+    pub code: Option<Text>,
+}
+
+impl CompletionForm {
+    /// Every field by its rule; a malformed token is no token.
+    fn check(&self) -> Result<(Option<CompletionToken>, NewProfile), Vec<Fault>> {
+        let contact = Contact::parse(
+            Some(&self.phone),
+            Some(&self.country),
+            self.country_code.as_ref().map(AsRef::as_ref),
+        );
+        let contact = contact.map_err(|errors| errors.iter().map(fault).collect::<Vec<_>>())?;
+        let username = self.username.as_ref().map(|name| name.0.clone());
+        let token = CompletionToken::parse(&self.completion_token);
+        Ok((token, NewProfile { username, contact }))
+    }
+}
+
+impl RedeemForm {
+    /// A malformed code is no code.
+    fn check(&self) -> Result<Option<HandOffCode>, Vec<Fault>> {
+        let missing = || vec![Fault::at_field("token", "value_error.missing", "field required")];
+        let code = self.token.as_ref().or(self.code.as_ref()).ok_or_else(missing)?;
+        Ok(HandOffCode::parse(code))
+    }
+}
+
+impl IdpSignedIn {
+    fn known(signed_in: &account_core::SignedIn) -> Self {
+        Self {
+            api_key: Some(signed_in.api_key.expose().to_owned()),
+            session_token: Some(signed_in.session_token.expose().to_owned()),
+            requires_completion: None,
+            completion_token: None,
+            message: "Signed in.".to_owned(),
+        }
+    }
+
+    fn newcomer(token: &CompletionToken) -> Self {
+        Self {
+            api_key: None,
+            session_token: None,
+            requires_completion: Some(true),
+            completion_token: Some(token.expose().to_owned()),
+            message: "Complete your profile with POST /user/auth/complete-profile.".to_owned(),
+        }
+    }
+}
+
+impl Example for IdpForm {
+    fn example() -> Self {
+        Self { id_token: "eyJhbGciOi…".into(), nonce: None }
+    }
+}
+
+impl Example for IdpSignedIn {
+    fn example() -> Self {
+        Self {
+            api_key: Some(EXAMPLE_KEY.to_owned()),
+            session_token: Some(EXAMPLE_SESSION.to_owned()),
+            requires_completion: None,
+            completion_token: None,
+            message: "Signed in.".to_owned(),
+        }
+    }
+}
+
+impl Example for CompletionForm {
+    fn example() -> Self {
+        Self {
+            completion_token: EXAMPLE_SESSION.into(),
+            phone: "+44 20 7946 0000".into(),
+            country: "United Kingdom".into(),
+            country_code: Some("GB".into()),
+            username: Some(json_string("ada")),
+        }
+    }
+}
+
+impl Example for ProfileCompleted {
+    fn example() -> Self {
+        Self {
+            api_key: EXAMPLE_KEY.to_owned(),
+            session_token: EXAMPLE_SESSION.to_owned(),
+            desktop_redirect: None,
+            message: COMPLETED.to_owned(),
+        }
+    }
+}
+
+impl Example for HandOff {
+    fn example() -> Self {
+        Self { code: EXAMPLE_SESSION.to_owned(), expires_in: 60 }
+    }
+}
+
+impl Example for RedeemForm {
+    fn example() -> Self {
+        Self { token: Some(EXAMPLE_SESSION.into()), code: None }
+    }
+}

@@ -1,0 +1,93 @@
+//! Temporary keys without registration.
+
+use account_core::Device;
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{EXAMPLE_SECOND, fault, refuse, refuse_faults, text};
+use crate::http::{Anonymous, Answer, Body, JsonString, Moment, Tag, Text, json_string::moment};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Guests;
+
+#[OpenApi(prefix_path = "/guest", tag = "Tag::Guest")]
+impl Guests {
+    /// Create a guest key.
+    ///
+    /// Valid for 24 hours, for FREE endpoints, 60 requests an hour and 50 a day. Keys made from
+    /// one address share what a few of them may do; how many are made in a day is limited by
+    /// address, by device and in all.
+    #[oai(path = "/create", method = "post", operation_id = "create_guest_key")]
+    async fn create(
+        &self,
+        anonymous: Anonymous,
+        body: Body<GuestForm>,
+    ) -> Result<Answer<GuestKey>> {
+        let call = anonymous.call();
+        let device = Device::parse(&body.device_id, text(&body.device_name), text(&body.platform))
+            .map_err(|errors| refuse_faults(call, errors.iter().map(fault).collect()))?;
+        let issued = call
+            .service
+            .accounts
+            .create_guest(device, call.address, call.service.settings.guest_keys, call.at)
+            .await;
+        let issued = issued.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(GuestKey {
+            api_key: issued.api_key.expose().to_owned(),
+            credit_balance: issued.credit_balance,
+            expires_at: JsonString(issued.expires_at),
+            requests_today: 0,
+        }))
+    }
+}
+
+/// The device that a guest key is for.
+#[derive(Clone, Object)]
+#[oai(rename = "GuestRequest", example)]
+pub struct GuestForm {
+    /// A name of the device, chosen by the client; 1 to 255 characters.
+    #[oai(validator(min_length = 1, max_length = 255))]
+    pub device_id: Text,
+    /// What its owner calls the device.
+    #[oai(nullable, validator(max_length = 255))]
+    pub device_name: Option<Text>,
+    /// The device's system, as in `linux`.
+    #[oai(nullable, validator(max_length = 255))]
+    pub platform: Option<Text>,
+}
+
+/// A guest key.
+#[derive(Clone, Object)]
+#[oai(rename = "GuestKey", example)]
+pub struct GuestKey {
+    /// The key, for the header `X-API-Key`.
+    pub api_key: String,
+    /// Credits of the key.
+    pub credit_balance: u64,
+    /// When the key ends.
+    pub expires_at: Moment,
+    /// Requests made with the key today.
+    pub requests_today: u32,
+}
+
+impl Example for GuestForm {
+    fn example() -> Self {
+        Self {
+            device_id: "workstation-7".into(),
+            device_name: Some("Desk by the window".into()),
+            platform: Some("linux".into()),
+        }
+    }
+}
+
+impl Example for GuestKey {
+    fn example() -> Self {
+        Self {
+            api_key: "fk_guest_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned(),
+            credit_balance: account_core::tier::GUEST_CREDITS,
+            expires_at: moment(EXAMPLE_SECOND),
+            requests_today: 0,
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What happened to the account: sign-ins and transactions.
+
+use account_core as core;
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{EXAMPLE_SECOND, refuse, usage::Pagination};
+use crate::http::{AccountHolder, Answer, JsonString, Moment, Query, Tag, json_string::moment};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Histories;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Histories {
+    /// List the tries to sign in.
+    ///
+    /// Newest first, refused ones among them. Not for guests.
+    #[oai(path = "/login-history", method = "get", operation_id = "list_login_history")]
+    async fn login_history(
+        &self,
+        caller: AccountHolder,
+        /// How many to list; 1 to 100.
+        #[oai(default = "twenty", validator(minimum(value = "1"), maximum(value = "100")))]
+        limit: Query<u32>,
+        /// How many to pass over.
+        #[oai(default, validator(minimum(value = "0"), maximum(value = "1000000")))]
+        offset: Query<u32>,
+    ) -> Result<Answer<LoginHistory>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let history = call.service.accounts.login_history(account.id, *limit, *offset).await;
+        Ok(Answer::new(LoginHistory::from(history.map_err(|error| refuse(call, error))?)))
+    }
+
+    /// List the transactions of credits.
+    ///
+    /// Newest first; the usage of a day and endpoint is one transaction. The balance is their sum.
+    /// Not for guests.
+    #[oai(path = "/transactions", method = "get", operation_id = "list_transactions")]
+    async fn transactions(
+        &self,
+        caller: AccountHolder,
+        /// The page, from 1.
+        #[oai(default = "one", validator(minimum(value = "1"), maximum(value = "1000000")))]
+        page: Query<u32>,
+        /// Transactions on a page; 1 to 100.
+        #[oai(default = "twenty", validator(minimum(value = "1"), maximum(value = "100")))]
+        limit: Query<u32>,
+    ) -> Result<Answer<Transactions>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let transactions = call.service.accounts.transactions(account.id, *page, *limit).await;
+        Ok(Answer::new(Transactions::from(transactions.map_err(|error| refuse(call, error))?)))
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn twenty() -> u32 {
+    20
+}
+
+/// The tries to sign in.
+#[derive(Clone, Object)]
+#[oai(rename = "LoginHistory", example)]
+pub struct LoginHistory {
+    /// The tries, newest first.
+    pub login_history: Vec<LoginTry>,
+    /// How many there are in all.
+    pub total: u64,
+    /// How many of them succeeded.
+    pub successful_logins: u64,
+    /// How many of them did not.
+    pub failed_logins: u64,
+}
+
+/// A try to sign in.
+#[derive(Clone, Object)]
+pub struct LoginTry {
+    /// The try's number.
+    pub id: i64,
+    /// Where it came from.
+    pub ip_address: String,
+    /// What it came with.
+    pub user_agent: String,
+    /// Whether it succeeded.
+    pub login_successful: bool,
+    /// `success`, `failed` or `locked`.
+    pub status: String,
+    /// `password`, `idp` or `desktop`.
+    pub method: String,
+    /// When it was made.
+    pub created_at: Moment,
+    /// When it was made, once more.
+    pub timestamp: Moment,
+}
+
+/// The transactions of an account.
+#[derive(Clone, Object)]
+#[oai(rename = "Transactions", example)]
+pub struct Transactions {
+    /// The transactions, newest first.
+    pub transactions: Vec<Transaction>,
+    /// Which of them these are.
+    pub pagination: Pagination,
+}
+
+/// Credits that came or went.
+#[derive(Clone, Object)]
+pub struct Transaction {
+    /// The transaction's number.
+    pub id: i64,
+    /// `signup_grant`, `usage`, `admin_grant`, `refund` or `adjustment`.
+    pub kind: String,
+    /// Credits that came; negative where they went.
+    pub credits: i64,
+    /// Credits there were afterwards.
+    pub balance_after: u64,
+    /// What for.
+    pub description: String,
+    /// When.
+    pub created_at: Moment,
+}
+
+impl From<core::LoginHistory> for LoginHistory {
+    fn from(history: core::LoginHistory) -> Self {
+        Self {
+            login_history: history.entries.into_iter().map(LoginTry::from).collect(),
+            total: history.total,
+            successful_logins: history.successful,
+            failed_logins: history.failed,
+        }
+    }
+}
+
+impl From<core::LoginTry> for LoginTry {
+    fn from(attempt: core::LoginTry) -> Self {
+        Self {
+            id: attempt.id,
+            ip_address: attempt.address.to_string(),
+            user_agent: attempt.user_agent,
+            login_successful: attempt.status == core::TryStatus::Success,
+            status: attempt.status.name().to_owned(),
+            method: attempt.method.name().to_owned(),
+            created_at: JsonString(attempt.at),
+            timestamp: JsonString(attempt.at),
+        }
+    }
+}
+
+impl From<core::Transactions> for Transactions {
+    fn from(list: core::Transactions) -> Self {
+        Self {
+            transactions: list.transactions.into_iter().map(Transaction::from).collect(),
+            pagination: Pagination::from(&list.page),
+        }
+    }
+}
+
+impl From<core::Transaction> for Transaction {
+    fn from(transaction: core::Transaction) -> Self {
+        Self {
+            id: transaction.id,
+            kind: transaction.kind.name().to_owned(),
+            credits: transaction.credits,
+            balance_after: transaction.balance_after,
+            description: transaction.description,
+            created_at: JsonString(transaction.created_at),
+        }
+    }
+}
+
+impl Example for LoginHistory {
+    fn example() -> Self {
+        let then = moment(EXAMPLE_SECOND);
+        let attempt = LoginTry {
+            id: 1,
+            ip_address: "192.0.2.7".to_owned(),
+            user_agent: "curl/8.5.0".to_owned(),
+            login_successful: true,
+            status: "success".to_owned(),
+            method: "password".to_owned(),
+            created_at: then,
+            timestamp: then,
+        };
+        Self { login_history: vec![attempt], total: 1, successful_logins: 1, failed_logins: 0 }
+    }
+}
+
+impl Example for Transactions {
+    fn example() -> Self {
+        let grant = Transaction {
+            id: 1,
+            kind: "signup_grant".to_owned(),
+            credits: 350,
+            balance_after: 350,
+            description: "Credits of a new account".to_owned(),
+            created_at: moment(EXAMPLE_SECOND),
+        };
+        Self {
+            transactions: vec![grant],
+            pagination: Pagination { page: 1, page_size: 20, total: 1, total_pages: 1 },
+        }
+    }
+}

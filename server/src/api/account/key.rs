@@ -1,0 +1,159 @@
+//! API keys: whose they are, and new ones for old.
+
+use account_core::{Caller, GuestCaller, Profile, tier::GUEST_DAILY_LIMIT};
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{EXAMPLE_KEY, EXAMPLE_SECOND, forget, refuse};
+use crate::http::{
+    AccountHolder, Answer, Authenticated, JsonString, Moment, Tag, json_string::moment,
+};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Keys;
+
+#[OpenApi(tag = "Tag::Account")]
+impl Keys {
+    /// Validate a key.
+    ///
+    /// Tells whose key it is. Costs nothing, and counts against the limit.
+    #[oai(path = "/auth/validate", method = "get", operation_id = "validate_key")]
+    async fn validate(&self, caller: Authenticated) -> Result<Answer<KeyOwner>> {
+        let call = caller.call();
+        Ok(Answer::new(match caller.caller() {
+            Caller::Account(account) => {
+                let profile = call.service.accounts.profile(account.id).await;
+                KeyOwner::account(&profile.map_err(|error| refuse(call, error))?)
+            }
+            Caller::Guest(guest) => {
+                let today = call.service.limits.requests_today(guest.id, call.at).await;
+                KeyOwner::guest(guest, today.map_err(|error| refuse(call, error.into()))?)
+            }
+        }))
+    }
+
+    /// Replace the API key.
+    ///
+    /// The old key stops working with this answer. Not for guests.
+    #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
+    async fn regenerate(&self, caller: AccountHolder) -> Result<Answer<NewKey>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let regenerated = call.service.accounts.regenerate(account, call.at).await;
+        // Whatever came of it, what was remembered of the old key is no longer to be trusted.
+        forget(&caller).await;
+        let api_key = regenerated.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(NewKey {
+            api_key: api_key.expose().to_owned(),
+            message: NEW_KEY.to_owned(),
+        }))
+    }
+}
+
+const NEW_KEY: &str = "The old key no longer works. Keep the new one.";
+
+/// Whose key it is.
+#[derive(Clone, Object)]
+#[oai(rename = "KeyOwner", example, skip_serializing_if_is_none)]
+pub struct KeyOwner {
+    /// Always true: a key that is not valid is answered 401.
+    pub valid: bool,
+    /// `registered` or `guest`.
+    pub user_type: String,
+    /// The account, where the key is a registered one.
+    pub user: Option<KeyAccount>,
+    /// The guest, where the key is a guest's.
+    pub guest: Option<KeyGuest>,
+}
+
+/// The account behind a key.
+#[derive(Clone, Object)]
+pub struct KeyAccount {
+    /// The account's number.
+    pub id: i64,
+    /// The account's name.
+    pub username: String,
+    /// The account's e-mail address.
+    pub email: String,
+    /// The account's tier, in lower case.
+    pub account_type: String,
+    /// Credits of the account.
+    pub credit_balance: u64,
+    /// When the account was created.
+    pub created_at: Moment,
+}
+
+/// The guest behind a key.
+#[derive(Clone, Object)]
+#[oai(skip_serializing_if_is_none)]
+pub struct KeyGuest {
+    /// The device that the key is for.
+    pub device_id: String,
+    /// The device's system.
+    pub platform: Option<String>,
+    /// Credits of the key.
+    pub credit_balance: u64,
+    /// Requests made with the key today, this one included.
+    pub requests_today: u32,
+    /// Requests that a day allows.
+    pub daily_limit: u32,
+    /// When the key ends.
+    pub expires_at: Moment,
+}
+
+impl KeyOwner {
+    fn account(profile: &Profile) -> Self {
+        let user = KeyAccount {
+            id: profile.id.0,
+            username: profile.username.as_str().to_owned(),
+            email: profile.email.as_str().to_owned(),
+            account_type: profile.tier.name().to_owned(),
+            credit_balance: profile.credit_balance,
+            created_at: JsonString(profile.created_at),
+        };
+        Self { valid: true, user_type: "registered".to_owned(), user: Some(user), guest: None }
+    }
+
+    fn guest(guest: &GuestCaller, requests_today: u32) -> Self {
+        let guest = KeyGuest {
+            device_id: guest.device_id.clone(),
+            platform: guest.platform.clone(),
+            credit_balance: guest.credit_balance,
+            requests_today,
+            daily_limit: GUEST_DAILY_LIMIT,
+            expires_at: JsonString(guest.expires_at),
+        };
+        Self { valid: true, user_type: "guest".to_owned(), user: None, guest: Some(guest) }
+    }
+}
+
+/// A key in place of the old one.
+#[derive(Clone, Object)]
+#[oai(rename = "NewKey", example)]
+pub struct NewKey {
+    /// The new key, for the header `X-API-Key`.
+    pub api_key: String,
+    /// What happened.
+    pub message: String,
+}
+
+impl Example for KeyOwner {
+    fn example() -> Self {
+        let user = KeyAccount {
+            id: 7,
+            username: "ada".to_owned(),
+            email: "ada@example.com".to_owned(),
+            account_type: "free".to_owned(),
+            credit_balance: account_core::tier::SIGNUP_CREDITS,
+            created_at: moment(EXAMPLE_SECOND),
+        };
+        Self { valid: true, user_type: "registered".to_owned(), user: Some(user), guest: None }
+    }
+}
+
+impl Example for NewKey {
+    fn example() -> Self {
+        Self { api_key: EXAMPLE_KEY.to_owned(), message: NEW_KEY.to_owned() }
+    }
+}

@@ -1,0 +1,496 @@
+//! The inbox, its preferences, the messaging channel, and the administrators' broadcast.
+
+use std::time::Duration;
+
+use account_core::accounts::notifications as core;
+use account_core::{
+    Announcement, Channels, ChatId, Error, NotificationId, PreferenceChanges, Preferences,
+};
+use poem::{Result, http::StatusCode};
+use poem_openapi::{
+    Enum, Object, OpenApi,
+    types::{Example, MaybeUndefined},
+};
+
+use super::{
+    EXAMPLE_SECOND, fault, refuse, refuse_faults, refuse_with, registration::Message, text,
+};
+use crate::http::{
+    AccountHolder, Administrator, Answer, ApiError, Body, JsonString, Moment, Path, Query,
+    RequestContext, Tag, Text, json_string::moment, validation::Fault,
+};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Notifications;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Notifications {
+    /// List the account's notifications.
+    ///
+    /// Newest first: what the service tells the account, and the broadcasts since it was verified.
+    /// Not for guests.
+    #[oai(path = "/notifications", method = "get", operation_id = "list_notifications")]
+    async fn list(
+        &self,
+        caller: AccountHolder,
+        /// How many to list; 1 to 100.
+        #[oai(default = "thirty", validator(minimum(value = "1"), maximum(value = "100")))]
+        limit: Query<u32>,
+        /// How many to pass over.
+        #[oai(default, validator(minimum(value = "0"), maximum(value = "1000000")))]
+        offset: Query<u32>,
+        /// Whether to list unread ones alone.
+        #[oai(default)]
+        unread_only: Query<bool>,
+    ) -> Result<Answer<NotificationList>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let accounts = &call.service.accounts;
+        let inbox = accounts.notifications(account.id, *unread_only, *limit, *offset).await;
+        Ok(Answer::new(NotificationList::from(inbox.map_err(|error| refuse(call, error))?)))
+    }
+
+    /// Mark a notification as read.
+    ///
+    /// 404 for one that is not in the account's inbox. Not for guests.
+    #[oai(
+        path = "/notifications/:notification_id/read",
+        method = "put",
+        operation_id = "read_notification"
+    )]
+    async fn read(
+        &self,
+        caller: AccountHolder,
+        /// The notification's number.
+        notification_id: Path<i64>,
+    ) -> Result<Answer<Message>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let id = NotificationId(*notification_id);
+        let read = call.service.accounts.read_notification(account.id, id, call.at).await;
+        read.map_err(|error| refuse_one(call, error))?;
+        Ok(Answer::new(Message::new("The notification is read.")))
+    }
+
+    /// Mark all notifications as read.
+    ///
+    /// Not for guests.
+    #[oai(
+        path = "/notifications/read-all",
+        method = "put",
+        operation_id = "read_all_notifications"
+    )]
+    async fn read_all(&self, caller: AccountHolder) -> Result<Answer<ReadAll>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let read = call.service.accounts.read_all_notifications(account.id, call.at).await;
+        let updated = read.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(ReadAll { updated, message: ALL_READ.to_owned() }))
+    }
+
+    /// Delete a notification.
+    ///
+    /// 404 for one that is not in the account's inbox. Not for guests.
+    #[oai(
+        path = "/notifications/:notification_id",
+        method = "delete",
+        operation_id = "delete_notification"
+    )]
+    async fn delete(
+        &self,
+        caller: AccountHolder,
+        /// The notification's number.
+        notification_id: Path<i64>,
+    ) -> Result<Answer<Message>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let id = NotificationId(*notification_id);
+        let deleted = call.service.accounts.delete_notification(account.id, id).await;
+        deleted.map_err(|error| refuse_one(call, error))?;
+        Ok(Answer::new(Message::new("The notification is deleted.")))
+    }
+
+    /// Read the account's preferences.
+    ///
+    /// Over which channels it hears of broadcasts. Notices of its own security and credits are in
+    /// the inbox whatever they say. Not for guests.
+    #[oai(
+        path = "/notifications/preferences",
+        method = "get",
+        operation_id = "get_notification_preferences"
+    )]
+    async fn preferences(&self, caller: AccountHolder) -> Result<Answer<PreferenceList>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let preferences = call.service.accounts.preferences(account.id).await;
+        let preferences = preferences.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(PreferenceList::new(preferences, call)))
+    }
+
+    /// Change the account's preferences.
+    ///
+    /// Those that are sent; anything else is ignored. Answers them all. Not for guests.
+    #[oai(
+        path = "/notifications/preferences",
+        method = "put",
+        operation_id = "update_notification_preferences"
+    )]
+    async fn change(
+        &self,
+        caller: AccountHolder,
+        body: Body<PreferenceForm>,
+    ) -> Result<Answer<PreferenceList>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        let preferences = call.service.accounts.change_preferences(account.id, changes).await;
+        let preferences = preferences.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(PreferenceList::new(preferences, call)))
+    }
+
+    /// Send a test message.
+    ///
+    /// To the chat of the preferences, over the messaging channel; at most one a minute. 503 where
+    /// the service has no such channel, 422 where the account has no chat. Not for guests.
+    #[oai(
+        path = "/notifications/messaging/test",
+        method = "post",
+        operation_id = "send_test_message"
+    )]
+    async fn test(&self, caller: AccountHolder) -> Result<Answer<Message>> {
+        let call = caller.call();
+        let account = caller.caller();
+        require_messaging(call)?;
+        let sent = call.service.accounts.send_test_message(account.id, call.at).await;
+        if sent.map_err(|error| refuse_chat(call, error))? {
+            return Ok(Answer::new(Message::new("A test message is on its way.")));
+        }
+        let refusal = ApiError::RateLimit {
+            limit: 1,
+            window: "minute",
+            retry_after: core::TEST_COOLDOWN.to_std().unwrap_or(Duration::from_secs(60)),
+        };
+        Err(poem::Error::from_response(refusal.into_response(call.surface)))
+    }
+
+    /// Tell all accounts.
+    ///
+    /// For administrators. Written once, whatever the number of accounts; letters and messages
+    /// follow one by one. Answers how many accounts there are to be told.
+    #[oai(
+        path = "/admin/notifications/broadcast",
+        method = "post",
+        operation_id = "broadcast_notification"
+    )]
+    async fn broadcast(
+        &self,
+        caller: Administrator,
+        body: Body<BroadcastForm>,
+    ) -> Result<Answer<BroadcastSent>> {
+        let call = caller.call();
+        let announcement = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        if announcement.channels.messaging {
+            require_messaging(call)?;
+        }
+        let told = call.service.accounts.broadcast(&announcement, call.at).await;
+        let recipients = told.map_err(|error| refuse(call, error))?;
+        tracing::info!(request_id = %call.id, recipients, "a broadcast was made");
+        Ok(Answer::new(BroadcastSent { recipients, message: TOLD.to_owned() }))
+    }
+}
+
+const ALL_READ: &str = "All notifications are read.";
+const TOLD: &str = "The notification was sent.";
+
+fn thirty() -> u32 {
+    30
+}
+
+fn require_messaging(call: &RequestContext) -> Result<()> {
+    if call.service.settings.has_messaging {
+        return Ok(());
+    }
+    let detail = "This service has no messaging channel: its operator sets QS_MESSAGING_URL.";
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    Err(refuse_with(call, status, "Messaging not configured", detail.to_owned()))
+}
+
+/// A notification that another account has is none, as far as this one is told.
+fn refuse_one(call: &RequestContext, error: Error) -> poem::Error {
+    if !matches!(error, Error::NotFound) {
+        return refuse(call, error);
+    }
+    let detail = "There is no such notification in your inbox.".to_owned();
+    refuse_with(call, StatusCode::NOT_FOUND, "Notification not found", detail)
+}
+
+/// The chat is no field of this request, but of the preferences.
+fn refuse_chat(call: &RequestContext, error: Error) -> poem::Error {
+    if !matches!(error, Error::Invalid { .. }) {
+        return refuse(call, error);
+    }
+    let msg = "set messaging_chat_id first, with PUT /user/notifications/preferences";
+    refuse_faults(call, vec![Fault::at_field("messaging_chat_id", "value_error.missing", msg)])
+}
+
+/// The notifications of an account.
+#[derive(Clone, Object)]
+#[oai(rename = "Notifications", example)]
+pub struct NotificationList {
+    /// The notifications, newest first.
+    pub notifications: Vec<Notification>,
+    /// How many of all are unread.
+    pub unread_count: u64,
+    /// How many there are in all, read and unread.
+    pub total: u64,
+}
+
+/// A notification.
+#[derive(Clone, Object)]
+pub struct Notification {
+    /// The notification's number.
+    pub id: i64,
+    /// Its headline.
+    pub title: String,
+    /// A short summary.
+    #[oai(nullable)]
+    pub description: Option<String>,
+    /// The text.
+    #[oai(nullable)]
+    pub message: Option<String>,
+    /// What it is about: `account`, `security` or `credits` for what the service writes, what its
+    /// administrators choose for broadcasts.
+    pub category: String,
+    /// Whether it was read.
+    pub is_read: bool,
+    /// When it was written.
+    pub created_at: Moment,
+    /// When it was read.
+    #[oai(nullable)]
+    pub read_at: Option<Moment>,
+}
+
+/// How many notifications were marked.
+#[derive(Clone, Object)]
+#[oai(rename = "ReadAll", example)]
+pub struct ReadAll {
+    /// How many were unread before.
+    pub updated: u64,
+    /// What happened.
+    pub message: String,
+}
+
+/// Over which channels an account hears of broadcasts.
+#[derive(Clone, Object)]
+#[oai(rename = "Preferences", example)]
+pub struct PreferenceList {
+    /// Whether by e-mail.
+    pub notify_email: bool,
+    /// Whether over the messaging channel.
+    pub notify_messaging: bool,
+    /// Whether in the inbox.
+    pub notify_in_app: bool,
+    /// The chat on the messaging channel.
+    #[oai(nullable)]
+    pub messaging_chat_id: Option<String>,
+    /// Whether there are both a chat and a messaging channel.
+    pub messaging_connected: bool,
+}
+
+/// What to change of the preferences.
+#[derive(Clone, Object)]
+#[oai(rename = "PreferencesRequest", example)]
+pub struct PreferenceForm {
+    /// Whether by e-mail.
+    pub notify_email: Option<bool>,
+    /// Whether over the messaging channel.
+    pub notify_messaging: Option<bool>,
+    /// Whether in the inbox.
+    pub notify_in_app: Option<bool>,
+    /// The chat on the messaging channel, a number as text, or `@` and a name; null takes it away.
+    #[oai(nullable)]
+    pub messaging_chat_id: MaybeUndefined<Text>,
+}
+
+/// A channel.
+#[derive(Clone, Copy, Debug, Enum, PartialEq, Eq)]
+#[oai(rename = "NotificationChannel", rename_all = "snake_case")]
+pub enum Channel {
+    /// The inbox.
+    InApp,
+    /// Letters.
+    Email,
+    /// The messaging channel.
+    Messaging,
+}
+
+/// What to tell all accounts.
+#[derive(Clone, Object)]
+#[oai(rename = "BroadcastRequest", example)]
+pub struct BroadcastForm {
+    /// The headline, one line.
+    #[oai(validator(min_length = 1, max_length = 200))]
+    pub title: Text,
+    /// A short summary, one line.
+    #[oai(nullable, validator(max_length = 500))]
+    pub description: Option<Text>,
+    /// The text; it may have lines and paragraphs.
+    #[oai(nullable, validator(max_length = 4000))]
+    pub message: Option<Text>,
+    /// What it is about; `announcement` if left out.
+    #[oai(nullable, validator(max_length = 50))]
+    pub category: Option<Text>,
+    /// Over which channels; the inbox alone if left out.
+    #[oai(nullable, validator(min_items = 1, max_items = 3))]
+    pub channels: Option<Vec<Channel>>,
+}
+
+/// A broadcast on its way.
+#[derive(Clone, Object)]
+#[oai(rename = "Broadcast", example)]
+pub struct BroadcastSent {
+    /// How many accounts there are to be told.
+    pub recipients: u64,
+    /// What happened.
+    pub message: String,
+}
+
+impl PreferenceForm {
+    fn check(&self) -> Result<PreferenceChanges, Vec<Fault>> {
+        let chat = match &self.messaging_chat_id {
+            MaybeUndefined::Undefined => None,
+            MaybeUndefined::Null => Some(None),
+            MaybeUndefined::Value(text) if text.is_empty() => Some(None),
+            MaybeUndefined::Value(text) => {
+                Some(Some(ChatId::parse(text).map_err(|error| vec![fault(&error)])?))
+            }
+        };
+        Ok(PreferenceChanges {
+            notify_email: self.notify_email,
+            notify_messaging: self.notify_messaging,
+            notify_in_app: self.notify_in_app,
+            messaging_chat_id: chat,
+        })
+    }
+}
+
+impl BroadcastForm {
+    fn check(&self) -> Result<Announcement, Vec<Fault>> {
+        let chosen = self.channels.as_deref().unwrap_or(&[Channel::InApp]);
+        let channels = Channels {
+            in_app: chosen.contains(&Channel::InApp),
+            email: chosen.contains(&Channel::Email),
+            messaging: chosen.contains(&Channel::Messaging),
+        };
+        let announcement = Announcement::parse(
+            &self.title,
+            text(&self.description),
+            text(&self.message),
+            text(&self.category),
+            channels,
+        );
+        announcement.map_err(|errors| errors.iter().map(fault).collect())
+    }
+}
+
+impl PreferenceList {
+    fn new(preferences: Preferences, call: &RequestContext) -> Self {
+        let has_chat = preferences.messaging_chat_id.is_some();
+        Self {
+            notify_email: preferences.notify_email,
+            notify_messaging: preferences.notify_messaging,
+            notify_in_app: preferences.notify_in_app,
+            messaging_chat_id: preferences.messaging_chat_id.map(|chat| chat.as_str().to_owned()),
+            messaging_connected: has_chat && call.service.settings.has_messaging,
+        }
+    }
+}
+
+impl From<core::Inbox> for NotificationList {
+    fn from(inbox: core::Inbox) -> Self {
+        Self {
+            notifications: inbox.entries.into_iter().map(Notification::from).collect(),
+            unread_count: inbox.unread,
+            total: inbox.total,
+        }
+    }
+}
+
+impl From<core::Notification> for Notification {
+    fn from(notification: core::Notification) -> Self {
+        Self {
+            id: notification.id.0,
+            title: notification.title,
+            description: notification.description,
+            message: notification.message,
+            category: notification.category,
+            is_read: notification.read_at.is_some(),
+            created_at: JsonString(notification.created_at),
+            read_at: notification.read_at.map(JsonString),
+        }
+    }
+}
+
+impl Example for NotificationList {
+    fn example() -> Self {
+        let welcome = Notification {
+            id: 1,
+            title: "Welcome".to_owned(),
+            description: Some("Your account is verified, and its key is good.".to_owned()),
+            message: None,
+            category: "account".to_owned(),
+            is_read: false,
+            created_at: moment(EXAMPLE_SECOND),
+            read_at: None,
+        };
+        Self { notifications: vec![welcome], unread_count: 1, total: 1 }
+    }
+}
+
+impl Example for ReadAll {
+    fn example() -> Self {
+        Self { updated: 1, message: ALL_READ.to_owned() }
+    }
+}
+
+impl Example for PreferenceList {
+    fn example() -> Self {
+        Self {
+            notify_email: true,
+            notify_messaging: false,
+            notify_in_app: true,
+            messaging_chat_id: None,
+            messaging_connected: false,
+        }
+    }
+}
+
+impl Example for PreferenceForm {
+    fn example() -> Self {
+        Self {
+            notify_email: Some(false),
+            notify_messaging: Some(true),
+            notify_in_app: Some(true),
+            messaging_chat_id: MaybeUndefined::Value("123456789".into()),
+        }
+    }
+}
+
+impl Example for BroadcastForm {
+    fn example() -> Self {
+        Self {
+            title: "Maintenance on Sunday".into(),
+            description: Some("The service pauses for ten minutes at 06:00 UTC.".into()),
+            message: None,
+            category: Some("maintenance".into()),
+            channels: Some(vec![Channel::InApp, Channel::Email]),
+        }
+    }
+}
+
+impl Example for BroadcastSent {
+    fn example() -> Self {
+        Self { recipients: 1_000, message: TOLD.to_owned() }
+    }
+}

@@ -1,0 +1,76 @@
+//! A forgotten password.
+
+use account_core::{Code, Email, Password};
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{
+    refuse,
+    registration::{EmailForm, Message, NEUTRAL},
+};
+use crate::http::{
+    Anonymous, Answer, Body, JsonString, Tag, UnlimitedAnonymous, json_string::json_string,
+};
+
+/// What a reset is answered.
+const RESET: &str = "The password is changed. All sessions have ended; log in with the new one.";
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Passwords;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Passwords {
+    /// Ask for a code to choose another password.
+    ///
+    /// The answer is the same whether or not there is such an account. At most one letter a minute
+    /// and ten a day; the code is valid for 10 minutes. No rate limit applies.
+    #[oai(path = "/forgot-password", method = "post", operation_id = "request_password_reset")]
+    async fn forgot(
+        &self,
+        anonymous: UnlimitedAnonymous,
+        body: Body<EmailForm>,
+    ) -> Result<Answer<Message>> {
+        let call = anonymous.call();
+        let asked = call.service.accounts.forgot_password(&body.email, call.at).await;
+        asked.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(Message::new(NEUTRAL)))
+    }
+
+    /// Choose another password.
+    ///
+    /// With the code from the letter. Ends all sessions, lifts a lock, and answers no key: sign in
+    /// with the new password, and with a second factor where the account asks for one.
+    #[oai(path = "/reset-password", method = "post", operation_id = "reset_password")]
+    async fn reset(&self, anonymous: Anonymous, body: Body<ResetForm>) -> Result<Answer<Message>> {
+        let call = anonymous.call();
+        let ResetForm { email, otp, new_password } = &body.0;
+        let client = anonymous.client();
+        let accounts = &call.service.accounts;
+        let reset = accounts.reset_password(email, otp, new_password, &client, call.at).await;
+        reset.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(Message::new(RESET)))
+    }
+}
+
+/// A code and the password that it lets in.
+#[derive(Clone, Object)]
+#[oai(rename = "PasswordResetRequest", example)]
+pub struct ResetForm {
+    /// The address that the code was sent to.
+    pub email: JsonString<Email>,
+    /// The six digits of the code.
+    pub otp: JsonString<Code>,
+    /// 8 to 1,024 bytes, and none of the commonest.
+    pub new_password: JsonString<Password>,
+}
+
+impl Example for ResetForm {
+    fn example() -> Self {
+        Self {
+            email: json_string("ada@example.com"),
+            otp: json_string("271828"),
+            new_password: json_string("another long and private sentence"),
+        }
+    }
+}

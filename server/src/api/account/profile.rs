@@ -1,0 +1,230 @@
+//! The account's profile.
+
+use account_core::{self as core, AccountCaller, Caller, LimitStatus, ProfileChanges, Username};
+use poem::Result;
+use poem_openapi::{
+    Object, OpenApi,
+    types::{Example, MaybeUndefined},
+};
+
+use super::{EXAMPLE_SECOND, fault, refuse, refuse_faults};
+use crate::http::{
+    AccountHolder, Answer, Body, JsonString, Moment, RequestContext, Tag, Text,
+    json_string::{json_string, moment},
+    validation::Fault,
+};
+
+/// The window of the hourly limit.
+const WINDOW_SECONDS: u32 = 3600;
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Profiles;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Profiles {
+    /// Read the account's profile.
+    ///
+    /// The account with its balance, its key and how its hourly limit stands. Not for guests.
+    #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
+    async fn profile(&self, caller: AccountHolder) -> Result<Answer<Profile>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let profile = call.service.accounts.profile(account.id).await;
+        let profile = profile.map_err(|error| refuse(call, error))?;
+        answer(call, account, profile).await
+    }
+
+    /// Change the account's profile.
+    ///
+    /// Changes `username`, `phone`, `country` and `country_code`, those that are sent; null takes
+    /// one of the latter away. Anything else is ignored. Answers the whole profile. Not for guests.
+    #[oai(path = "/profile", method = "put", operation_id = "update_profile")]
+    async fn update(
+        &self,
+        caller: AccountHolder,
+        body: Body<ProfileForm>,
+    ) -> Result<Answer<Profile>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        let profile = call.service.accounts.update_profile(account.id, changes, call.at).await;
+        let profile = profile.map_err(|error| refuse(call, error))?;
+        answer(call, account, profile).await
+    }
+}
+
+/// The profile, and how the limit stands.
+async fn answer(
+    call: &RequestContext,
+    account: &AccountCaller,
+    profile: core::Profile,
+) -> Result<Answer<Profile>> {
+    let caller = Caller::Account(account.clone());
+    let limit_status = call.service.limits.limit_status(&caller, call.at).await;
+    let limit_status = limit_status.map_err(|error| refuse(call, error.into()))?;
+    Ok(Answer::new(Profile::new(profile, limit_status)))
+}
+
+/// What to change of a profile.
+#[derive(Clone, Object)]
+#[oai(rename = "ProfileRequest", example)]
+pub struct ProfileForm {
+    /// The name of the account; not taken by another one.
+    pub username: Option<JsonString<Username>>,
+    /// A telephone number; null takes it away.
+    #[oai(nullable, validator(max_length = 100))]
+    pub phone: MaybeUndefined<Text>,
+    /// The name of a country; null takes it away.
+    #[oai(nullable, validator(max_length = 100))]
+    pub country: MaybeUndefined<Text>,
+    /// The country's code; null takes it away.
+    #[oai(nullable, validator(max_length = 100))]
+    pub country_code: MaybeUndefined<Text>,
+}
+
+impl ProfileForm {
+    /// Every field by its rule; all faults at once.
+    fn check(&self) -> Result<ProfileChanges, Vec<Fault>> {
+        let changes = ProfileChanges::parse(
+            self.username.as_ref().map(|name| name.as_str()),
+            change(&self.phone),
+            change(&self.country),
+            change(&self.country_code),
+        );
+        changes.map_err(|errors| errors.iter().map(fault).collect())
+    }
+}
+
+/// Not sent, taken away, or a new text.
+fn change(field: &MaybeUndefined<Text>) -> Option<Option<&str>> {
+    match field {
+        MaybeUndefined::Undefined => None,
+        MaybeUndefined::Null => Some(None),
+        MaybeUndefined::Value(text) => Some(Some(text.as_ref())),
+    }
+}
+
+/// An account as its owner sees it.
+#[derive(Clone, Object)]
+#[oai(rename = "Profile", example)]
+pub struct Profile {
+    /// The account's number.
+    pub id: i64,
+    /// The account's name.
+    pub username: String,
+    /// The account's e-mail address.
+    pub email: String,
+    /// A telephone number.
+    #[oai(nullable)]
+    pub phone: Option<String>,
+    /// The name of a country.
+    #[oai(nullable)]
+    pub country: Option<String>,
+    /// The country's code.
+    #[oai(nullable)]
+    pub country_code: Option<String>,
+    /// The account's tier, in lower case.
+    pub account_type: String,
+    /// Credits of the account.
+    pub credit_balance: u64,
+    /// Whether the e-mail is confirmed.
+    pub is_verified: bool,
+    /// Whether the account may call the admin's endpoints.
+    pub is_admin: bool,
+    /// Whether sign-in asks for a code from a letter.
+    pub mfa_enabled: bool,
+    /// When the account was created.
+    pub created_at: Moment,
+    /// When its owner last signed in; null before the first time.
+    #[oai(nullable)]
+    pub last_login_at: Option<Moment>,
+    /// When the key was made.
+    #[oai(nullable)]
+    pub api_key_created_at: Option<Moment>,
+    /// `active`, `suspended` or `revoked`.
+    pub api_key_status: String,
+    /// How the hourly limit stands.
+    pub rate_limit: RateLimit,
+}
+
+/// How a limit stands.
+#[derive(Clone, Object)]
+pub struct RateLimit {
+    /// Calls that the window allows.
+    pub limit: u32,
+    /// Calls that are left now.
+    pub remaining: u32,
+    /// When a call is free again.
+    pub reset_at: Moment,
+    /// The length of the window, in seconds.
+    pub window_seconds: u32,
+}
+
+impl Profile {
+    fn new(profile: core::Profile, limit_status: LimitStatus) -> Self {
+        Self {
+            id: profile.id.0,
+            username: profile.username.as_str().to_owned(),
+            email: profile.email.as_str().to_owned(),
+            phone: profile.contact.phone,
+            country: profile.contact.country,
+            country_code: profile.contact.country_code,
+            account_type: profile.tier.name().to_owned(),
+            credit_balance: profile.credit_balance,
+            is_verified: profile.is_verified,
+            is_admin: profile.is_admin,
+            mfa_enabled: profile.mfa_enabled,
+            created_at: JsonString(profile.created_at),
+            last_login_at: profile.last_login_at.map(JsonString),
+            api_key_created_at: profile.api_key_created_at.map(JsonString),
+            api_key_status: profile.api_key_status.name().to_owned(),
+            rate_limit: RateLimit {
+                limit: limit_status.limit,
+                remaining: limit_status.remaining,
+                reset_at: JsonString(limit_status.reset_at),
+                window_seconds: WINDOW_SECONDS,
+            },
+        }
+    }
+}
+
+impl Example for Profile {
+    fn example() -> Self {
+        let then = moment(EXAMPLE_SECOND);
+        Self {
+            id: 7,
+            username: "ada".to_owned(),
+            email: "ada@example.com".to_owned(),
+            phone: None,
+            country: Some("United Kingdom".to_owned()),
+            country_code: Some("GB".to_owned()),
+            account_type: "free".to_owned(),
+            credit_balance: core::tier::SIGNUP_CREDITS,
+            is_verified: true,
+            is_admin: false,
+            mfa_enabled: false,
+            created_at: then,
+            last_login_at: Some(then),
+            api_key_created_at: Some(then),
+            api_key_status: "active".to_owned(),
+            rate_limit: RateLimit {
+                limit: 500,
+                remaining: 499,
+                reset_at: then,
+                window_seconds: WINDOW_SECONDS,
+            },
+        }
+    }
+}
+
+impl Example for ProfileForm {
+    fn example() -> Self {
+        Self {
+            username: Some(json_string("ada.lovelace")),
+            phone: MaybeUndefined::Undefined,
+            country: MaybeUndefined::Undefined,
+            country_code: MaybeUndefined::Undefined,
+        }
+    }
+}

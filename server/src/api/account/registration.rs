@@ -1,0 +1,211 @@
+//! Registration, and the code that confirms it.
+
+use account_core as core;
+use account_core::{Code, Contact, Email, Password, Username};
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{EXAMPLE_KEY, EXAMPLE_SESSION, fault, refuse, refuse_faults, text};
+use crate::http::{
+    Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string, validation::Fault,
+};
+
+/// What every well-formed registration is answered, whoever has the e-mail.
+const SENT: &str = "A verification code has been sent. Check your e-mail.";
+/// What every request for a code is answered.
+pub(super) const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Registration;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Registration {
+    /// Register an account.
+    ///
+    /// Sends a letter with a code of six digits, valid for 10 minutes, to confirm with
+    /// `POST /user/verify-otp`. Registering an unverified e-mail again, a minute later or more,
+    /// sends a fresh code for the newest form. The answer does not tell whether the e-mail has an
+    /// account already: its letter does.
+    #[oai(path = "/register", method = "post", operation_id = "register_account")]
+    async fn register(
+        &self,
+        anonymous: Anonymous,
+        form: Body<RegistrationForm>,
+    ) -> Result<Answer<Registered>> {
+        let call = anonymous.call();
+        let form = form.0.check().map_err(|faults| refuse_faults(call, faults))?;
+        let registered = call.service.accounts.register(form, call.at).await;
+        registered.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(Registered { message: SENT.to_owned() }).with_root_message(SENT))
+    }
+
+    /// Send the registration code again.
+    ///
+    /// At most one letter a minute and ten a day. The answer is the same whether or not there is
+    /// a registration to confirm.
+    #[oai(path = "/resend-otp", method = "post", operation_id = "resend_registration_code")]
+    async fn resend(&self, anonymous: Anonymous, body: Body<EmailForm>) -> Result<Answer<Message>> {
+        let call = anonymous.call();
+        let sent = call.service.accounts.resend_registration_code(&body.email, call.at).await;
+        sent.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(Message::new(NEUTRAL)))
+    }
+
+    /// Confirm a registration.
+    ///
+    /// Opens the account, credits it with 350 credits and answers its API key.
+    #[oai(path = "/verify-otp", method = "post", operation_id = "verify_registration")]
+    async fn verify(&self, anonymous: Anonymous, body: Body<CodeForm>) -> Result<Answer<SignedIn>> {
+        let call = anonymous.call();
+        let accounts = &call.service.accounts;
+        let signed_in = accounts.verify_registration(&body.email, &body.otp, call.at).await;
+        let signed_in = signed_in.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(SignedIn::new(&signed_in, "E-mail verified. Keep your API key.")))
+    }
+}
+
+/// Who registers.
+#[derive(Clone, Object)]
+#[oai(rename = "RegistrationRequest", example)]
+pub struct RegistrationForm {
+    /// The name of the account; not taken by another one.
+    pub username: JsonString<Username>,
+    /// The address that codes are sent to.
+    pub email: JsonString<Email>,
+    /// 8 to 1,024 bytes, and none of the commonest.
+    pub password: JsonString<Password>,
+    /// A telephone number.
+    #[oai(nullable, validator(max_length = 100))]
+    pub phone: Option<Text>,
+    /// The name of a country.
+    #[oai(nullable, validator(max_length = 100))]
+    pub country: Option<Text>,
+    /// The country's code, as in `GB` or `+44`.
+    #[oai(nullable, validator(max_length = 100))]
+    pub country_code: Option<Text>,
+}
+
+impl RegistrationForm {
+    /// The form as the rules take it; what a schema cannot say is checked here.
+    fn check(self) -> Result<core::Registration, Vec<Fault>> {
+        let contact =
+            Contact::parse(text(&self.phone), text(&self.country), text(&self.country_code))
+                .map_err(|errors| errors.iter().map(fault).collect::<Vec<_>>())?;
+        Ok(core::Registration {
+            username: self.username.0,
+            email: self.email.0,
+            password: self.password.0,
+            contact,
+        })
+    }
+}
+
+/// An e-mail address.
+#[derive(Clone, Object)]
+#[oai(rename = "EmailRequest", example)]
+pub struct EmailForm {
+    /// The address that the code is sent to.
+    pub email: JsonString<Email>,
+}
+
+/// A code and the address that it was sent to.
+#[derive(Clone, Object)]
+#[oai(rename = "CodeRequest", example)]
+pub struct CodeForm {
+    /// The address that the code was sent to.
+    pub email: JsonString<Email>,
+    /// The six digits of the code.
+    pub otp: JsonString<Code>,
+}
+
+/// A word to a person.
+#[derive(Clone, Object)]
+#[oai(example)]
+pub struct Message {
+    /// What happened.
+    pub message: String,
+}
+
+impl Message {
+    pub(super) fn new(message: &str) -> Self {
+        Self { message: message.to_owned() }
+    }
+}
+
+/// A registration that waits for its code.
+#[derive(Clone, Object)]
+#[oai(rename = "Registered", example)]
+pub struct Registered {
+    /// What happened; said beside `data` as well.
+    pub message: String,
+}
+
+/// What a sign-in hands out.
+#[derive(Clone, Object)]
+#[oai(rename = "SignedIn", example)]
+pub struct SignedIn {
+    /// The account's API key, for the header `X-API-Key`.
+    pub api_key: String,
+    /// The session, for the header `X-Session-Token`; ends after 24 hours without use.
+    pub session_token: String,
+    /// What happened.
+    pub message: String,
+}
+
+impl SignedIn {
+    pub(super) fn new(signed_in: &core::SignedIn, message: &str) -> Self {
+        Self {
+            api_key: signed_in.api_key.expose().to_owned(),
+            session_token: signed_in.session_token.expose().to_owned(),
+            message: message.to_owned(),
+        }
+    }
+}
+
+impl Example for RegistrationForm {
+    fn example() -> Self {
+        Self {
+            username: json_string("ada"),
+            email: json_string("ada@example.com"),
+            password: json_string("a long and private sentence"),
+            phone: None,
+            country: Some("United Kingdom".into()),
+            country_code: Some("GB".into()),
+        }
+    }
+}
+
+impl Example for EmailForm {
+    fn example() -> Self {
+        Self { email: json_string("ada@example.com") }
+    }
+}
+
+impl Example for CodeForm {
+    fn example() -> Self {
+        Self { email: json_string("ada@example.com"), otp: json_string("271828") }
+    }
+}
+
+impl Example for Registered {
+    fn example() -> Self {
+        Self { message: SENT.to_owned() }
+    }
+}
+
+impl Example for Message {
+    fn example() -> Self {
+        Self::new(NEUTRAL)
+    }
+}
+
+impl Example for SignedIn {
+    fn example() -> Self {
+        Self {
+            api_key: EXAMPLE_KEY.to_owned(),
+            session_token: EXAMPLE_SESSION.to_owned(),
+            message: "E-mail verified. Keep your API key.".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Sessions: whether one is valid, and its end.
+
+use poem::{Error, Result};
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{refuse, registration::Message};
+use crate::http::{AccountHolder, Answer, ApiError, Tag};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Sessions;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Sessions {
+    /// End the session.
+    ///
+    /// The session of `X-Session-Token` is over; the key goes on. Without the header there is
+    /// nothing to end, and the answer is the same. Not for guests.
+    #[oai(path = "/logout", method = "post", operation_id = "log_out")]
+    async fn log_out(&self, caller: AccountHolder) -> Result<Answer<Message>> {
+        let call = caller.call();
+        let account = caller.caller();
+        if let Some(token) = caller.session() {
+            let ended = call.service.accounts.logout(token, account.id).await;
+            ended.map_err(|error| refuse(call, error))?;
+        }
+        Ok(Answer::new(Message::new("Logged out.")))
+    }
+
+    /// Tell whether the session is valid.
+    ///
+    /// False without `X-Session-Token`; a token that is not valid is answered 401. Not for guests.
+    #[oai(path = "/validate-session", method = "post", operation_id = "validate_session")]
+    async fn validate(&self, caller: AccountHolder) -> Result<Answer<SessionState>> {
+        Ok(Answer::new(SessionState { valid: caller.session().is_some() }))
+    }
+
+    /// Keep the session alive.
+    ///
+    /// 200 while the session of `X-Session-Token` is valid, 401 otherwise. Not for guests.
+    #[oai(path = "/session-pulse", method = "get", operation_id = "pulse_session")]
+    async fn pulse(&self, caller: AccountHolder) -> Result<Answer<SessionState>> {
+        if caller.session().is_none() {
+            let surface = caller.call().surface;
+            return Err(Error::from_response(ApiError::Session.into_response(surface)));
+        }
+        Ok(Answer::new(SessionState { valid: true }))
+    }
+}
+
+/// Whether a session is valid.
+#[derive(Clone, Object)]
+#[oai(rename = "SessionState", example)]
+pub struct SessionState {
+    /// Whether the session of the token is valid.
+    pub valid: bool,
+}
+
+impl Example for SessionState {
+    fn example() -> Self {
+        Self { valid: true }
+    }
+}

@@ -1,0 +1,279 @@
+//! The usage dashboard.
+
+use account_core::{self as core, UsageQuery, UsageReport};
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use super::{EXAMPLE_SECOND, refuse};
+use crate::http::{
+    AccountHolder, Answer, Date, JsonString, Moment, Query, Tag,
+    json_string::{date, moment},
+};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Usages;
+
+#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+impl Usages {
+    /// Read the account's usage.
+    ///
+    /// Requests, credits and response times, by day, by endpoint and one by one, newest first. The
+    /// filters apply to all of it. Not for guests.
+    #[oai(path = "/usage", method = "get", operation_id = "get_usage")]
+    async fn usage(
+        &self,
+        caller: AccountHolder,
+        /// How many UTC days back, today among them; 1 to 366.
+        #[oai(default = "thirty", validator(minimum(value = "1"), maximum(value = "366")))]
+        days: Query<u32>,
+        /// The page of `requests`, from 1.
+        #[oai(default = "one", validator(minimum(value = "1"), maximum(value = "1000000")))]
+        page: Query<u32>,
+        /// Requests on a page; 1 to 500.
+        #[oai(default = "fifty", validator(minimum(value = "1"), maximum(value = "500")))]
+        page_size: Query<u32>,
+        /// Only endpoints of this path, or that start with it.
+        endpoint_filter: Query<Option<String>>,
+        /// Only this method, in any case.
+        method_filter: Query<Option<String>>,
+    ) -> Result<Answer<Usage>> {
+        let call = caller.call();
+        let account = caller.caller();
+        let query = UsageQuery {
+            days: *days,
+            page: *page,
+            page_size: *page_size,
+            endpoint_filter: endpoint_filter.0,
+            method_filter: method_filter.0,
+        };
+        let accounts = &call.service.accounts;
+        let report = accounts.usage(account.id, &query, call.at).await;
+        let report = report.map_err(|error| refuse(call, error))?;
+        let profile = accounts.profile(account.id).await.map_err(|error| refuse(call, error))?;
+        Ok(Answer::new(Usage::new(&profile, report)))
+    }
+}
+
+fn thirty() -> u32 {
+    30
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn fifty() -> u32 {
+    50
+}
+
+/// What an account has called, and what it cost.
+#[derive(Clone, Object)]
+#[oai(rename = "Usage", example)]
+pub struct Usage {
+    /// How the account stands.
+    pub account: UsageAccount,
+    /// All of it together.
+    pub summary: UsageSummary,
+    /// By day, ascending; days without a request are left out.
+    pub daily_usage: Vec<DailyUsage>,
+    /// By endpoint, the most called first.
+    pub endpoint_breakdown: Vec<EndpointUsage>,
+    /// One by one, newest first.
+    pub requests: Vec<UsageRequest>,
+    /// Which of them these are.
+    pub pagination: Pagination,
+}
+
+/// How the account stands.
+#[derive(Clone, Object)]
+pub struct UsageAccount {
+    /// Credits of the account.
+    pub credit_balance: u64,
+    /// The account's tier, in lower case.
+    pub account_type: String,
+    /// Requests that an hour allows.
+    pub rate_limit_per_hour: u32,
+}
+
+/// All requests together.
+#[derive(Clone, Object)]
+pub struct UsageSummary {
+    /// How many requests.
+    pub total_requests: u64,
+    /// What they cost.
+    pub total_credits_used: u64,
+    /// What one cost on average.
+    pub avg_credits_per_request: f64,
+    /// How long one took on average, in milliseconds.
+    pub avg_response_time_ms: f64,
+}
+
+/// The requests of a day.
+#[derive(Clone, Object)]
+pub struct DailyUsage {
+    /// The UTC day.
+    pub date: Date,
+    /// How many requests.
+    pub request_count: u64,
+    /// What they cost.
+    pub credits_used: u64,
+}
+
+/// The requests of an endpoint.
+#[derive(Clone, Object)]
+pub struct EndpointUsage {
+    /// The endpoint's path.
+    pub endpoint: String,
+    /// How many requests.
+    pub request_count: u64,
+    /// What they cost.
+    pub credits_used: u64,
+    /// How long one took on average, in milliseconds.
+    pub avg_response_time_ms: f64,
+}
+
+/// One request.
+#[derive(Clone, Object)]
+pub struct UsageRequest {
+    /// The request's number.
+    pub id: i64,
+    /// The endpoint's path.
+    pub endpoint: String,
+    /// The method.
+    pub method: String,
+    /// The status of the answer.
+    pub status_code: u16,
+    /// What it cost.
+    pub credits_used: u32,
+    /// How long it took, in milliseconds.
+    pub response_time_ms: u32,
+    /// Where it came from.
+    pub ip_address: String,
+    /// When it came.
+    pub created_at: Moment,
+}
+
+/// Which page of a list this is.
+#[derive(Clone, Object)]
+pub struct Pagination {
+    /// The page, from 1.
+    pub page: u32,
+    /// Entries on a page.
+    pub page_size: u32,
+    /// Entries on all pages.
+    pub total: u64,
+    /// How many pages there are.
+    pub total_pages: u64,
+}
+
+impl Usage {
+    fn new(profile: &core::Profile, report: UsageReport) -> Self {
+        let summary = report.summary;
+        Self {
+            account: UsageAccount {
+                credit_balance: profile.credit_balance,
+                account_type: profile.tier.name().to_owned(),
+                rate_limit_per_hour: profile.hourly_limit,
+            },
+            summary: UsageSummary {
+                total_requests: summary.total_requests,
+                total_credits_used: summary.total_credits_used,
+                avg_credits_per_request: summary.avg_credits_per_request,
+                avg_response_time_ms: summary.avg_response_time_ms,
+            },
+            daily_usage: report.daily.into_iter().map(DailyUsage::from).collect(),
+            endpoint_breakdown: report.endpoints.into_iter().map(EndpointUsage::from).collect(),
+            requests: report.requests.into_iter().map(UsageRequest::from).collect(),
+            pagination: Pagination::from(&report.page),
+        }
+    }
+}
+
+impl From<core::DailyUsage> for DailyUsage {
+    fn from(day: core::DailyUsage) -> Self {
+        Self {
+            date: JsonString(day.date),
+            request_count: day.request_count,
+            credits_used: day.credits_used,
+        }
+    }
+}
+
+impl From<core::EndpointUsage> for EndpointUsage {
+    fn from(usage: core::EndpointUsage) -> Self {
+        Self {
+            endpoint: usage.endpoint,
+            request_count: usage.request_count,
+            credits_used: usage.credits_used,
+            avg_response_time_ms: usage.avg_response_time_ms,
+        }
+    }
+}
+
+impl From<core::UsageRequest> for UsageRequest {
+    fn from(request: core::UsageRequest) -> Self {
+        Self {
+            id: request.id,
+            endpoint: request.endpoint,
+            method: request.method,
+            status_code: request.status,
+            credits_used: request.credits,
+            response_time_ms: request.response_time_ms,
+            ip_address: request.ip.to_string(),
+            created_at: JsonString(request.at),
+        }
+    }
+}
+
+impl From<&core::Page> for Pagination {
+    fn from(page: &core::Page) -> Self {
+        Self {
+            page: page.page,
+            page_size: page.page_size,
+            total: page.total,
+            total_pages: page.total_pages(),
+        }
+    }
+}
+
+impl Example for Usage {
+    fn example() -> Self {
+        let endpoint = "/quantlib/pricing/bs/price".to_owned();
+        Self {
+            account: UsageAccount {
+                credit_balance: 345,
+                account_type: "pro".to_owned(),
+                rate_limit_per_hour: 5000,
+            },
+            summary: UsageSummary {
+                total_requests: 1,
+                total_credits_used: 5,
+                avg_credits_per_request: 5.0,
+                avg_response_time_ms: 1.0,
+            },
+            daily_usage: vec![DailyUsage {
+                date: date(2026, 1, 31),
+                request_count: 1,
+                credits_used: 5,
+            }],
+            endpoint_breakdown: vec![EndpointUsage {
+                endpoint: endpoint.clone(),
+                request_count: 1,
+                credits_used: 5,
+                avg_response_time_ms: 1.0,
+            }],
+            requests: vec![UsageRequest {
+                id: 1,
+                endpoint,
+                method: "POST".to_owned(),
+                status_code: 200,
+                credits_used: 5,
+                response_time_ms: 1,
+                ip_address: "192.0.2.7".to_owned(),
+                created_at: moment(EXAMPLE_SECOND),
+            }],
+            pagination: Pagination { page: 1, page_size: 50, total: 1, total_pages: 1 },
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! The answers to each method of the protocol, in both of its eras.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock},
+};
+
+use poem::endpoint::BoxEndpoint;
+use poem::http::request::Parts;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+        CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult,
+        DiscoverResult, ErrorCode, Implementation, JsonObject, ListPromptsRequestMethod,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ReadResourceResult, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig,
+    },
+    service::RequestContext,
+};
+use serde_json::{Value, json};
+
+use super::{
+    calls::{self, Failure, Outcome},
+    directory, results,
+    tools::{CATALOGUE, Entry, GatewayTool, Target},
+    transport::McpContext,
+};
+use crate::{api::openapi::VERSION, state::AppState, store::ResultWriter};
+
+/// What a client may keep of a list, in milliseconds. Lists change with a release alone.
+const LISTS_KEPT: u64 = 5 * 60 * 1000;
+/// The methods that are served in both eras. A request of one of them that does not decode has
+/// wrong parameters.
+const METHODS: [&str; 5] =
+    ["resources/list", "resources/read", "resources/templates/list", "tools/call", "tools/list"];
+
+/// The gateway as the protocol sees it.
+#[derive(Clone)]
+pub(super) struct Protocol(pub(super) Arc<McpState>);
+
+/// What the answers are made from.
+pub(super) struct McpState {
+    pub(super) service: Arc<AppState>,
+    /// The endpoint that REST calls go through.
+    pub(super) rest: BoxEndpoint<'static>,
+    pub(super) results: ResultWriter,
+}
+
+type Answer<T> = Result<T, ErrorData>;
+
+impl ServerHandler for Protocol {
+    fn get_info(&self) -> ServerConfig {
+        // The SDK asks with every message.
+        static INFO: LazyLock<ServerConfig> = LazyLock::new(info);
+        INFO.clone()
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Answer<DiscoverResult> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let mut discovered = DiscoverResult::from_server_info(versions, self.get_info());
+        (discovered.ttl_ms, discovered.cache_scope) = (LISTS_KEPT, CacheScope::Private);
+        Ok(discovered)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<ListToolsResult> {
+        refuse_cursor(request)?;
+        let tools = CATALOGUE.listed(&mcp_context(&context).toolsets);
+        let mut list = ListToolsResult::with_all_items(tools.map(|e| e.tool.clone()).collect());
+        (list.ttl_ms, list.cache_scope) = hints(&context);
+        Ok(list)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<CallToolResponse> {
+        let Some(entry) = CATALOGUE.find(&request.name) else {
+            let message = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let caller = mcp_context(&context);
+        let arguments = calls::arguments(request.arguments);
+        let version = version(&context);
+        let result = match entry.target {
+            Target::Operation(_) => {
+                self.run(caller, entry, arguments, version, |_, data| data).await
+            }
+            Target::Gateway(GatewayTool::Search) => search(&arguments),
+            Target::Gateway(GatewayTool::Describe) => describe(&arguments),
+            Target::Gateway(GatewayTool::Call) => {
+                self.call_by_name(caller, arguments, version).await
+            }
+            Target::Gateway(GatewayTool::Read) => self.read_result(caller, &arguments).await,
+        };
+        result.or_else(|failure| Ok(failed(&failure))).map(CallToolResponse::from)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<ListResourcesResult> {
+        refuse_cursor(request)?;
+        let mut list = ListResourcesResult::with_all_items(Vec::new());
+        (list.ttl_ms, list.cache_scope) = hints(&context);
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<ListResourceTemplatesResult> {
+        refuse_cursor(request)?;
+        let mut list = ListResourceTemplatesResult::with_all_items(vec![template()]);
+        (list.ttl_ms, list.cache_scope) = hints(&context);
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<ReadResourceResponse> {
+        let uri = request.uri;
+        let caller = mcp_context(&context);
+        let found = match results::parse_address(&uri) {
+            Some(id) => self
+                .kept(caller, id)
+                .await
+                .map_err(|failure| ErrorData::internal_error(failure.message, None))?,
+            None => None,
+        };
+        let Some(body) = found else {
+            let data = json!({ "uri": uri });
+            return Err(ErrorData::resource_not_found("Resource not found", Some(data)));
+        };
+        let contents = ResourceContents::text(body, uri).with_mime_type("application/json");
+        let mut read = ReadResourceResult::new(vec![contents]);
+        (read.ttl_ms, read.cache_scope) = hints(&context);
+        Ok(read.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<ListPromptsResult> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<CompleteResult> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Answer<CustomResult> {
+        let method = request.method;
+        let is_handshake = method == "initialize" && !is_current(&context);
+        if is_handshake || METHODS.contains(&method.as_str()) {
+            let message = format!("The parameters of {method} are not what it takes");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("Method not found: {method}");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+}
+
+impl Protocol {
+    /// Calls an operation of the document, keeps its result, and shapes it.
+    async fn run(
+        &self,
+        context: &McpContext,
+        entry: &'static Entry,
+        arguments: JsonObject,
+        version: String,
+        wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
+    ) -> Result<CallToolResult, Failure> {
+        let outcome = calls::call(&self.0.rest, context, entry, arguments).await;
+        let mut outcome = outcome.expect("only operations are run");
+        if !outcome.was_kept {
+            outcome.was_kept = self.keep(context, &outcome).await;
+        }
+        if outcome.is_large {
+            return Ok(calls::run_blocking(move || outcome.shape(&version, wrap)).await);
+        }
+        Ok(outcome.shape(&version, wrap))
+    }
+
+    /// Keeps an envelope that went with no charge; where the store fails, the result is answered all the same, as it was
+    /// paid for.
+    async fn keep(&self, context: &McpContext, outcome: &Outcome) -> bool {
+        let Some(result) = outcome.to_keep(context) else { return false };
+        match self.0.results.keep(result).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::error!(%error, "a result could not be kept");
+                false
+            }
+        }
+    }
+
+    async fn call_by_name(
+        &self,
+        context: &McpContext,
+        mut arguments: JsonObject,
+        version: String,
+    ) -> Result<CallToolResult, Failure> {
+        let name = text(&arguments, "name")?;
+        let entry = known(&name)?;
+        if matches!(entry.target, Target::Gateway(_)) {
+            return Err(invalid(format!("{name} is listed: call it directly.")));
+        }
+        let arguments = match arguments.remove("arguments") {
+            None | Some(Value::Null) => JsonObject::new(),
+            Some(Value::Object(arguments)) => arguments,
+            Some(_) => return Err(invalid("arguments: value is not a valid dict")),
+        };
+        let wrap = |tool: &str, data| json!({ "tool": tool, "data": data });
+        self.run(context, entry, arguments, version, wrap).await
+    }
+
+    async fn read_result(
+        &self,
+        context: &McpContext,
+        arguments: &JsonObject,
+    ) -> Result<CallToolResult, Failure> {
+        let name = text(arguments, "id")?;
+        let path = optional_text(arguments, "path")?.unwrap_or_default();
+        let offset = count(arguments, "offset", 0, 0)?;
+        let limit = count(arguments, "limit", 1, 1000)?;
+        let body = match results::parse(&name) {
+            Some(id) => self.kept(context, id).await?.map(|body| (id, body)),
+            None => None,
+        };
+        let Some((id, body)) = body else {
+            let message = format!(
+                "There is no result {name:?} of this account. Results are kept for 24 hours."
+            );
+            return Err(Failure { code: "not_found", message });
+        };
+        let read = move || results::part(id, &body, &path, offset, limit);
+        // A kept result may hold megabytes.
+        Ok(results::structured(calls::run_blocking(read).await?))
+    }
+
+    async fn kept(
+        &self,
+        context: &McpContext,
+        id: account_core::ResultId,
+    ) -> Result<Option<String>, Failure> {
+        let accounts = &self.0.service.accounts;
+        accounts.kept_result(context.caller.id, id, context.at).await.map_err(|error| {
+            tracing::error!(%error, "a result could not be read");
+            let message = "The service cannot read results now.".to_owned();
+            Failure { code: "busy", message }
+        })
+    }
+}
+
+/// Whose request it is, as the guard has put it there.
+fn mcp_context(context: &RequestContext<RoleServer>) -> &McpContext {
+    let parts = context.extensions.get::<Parts>().expect("the transport hands on its request");
+    parts.extensions.get().expect("no request passes the guard without")
+}
+
+fn version(context: &RequestContext<RoleServer>) -> String {
+    context.protocol_version().map(|version| version.as_str().to_owned()).unwrap_or_default()
+}
+
+/// Whether the request is of the era without a handshake.
+fn is_current(context: &RequestContext<RoleServer>) -> bool {
+    version(context).as_str() >= ProtocolVersion::V_2026_07_28.as_str()
+}
+
+/// How long an answer may be kept, and by whom; older revisions know no such words.
+fn hints(context: &RequestContext<RoleServer>) -> (Option<u64>, Option<CacheScope>) {
+    let knows = is_current(context);
+    (knows.then_some(LISTS_KEPT), knows.then_some(CacheScope::Private))
+}
+
+/// Every list is one page, so no cursor was ever handed out.
+fn refuse_cursor(request: Option<PaginatedRequestParams>) -> Answer<()> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("Unknown cursor", None)),
+    }
+}
+
+fn info() -> ServerConfig {
+    let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+    let mut server = Implementation::new("svc", VERSION);
+    server.title = Some("Financial computations".to_owned());
+    let mut info = ServerConfig::new(capabilities).with_server_info(server);
+    info.protocol_version = ProtocolVersion::V_2025_11_25;
+    info.with_instructions(instructions())
+}
+
+fn instructions() -> String {
+    format!(
+        "Exact financial computations: prices, portfolios, curves, bonds, entropies, capital \
+         ratios. The core tools find, describe and call every other tool by name; \
+         `?toolsets=NAMES` on the address lists sets of them directly: {}, or `all`. Each tool \
+         says its tier and cost; a refused call costs nothing. Results are kept for 24 hours at \
+         {}.",
+        CATALOGUE.toolsets().join(", "),
+        results::TEMPLATE,
+    )
+}
+
+fn template() -> ResourceTemplate {
+    ResourceTemplate::new(results::TEMPLATE, "result")
+        .with_title("Result")
+        .with_description(
+            "The whole envelope of an earlier call, for 24 hours, for its own account.",
+        )
+        .with_mime_type("application/json")
+}
+
+fn search(arguments: &JsonObject) -> Result<CallToolResult, Failure> {
+    let query = text(arguments, "query")?;
+    let limit = count(arguments, "limit", 1, 10)?;
+    Ok(results::structured(directory::search(&query, limit.min(100))))
+}
+
+fn describe(arguments: &JsonObject) -> Result<CallToolResult, Failure> {
+    Ok(results::structured(directory::describe(known(&text(arguments, "name")?)?)))
+}
+
+fn known(name: &str) -> Result<&'static Entry, Failure> {
+    let unknown = || {
+        invalid(format!("name: there is no tool {name:?}; search_tools finds those that there are"))
+    };
+    CATALOGUE.find(name).ok_or_else(unknown)
+}
+
+fn text(arguments: &JsonObject, name: &str) -> Result<String, Failure> {
+    optional_text(arguments, name)?.ok_or_else(|| invalid(format!("{name}: field required")))
+}
+
+fn optional_text(arguments: &JsonObject, name: &str) -> Result<Option<String>, Failure> {
+    match arguments.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(invalid(format!("{name}: str type expected"))),
+    }
+}
+
+fn count(arguments: &JsonObject, name: &str, least: u64, default: usize) -> Result<usize, Failure> {
+    let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {
+        return Ok(default);
+    };
+    let number = value.as_u64().filter(|number| *number >= least);
+    let number = number.and_then(|number| usize::try_from(number).ok());
+    number
+        .ok_or_else(|| invalid(format!("{name}: value is not a whole number of at least {least}")))
+}
+
+fn invalid(message: impl Into<Cow<'static, str>>) -> Failure {
+    Failure { code: "invalid_arguments", message: message.into().into_owned() }
+}
+
+/// A failure of the gateway's own tools, which the model can mend.
+fn failed(failure: &Failure) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(failure.message.clone())])
+}

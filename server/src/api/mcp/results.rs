@@ -1,0 +1,358 @@
+//! The envelope of a result: how it is made, cut where it is too large, and read again.
+
+use account_core::{ResultId, ResultTemplate, StoredResult, accounts::results::KEPT};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
+use serde_json::{Map, Value, json};
+
+use super::{
+    calls::{Called, Failure, Outcome},
+    transport::McpContext,
+};
+
+/// The address of a result, up to its id.
+const ADDRESS: &str = "svc://results/";
+/// The template of these addresses.
+pub(super) const TEMPLATE: &str = "svc://results/{id}";
+/// Data up to this many bytes come whole.
+const INLINE: usize = 40 * 1024;
+/// The largest envelope that is kept.
+const LARGEST_KEPT: usize = 4 * 1024 * 1024;
+/// The first revision of the protocol that knows links to resources.
+const KNOWS_LINKS: &str = "2025-06-18";
+
+/// The address of a result.
+pub(super) fn address(id: u128) -> String {
+    format!("{ADDRESS}{}", uuid::Uuid::from_u128(id))
+}
+
+/// The id in an address.
+pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
+    let id = uri.strip_prefix(ADDRESS)?;
+    // Only the one spelling that is handed out.
+    let read: uuid::Uuid = id.parse().ok()?;
+    (read.to_string() == id).then(|| ResultId(read.as_u128()))
+}
+
+/// The id in an address, or an id alone.
+pub(super) fn parse(text: &str) -> Option<ResultId> {
+    parse_address(text).or_else(|| parse_address(&format!("{ADDRESS}{text}")))
+}
+
+impl Called {
+    fn tool(&self) -> &'static str {
+        &self.entry.tool.name
+    }
+
+    /// One sentence about it.
+    fn summary(&self, failure: Option<&Failure>) -> String {
+        let title = self.entry.tool.title.as_deref().unwrap_or_default();
+        match failure {
+            None => format!("{title}: {} credits taken.", self.cost),
+            Some(failure) => format!("{title} failed: {}", failure.message),
+        }
+    }
+
+    /// The envelope around the data, which are JSON already, or around the failure.
+    pub(super) fn envelope(&self, answer: Result<&str, &Failure>) -> ResultTemplate {
+        let error = answer
+            .err()
+            .map(|Failure { code, message }| json!({ "code": code, "message": message }));
+        let told = json!({
+            "svc": "result/v1",
+            "tool": self.tool(),
+            "status": if error.is_none() { "ok" } else { "error" },
+            "summary": self.summary(answer.err()),
+            "error": error,
+            "meta": {
+                "id": uuid::Uuid::from_u128(self.id).to_string(),
+                "uri": address(self.id),
+                "http_status": self.status.as_u16(),
+                "created_at": json_string(self.at),
+                "expires_at": json_string(self.at + KEPT),
+            },
+        });
+        let told = told.to_string();
+        let fields = told.strip_suffix('}').expect("an object ends so");
+        let (data, cost) = (answer.unwrap_or("null"), self.cost);
+        ResultTemplate {
+            before: format!("{fields},\"data\":{data},\"credits\":{{\"cost\":{cost},\"balance\":"),
+            after: "}}".to_owned(),
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether the envelope is worth keeping: a call that came too early, or to a service that
+    /// could not answer, is made again and not read back.
+    fn is_worth_keeping(&self) -> bool {
+        self.answer.is_ok() || (self.called.status.is_client_error() && self.retry_after.is_none())
+    }
+
+    /// The envelope as it is still to be kept, if it is.
+    pub(super) fn to_keep(&self, context: &McpContext) -> Option<StoredResult> {
+        if !self.is_worth_keeping() {
+            return None;
+        }
+        let data = self.answer.as_ref().map(Value::to_string);
+        let body =
+            self.called.envelope(data.as_deref().map_err(|failure| *failure)).with(self.balance);
+        let (id, owner) = (ResultId(self.called.id), context.caller.id);
+        (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
+    }
+
+    /// What the protocol carries: the data, and the same as text; or the failure, in words.
+    ///
+    /// `wrap` says how the data stand in the structured content.
+    pub(super) fn shape(
+        self,
+        version: &str,
+        wrap: impl FnOnce(&str, Value) -> Value,
+    ) -> CallToolResult {
+        let (meta, was_kept) = (self.meta(), self.was_kept);
+        let (uri, tool) = (address(self.called.id), self.called.tool());
+        let mut result = match self.answer {
+            Err(failure) => CallToolResult::error(vec![ContentBlock::text(advice(
+                &failure,
+                self.retry_after,
+                self.balance,
+            ))]),
+            Ok(data) if length(&data) <= INLINE => structured(wrap(tool, data)),
+            Ok(data) => {
+                let mut result = structured(wrap(tool, cut(&data, INLINE)));
+                let note = note(length(&data), was_kept.then_some(&uri));
+                result.content.push(ContentBlock::text(note));
+                if was_kept && version >= KNOWS_LINKS {
+                    result.content.push(link(uri, tool));
+                }
+                result
+            }
+        };
+        result.meta = Some(meta);
+        result
+    }
+
+    fn meta(&self) -> MetaObject {
+        let mut meta = Map::new();
+        let cost = self.called.cost;
+        meta.insert("credits".into(), json!({ "cost": cost, "balance": self.balance }));
+        if let Some((remaining, reset)) = self.limit {
+            meta.insert("rate_limit".into(), json!({ "remaining": remaining, "reset": reset }));
+        }
+        if self.was_kept {
+            meta.insert("result".into(), address(self.called.id).into());
+        }
+        MetaObject(meta)
+    }
+}
+
+fn json_string(at: account_core::Timestamp) -> String {
+    at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
+}
+
+/// How many bytes a value has as JSON.
+fn length(value: &Value) -> usize {
+    /// Counts what is written to it.
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, value).expect("a value is JSON");
+    count.0
+}
+
+/// Structured content and the same JSON as text.
+pub(super) fn structured(value: Value) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
+    result.structured_content = Some(value);
+    result
+}
+
+/// A failure, with what the model can do about it.
+fn advice(failure: &Failure, retry_after: Option<u64>, balance: u64) -> String {
+    let message = &failure.message;
+    let advice = match failure.code {
+        "invalid_arguments" => {
+            "Nothing was charged. Mend the arguments and call again; describe_tool tells the schema."
+        }
+        "insufficient_credits" => "Nothing was charged. search_tools tells what other tools cost.",
+        "insufficient_tier" => "Nothing was charged. search_tools tells the tier of each tool.",
+        "too_large" => "Nothing was charged. Send less at once.",
+        "rate_limited" | "busy" => "Nothing was charged. Call again later.",
+        _ => "Nothing was charged.",
+    };
+    let balance = match failure.code {
+        "insufficient_credits" => format!(" The balance is {balance} credits."),
+        _ => String::new(),
+    };
+    let wait = retry_after.map(|seconds| format!(" Wait {seconds} seconds.")).unwrap_or_default();
+    format!("{message}\n{advice}{balance}{wait}")
+}
+
+fn note(length: usize, kept: Option<&String>) -> String {
+    match kept {
+        Some(uri) => format!(
+            "This result was cut: whole it has {length} bytes, and its lists are longer than \
+             shown. It is kept for 24 hours at {uri}; read_result reads it in parts."
+        ),
+        None => format!(
+            "This result was cut: whole it has {length} bytes, which is too much to be kept, and \
+             its lists are longer than shown. Ask for less at once."
+        ),
+    }
+}
+
+fn link(uri: String, tool: &str) -> ContentBlock {
+    let description = "The whole result, kept for 24 hours.";
+    let resource = Resource::new(uri, "result")
+        .with_title(format!("Result of {tool}"))
+        .with_description(description)
+        .with_mime_type("application/json");
+    ContentBlock::resource_link(resource)
+}
+
+/// Shortens every list of `value` to a common length, so that at most `limit` bytes are left; it
+/// keeps to the schema that the whole kept to.
+pub(super) fn cut(value: &Value, limit: usize) -> Value {
+    let mut most = longest(value);
+    loop {
+        let shortened = shorten(value, most);
+        if most == 0 || shortened.to_string().len() <= limit {
+            return shortened;
+        }
+        most /= 2;
+    }
+}
+
+fn longest(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(longest).max().unwrap_or(0).max(items.len()),
+        Value::Object(fields) => fields.values().map(longest).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn shorten(value: &Value, most: usize) -> Value {
+    match value {
+        Value::Array(items) => items.iter().take(most).map(|item| shorten(item, most)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), shorten(value, most))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// A part of a kept result, as `read_result` answers it.
+pub(super) fn part(
+    id: ResultId,
+    body: &str,
+    path: &str,
+    offset: usize,
+    limit: usize,
+) -> Result<Value, Failure> {
+    let envelope: Value = serde_json::from_str(body).unwrap_or_default();
+    let Some(found) = envelope.pointer(path) else {
+        let message = format!(
+            "There is nothing at {path:?} in this result. A path is a JSON pointer, as /data."
+        );
+        return Err(Failure { code: "invalid_arguments", message });
+    };
+    let mut part = json!({ "uri": address(id.0), "path": path });
+    match found {
+        Value::Array(items) => {
+            let wanted: Vec<&Value> = items.iter().skip(offset).take(limit).collect();
+            let wanted = fitting(&wanted);
+            let next = offset.saturating_add(wanted.len());
+            part["value"] = wanted.into_iter().cloned().collect();
+            part["total"] = items.len().into();
+            if next < items.len() && next > offset {
+                part["next_offset"] = next.into();
+            }
+        }
+        value => part["value"] = cut(value, INLINE),
+    }
+    Ok(part)
+}
+
+/// As many of the first items as may be answered at once, and at least one.
+fn fitting<'a>(items: &[&'a Value]) -> Vec<&'a Value> {
+    let mut left = INLINE;
+    let mut fitting = Vec::new();
+    for item in items {
+        let length = item.to_string().len() + 1;
+        if length > left && !fitting.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(length);
+        fitting.push(*item);
+    }
+    fitting
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_in_the_one_spelling_that_is_handed_out() {
+        let id = 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef;
+        assert_eq!(parse(&address(id)), Some(ResultId(id)));
+        assert_eq!(parse("01234567-89ab-cdef-0123-456789abcdef"), Some(ResultId(id)));
+        for other in [
+            "",
+            "svc://results/",
+            "svc://results/1",
+            "svc://results/0123456789abcdef0123456789abcdef",
+            "svc://results/01234567-89AB-cdef-0123-456789abcdef",
+            "svc://results/01234567-89ab-cdef-0123-456789abcdef/",
+            "SVC://results/01234567-89ab-cdef-0123-456789abcdef",
+            "svc://results/../01234567-89ab-cdef-0123-456789abcdef",
+            "http://results/01234567-89ab-cdef-0123-456789abcdef",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+        assert_eq!(parse_address("01234567-89ab-cdef-0123-456789abcdef"), None);
+    }
+
+    #[test]
+    fn a_cut_keeps_the_form_and_shortens_the_lists() {
+        let rows: Vec<Value> = (0..1000).map(|n| json!({ "n": n, "pair": [n, n] })).collect();
+        let whole = json!({ "count": 1000, "rows": rows, "name": "x" });
+        assert_eq!(cut(&whole, 1 << 20), whole);
+        let cut = cut(&whole, 2000);
+        assert!(cut.to_string().len() <= 2000);
+        assert_eq!((&cut["count"], &cut["name"]), (&json!(1000), &json!("x")));
+        let rows = cut["rows"].as_array().expect("a list");
+        assert!(rows.len() > 20, "{}", rows.len());
+        assert_eq!(rows[20], json!({ "n": 20, "pair": [20, 20] }));
+    }
+
+    #[test]
+    fn parts_of_a_result_join_to_the_whole() {
+        let rows: Vec<Value> =
+            (0..5000).map(|n| json!({ "number": n, "text": "abcdefgh" })).collect();
+        let body = json!({ "data": { "rows": rows } }).to_string();
+        let (mut joined, mut offset) = (Vec::new(), 0);
+        loop {
+            let part = part(ResultId(1), &body, "/data/rows", offset, 900).expect("there it is");
+            assert!(part.to_string().len() < INLINE + 500);
+            joined.extend(part["value"].as_array().expect("a list").clone());
+            let Some(next) = part["next_offset"].as_u64() else { break };
+            offset = usize::try_from(next).expect("small");
+        }
+        assert_eq!(joined, rows);
+        assert_eq!(
+            part(ResultId(1), &body, "/none", 0, 1).expect_err("nothing there").code,
+            "invalid_arguments"
+        );
+    }
+}

@@ -1,0 +1,496 @@
+//! What a message meets on its way in, in this order: host, origin, token, limit, media types,
+//! size, JSON, form. Then the SDK takes it; what the SDK says in plain text is said in the
+//! protocol's words.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use account_core::{AccessToken, AccountCaller, AccountId, Timestamp};
+use bytes::Bytes;
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
+use poem::{
+    Endpoint, Request, RequestBody, Response, Result,
+    endpoint::{BoxEndpoint, EndpointExt, TowerCompatExt},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
+};
+use rmcp::{
+    ErrorData,
+    model::{JsonRpcError, ProtocolVersion, RequestId},
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+    },
+};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::{
+    calls::run_blocking,
+    protocol::{McpState, Protocol},
+};
+use crate::{
+    api::oauth,
+    auth::api_keys::LookupError,
+    http::{ApiError, RequestContext, body},
+    state::{AppState, Settings},
+    store::ResultWriter,
+};
+
+/// Large messages that are read at once; each may hold megabytes.
+const LARGE_MESSAGES: usize = 4;
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+const SESSION_ID: &str = "mcp-session-id";
+
+/// The endpoint of the gateway.
+pub struct Gateway {
+    state: Arc<McpState>,
+    sdk: Arc<BoxEndpoint<'static>>,
+    messages: DefaultKeyedRateLimiter<AccountId>,
+    large: Semaphore,
+    own_host: String,
+    origins: Vec<String>,
+}
+
+/// Who sent a message, and what it asked for beside the message itself.
+#[derive(Clone)]
+pub(super) struct McpContext {
+    /// Whom the token speaks for.
+    pub(super) caller: AccountCaller,
+    /// From where.
+    pub(super) address: IpAddr,
+    /// When.
+    pub(super) at: Timestamp,
+    /// The named sets of tools.
+    pub(super) toolsets: String,
+    /// Whether the message is so large that handling it must not hold up others.
+    pub(super) is_large: bool,
+}
+
+/// A message that has the form of one.
+#[derive(Debug)]
+struct Head {
+    id: Option<RequestId>,
+    method: String,
+    /// The version that the message itself names.
+    version: Option<String>,
+}
+
+impl Gateway {
+    /// The gateway to `rest`, which is what REST calls go through.
+    #[must_use]
+    pub fn new(service: Arc<AppState>, rest: BoxEndpoint<'static>, results: ResultWriter) -> Self {
+        let settings = &service.settings;
+        let own = parse_origin(&settings.mcp_url).unwrap_or_default();
+        let mut origins = settings.allowed_origins.clone();
+        origins.push(own.0.clone());
+        let quota = Quota::per_minute(settings.mcp_messages).allow_burst(settings.mcp_burst);
+        let body_limit = settings.body_limit;
+        let state = Arc::new(McpState { service, rest, results });
+        let protocol = Protocol(state.clone());
+        // Host and origin are judged here, before the token is looked at.
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(body_limit);
+        let sdk = StreamableHttpService::new(
+            move || Ok(protocol.clone()),
+            Arc::new(NeverSessionManager::default()),
+            config,
+        );
+        Self {
+            state,
+            sdk: Arc::new(sdk.compat().boxed()),
+            messages: RateLimiter::keyed(quota),
+            large: Semaphore::new(LARGE_MESSAGES),
+            own_host: own.1,
+            origins: origins.iter().map(|origin| origin.to_ascii_lowercase()).collect(),
+        }
+    }
+
+    /// Forgets accounts that have been quiet.
+    pub fn sweep(&self) {
+        self.messages.retain_recent();
+        self.messages.shrink_to_fit();
+    }
+
+    /// Writes the results that wait.
+    pub async fn close(&self) {
+        self.state.results.close().await;
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.state.service.settings
+    }
+
+    /// Who sends the request, before anything of its body is read.
+    async fn admit(
+        &self,
+        request: &Request,
+        call: &RequestContext,
+    ) -> Result<AccountCaller, Response> {
+        let surface = call.surface;
+        let refuse = |refusal: ApiError| refusal.into_response(surface);
+        let (token, was_sent) = bearer_token(request.headers());
+        let unauthorised = || {
+            let mut response = refuse(ApiError::Account {
+                status: StatusCode::UNAUTHORIZED,
+                message: "Invalid or expired access token",
+                detail: "Send an access token of the authorization server that the header \
+                         WWW-Authenticate leads to."
+                    .to_owned(),
+            });
+            let challenge = oauth::challenge(self.settings(), was_sent);
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+            response
+        };
+        let token = token.ok_or_else(unauthorised)?;
+        let service = &self.state.service;
+        let resource = self.settings().mcp_resource();
+        let bearer = service.bearers.identify(&service.accounts, &token, &resource, call.at).await;
+        let caller = match bearer {
+            Ok(bearer) => bearer.caller,
+            Err(LookupError::Unavailable) => {
+                return Err(refuse(ApiError::Busy { retry_after: Duration::from_secs(1) }));
+            }
+            Err(_) => return Err(unauthorised()),
+        };
+        self.messages.check_key(&caller.id).map_err(|refused| {
+            let retry_after = refused.wait_time_from(self.messages.clock().now());
+            let limit = self.settings().mcp_messages.get();
+            refuse(ApiError::RateLimit { limit, window: "minute", retry_after })
+        })?;
+        Ok(caller)
+    }
+
+    /// Whether the request names this service as its host, or none.
+    fn is_own_host(&self, request: &Request) -> bool {
+        let named = request.header(header::HOST).or_else(|| request.uri().host());
+        let Some(named) = named else { return true };
+        let Ok(authority) = named.parse::<poem::http::uri::Authority>() else { return false };
+        let host = authority.host().to_ascii_lowercase();
+        host == self.own_host || (is_loopback(&host) && is_loopback(&self.own_host))
+    }
+
+    /// Whether a browser's page of this origin may call.
+    fn is_allowed(&self, origin: &HeaderValue) -> bool {
+        let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
+        self.origins.contains(&origin)
+    }
+
+    async fn answer(
+        &self,
+        request: &Request,
+        body: RequestBody,
+        caller: AccountCaller,
+    ) -> Result<Response> {
+        let call = RequestContext::of(request);
+        if !accepts_json(request.headers()) {
+            let refusal = ApiError::Account {
+                status: StatusCode::NOT_ACCEPTABLE,
+                message: "Not acceptable",
+                detail: "Accept application/json.".to_owned(),
+            };
+            return Ok(refusal.into_response(call.surface));
+        }
+        let is_large =
+            body::announced_length(request).is_none_or(|length| length > crate::http::SMALL_BODY);
+        let context = McpContext {
+            caller,
+            address: call.address,
+            at: call.at,
+            toolsets: toolsets(request),
+            is_large,
+        };
+        if !is_large {
+            let bytes = self.read(request, body).await?;
+            let head = read_head(&bytes);
+            return self.pass_on(request, bytes, head, context).await;
+        }
+        // Few large messages at once, and none of them parsed where others wait for an answer.
+        let _place = self.large.acquire().await;
+        let bytes = self.read(request, body).await?;
+        let message = bytes.clone();
+        let head = run_blocking(move || read_head(&message)).await;
+        self.pass_on(request, bytes, head, context).await
+    }
+
+    async fn read(&self, request: &Request, mut body: RequestBody) -> Result<Bytes> {
+        body::read(request, &mut body, self.settings().body_limit).await
+    }
+
+    /// Hands the message to the SDK, and sees to it that errors are in the protocol's words.
+    async fn pass_on(
+        &self,
+        request: &Request,
+        bytes: Bytes,
+        head: Result<Head, Box<JsonRpcError>>,
+        context: McpContext,
+    ) -> Result<Response> {
+        let head = match head {
+            Ok(head) => head,
+            Err(error) => return Ok(refuse(&error)),
+        };
+        if let Some(unknown) = unknown_version(request.headers(), &head) {
+            let known = ProtocolVersion::KNOWN_VERSIONS;
+            let error = ErrorData::unsupported_protocol_version(unknown, known);
+            return Ok(refuse(&JsonRpcError::new(head.id, error)));
+        }
+        let is_large = context.is_large;
+        let message = for_sdk(request, bytes, context);
+        let response = if is_large {
+            let (sdk, here) = (self.sdk.clone(), tokio::runtime::Handle::current());
+            run_blocking(move || here.block_on(sdk.call(message))).await?
+        } else {
+            self.sdk.call(message).await?
+        };
+        in_words_of_the_protocol(response, head.id).await
+    }
+}
+
+impl Endpoint for Gateway {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let call = RequestContext::of(&request).clone();
+        let forbidden = |detail: &str| {
+            let (message, detail) = ("Forbidden", detail.to_owned());
+            let refusal = ApiError::Account { status: StatusCode::FORBIDDEN, message, detail };
+            Ok(refusal.into_response(call.surface))
+        };
+        if !self.is_own_host(&request) {
+            return forbidden("The header Host names another service.");
+        }
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        if origin.as_ref().is_some_and(|origin| !self.is_allowed(origin)) {
+            return forbidden("Pages of this origin may not call. See QS_ALLOWED_ORIGINS.");
+        }
+        let mut response = match *request.method() {
+            Method::OPTIONS if origin.is_some() => preflight(),
+            Method::POST => match self.admit(&request, &call).await {
+                Ok(caller) => {
+                    let (request, body) = request.split();
+                    let answer = self.answer(&request, body, caller).await;
+                    answer.unwrap_or_else(poem::Error::into_response)
+                }
+                Err(refused) => refused,
+            },
+            _ => {
+                let allow = HeaderValue::from_static("POST");
+                ApiError::MethodNotAllowed { allow }.into_response(call.surface)
+            }
+        };
+        if let Some(origin) = origin {
+            let exposed = HeaderValue::from_static("WWW-Authenticate, Retry-After");
+            let headers = response.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+            headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        Ok(response)
+    }
+}
+
+/// What a browser asks before a page of another origin calls.
+fn preflight() -> Response {
+    Response::builder()
+        .status(StatusCode::NO_CONTENT)
+        .header(header::ACCESS_CONTROL_ALLOW_METHODS, "POST")
+        .header(
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
+        )
+        .header(header::ACCESS_CONTROL_MAX_AGE, "3600")
+        .finish()
+}
+
+/// The token of the header `Authorization`, and whether there was anything of the kind.
+fn bearer_token(headers: &HeaderMap) -> (Option<AccessToken>, bool) {
+    let mut lines = headers.get_all(header::AUTHORIZATION).into_iter();
+    let (Some(line), None) = (lines.next(), lines.next()) else {
+        return (None, headers.contains_key(header::AUTHORIZATION));
+    };
+    let text = line.to_str().unwrap_or_default();
+    match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+            (AccessToken::parse(token.trim()), true)
+        }
+        _ => (None, true),
+    }
+}
+
+/// An origin as a browser writes it, and its host.
+fn parse_origin(url: &str) -> Option<(String, String)> {
+    let uri: Uri = url.parse().ok()?;
+    let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
+    Some((format!("{scheme}://{authority}"), authority.host().to_ascii_lowercase()))
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether the client takes JSON. One that says nothing takes anything.
+fn accepts_json(headers: &HeaderMap) -> bool {
+    if !headers.contains_key(header::ACCEPT) {
+        return true;
+    }
+    let lines = headers.get_all(header::ACCEPT).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let media = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let is_refused = parts.any(|parameter| {
+            let weight = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
+            weight.is_some_and(|weight| weight.parse() == Ok(0.0_f32))
+        });
+        ["application/json", "application/*", "*/*"].contains(&media.as_str()) && !is_refused
+    })
+}
+
+/// The named sets of tools in the query. One that cannot be read names none.
+fn toolsets(request: &Request) -> String {
+    let query = request.params::<Vec<(String, String)>>().unwrap_or_default();
+    let named = query.into_iter().filter(|(name, _)| name == "toolsets").map(|(_, sets)| sets);
+    named.collect::<Vec<_>>().join(",")
+}
+
+/// Reads what every message must have, or says what is wrong with it.
+fn read_head(bytes: &[u8]) -> Result<Head, Box<JsonRpcError>> {
+    let refuse = |id, error| Box::new(JsonRpcError::new(id, error));
+    let message: Value = serde_json::from_slice(bytes).map_err(|error| {
+        refuse(None, ErrorData::parse_error(format!("Parse error: {error}"), None))
+    })?;
+    let invalid = |id, what: &'static str| refuse(id, ErrorData::invalid_request(what, None));
+    let Some(fields) = message.as_object() else {
+        let what = match message {
+            Value::Array(_) => "Batches are not served; send one message at a time",
+            _ => "A message is a JSON object",
+        };
+        return Err(invalid(None, what));
+    };
+    let id = match fields.get("id") {
+        None => None,
+        Some(id) if id.is_string() || id.is_i64() => serde_json::from_value(id.clone()).ok(),
+        Some(_) => return Err(invalid(None, "An id is a string or a whole number")),
+    };
+    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(invalid(id, "A message says \"jsonrpc\": \"2.0\""));
+    }
+    if fields.contains_key("result") || fields.contains_key("error") {
+        return Err(invalid(id, "Nothing was asked, so no answer is taken"));
+    }
+    let Some(method) = fields.get("method").and_then(Value::as_str) else {
+        return Err(invalid(id, "A message names its method"));
+    };
+    let params = fields.get("params");
+    if params.is_some_and(|params| !params.is_object()) {
+        return Err(refuse(id, ErrorData::invalid_params("Parameters are an object", None)));
+    }
+    let version = params.and_then(|params| params.get("_meta")?.get(META_VERSION)?.as_str());
+    Ok(Head { id, method: method.to_owned(), version: version.map(str::to_owned) })
+}
+
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The version in the header, where nobody knows it and the message names no other. A handshake is
+/// exempt: it is answered with a version that is known.
+fn unknown_version(headers: &HeaderMap, head: &Head) -> Option<ProtocolVersion> {
+    let named = headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
+    let is_known = ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == named);
+    let is_other = head.version.as_ref().is_some_and(|version| version != named);
+    if is_known || is_other || head.method == "initialize" {
+        return None;
+    }
+    serde_json::from_value(named.into()).ok()
+}
+
+/// The request as the SDK takes it: the protocol's own headers, and none that it would judge anew.
+fn for_sdk(request: &Request, bytes: Bytes, context: McpContext) -> Request {
+    let mut message = Request::builder()
+        .method(Method::POST)
+        .uri(request.uri().clone())
+        .header(header::HOST, "localhost")
+        .header(header::ACCEPT, "application/json, text/event-stream")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(bytes);
+    for (name, value) in request.headers() {
+        if name.as_str().starts_with("mcp-") && name != SESSION_ID {
+            message.headers_mut().append(name, value.clone());
+        }
+    }
+    message.set_data(context);
+    message
+}
+
+/// What the SDK says in plain text becomes an error of the protocol; the rest is as it said it.
+async fn in_words_of_the_protocol(response: Response, id: Option<RequestId>) -> Result<Response> {
+    let is_text = response.content_type().is_none_or(|kind| !kind.starts_with("application/json"));
+    if !response.status().is_client_error() || !is_text {
+        return Ok(response);
+    }
+    let text = response.into_body().into_string().await.unwrap_or_default();
+    Ok(refuse(&JsonRpcError::new(id, ErrorData::invalid_request(text, None))))
+}
+
+/// An error of the protocol about a message that is not one of its.
+fn refuse(error: &JsonRpcError) -> Response {
+    Response::builder()
+        .status(StatusCode::BAD_REQUEST)
+        .content_type("application/json")
+        .body(serde_json::to_string(error).expect("an error is JSON"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(name, value.parse().expect("a header"));
+        }
+        headers
+    }
+
+    #[test]
+    fn a_client_takes_json_unless_it_says_otherwise() {
+        #[rustfmt::skip]
+        let rows: [(&[&str], bool); 10] = [
+            (&[],                                                true),
+            (&["application/json, text/event-stream"],           true),
+            (&["text/event-stream", "application/json"],         true),
+            (&["*/*"],                                           true),
+            (&["application/*;q=0.1"],                           true),
+            (&["APPLICATION/JSON; charset=utf-8"],               true),
+            (&["text/html"],                                     false),
+            (&["text/event-stream"],                             false),
+            (&["application/json;q=0"],                          false),
+            (&["application/json; q=0.0, text/html"],            false),
+        ];
+        for (lines, expected) in rows {
+            assert_eq!(accepts_json(&headers("accept", lines)), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_read_from_one_header_of_the_one_scheme() {
+        let token = "A".repeat(43);
+        let bearer = format!("bEARER {token}");
+        let key = format!("Bearer fk_user_{token}");
+        #[rustfmt::skip]
+        let rows: [(&[&str], bool, bool); 7] = [
+            // lines                                      token  sent
+            (&[],                                         false, false),
+            (&[&bearer],                                  true,  true),
+            (&[&bearer, &bearer],                         false, true),
+            (&["Bearer"],                                 false, true),
+            (&["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],     false, true),
+            (&[&token],                                   false, true),
+            (&[&key],                                     false, true),
+        ];
+        for (lines, is_token, was_sent) in rows {
+            let (token, sent) = bearer_token(&headers("authorization", lines));
+            assert_eq!((token.is_some(), sent), (is_token, was_sent), "{lines:?}");
+        }
+    }
+}

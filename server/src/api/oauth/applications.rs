@@ -1,0 +1,111 @@
+//! The page of connected applications, for whoever signed in in this browser.
+
+use account_core::oauth::{Grant, GrantId};
+use account_core::{AccountId, Error, SessionToken, Timestamp};
+use askama::Template;
+use poem::{Request, Response, http::StatusCode};
+use serde_json::json;
+
+use super::sign_in;
+use crate::{
+    api::pages::{self, Browser},
+    http::{Anonymous, RequestContext, form::Form},
+};
+
+const PATH: &str = "/account/applications";
+
+#[derive(Template)]
+#[template(path = "pages/applications.html")]
+struct Applications<'a> {
+    username: &'a str,
+    email: &'a str,
+    grants: Vec<Shown>,
+    form: String,
+}
+
+/// A grant in words.
+struct Shown {
+    id: String,
+    name: String,
+    allowed: String,
+    used: String,
+}
+
+impl Shown {
+    fn new(grant: &Grant) -> Self {
+        let day = |at: Timestamp| at.format("%-d %B %Y, %H:%M").to_string();
+        Self {
+            id: format!("{:032x}", grant.id.0),
+            name: grant.client_name.as_str().to_owned(),
+            allowed: day(grant.created_at),
+            used: day(grant.last_used_at),
+        }
+    }
+}
+
+/// Shows who has access.
+pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
+    let call = anonymous.call();
+    let browser = Browser::of(&request, &call.service.settings);
+    let shown = match pages::signed_in(&request, call).await {
+        Ok(Some((_, account))) => list(call, &browser, account).await,
+        Ok(None) => Ok(sign_in::form(call, &browser, PATH, None)),
+        Err(error) => Err(error),
+    };
+    let mut response = shown.unwrap_or_else(|error| pages::failed(call, &error));
+    browser.remember(&mut response, &call.service.settings);
+    response
+}
+
+async fn list(
+    call: &RequestContext,
+    browser: &Browser,
+    account: AccountId,
+) -> Result<Response, Error> {
+    let accounts = &call.service.accounts;
+    let profile = accounts.profile(account).await?;
+    let grants = accounts.grants(account, call.at).await?;
+    let fields = json!({ "step": "applications", "account": account.0 });
+    let page = Applications {
+        username: profile.username.as_str(),
+        email: profile.email.as_str(),
+        grants: grants.iter().map(Shown::new).collect(),
+        form: browser.seal(call, pages::object(fields)),
+    };
+    Ok(pages::page(StatusCode::OK, &page, ""))
+}
+
+/// Disconnects one, or signs out.
+pub(super) async fn change(anonymous: Anonymous, mut request: Request) -> Response {
+    let call = anonymous.call();
+    let Some((form, fields)) = pages::returned(&mut request, call, "applications").await else {
+        return pages::expired();
+    };
+    match pages::signed_in(&request, call).await {
+        Ok(Some((token, account))) if fields["account"] == account.0 => {
+            let changed = apply(call, &form, &token, account).await;
+            changed.unwrap_or_else(|error| pages::failed(call, &error))
+        }
+        Ok(_) => pages::expired(),
+        Err(error) => pages::failed(call, &error),
+    }
+}
+
+async fn apply(
+    call: &RequestContext,
+    form: &Form,
+    token: &SessionToken,
+    account: AccountId,
+) -> Result<Response, Error> {
+    let accounts = &call.service.accounts;
+    let mut response = pages::see_other(PATH);
+    if let Ok(Some(id)) = form.get("disconnect") {
+        let Ok(id) = u128::from_str_radix(id, 16) else { return Ok(pages::expired()) };
+        // One that has ended meanwhile is as good as disconnected.
+        accounts.end_grant(account, GrantId(id)).await?;
+    } else if let Ok(Some(_)) = form.get("sign_out") {
+        accounts.logout(token, account).await?;
+        pages::end_session(&mut response, &call.service.settings);
+    }
+    Ok(response)
+}

@@ -1,0 +1,273 @@
+//! A client asks for access, and an owner decides (RFC 6749, 7636, 8707, 9207).
+
+use account_core::oauth::uri::Destination;
+use account_core::oauth::{
+    Authorization, Client, ClientId, CodeChallenge, Error, RedirectUri, check_scope,
+    is_same_resource,
+};
+use account_core::{AccountId, Profile};
+use askama::Template;
+use poem::{Request, Response, http::StatusCode};
+use serde_json::json;
+
+use super::sign_in;
+use crate::{
+    api::pages::{self, Browser},
+    http::{Anonymous, RequestContext, form::Form},
+};
+
+/// The longest state that a client gets back.
+const LONGEST_STATE: usize = 4_096;
+
+/// What a client asks for, where all of it is in order.
+struct Asked {
+    client: Client,
+    authorization: Authorization,
+    state: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "pages/consent.html")]
+struct Consent<'a> {
+    client: &'a str,
+    destination: String,
+    username: &'a str,
+    email: &'a str,
+    form: String,
+}
+
+/// A client sends its user's browser here.
+pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
+    let call = anonymous.call();
+    let query = request.uri().query().unwrap_or_default();
+    let asked = match judge(call, query).await {
+        Ok(asked) => asked,
+        Err(response) => return response,
+    };
+    let browser = Browser::of(&request, &call.service.settings);
+    let then = format!("/oauth/authorize?{query}");
+    let mut response = match consenting(&request, call).await {
+        Err(response) => return response,
+        Ok(None) => {
+            let client = Some(asked.client.name.as_str());
+            sign_in::form(call, &browser, &then, client)
+        }
+        Ok(Some((account, profile))) => {
+            let fields = json!({ "step": "consent", "then": then, "account": account.0 });
+            let page = Consent {
+                client: asked.client.name.as_str(),
+                destination: destination(&asked.authorization.redirect_uri),
+                username: profile.username.as_str(),
+                email: profile.email.as_str(),
+                form: browser.seal(call, pages::object(fields)),
+            };
+            pages::page(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
+        }
+    };
+    browser.remember(&mut response, &call.service.settings);
+    response
+}
+
+/// Who signed in in this browser, and may consent.
+async fn consenting(
+    request: &Request,
+    call: &RequestContext,
+) -> Result<Option<(AccountId, Profile)>, Response> {
+    let failed = |error| pages::failed(call, &error);
+    let signed_in = pages::signed_in(request, call).await.map_err(failed)?;
+    let Some((_, account)) = signed_in else { return Ok(None) };
+    match call.service.accounts.profile(account).await {
+        Ok(profile) => Ok(Some((account, profile))),
+        Err(account_core::Error::NotFound) => Ok(None),
+        Err(error) => Err(pages::failed(call, &error)),
+    }
+}
+
+/// The owner decides.
+pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Response {
+    let call = anonymous.call();
+    let Some((form, fields)) = pages::returned(&mut request, call, "consent").await else {
+        return pages::expired();
+    };
+    let then = fields["then"].as_str().unwrap_or_default();
+    let signed_in = match pages::signed_in(&request, call).await {
+        // Whoever sees one account's name must not allow in another's.
+        Ok(Some((token, account))) if fields["account"] == account.0 => (token, account),
+        Ok(_) => return pages::see_other(then),
+        Err(error) => return pages::failed(call, &error),
+    };
+    let query = then.split_once('?').map_or("", |(_, query)| query);
+    let asked = match judge(call, query).await {
+        Ok(asked) => asked,
+        Err(response) => return response,
+    };
+    match form.get("decision") {
+        Ok(Some("allow")) => allow(call, signed_in, asked).await,
+        Ok(Some("deny")) => {
+            let denied = Error::AccessDenied("the owner of the account said no");
+            asked.refused(call, &denied)
+        }
+        Ok(Some("switch")) => {
+            let (token, account) = signed_in;
+            if let Err(error) = call.service.accounts.logout(&token, account).await {
+                return pages::failed(call, &error);
+            }
+            let mut response = pages::see_other(then);
+            pages::end_session(&mut response, &call.service.settings);
+            response
+        }
+        _ => pages::expired(),
+    }
+}
+
+async fn allow(
+    call: &RequestContext,
+    (session, account): (account_core::SessionToken, AccountId),
+    asked: Asked,
+) -> Response {
+    let Asked { authorization, state, .. } = asked;
+    let redirect_uri = authorization.redirect_uri.clone();
+    let issued = call.service.accounts.issue_code(&session, account, authorization, call.at).await;
+    match issued {
+        Ok(Some(code)) => {
+            let query = query(call, &[("code", Some(code.expose())), ("state", state.as_deref())]);
+            pages::see_other(&redirect_uri.with_query(&query))
+        }
+        // It ended while the page was shown: by a reset, say.
+        Ok(None) => pages::expired(),
+        Err(error) => {
+            tracing::error!(request_id = %call.id, %error, "no code could be issued");
+            redirect_refusal(call, &redirect_uri, state.as_deref(), &error)
+        }
+    }
+}
+
+impl Asked {
+    fn refused(&self, call: &RequestContext, error: &Error) -> Response {
+        let redirect_uri = &self.authorization.redirect_uri;
+        redirect_refusal(call, redirect_uri, self.state.as_deref(), error)
+    }
+}
+
+/// Judges what a client asks for. Where nobody knows whom to tell, the browser is told; else the
+/// client, who gets its state back.
+async fn judge(call: &RequestContext, query: &str) -> Result<Asked, Response> {
+    let form = Form::of_query(query);
+    let (client, redirect_uri) = whom_to_tell(call, &form).await?;
+    let state = form.get("state").ok().flatten().filter(|state| state.len() <= LONGEST_STATE);
+    let state = state.map(str::to_owned);
+    match authorization(call, &form, &client, &redirect_uri) {
+        Ok(authorization) => Ok(Asked { client, authorization, state }),
+        Err(error) => Err(redirect_refusal(call, &redirect_uri, state.as_deref(), &error)),
+    }
+}
+
+async fn whom_to_tell(
+    call: &RequestContext,
+    form: &Form,
+) -> Result<(Client, RedirectUri), Response> {
+    const UNKNOWN: &str = "The application that sent you here is not known to this service, or no \
+                           longer. Remove the connection in the application and add it again.";
+    const ELSEWHERE: &str = "The application that sent you here wants the answer sent to an \
+                             address that it has not registered. Nothing was sent.";
+    let turned_away = |text| {
+        pages::message(StatusCode::BAD_REQUEST, "This application cannot be connected", text)
+    };
+    let id = form.get("client_id").ok().flatten().and_then(ClientId::parse);
+    let Some(id) = id else { return Err(turned_away(UNKNOWN)) };
+    let client = call.service.accounts.client(&id).await.map_err(|error| match error {
+        Error::Store(cause) => pages::failed(call, &cause.into()),
+        _ => turned_away(UNKNOWN),
+    })?;
+    let asked = form.get("redirect_uri").map_err(|_| turned_away(ELSEWHERE))?;
+    let redirect_uri = client.redirect_uri(asked).ok_or_else(|| turned_away(ELSEWHERE))?;
+    Ok((client, redirect_uri))
+}
+
+fn authorization(
+    call: &RequestContext,
+    form: &Form,
+    client: &Client,
+    redirect_uri: &RedirectUri,
+) -> Result<Authorization, Error> {
+    let one =
+        |name| form.get(name).map_err(|_| Error::InvalidRequest("a parameter is given twice"));
+    if one("state")?.is_some_and(|state| state.len() > LONGEST_STATE) {
+        return Err(Error::InvalidRequest("state has at most 4096 bytes"));
+    }
+    match one("response_type")? {
+        Some("code") => {}
+        Some(_) => return Err(Error::UnsupportedResponseType("response_type must be code")),
+        None => return Err(Error::InvalidRequest("response_type is missing")),
+    }
+    let challenge = one("code_challenge")?
+        .ok_or(Error::InvalidRequest("code_challenge is missing: PKCE is required"))?;
+    if one("code_challenge_method")? != Some("S256") {
+        return Err(Error::InvalidRequest("code_challenge_method must be S256"));
+    }
+    check_scope(one("scope")?)?;
+    let resource = call.service.settings.mcp_resource();
+    if !form.all("resource").all(|asked| is_same_resource(asked, &resource)) {
+        return Err(super::FOREIGN);
+    }
+    Ok(Authorization {
+        client: client.id.clone(),
+        redirect_uri: redirect_uri.clone(),
+        challenge: CodeChallenge::parse(challenge)?,
+        resource,
+    })
+}
+
+fn redirect_refusal(
+    call: &RequestContext,
+    redirect_uri: &RedirectUri,
+    state: Option<&str>,
+    error: &Error,
+) -> Response {
+    let description = error.to_string();
+    let query = query(
+        call,
+        &[
+            ("error", Some(error.code())),
+            ("error_description", Some(&description)),
+            ("state", state),
+        ],
+    );
+    pages::see_other(&redirect_uri.with_query(&query))
+}
+
+/// The query of an answer, which says who answers.
+fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
+    let issuer = call.service.settings.mcp_url.as_str();
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in pairs.iter().copied().chain([("iss", Some(issuer))]) {
+        if let Some(value) = value {
+            query.append_pair(name, value);
+        }
+    }
+    query.finish()
+}
+
+/// Where an answer goes, in words.
+fn destination(uri: &RedirectUri) -> String {
+    match uri.destination() {
+        Destination::Website(host) => format!("the website {host}"),
+        Destination::Loopback(host) => format!("a program on this computer ({host})"),
+        Destination::Program(scheme) => {
+            format!("the program on this device that opens links of {scheme}:")
+        }
+    }
+}
+
+/// Where the browser may go after the decision, in the words of a content security policy, which
+/// knows neither addresses in brackets nor underscores.
+fn leads_to(uri: &RedirectUri) -> String {
+    let source = |scheme: &str, host: &str| {
+        if host.contains(['[', '_']) { format!("{scheme}:") } else { format!("{scheme}://{host}") }
+    };
+    match uri.destination() {
+        Destination::Website(host) => source("https", host),
+        Destination::Loopback(host) => source("http", host),
+        Destination::Program(scheme) => format!("{scheme}:"),
+    }
+}

@@ -1,0 +1,80 @@
+//! Clients that register themselves (RFC 7591).
+
+use account_core::oauth::{Client, ClientMetadata, Error, RedirectUri, SCOPE};
+use poem::{Request, Response, http::StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::{answer, refuse, unfit};
+use crate::http::{Anonymous, ApiError};
+
+/// The largest description that a client may send of itself.
+const LARGEST: usize = 64 * 1024;
+
+/// Registers a client.
+pub(crate) async fn register(mut request: Request) -> Response {
+    let anonymous = match Anonymous::admitted(&request) {
+        Ok(anonymous) => anonymous,
+        Err(refusal) => return unfit(&refusal),
+    };
+    let body = request.take_body().into_bytes_limit(LARGEST).await;
+    let Ok(body) = body else { return unfit(&ApiError::BodyTooLarge { limit: LARGEST }) };
+    let call = anonymous.call();
+    let metadata = match read(&body) {
+        Ok(metadata) => metadata,
+        Err(error) => return refuse(call, &error),
+    };
+    match call.service.accounts.register_client(&metadata, call.at).await {
+        Ok(client) => answer(StatusCode::CREATED, &describe(&client)),
+        Err(error) => refuse(call, &error),
+    }
+}
+
+/// A client is told what it is, whatever it wished to be: one without a secret.
+fn describe(client: &Client) -> Value {
+    let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
+    json!({
+        "client_id": client.id.as_str(),
+        "client_id_issued_at": client.created_at.timestamp(),
+        "client_name": client.name.as_str(),
+        "redirect_uris": uris,
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "scope": SCOPE,
+    })
+}
+
+fn read(body: &[u8]) -> Result<ClientMetadata, Error> {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
+        return Err(Error::InvalidClientMetadata("a registration is a JSON object"));
+    };
+    let client_name = match fields.get("client_name") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) => Some(name.clone()),
+        Some(_) => return Err(Error::InvalidClientMetadata("client_name must be a text")),
+    };
+    let uris = texts(&fields, "redirect_uris")
+        .map_err(|()| Error::InvalidRedirectUri("redirect_uris must be a list of texts"))?;
+    let list = |name| {
+        texts(&fields, name).map_err(|()| {
+            Error::InvalidClientMetadata("grant_types and response_types must be lists of texts")
+        })
+    };
+    Ok(ClientMetadata {
+        redirect_uris: uris.unwrap_or_default(),
+        client_name,
+        grant_types: list("grant_types")?,
+        response_types: list("response_types")?,
+    })
+}
+
+fn texts(fields: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, ()> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(items)) => {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned).ok_or(()));
+            texts.collect::<Result<_, _>>().map(Some)
+        }
+        Some(_) => Err(()),
+    }
+}

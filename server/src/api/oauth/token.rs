@@ -1,0 +1,139 @@
+//! Codes and refresh tokens against tokens (RFC 6749, 7636, 8707), and tokens ended (RFC 7009).
+
+use account_core::oauth::{
+    AuthorizationCode, ClientId, CodeVerifier, Error, Exchange, Refresh, RefreshToken, SCOPE,
+    Tokens, check_scope, is_same_resource,
+};
+use poem::{
+    Request, Response,
+    http::{HeaderValue, StatusCode, header},
+};
+use serde_json::json;
+
+use super::{answer, refuse, unfit};
+use crate::http::{Anonymous, RequestContext, form::Form};
+
+/// Answers tokens.
+pub(crate) async fn token(mut request: Request) -> Response {
+    let (anonymous, form) = match client_form(&mut request).await {
+        Ok(read) => read,
+        Err(response) => return response,
+    };
+    let call = anonymous.call();
+    match tokens(call, &form).await {
+        Ok(tokens) => answer(
+            StatusCode::OK,
+            &json!({
+                "access_token": tokens.access.expose(),
+                "token_type": "Bearer",
+                "expires_in": tokens.expires_in.num_seconds(),
+                "refresh_token": tokens.refresh.expose(),
+                "scope": SCOPE,
+            }),
+        ),
+        Err(error) => refuse(call, &error),
+    }
+}
+
+/// Ends a token; one that nobody knows is as good as ended.
+pub(crate) async fn revoke(mut request: Request) -> Response {
+    let (anonymous, form) = match client_form(&mut request).await {
+        Ok(read) => read,
+        Err(response) => return response,
+    };
+    let call = anonymous.call();
+    match end(call, &form).await {
+        Ok(()) => answer(StatusCode::OK, &json!({})),
+        Err(error) => refuse(call, &error),
+    }
+}
+
+/// The form of a client that has no secret: who tries one is told so.
+async fn client_form(request: &mut Request) -> Result<(Anonymous, Form), Response> {
+    let anonymous = Anonymous::admitted(request).map_err(|refusal| unfit(&refusal))?;
+    let form = Form::of_body(request).await.map_err(|refusal| unfit(&refusal))?;
+    let sends_secret = form.all("client_secret").next().is_some();
+    let tries_header = request.header(header::AUTHORIZATION).is_some();
+    if sends_secret || tries_header {
+        let error = Error::InvalidClient("clients of this server have no secret");
+        let mut response = refuse(anonymous.call(), &error);
+        if tries_header {
+            let scheme = HeaderValue::from_static("Basic realm=\"oauth\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        return Err(response);
+    }
+    Ok((anonymous, form))
+}
+
+async fn tokens(call: &RequestContext, form: &Form) -> Result<Tokens, Error> {
+    let accounts = &call.service.accounts;
+    let kind = required(form, "grant_type", "grant_type is missing")?;
+    if !matches!(kind, "authorization_code" | "refresh_token") {
+        return Err(Error::UnsupportedGrantType(
+            "grant_type must be authorization_code or refresh_token",
+        ));
+    }
+    let client = client(call, form).await?;
+    let resource = resource(call, form)?;
+    const WRONG: Error =
+        Error::InvalidGrant("the code or token is wrong, used, expired or revoked");
+    if kind == "authorization_code" {
+        let code = required(form, "code", "code is missing")?;
+        let exchange = Exchange {
+            code: AuthorizationCode::parse(code).ok_or(WRONG)?,
+            client,
+            redirect_uri: optional(form, "redirect_uri")?.map(str::to_owned),
+            verifier: CodeVerifier::parse(required(
+                form,
+                "code_verifier",
+                "code_verifier is missing",
+            )?)?,
+            resource,
+        };
+        return accounts.exchange(exchange, call.at).await;
+    }
+    check_scope(optional(form, "scope")?)?;
+    let token = required(form, "refresh_token", "refresh_token is missing")?;
+    let token = RefreshToken::parse(token).ok_or(WRONG)?;
+    let leeway = call.service.settings.refresh_leeway;
+    accounts.refresh(Refresh { token, client, resource, leeway }, call.at).await
+}
+
+async fn end(call: &RequestContext, form: &Form) -> Result<(), Error> {
+    let token = required(form, "token", "token is missing")?;
+    let client = match optional(form, "client_id")? {
+        Some(_) => Some(client(call, form).await?),
+        None => None,
+    };
+    call.service.accounts.revoke_token(token, client.as_ref()).await
+}
+
+/// The client that the form names, where it is known.
+async fn client(call: &RequestContext, form: &Form) -> Result<ClientId, Error> {
+    let id = required(form, "client_id", "client_id is missing")?;
+    let id = ClientId::parse(id).ok_or(Error::InvalidClient("unknown client: register again"))?;
+    Ok(call.service.accounts.client(&id).await?.id)
+}
+
+/// The resource that tokens are wanted for, by its one name: ours, which is the only one.
+fn resource(call: &RequestContext, form: &Form) -> Result<String, Error> {
+    let ours = call.service.settings.mcp_resource();
+    if form.all("resource").all(|asked| is_same_resource(asked, &ours)) {
+        Ok(ours)
+    } else {
+        Err(super::FOREIGN)
+    }
+}
+
+fn optional<'a>(form: &'a Form, name: &'static str) -> Result<Option<&'a str>, Error> {
+    form.get(name).map_err(|_| Error::InvalidRequest("a parameter is given twice"))
+}
+
+fn required<'a>(
+    form: &'a Form,
+    name: &'static str,
+    missing: &'static str,
+) -> Result<&'a str, Error> {
+    optional(form, name)?.ok_or(Error::InvalidRequest(missing))
+}

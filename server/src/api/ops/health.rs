@@ -1,0 +1,101 @@
+//! Whether the service runs, and whether it can work.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+
+use crate::{
+    http::{Answer, ApiError, Tag, UnlimitedAnonymous},
+    state::AppState,
+};
+
+/// How long the store may take to answer a probe.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Health;
+
+#[OpenApi(tag = "Tag::Service")]
+impl Health {
+    /// Tell whether the service runs.
+    ///
+    /// Answers as soon as requests are taken, whatever else works. Needs no key.
+    #[oai(path = "/health", method = "get", operation_id = "get_health")]
+    async fn health(&self) -> Answer<State> {
+        Answer::new(State::example())
+    }
+
+    /// Tell whether the service can work.
+    ///
+    /// Answers 200 when it takes work: the store answers, its schema is the one that this release
+    /// knows, the ledger's queue has room, the Redis of the limits answers where there is one, and
+    /// nobody has told the service to stop. Otherwise 503 with the reason. Needs no key.
+    #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
+    async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<State>> {
+        let call = prober.call();
+        match obstacle(&call.service).await {
+            None => Ok(Answer::new(State { status: "ready".to_owned() })),
+            Some(reason) => {
+                let refusal = ApiError::NotReady { reason };
+                Err(poem::Error::from_response(refusal.into_response(call.surface)))
+            }
+        }
+    }
+}
+
+/// What keeps the service from working, the lasting before the passing.
+async fn obstacle(service: &AppState) -> Option<&'static str> {
+    if service.is_draining.load(Ordering::Relaxed) {
+        return Some("The service is stopping.");
+    }
+    if service.ledger.is_full() {
+        return Some("The ledger's queue is full.");
+    }
+    let (store, redis) = tokio::join!(obstacle_in_store(service), obstacle_in_redis(service));
+    store.or(redis)
+}
+
+async fn obstacle_in_store(service: &AppState) -> Option<&'static str> {
+    match tokio::time::timeout(PATIENCE, service.accounts.store().is_up_to_date()).await {
+        Ok(Ok(true)) => None,
+        Ok(Ok(false)) => Some("The database lacks a migration."),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the store does not answer");
+            Some("The store does not answer.")
+        }
+        Err(_) => {
+            tracing::warn!("the store does not answer in time");
+            Some("The store does not answer in time.")
+        }
+    }
+}
+
+async fn obstacle_in_redis(service: &AppState) -> Option<&'static str> {
+    match tokio::time::timeout(PATIENCE, service.limits.ping_redis()).await {
+        Ok(None | Some(Ok(()))) => None,
+        Ok(Some(Err(error))) => {
+            tracing::warn!(%error, "the Redis of the limits does not answer");
+            Some("The Redis of the limits does not answer.")
+        }
+        Err(_) => {
+            tracing::warn!("the Redis of the limits does not answer in time");
+            Some("The Redis of the limits does not answer in time.")
+        }
+    }
+}
+
+/// The state of the service.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "ServiceState", example)]
+pub struct State {
+    /// `ok` or `ready`.
+    pub status: String,
+}
+
+impl Example for State {
+    fn example() -> Self {
+        Self { status: "ok".to_owned() }
+    }
+}

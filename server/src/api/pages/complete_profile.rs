@@ -1,0 +1,156 @@
+//! `/complete-profile`, where no website has it: what a newcomer still has to say.
+
+use account_core::accounts::external_sign_in::Completed;
+use account_core::{CompletionToken, Contact, Destination, Error, NewProfile, Username};
+use askama::Template;
+use poem::{Request, Response, http::StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::{Browser, login, object, page, returned, see_other};
+use crate::api::account::external_sign_in::onward;
+use crate::http::{Anonymous, RequestContext, form::Form};
+
+const FAULTY: &str = "Please look at the fields below.";
+const NAME_TAKEN: &str = "Another account has this user name. Please choose another one.";
+const EMAIL_TAKEN: &str =
+    "An account with your e-mail address exists by now. Please sign in again.";
+
+#[derive(Template)]
+#[template(path = "pages/complete_profile.html")]
+struct CompleteProfile<'a> {
+    fault: Option<&'a str>,
+    form: String,
+    fields: Vec<Field>,
+}
+
+/// A field of the form, with what was typed and what is wrong with it.
+struct Field {
+    name: &'static str,
+    label: &'static str,
+    kind: &'static str,
+    autocomplete: &'static str,
+    /// Why it may be left out; empty for one that may not.
+    hint: &'static str,
+    value: String,
+    fault: Option<String>,
+}
+
+/// Asks.
+pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
+    let call = anonymous.call();
+    let query = Form::of_query(request.uri().query().unwrap_or_default());
+    let Some(token) = CompletionToken::parse(query.field("completion_token")) else {
+        return login::failed(call, &Error::WrongCode);
+    };
+    let browser = Browser::of(&request, &call.service.settings);
+    let form = browser.seal(call, object(json!({ "step": "profile", "token": token.expose() })));
+    let shown = CompleteProfile { fault: None, form, fields: fields(&query) };
+    let mut response = page(StatusCode::OK, &shown, leads_to(call));
+    browser.remember(&mut response, &call.service.settings);
+    response
+}
+
+/// Takes what was said.
+pub(super) async fn complete(anonymous: Anonymous, mut request: Request) -> Response {
+    let call = anonymous.call();
+    let Some((form, sealed)) = returned(&mut request, call, "profile").await else {
+        return super::expired();
+    };
+    let (fields, profile) = check(&form);
+    let again = |status, fault, fields| {
+        let form = Browser::of(&request, &call.service.settings).seal(call, sealed.clone());
+        page(status, &CompleteProfile { fault: Some(fault), form, fields }, leads_to(call))
+    };
+    let Some(profile) = profile else {
+        return again(StatusCode::UNPROCESSABLE_ENTITY, FAULTY, fields);
+    };
+    match make_account(&anonymous, &sealed, &profile).await {
+        Ok(completed) => welcome(call, &completed).await,
+        Err(Error::UsernameTaken) => again(StatusCode::CONFLICT, NAME_TAKEN, fields),
+        Err(Error::EmailTaken) => again(StatusCode::CONFLICT, EMAIL_TAKEN, fields),
+        Err(error) => login::failed(call, &error),
+    }
+}
+
+async fn make_account(
+    anonymous: &Anonymous,
+    sealed: &Map<String, Value>,
+    profile: &NewProfile,
+) -> Result<Completed, Error> {
+    let call = anonymous.call();
+    let token = sealed["token"].as_str().and_then(CompletionToken::parse);
+    let token = token.ok_or(Error::WrongCode)?;
+    call.service.accounts.complete_profile(&token, profile, &anonymous.client(), call.at).await
+}
+
+async fn welcome(call: &RequestContext, completed: &Completed) -> Response {
+    let onward = match onward(call, completed).await {
+        Ok(onward) => onward,
+        Err(error) => return login::failed(call, &error),
+    };
+    match (&completed.destination, onward) {
+        (Destination::Page(_), Some(page)) => see_other(&page),
+        (_, program) => {
+            let heading = "Your account is ready";
+            login::show_key(call, heading, &completed.signed_in, program.as_deref()).await
+        }
+    }
+}
+
+/// Where the form may lead besides: back to an application's sign-in.
+fn leads_to(call: &RequestContext) -> &str {
+    &call.service.settings.mcp_url
+}
+
+/// The fields as they are asked for, with what was typed.
+fn fields(form: &Form) -> Vec<Field> {
+    let field = |name, label, kind, autocomplete, hint| Field {
+        name,
+        label,
+        kind,
+        autocomplete,
+        hint,
+        value: form.field(name).trim().to_owned(),
+        fault: None,
+    };
+    vec![
+        field("phone", "Telephone number", "tel", "tel", ""),
+        field("country", "Country", "text", "country-name", ""),
+        field("country_code", "Country code", "text", "country", "optional, such as IT"),
+        field(
+            "username",
+            "User name",
+            "text",
+            "username",
+            "optional, else made of your e-mail address",
+        ),
+    ]
+}
+
+/// Every field by its rule; the profile where all hold.
+fn check(form: &Form) -> (Vec<Field>, Option<NewProfile>) {
+    let mut fields = fields(form);
+    let optional = |name| Some(form.field(name).trim()).filter(|text| !text.is_empty());
+    let mut errors = Vec::new();
+    let (phone, country) = (optional("phone"), optional("country"));
+    let contact = Contact::parse(phone, country, optional("country_code"));
+    let contact = contact.map_err(|faults| errors.extend(faults)).ok();
+    let username = optional("username").map(Username::parse).transpose();
+    let username = username.map_err(|fault| errors.push(fault)).ok();
+    for field in &mut fields {
+        let fault = errors.iter().find(|error| error.field() == Some(field.name));
+        field.fault = match fault {
+            Some(Error::Invalid { requirement, .. }) => Some(format!("Must be {requirement}.")),
+            _ if field.hint.is_empty() && field.value.is_empty() => {
+                Some("Please fill this in.".into())
+            }
+            _ => None,
+        };
+    }
+    let profile = match (contact, username) {
+        (Some(contact), Some(username)) => Some(NewProfile { username, contact }),
+        _ => None,
+    };
+    let holds = fields.iter().all(|field| field.fault.is_none());
+    (fields, profile.filter(|_| holds))
+}

@@ -1,0 +1,412 @@
+//! Bonds and bills.
+
+use poem::Result;
+use poem_openapi::{Enum, Object, OpenApi, types::Example};
+use quant_core::{
+    Error,
+    instruments::{fixed_bond, treasury_bill},
+    time::{calendar, day_count, schedule},
+};
+
+use super::{Computation, example_answer};
+use crate::http::{Answer, Body, Date, JsonString, Metered, Tag, json_string::date};
+
+/// Cash flows that one answer lists at most: a thousand years of monthly coupons.
+const MOST_FLOWS: u32 = 12_000;
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Instruments;
+
+#[OpenApi(prefix_path = "/quantlib/instruments", tag = "Tag::Instruments")]
+impl Instruments {
+    /// List the cash flows of a fixed-rate bond.
+    ///
+    /// The schedule runs backward from maturity, with a short first period where it does not
+    /// divide. Where a settlement date is given, only the flows after it are listed, with the
+    /// interest accrued by then.
+    #[oai(path = "/bond/fixed/cashflows", method = "post", operation_id = "list_bond_cashflows")]
+    async fn bond_cashflows(
+        &self,
+        caller: Metered,
+        request: Body<FixedBond>,
+    ) -> Result<Answer<BondCashflows>> {
+        caller.run(request.0).await
+    }
+
+    /// Value a Treasury bill.
+    ///
+    /// Price, discount rate and yields of a bill on a discount basis of ACT/360, from exactly one
+    /// of its discount rate and its price. The yield is the bond-equivalent yield of 31 CFR 356,
+    /// appendix B.
+    #[oai(path = "/money-market/tbill", method = "post", operation_id = "value_treasury_bill")]
+    async fn treasury_bill(
+        &self,
+        caller: Metered,
+        request: Body<TreasuryBill>,
+    ) -> Result<Answer<TreasuryBillValue>> {
+        caller.run(request.0).await
+    }
+}
+
+/// How days between two dates become a fraction of a year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(remote = "day_count::DayCount")]
+pub enum DayCount {
+    /// 30/360, bond basis.
+    #[oai(rename = "30/360")]
+    Thirty360BondBasis,
+    /// 30E/360, Eurobond basis.
+    #[oai(rename = "30E/360")]
+    ThirtyE360,
+    /// 30E/360 ISDA.
+    #[oai(rename = "30E/360 ISDA")]
+    ThirtyE360Isda,
+    /// Actual days over 360.
+    #[oai(rename = "ACT/360")]
+    Act360,
+    /// Actual days over 365.
+    #[oai(rename = "ACT/365")]
+    Act365,
+    /// Actual over actual, ICMA.
+    #[oai(rename = "ACT/ACT ICMA")]
+    ActActIcma,
+    /// Actual over actual, ISDA.
+    #[oai(rename = "ACT/ACT ISDA")]
+    ActActIsda,
+    /// Business days over 252.
+    #[oai(rename = "BUS/252")]
+    Bus252,
+}
+
+/// Which days are business days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(remote = "calendar::Calendar")]
+pub enum Calendar {
+    /// Every day.
+    #[oai(rename = "none")]
+    None,
+    /// Monday to Friday.
+    #[oai(rename = "weekends")]
+    Weekends,
+    /// The euro payment system.
+    #[oai(rename = "TARGET")]
+    Target,
+    /// United States, settlement.
+    #[oai(rename = "US")]
+    UnitedStates,
+    /// United Kingdom, settlement.
+    #[oai(rename = "UK")]
+    UnitedKingdom,
+}
+
+/// Where a payment goes that falls on no business day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(remote = "calendar::BusinessDayConvention")]
+pub enum BusinessDayConvention {
+    /// It stays.
+    #[oai(rename = "unadjusted")]
+    Unadjusted,
+    /// To the next business day.
+    #[oai(rename = "following")]
+    Following,
+    /// To the next, or the one before where the next is in another month.
+    #[oai(rename = "modified following")]
+    ModifiedFollowing,
+    /// To the business day before.
+    #[oai(rename = "preceding")]
+    Preceding,
+    /// To the one before, or the next where the one before is in another month.
+    #[oai(rename = "modified preceding")]
+    ModifiedPreceding,
+}
+
+/// A fixed-rate bond.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "BondCashflowsRequest", example)]
+pub struct FixedBond {
+    /// The day from which interest runs, `YYYY-MM-DD`.
+    pub issue_date: Date,
+    /// The day of the redemption; after the issue.
+    pub maturity_date: Date,
+    /// Coupon rate, an annual decimal of the face value.
+    pub coupon_rate: f64,
+    /// Amount redeemed at maturity; positive.
+    #[oai(default = "hundred", validator(minimum(value = "0", exclusive)))]
+    pub face_value: f64,
+    /// Coupons a year: 1, 2, 3, 4, 6 or 12.
+    #[oai(default = "two", validator(minimum(value = "1"), maximum(value = "12")))]
+    pub frequency: u32,
+    /// How days between two dates become a fraction of a year.
+    #[oai(default = "act_365")]
+    pub day_count: DayCount,
+    /// Whether coupons stay on the month's end where maturity is one.
+    #[oai(default)]
+    pub end_of_month: bool,
+    /// The day of purchase; where given, only later flows are listed, with accrued interest.
+    #[oai(nullable)]
+    pub settlement_date: Option<Date>,
+    /// Which days are business days.
+    #[oai(default = "no_calendar")]
+    pub calendar: Calendar,
+    /// Where a payment goes that falls on no business day.
+    #[oai(default = "unadjusted")]
+    pub convention: BusinessDayConvention,
+}
+
+/// The cash flows of a bond.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "BondCashflows", example)]
+pub struct BondCashflows {
+    /// The flows in the order of their dates; two at maturity.
+    pub cashflows: Vec<BondCashflow>,
+    /// How many there are.
+    pub count: u32,
+    /// Interest accrued to the settlement date; present where one was sent.
+    #[oai(skip_serializing_if_is_none)]
+    pub accrued_interest: Option<f64>,
+}
+
+/// One payment of a bond.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "BondCashflow")]
+pub struct BondCashflow {
+    /// The day of the payment.
+    pub date: Date,
+    /// The amount, in the currency of the face value.
+    pub amount: f64,
+    /// What it pays.
+    pub kind: CashflowKind,
+    /// First day of the interest period.
+    pub period_start: Date,
+    /// Last day of the interest period.
+    pub period_end: Date,
+    /// Length of the interest period by the day count.
+    pub year_fraction: f64,
+}
+
+/// What a payment pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase", remote = "fixed_bond::CashFlowKind")]
+pub enum CashflowKind {
+    /// Interest.
+    Coupon,
+    /// The face value.
+    Redemption,
+}
+
+impl Computation for FixedBond {
+    type Answer = BondCashflows;
+
+    fn compute(&self) -> quant_core::Result<BondCashflows> {
+        self.check_length()?;
+        let bond = fixed_bond::FixedBond {
+            issue_date: self.issue_date.0,
+            maturity_date: self.maturity_date.0,
+            coupon_rate: self.coupon_rate,
+            face_value: self.face_value,
+            frequency: frequency(self.frequency)?,
+            day_count: self.day_count.into(),
+            end_of_month: self.end_of_month,
+            calendar: self.calendar.into(),
+            convention: self.convention.into(),
+        };
+        let flows = bond.cash_flows(self.settlement_date.map(|day| day.0)).map_err(in_request)?;
+        let cashflows: Vec<_> = flows.cashflows.into_iter().map(BondCashflow::from).collect();
+        Ok(BondCashflows {
+            count: u32::try_from(cashflows.len()).expect("at most 12 flows in each of 9,999 years"),
+            cashflows,
+            accrued_interest: flows.accrued_interest,
+        })
+    }
+
+    fn is_long(&self) -> bool {
+        // A thousand years of monthly coupons is a legal request.
+        true
+    }
+}
+
+impl FixedBond {
+    /// A hundred bytes can ask for a hundred thousand flows, which nobody's bond has.
+    fn check_length(&self) -> quant_core::Result<()> {
+        let years = self.maturity_date.years_since(*self.issue_date).unwrap_or_default();
+        if years.saturating_mul(self.frequency) < MOST_FLOWS {
+            return Ok(());
+        }
+        Err(Error::Date {
+            argument: "maturity_date",
+            value: *self.maturity_date,
+            requirement: "near enough to the issue for at most 12,000 cash flows",
+        })
+    }
+}
+
+/// A payment date that leads out of the calendar is the maturity's fault.
+fn in_request(error: Error) -> Error {
+    match error {
+        Error::Date { argument: "date", value, requirement } => {
+            Error::Date { argument: "maturity_date", value, requirement }
+        }
+        error => error,
+    }
+}
+
+impl From<fixed_bond::CashFlow> for BondCashflow {
+    fn from(flow: fixed_bond::CashFlow) -> Self {
+        Self {
+            date: JsonString(flow.date),
+            amount: flow.amount,
+            kind: flow.kind.into(),
+            period_start: JsonString(flow.period_start),
+            period_end: JsonString(flow.period_end),
+            year_fraction: flow.year_fraction,
+        }
+    }
+}
+
+/// The frequency that `count` coupons a year make.
+pub(super) fn frequency(count: u32) -> quant_core::Result<schedule::Frequency> {
+    schedule::Frequency::from_count(count).ok_or(Error::Domain {
+        argument: "frequency",
+        value: f64::from(count),
+        requirement: "one of 1, 2, 3, 4, 6 and 12",
+    })
+}
+
+/// A Treasury bill, quoted by its discount rate or its price.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "TreasuryBillRequest", example)]
+pub struct TreasuryBill {
+    /// The day of purchase, `YYYY-MM-DD`.
+    pub settlement_date: Date,
+    /// The day of the redemption; after the settlement.
+    pub maturity_date: Date,
+    /// Bank discount rate, an annual decimal on ACT/360. Exactly one of this and `price`.
+    #[oai(nullable)]
+    pub discount_rate: Option<f64>,
+    /// Price for the face value; positive. Exactly one of this and `discount_rate`.
+    #[oai(nullable, validator(minimum(value = "0", exclusive)))]
+    pub price: Option<f64>,
+    /// Amount redeemed at maturity; positive.
+    #[oai(default = "hundred", validator(minimum(value = "0", exclusive)))]
+    pub face_value: f64,
+}
+
+/// What a bill is worth and yields.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "TreasuryBillValue", example)]
+pub struct TreasuryBillValue {
+    /// Price for the face value.
+    pub price: f64,
+    /// Bond-equivalent yield, an annual decimal.
+    #[oai(rename = "yield")]
+    pub bond_equivalent_yield: f64,
+    /// Bank discount rate, an annual decimal on ACT/360.
+    pub discount_rate: f64,
+    /// Money-market yield, an annual decimal on ACT/360.
+    pub money_market_yield: f64,
+    /// Days from settlement to maturity.
+    pub days_to_maturity: i64,
+    /// Face value less price.
+    pub discount_amount: f64,
+}
+
+impl TreasuryBill {
+    fn quote(&self) -> quant_core::Result<treasury_bill::Quote> {
+        match (self.discount_rate, self.price) {
+            (Some(rate), None) => Ok(treasury_bill::Quote::DiscountRate(rate)),
+            (None, Some(price)) => Ok(treasury_bill::Quote::Price(price)),
+            (None, None) => Err(Error::Conflict {
+                argument: "discount_rate",
+                problem: "or `price` is needed: send exactly one of them",
+            }),
+            (Some(_), Some(_)) => Err(Error::Conflict {
+                argument: "price",
+                problem: "cannot stand beside `discount_rate`: send exactly one of them",
+            }),
+        }
+    }
+}
+
+impl Computation for TreasuryBill {
+    type Answer = TreasuryBillValue;
+
+    fn compute(&self) -> quant_core::Result<TreasuryBillValue> {
+        let bill = treasury_bill::TreasuryBill {
+            settlement_date: self.settlement_date.0,
+            maturity_date: self.maturity_date.0,
+            face_value: self.face_value,
+            quote: self.quote()?,
+        };
+        let value = bill.value()?;
+        Ok(TreasuryBillValue {
+            price: value.price,
+            bond_equivalent_yield: value.bond_equivalent_yield,
+            discount_rate: value.discount_rate,
+            money_market_yield: value.money_market_yield,
+            days_to_maturity: value.days_to_maturity,
+            discount_amount: value.discount_amount,
+        })
+    }
+}
+
+fn hundred() -> f64 {
+    100.0
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn act_365() -> DayCount {
+    DayCount::Act365
+}
+
+fn no_calendar() -> Calendar {
+    Calendar::None
+}
+
+fn unadjusted() -> BusinessDayConvention {
+    BusinessDayConvention::Unadjusted
+}
+
+impl Example for FixedBond {
+    fn example() -> Self {
+        Self {
+            issue_date: date(2024, 1, 15),
+            maturity_date: date(2025, 7, 15),
+            coupon_rate: 0.04,
+            face_value: 100.0,
+            frequency: 2,
+            day_count: DayCount::ActActIcma,
+            end_of_month: false,
+            settlement_date: Some(date(2024, 10, 15)),
+            calendar: Calendar::None,
+            convention: BusinessDayConvention::Unadjusted,
+        }
+    }
+}
+
+impl Example for BondCashflows {
+    fn example() -> Self {
+        example_answer::<FixedBond>()
+    }
+}
+
+impl Example for TreasuryBill {
+    fn example() -> Self {
+        Self {
+            settlement_date: date(2024, 3, 7),
+            maturity_date: date(2024, 6, 6),
+            discount_rate: Some(0.0525),
+            price: None,
+            face_value: 100.0,
+        }
+    }
+}
+
+impl Example for TreasuryBillValue {
+    fn example() -> Self {
+        example_answer::<TreasuryBill>()
+    }
+}

@@ -1,0 +1,77 @@
+//! Dates and tenors.
+
+use poem::Result;
+use poem_openapi::{Object, OpenApi, types::Example};
+use quant_core::time::tenor::Tenor;
+
+use super::{Computation, example_answer};
+use crate::http::{
+    Answer, Body, Date, JsonString, Metered, Tag,
+    json_string::{date, json_string},
+};
+
+/// The endpoints.
+#[derive(Default)]
+pub struct Time;
+
+#[OpenApi(prefix_path = "/quantlib/core/types/tenor", tag = "Tag::Time")]
+impl Time {
+    /// Add a tenor to a date.
+    ///
+    /// Calendar arithmetic: years and months first, the day clipped to the month's end, then weeks
+    /// and days. Nothing is adjusted for holidays.
+    #[oai(path = "/add-to-date", method = "post", operation_id = "add_tenor_to_date")]
+    async fn add_to_date(
+        &self,
+        caller: Metered,
+        request: Body<TenorAddition>,
+    ) -> Result<Answer<TenorSum>> {
+        caller.run(request.0).await
+    }
+}
+
+/// A date and what to add to it.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "AddTenorRequest", example)]
+pub struct TenorAddition {
+    /// The date to start from, `YYYY-MM-DD`, years 1 to 9999.
+    pub start_date: Date,
+    /// Counts and units D, W, M or Y in any case, as in `3M`, `1Y6M` or `-2W`.
+    pub tenor: JsonString<Tenor>,
+}
+
+/// The date that the tenor leads to.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "AddTenorResult", example)]
+pub struct TenorSum {
+    /// The date reached, `YYYY-MM-DD`.
+    pub result_date: Date,
+    /// The tenor in upper case, each unit once, the larger first: `6m1y` is `1Y6M`.
+    pub tenor: String,
+    /// The date that was started from.
+    pub start_date: Date,
+}
+
+impl Computation for TenorAddition {
+    type Answer = TenorSum;
+
+    fn compute(&self) -> quant_core::Result<TenorSum> {
+        Ok(TenorSum {
+            result_date: JsonString(self.tenor.add_to(self.start_date.0)?),
+            tenor: self.tenor.to_string(),
+            start_date: self.start_date,
+        })
+    }
+}
+
+impl Example for TenorAddition {
+    fn example() -> Self {
+        Self { start_date: date(2024, 1, 31), tenor: json_string("1M") }
+    }
+}
+
+impl Example for TenorSum {
+    fn example() -> Self {
+        example_answer::<TenorAddition>()
+    }
+}

@@ -1,0 +1,583 @@
+//! The workers, one a lane: each sends what is due, puts off what fails, and forgets what no longer
+//! counts. Where there is nothing to send, the letters of a broadcast are written, a batch at a
+//! time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use account_core::outbox::{
+    Content, DueMessage, OutboundMessage, OutboxStore, SendQuota, retry_delay,
+};
+use account_core::{Accounts, Error, PasswordHasher, StoreError, Timestamp, Vault};
+use chrono::TimeDelta;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::composition::compose;
+use super::{SendError, Transport};
+use crate::store::{OutboxLeader, Store};
+
+/// Letters on their way at once.
+const AT_ONCE: u32 = 8;
+/// How long the worker rests at most: a letter of another process, or one put off, waits no longer.
+const LONGEST_REST: Duration = Duration::from_secs(5);
+/// Accounts whose letters of a broadcast are written at once.
+const BATCH: u32 = 64;
+/// How often old letters are forgotten.
+const FORGET_EVERY: TimeDelta = TimeDelta::hours(1);
+
+/// A handle to the task that sends the letters of one lane.
+pub struct Worker {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+struct Sending<H, C> {
+    accounts: Accounts<Store, H>,
+    vault: Arc<Vault>,
+    post: Transport,
+    clock: C,
+}
+
+impl Worker {
+    /// Starts to send what a lane's post takes.
+    #[must_use]
+    pub fn start<H, C>(
+        accounts: Accounts<Store, H>,
+        vault: Arc<Vault>,
+        post: impl Into<Transport>,
+        clock: C,
+    ) -> Self
+    where
+        H: PasswordHasher + Send + Sync + 'static,
+        C: Fn() -> Timestamp + Send + Sync + 'static,
+    {
+        let (stop, stopped) = watch::channel(false);
+        let sending = Arc::new(Sending { accounts, vault, post: post.into(), clock });
+        Self { stop, task: tokio::spawn(sending.work(stopped)) }
+    }
+
+    /// Ends the worker between two rounds. What is not sent yet stays in the outbox.
+    pub async fn close(self) {
+        // Letters on their way are given the time of a usual delivery, then left for next time.
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let _ = self.stop.send(true);
+        let abort = self.task.abort_handle();
+        if tokio::time::timeout(PATIENCE, self.task).await.is_err() {
+            abort.abort();
+        }
+    }
+}
+
+impl<H, C> Sending<H, C>
+where
+    H: PasswordHasher + Send + Sync + 'static,
+    C: Fn() -> Timestamp + Send + Sync + 'static,
+{
+    fn store(&self) -> &Store {
+        self.accounts.store()
+    }
+
+    async fn work(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
+        let mut forget_at = (self.clock)();
+        let mut leadership = None;
+        while !*stopped.borrow() {
+            if !self.is_leader(&mut leadership).await {
+                tokio::select! {
+                    () = tokio::time::sleep(LONGEST_REST) => {}
+                    _ = stopped.changed() => {}
+                }
+                continue;
+            }
+            let sent = self.round(&mut forget_at).await;
+            if let Err(error) = &sent {
+                tracing::error!(%error, "the outbox cannot be read");
+            }
+            if sent.is_ok_and(|has_more| has_more) {
+                continue;
+            }
+            tokio::select! {
+                () = self.store().message_written(self.post.channel()) => {}
+                () = tokio::time::sleep(self.rest().await) => {}
+                _ = stopped.changed() => {}
+            }
+        }
+    }
+
+    /// Whether this instance is the one that sends, for which it takes the turn if nobody has it.
+    async fn is_leader(&self, leadership: &mut Option<OutboxLeader>) -> bool {
+        if let Some(held) = leadership
+            && held.holds().await
+        {
+            return true;
+        }
+        *leadership =
+            self.store().outbox_leader(self.post.channel()).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "the outbox cannot be reached");
+                None
+            });
+        leadership.is_some()
+    }
+
+    /// Sends what is due, a few at once; answers whether there was anything to do.
+    async fn round(self: &Arc<Self>, forget_at: &mut Timestamp) -> Result<bool, Error> {
+        let now = (self.clock)();
+        if now >= *forget_at {
+            self.store().forget_messages(SendQuota::since(now)).await?;
+            *forget_at = now + FORGET_EVERY;
+        }
+        let due = self.store().due_messages(self.post.channel(), now, AT_ONCE).await?;
+        if due.is_empty() {
+            return self.accounts.fan_out(BATCH, now).await;
+        }
+        let mut tasks = JoinSet::new();
+        for message in due {
+            let sending = Arc::clone(self);
+            tasks.spawn(async move { sending.deliver(message).await });
+        }
+        while let Some(delivered) = tasks.join_next().await {
+            match delivered {
+                Ok(result) => result?,
+                Err(error) => tracing::error!(%error, "sending a letter panicked"),
+            }
+        }
+        Ok(true)
+    }
+
+    async fn deliver(&self, message: DueMessage) -> Result<(), StoreError> {
+        let id = message.id;
+        let name = format!("{:032x}", id.0);
+        match self.send(&message).await {
+            Ok(()) => self.store().message_sent(id, (self.clock)()).await,
+            Err(SendError::Refused(reason)) => {
+                tracing::warn!(message = name, reason, "a message was refused and is given up");
+                self.store().message_sent(id, (self.clock)()).await
+            }
+            Err(error) => {
+                let failures = message.failures + 1;
+                let delay = retry_delay(failures).max(error.retry_after());
+                let retry_at = (self.clock)() + delay;
+                tracing::warn!(message = name, failures, %error, "a letter waits");
+                self.store().message_failed(id, retry_at).await
+            }
+        }
+    }
+
+    async fn send(&self, due: &DueMessage) -> Result<(), SendError> {
+        let message = OutboundMessage::unseal(due.id, &due.sealed, &self.vault)
+            .map_err(|error| SendError::Compose(error.into()))?;
+        match (&self.post, &message.content) {
+            (Transport::Messaging(messenger), Content::Message { chat, text }) => {
+                messenger.send(chat, text).await
+            }
+            (Transport::Messaging(_), _) => Ok(()),
+            (Transport::Mail(sender), _) => {
+                let message = compose(&message, &sender.from, due.id, due.created_at)?;
+                let Some(message) = message else { return Ok(()) };
+                let time = due.created_at.format("%Y%m%dT%H%M%S%6fZ");
+                sender.send(message, format!("{time}-{:032x}.eml", due.id.0)).await
+            }
+        }
+    }
+
+    /// Until the next letter is due, and never long.
+    async fn rest(&self) -> Duration {
+        let next = self.store().next_message_at(self.post.channel()).await.ok().flatten();
+        let wait = next.map(|next| (next - (self.clock)()).to_std().unwrap_or_default());
+        wait.map_or(LONGEST_REST, |wait| wait.clamp(Duration::from_millis(10), LONGEST_REST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use account_core::outbox::Channel;
+    use account_core::testing::{CheapHasher, FixedClock, Outbox, SeededEntropy};
+    use account_core::{Client, Contact, Email, Login, Password, Registration, Username};
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::email::Sender;
+    use crate::store::{Migrate, open};
+
+    struct Office {
+        accounts: Accounts<Store, CheapHasher>,
+        vault: Arc<Vault>,
+        clock: FixedClock,
+    }
+
+    impl Office {
+        async fn new(folder: &Path) -> Self {
+            let path = folder.join("test.sqlite").display().to_string();
+            let store = open(&path, Migrate::Run).await.expect("a new database");
+            let entropy = Arc::new(SeededEntropy::new(3));
+            let vault = Arc::new(Vault::create(&*entropy));
+            let hasher = CheapHasher::default();
+            let accounts = Accounts::new(store, hasher, Arc::clone(&vault), entropy);
+            Self { accounts, vault, clock: FixedClock::default() }
+        }
+
+        async fn register(&self, name: &str) {
+            let form = Registration {
+                username: Username::parse(name).expect("a name"),
+                email: Email::parse(&format!("{name}@example.com")).expect("an address"),
+                password: Password::attempt("a password of hers"),
+                contact: Contact::default(),
+            };
+            self.accounts.register(form, self.clock.now()).await.expect("a free name");
+        }
+
+        fn worker(&self, sender: Sender) -> Worker {
+            let (accounts, clock) = (self.accounts.clone(), self.clock.clone());
+            Worker::start(accounts, Arc::clone(&self.vault), sender, move || clock.now())
+        }
+
+        /// Waits until the outbox is empty or every letter in it was put off.
+        async fn settled(&self, failures: u32) {
+            let patience = Duration::from_secs(20);
+            let settled = tokio::time::timeout(patience, async {
+                loop {
+                    let far = self.clock.now() + TimeDelta::days(1);
+                    let due = self
+                        .accounts
+                        .store()
+                        .due_messages(Channel::Mail, far, 100)
+                        .await
+                        .expect("ok");
+                    if due
+                        .iter()
+                        .all(|message| message.failures > 0 && message.failures >= failures)
+                    {
+                        return;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            });
+            settled.await.expect("the worker does its work");
+        }
+    }
+
+    fn files(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> =
+            names.map(|name| name.into_string().expect("a name")).collect();
+        names.sort();
+        names
+    }
+
+    #[tokio::test]
+    async fn letters_become_files_that_sort_by_time_and_only_their_owner_reads() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mail = folder.path().join("mail");
+        let office = Office::new(folder.path()).await;
+        let sender = Sender::folder(&mail, "no-reply@example.org").expect("a folder");
+        let worker = office.worker(sender);
+        for name in ["zoe", "ada"] {
+            office.register(name).await;
+            office.clock.advance(TimeDelta::seconds(1));
+        }
+        let nobody = Email::parse("nobody@example.com").expect("an address");
+        let now = office.clock.now();
+        office.accounts.resend_registration_code(&nobody, now).await.expect("the same answer");
+        office.settled(0).await;
+        worker.close().await;
+
+        let files = files(&mail);
+        assert_eq!(files.len(), 2, "{files:?}");
+        for (file, name) in files.iter().zip(["zoe", "ada"]) {
+            let message = std::fs::read_to_string(mail.join(file)).expect("a letter");
+            assert!(message.contains(&format!("To: {name}@example.com")), "{message}");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |path: &Path| {
+                std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+            };
+            assert_eq!((mode(&mail), mode(&mail.join(&files[0]))), (0o700, 0o600));
+        }
+    }
+
+    #[tokio::test]
+    async fn neither_database_nor_its_log_holds_a_code_or_a_password_in_plain() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mail = folder.path().join("mail");
+        let office = Office::new(folder.path()).await;
+        office.register("ada").await;
+        let sender = Sender::folder(&mail, "no-reply@example.org").expect("a folder");
+        let worker = office.worker(sender);
+        office.settled(0).await;
+        worker.close().await;
+        let message = std::fs::read_to_string(mail.join(&files(&mail)[0])).expect("a letter");
+        let code = message
+            .lines()
+            .map(str::trim)
+            .find(|line| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit()))
+            .expect("a line with the code");
+        let email = Email::parse("ada@example.com").expect("an address");
+        let otp = account_core::Code::parse(code).expect("six digits");
+        let signed_in = office.accounts.verify_registration(&email, &otp, office.clock.now()).await;
+        let signed_in = signed_in.expect("the code of the letter");
+
+        let needles = [
+            code,
+            "a password of hers",
+            signed_in.api_key.expose(),
+            signed_in.session_token.expose(),
+        ];
+        for file in files(folder.path()).iter().filter(|name| name.starts_with("test.sqlite")) {
+            let bytes = std::fs::read(folder.path().join(file)).expect("a file");
+            for needle in needles {
+                let found = bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
+                assert!(!found, "{file} holds a secret");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_whole_life_leaves_no_code_token_key_or_password_in_the_database() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let office = Office::new(folder.path()).await;
+        let (accounts, now) = (&office.accounts, office.clock.now());
+        let outbox = Outbox::new(accounts.store().clone(), Arc::clone(&office.vault));
+        let email = Email::parse("ada@example.com").expect("an address");
+        let client = Client::new([192, 0, 2, 7].into(), Some("test"));
+        let code = || async {
+            outbox
+                .code(&email, now)
+                .await
+                .expect("the store answers")
+                .expect("a letter with a code")
+        };
+        office.register("ada").await;
+        let first = code().await;
+        let verified = accounts.verify_registration(&email, &first, now).await.expect("the code");
+        accounts.enable_mfa(verified.account, now).await.expect("the account is there");
+        accounts.forgot_password(&email, now).await.expect("the same answer");
+        let reset = code().await;
+        let password = Password::attempt("another one of hers");
+        let done = accounts.reset_password(&email, &reset, &password, &client, now).await;
+        done.expect("the code");
+        let login = accounts.login(&email, &password, &client, now).await.expect("the password");
+        let Login::MfaRequired { mfa_token } = login else { panic!("a second factor is on") };
+        let second = code().await;
+        let login = accounts.complete_login(&email, &second, Some(&mfa_token), &client, now).await;
+        let login = login.expect("the code");
+
+        let needles = [
+            first.expose(),
+            reset.expose(),
+            second.expose(),
+            "a password of hers",
+            password.expose(),
+            mfa_token.expose(),
+            verified.api_key.expose(),
+            verified.session_token.expose(),
+            verified.client_token.expose(),
+            login.session_token.expose(),
+            login.client_token.expose(),
+        ];
+        for file in files(folder.path()).iter().filter(|name| name.starts_with("test.sqlite")) {
+            let bytes = std::fs::read(folder.path().join(file)).expect("a file");
+            for needle in needles {
+                let found = bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
+                assert!(!found, "{file} holds {needle}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_dead_mail_server_loses_no_letter_and_the_next_worker_sends_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let office = Office::new(folder.path()).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        drop(listener);
+        let url = format!("smtp://{address}");
+        let dead = office.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
+        office.register("ada").await;
+        office.settled(1).await;
+        dead.close().await;
+
+        let listener = TcpListener::bind(address).await.expect("the same port");
+        let server = tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.expect("a client");
+            take_one_message(stream).await
+        });
+        office.clock.advance(TimeDelta::seconds(5));
+        let alive = office.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
+        let taken = tokio::time::timeout(Duration::from_secs(20), server).await;
+        let (recipients, message) = taken.expect("in time").expect("no panic");
+        office.settled(0).await;
+        alive.close().await;
+        assert_eq!(recipients, ["RCPT TO:<ada@example.com>"]);
+        assert!(message.contains("Subject: Your registration code"), "{message}");
+    }
+
+    /// A bot API that answers each message with the next of these statuses, and tells what came.
+    async fn bot_api(
+        listener: TcpListener,
+        answers: Vec<(u16, &'static str)>,
+    ) -> Vec<(String, serde_json::Value)> {
+        let mut came = Vec::new();
+        for (status, body) in answers {
+            let (stream, _) = listener.accept().await.expect("a client");
+            let mut stream = BufReader::new(stream);
+            let (mut path, mut length) = (String::new(), 0);
+            stream.read_line(&mut path).await.expect("a request");
+            loop {
+                let mut header = String::new();
+                stream.read_line(&mut header).await.expect("a header");
+                if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().expect("a length");
+                }
+                if header.trim().is_empty() {
+                    break;
+                }
+            }
+            let mut message = vec![0; length];
+            stream.read_exact(&mut message).await.expect("a body");
+            let answer = format!(
+                "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            stream.write_all(answer.as_bytes()).await.expect("an answer");
+            came.push((path, serde_json::from_slice(&message).expect("JSON")));
+        }
+        came
+    }
+
+    impl Office {
+        /// An account with a chat that wants messages.
+        async fn account_with_chat(&self, name: &str, chat: &str) {
+            use account_core::{ChatId, NewAccount, PreferenceChanges, Tier};
+            let account = NewAccount {
+                email: Email::parse(&format!("{name}@example.com")).expect("an address"),
+                username: Username::parse(name).expect("a name"),
+                password: None,
+                tier: Tier::Free,
+                credits: None,
+                hourly_limit: None,
+                is_admin: false,
+            };
+            let id = self.accounts.create_account(account, self.clock.now()).await.expect("new").id;
+            let changes = PreferenceChanges {
+                notify_messaging: Some(true),
+                messaging_chat_id: Some(Some(ChatId::parse(chat).expect("a chat"))),
+                ..Default::default()
+            };
+            self.accounts.change_preferences(id, changes).await.expect("ok");
+        }
+
+        /// Waits until so many messages are left, each tried so often or more.
+        async fn messages_left(&self, count: usize, failures: u32) {
+            let far = self.clock.now() + TimeDelta::days(1);
+            let left = tokio::time::timeout(Duration::from_secs(20), async {
+                loop {
+                    let store = self.accounts.store();
+                    let due = store.due_messages(Channel::Messaging, far, 100).await.expect("ok");
+                    if due.len() == count && due.iter().all(|one| one.failures >= failures) {
+                        return;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            });
+            left.await.expect("the worker does its work");
+        }
+    }
+
+    #[tokio::test]
+    async fn messages_come_through_an_outage_and_a_blocked_chat_holds_up_nobody() {
+        use account_core::{Announcement, Channels};
+
+        use crate::email::Messenger;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let office = Office::new(folder.path()).await;
+        office.account_with_chat("ada", "42").await;
+        office.account_with_chat("bob", "-100").await;
+        let channels = Channels { in_app: false, email: false, messaging: true };
+        let revision_listener =
+            Announcement::parse("News", None, Some("Two\nlines"), None, channels);
+        let revision_listener = revision_listener.expect("a title");
+        assert_eq!(
+            office.accounts.broadcast(&revision_listener, office.clock.now()).await.expect("ok"),
+            2
+        );
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        drop(listener);
+        let messenger =
+            || Messenger::new(&format!("http://{address}"), "1:secret").expect("a client");
+        let worker = |messenger: Messenger| {
+            let (accounts, clock) = (office.accounts.clone(), office.clock.clone());
+            let vault = Arc::clone(&office.vault);
+            Worker::start(accounts, vault, messenger, move || clock.now())
+        };
+        let dead = worker(messenger());
+        office.messages_left(2, 1).await;
+        dead.close().await;
+
+        // Back, but unwilling; then one message goes, and the other's chat is gone for good.
+        let listener = TcpListener::bind(address).await.expect("the same port");
+        let wait = r#"{"ok":false,"parameters":{"retry_after":30}}"#;
+        let answers = vec![(502, ""), (429, wait), (200, "{}"), (403, "{}")];
+        let api = tokio::spawn(bot_api(listener, answers));
+        office.clock.advance(TimeDelta::seconds(5));
+        let alive = worker(messenger());
+        office.messages_left(2, 2).await;
+        alive.close().await;
+        office.clock.advance(TimeDelta::seconds(29));
+        let due =
+            office.accounts.store().due_messages(Channel::Messaging, office.clock.now(), 9).await;
+        assert_eq!(due.expect("ok").len(), 1, "the other one waits as long as it was asked to");
+        office.clock.advance(TimeDelta::seconds(1));
+        let alive = worker(messenger());
+        office.messages_left(0, 0).await;
+        alive.close().await;
+
+        let came = api.await.expect("no panic");
+        assert!(came.iter().all(|(path, _)| path.starts_with("POST /bot1:secret/sendMessage ")));
+        assert!(came.iter().all(|(_, message)| message["text"] == "News\n\nTwo\nlines"));
+        let mut chats: Vec<_> = came[2..].iter().map(|(_, message)| &message["chat_id"]).collect();
+        chats.sort_by_key(ToString::to_string);
+        assert_eq!(chats, ["-100", "42"]);
+    }
+
+    /// As much of a mail server as one letter needs: the recipients and the text.
+    async fn take_one_message(stream: TcpStream) -> (Vec<String>, String) {
+        let (reader, mut writer) = stream.into_split();
+        let mut lines = BufReader::new(reader).lines();
+        let (mut recipients, mut message, mut in_message) = (Vec::new(), String::new(), false);
+        writer.write_all(b"220 test\r\n").await.expect("a client");
+        while let Some(line) = lines.next_line().await.expect("a client") {
+            if in_message && line != "." {
+                message.push_str(&line);
+                message.push('\n');
+                continue;
+            }
+            let verb = line.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
+            let answer: &[u8] = match verb.as_str() {
+                "." => {
+                    writer.write_all(b"250 taken\r\n").await.expect("a client");
+                    break;
+                }
+                "RCPT" => {
+                    recipients.push(line);
+                    b"250 ok\r\n"
+                }
+                "DATA" => {
+                    in_message = true;
+                    b"354 go on\r\n"
+                }
+                _ => b"250 ok\r\n",
+            };
+            writer.write_all(answer).await.expect("a client");
+        }
+        (recipients, message)
+    }
+}

@@ -1,0 +1,63 @@
+//! Requests that may come again: the header `Idempotency-Key`.
+
+use std::time::Duration;
+
+use account_core::{
+    StoreError,
+    idempotency::{BadKey, IdempotencyKey, IdempotencyStore as _, Slot},
+};
+use poem::Request;
+
+use super::super::{
+    ApiError, RequestContext,
+    validation::{Fault, Step},
+};
+
+/// The header under whose value a request may be sent again.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// The key under which the request may come again.
+pub(super) fn key_of_repeats(request: &Request) -> Result<Option<IdempotencyKey>, Fault> {
+    let mut sent = request.headers().get_all(IDEMPOTENCY_KEY).into_iter();
+    let (Some(key), None) = (sent.next(), sent.next()) else {
+        return if request.headers().contains_key(IDEMPOTENCY_KEY) {
+            Err(fault_of_key("str", "there must be one such header"))
+        } else {
+            Ok(None)
+        };
+    };
+    IdempotencyKey::parse(key.as_bytes()).map(Some).map_err(|reason| match reason {
+        BadKey::Empty => {
+            fault_of_key("any_str.min_length", "ensure this value has at least 1 characters")
+        }
+        BadKey::TooLong => {
+            fault_of_key("any_str.max_length", "ensure this value has at most 255 characters")
+        }
+        _ => fault_of_key("str", "ensure this value has visible ASCII characters only"),
+    })
+}
+
+fn fault_of_key(kind: &str, text: &str) -> Fault {
+    let path = [Step::name("header"), Step::name("Idempotency-Key")];
+    Fault::new(&path, format!("value_error.{kind}"), text)
+}
+
+pub(super) async fn is_answered(
+    call: &RequestContext,
+    slot: Option<Slot>,
+) -> Result<bool, ApiError> {
+    let Some(slot) = slot else { return Ok(false) };
+    let answered = Box::pin(call.service.accounts.store().is_answered(slot, call.at)).await;
+    answered.map_err(|error| unkept(call, &error))
+}
+
+pub(super) fn unkept(call: &RequestContext, error: &StoreError) -> ApiError {
+    tracing::error!(request_id = %call.id, %error, "kept answers cannot be read");
+    ApiError::Busy { retry_after: Duration::from_secs(1) }
+}
+
+/// The refusal of a key that another request has.
+pub(super) fn other_request() -> ApiError {
+    let text = "this key was sent with another request";
+    ApiError::Faults(vec![fault_of_key("idempotency_key", text)])
+}

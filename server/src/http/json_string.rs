@@ -1,0 +1,282 @@
+//! Values that travel as JSON strings of a certain form: dates, moments, tenors, addresses, names,
+//! codes, passwords, plain text.
+
+use std::{borrow::Cow, ops::Deref};
+
+use account_core::{Code, Email, Error, Password, Timestamp, Username};
+use chrono::SecondsFormat;
+use poem_openapi::{
+    registry::{MetaSchema, MetaSchemaRef},
+    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+};
+use quant_core::time::{NaiveDate, tenor::Tenor};
+use serde_json::Value;
+
+/// A value that is written as a JSON string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonString<F>(pub F);
+
+/// A calendar date, `YYYY-MM-DD`, years 1 to 9999.
+pub type Date = JsonString<NaiveDate>;
+/// A moment in UTC to the microsecond, as in `2026-01-31T12:00:00.000000Z`.
+pub type Moment = JsonString<Timestamp>;
+/// A text. Unlike a bare `String`, no number or boolean is taken for one.
+pub type Text = JsonString<String>;
+
+/// How a value is written.
+pub(crate) trait StringFormat: Sized + Send + Sync {
+    /// The schema's `format`.
+    const FORMAT: Option<&'static str>;
+
+    /// Reads the text.
+    ///
+    /// # Errors
+    ///
+    /// The type and the text of the fault.
+    fn read(text: &str) -> Result<Self, FormatFault>;
+
+    /// Writes the value.
+    fn write(&self) -> String;
+}
+
+/// Why a text is not of its form: the fault's type and text.
+pub(crate) type FormatFault = (String, String);
+
+/// Checks a text by the schema's `format`; formats that are nobody's are not checked.
+///
+/// # Errors
+///
+/// The type and the text of the fault.
+pub(super) fn check(format: &str, text: &str) -> Result<(), FormatFault> {
+    match Some(format) {
+        NaiveDate::FORMAT => NaiveDate::read(text).map(drop),
+        Timestamp::FORMAT => Timestamp::read(text).map(drop),
+        Tenor::FORMAT => Tenor::read(text).map(drop),
+        Email::FORMAT => Email::read(text).map(drop),
+        Username::FORMAT => Username::read(text).map(drop),
+        Code::FORMAT => Code::read(text).map(drop),
+        Password::FORMAT => Password::read(text).map(drop),
+        _ => Ok(()),
+    }
+}
+
+impl StringFormat for NaiveDate {
+    const FORMAT: Option<&'static str> = Some("date");
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        read_date(text)
+            .ok_or_else(|| ("value_error.date".to_owned(), "invalid date format".to_owned()))
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// Ten characters and nothing else; year 0 is no year that the computations know.
+fn read_date(text: &str) -> Option<NaiveDate> {
+    let is_shaped = text.len() == 10
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    if !is_shaped || text.starts_with("0000") {
+        return None;
+    }
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()
+}
+
+impl StringFormat for Timestamp {
+    const FORMAT: Option<&'static str> = Some("date-time");
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        text.parse()
+            .map_err(|_| ("value_error.datetime".to_owned(), "invalid datetime format".to_owned()))
+    }
+
+    fn write(&self) -> String {
+        self.to_rfc3339_opts(SecondsFormat::Micros, true)
+    }
+}
+
+impl StringFormat for Tenor {
+    const FORMAT: Option<&'static str> = Some("tenor");
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        text.parse().map_err(|error: quant_core::Error| {
+            (format!("value_error.{}", error.code()), error.to_string())
+        })
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl StringFormat for Email {
+    const FORMAT: Option<&'static str> = Some("email");
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        Self::parse(text).map_err(|_| {
+            ("value_error.email".to_owned(), "value is not a valid email address".to_owned())
+        })
+    }
+
+    fn write(&self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+impl StringFormat for Username {
+    const FORMAT: Option<&'static str> = Some("username");
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        Self::parse(text).map_err(|error| rule_fault(&error))
+    }
+
+    fn write(&self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+impl StringFormat for Code {
+    const FORMAT: Option<&'static str> = Some("otp");
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        Self::parse(text).map_err(|error| rule_fault(&error))
+    }
+
+    fn write(&self) -> String {
+        self.expose().to_owned()
+    }
+}
+
+/// A password to be chosen; one that is only compared travels as plain text.
+impl StringFormat for Password {
+    const FORMAT: Option<&'static str> = Some("new-password");
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        Self::choose(text).map_err(|error| rule_fault(&error))
+    }
+
+    fn write(&self) -> String {
+        self.expose().to_owned()
+    }
+}
+
+/// What a rule of the accounts refuses, as a fault.
+pub(crate) fn rule_fault(error: &Error) -> FormatFault {
+    match error {
+        Error::Invalid { requirement, code, .. } => {
+            (format!("value_error.{code}"), format!("ensure this value is {requirement}"))
+        }
+        other => ("value_error".to_owned(), other.to_string()),
+    }
+}
+
+impl StringFormat for String {
+    const FORMAT: Option<&'static str> = None;
+
+    fn read(text: &str) -> Result<Self, FormatFault> {
+        Ok(text.to_owned())
+    }
+
+    fn write(&self) -> String {
+        self.clone()
+    }
+}
+
+impl<F> Deref for JsonString<F> {
+    type Target = F;
+
+    fn deref(&self) -> &F {
+        &self.0
+    }
+}
+
+// The validators of a text's length look at it as a string.
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+/// The value that `text` says, for examples.
+pub(crate) fn json_string<F: StringFormat>(text: &str) -> JsonString<F> {
+    JsonString(F::read(text).unwrap_or_else(|(_, msg)| panic!("{text:?}: {msg}")))
+}
+
+/// The date of a year, month and day that there is, for examples.
+pub(crate) fn date(year: i32, month: u32, day: u32) -> Date {
+    JsonString(NaiveDate::from_ymd_opt(year, month, day).expect("a day of the calendar"))
+}
+
+/// A moment in seconds since 1970, for examples.
+pub(crate) fn moment(second: i64) -> Moment {
+    JsonString(Timestamp::from_timestamp(second, 0).expect("a second of this century"))
+}
+
+impl<F: StringFormat> Type for JsonString<F> {
+    const IS_REQUIRED: bool = true;
+
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        F::FORMAT.map_or("string".into(), |format| format!("string_{format}").into())
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema {
+            format: F::FORMAT,
+            ..MetaSchema::new("string")
+        }))
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(std::iter::once(self))
+    }
+}
+
+impl<F: StringFormat> ParseFromJSON for JsonString<F> {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        match value.as_ref().and_then(Value::as_str) {
+            Some(text) => F::read(text).map(Self).map_err(|(_, msg)| ParseError::custom(msg)),
+            None => Err(ParseError::expected_type(value.unwrap_or_default())),
+        }
+    }
+}
+
+impl<F: StringFormat> ToJSON for JsonString<F> {
+    fn to_json(&self) -> Option<Value> {
+        Some(Value::String(self.0.write()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_date;
+
+    #[test]
+    fn only_ten_characters_of_a_real_day_are_a_date() {
+        assert!(read_date("2024-02-29").is_some());
+        #[rustfmt::skip]
+        let refused = [
+            "2023-02-29", "2024-2-9", "0000-01-01", "2024-01-01T00:00:00", " 024-01-01", "",
+            "２024-01-01", "+024-01-01",
+        ];
+        for text in refused {
+            assert_eq!(read_date(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,589 @@
+//! A batch on PostgreSQL: one statement, and so one round trip, where every caller can pay for all
+//! that it asks.
+//!
+//! The statement locks the callers in the order of their numbers, which every instance keeps to,
+//! debits those whose balance covers their part of the batch, and writes their rows. Callers who
+//! cannot pay for everything take a second road: under lock, [`credits::decide`] says which of
+//! their calls are paid, and the same statement charges these.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use account_core::credits;
+use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
+use sea_orm::sqlx::error::DatabaseError;
+use sea_orm::sqlx::pool::PoolConnection;
+use sea_orm::sqlx::postgres::{PgConnection, PgPool, PgRow};
+use sea_orm::sqlx::{self, Connection, Postgres, Row};
+
+use super::backend::Settled;
+use super::{day, tallies};
+
+/// How long a batch waits for a server that was lost while it wrote.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two tries to reach it.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How often a batch is tried again that the server refused as a whole.
+const TRIES: u32 = 2;
+
+/// Charges whom it can. `$1` to `$4`: accounts and guests with what they ask for. `$5` to `$10`: rows of
+/// the ledger, `later` being what is paid after the row's last call. `$11` to `$20`: the calls.
+/// `$21` to `$27`: the day's tallies. `$28` to `$33`: answers that are kept, around their balance.
+const CHARGE: &str = "\
+WITH account_held AS MATERIALIZED (
+  SELECT id, credit_balance FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
+), guest_held AS MATERIALIZED (
+  SELECT id, credit_balance FROM guest WHERE id = ANY ($3) ORDER BY id FOR NO KEY UPDATE
+), account_paid AS MATERIALIZED (
+  SELECT held.id, asked.credits, held.credit_balance - asked.credits AS balance
+  FROM unnest($1, $2) AS asked (id, credits) JOIN account_held AS held ON held.id = asked.id
+  WHERE held.credit_balance >= asked.credits
+), guest_paid AS MATERIALIZED (
+  SELECT held.id, asked.credits, held.credit_balance - asked.credits AS balance
+  FROM unnest($3, $4) AS asked (id, credits) JOIN guest_held AS held ON held.id = asked.id
+  WHERE held.credit_balance >= asked.credits
+), account_debit AS (
+  UPDATE account SET credit_balance = account.credit_balance - paid.credits
+  FROM account_paid AS paid WHERE account.id = paid.id AND paid.credits > 0
+), guest_debit AS (
+  UPDATE guest SET credit_balance = guest.credit_balance - paid.credits
+  FROM guest_paid AS paid WHERE guest.id = paid.id AND paid.credits > 0
+), booked AS (
+  INSERT INTO ledger
+    (account_id, kind, day, endpoint, credits, balance_after, created_at, updated_at)
+  SELECT paid.id, 'usage', entry.day, entry.endpoint, -entry.credits, paid.balance + entry.later,
+    entry.at, entry.at
+  FROM unnest($5, $6, $7, $8, $9, $10) AS entry (id, day, endpoint, credits, later, at)
+  JOIN account_paid AS paid ON paid.id = entry.id
+  ON CONFLICT (account_id, day, endpoint) DO UPDATE SET
+    credits = ledger.credits + excluded.credits, balance_after = excluded.balance_after,
+    updated_at = excluded.updated_at
+), written AS (
+  INSERT INTO usage
+    (request_id, account_id, guest_id, endpoint, method, status, credits, response_time_ms, ip,
+     created_at)
+  SELECT * FROM unnest($11, $12, $13, $14, $15, $16, $17, $18, $19, $20) AS entry
+    (request_id, account_id, guest_id, endpoint, method, status, credits, response_time_ms, ip,
+     created_at)
+  WHERE entry.account_id IN (SELECT id FROM account_paid)
+    OR entry.guest_id IN (SELECT id FROM guest_paid)
+), tallied AS (
+  INSERT INTO usage_day
+    (account_id, day, endpoint, method, requests, credits, response_time_ms)
+  SELECT entry.* FROM unnest($21, $22, $23, $24, $25, $26, $27) AS entry
+    (account_id, day, endpoint, method, requests, credits, response_time_ms)
+  JOIN account_paid AS paid ON paid.id = entry.account_id
+  ON CONFLICT (account_id, day, endpoint, method) DO UPDATE SET
+    requests = usage_day.requests + excluded.requests,
+    credits = usage_day.credits + excluded.credits,
+    response_time_ms = usage_day.response_time_ms + excluded.response_time_ms
+), kept AS (
+  INSERT INTO result (id, account_id, body, created_at)
+  SELECT entry.id, paid.id, entry.head || (paid.balance + entry.later) || entry.tail, entry.at
+  FROM unnest($28, $29, $30, $31, $32, $33) AS entry (id, account_id, head, later, tail, at)
+  JOIN account_paid AS paid ON paid.id = entry.account_id
+)
+SELECT held.id AS account_id, NULL::bigint AS guest_id, paid.balance
+FROM account_held AS held LEFT JOIN account_paid AS paid ON paid.id = held.id
+UNION ALL
+SELECT NULL, held.id, paid.balance
+FROM guest_held AS held LEFT JOIN guest_paid AS paid ON paid.id = held.id";
+
+/// What callers have, read under lock. `$1`: accounts, `$2`: guests.
+const BALANCES: &str = "\
+WITH account_held AS MATERIALIZED (
+  SELECT id, credit_balance FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
+), guest_held AS MATERIALIZED (
+  SELECT id, credit_balance FROM guest WHERE id = ANY ($2) ORDER BY id FOR NO KEY UPDATE
+)
+SELECT id AS account_id, NULL::bigint AS guest_id, credit_balance AS balance FROM account_held
+UNION ALL SELECT NULL, id, credit_balance FROM guest_held";
+
+/// Settles a batch.
+pub(super) async fn settle(pool: &PgPool, batch: &[Entry]) -> Result<Vec<Settlement>, StoreError> {
+    let mut connection = pool.acquire().await.map_err(StoreError::new)?;
+    settle_on(&mut connection, batch).await.map_err(StoreError::new)
+}
+
+/// A writer's own connection, and what it does where that is lost.
+pub(in super::super) struct PostgresLedger {
+    pool: PgPool,
+    connection: Option<PoolConnection<Postgres>>,
+}
+
+/// Why a batch was not settled.
+struct Failure {
+    error: sqlx::Error,
+    /// Whether it may have been written all the same: the connection was lost, and with it the
+    /// answer.
+    is_open: bool,
+}
+
+impl Failure {
+    /// A failure before anything was sent.
+    const fn unsent(error: sqlx::Error) -> Self {
+        Self { error, is_open: false }
+    }
+
+    /// The server's refusals end the transaction, save where it goes down; anything else may hide
+    /// an answer.
+    fn sent(error: sqlx::Error) -> Self {
+        let is_open = match &error {
+            sqlx::Error::Database(refusal) => refusal.code().is_none_or(|code| {
+                ["08", "57P", "58", "XX"].iter().any(|class| code.starts_with(class))
+            }),
+            _ => true,
+        };
+        Self { error, is_open }
+    }
+
+    /// Whether one call of a batch is at fault, as for a request id that is there already.
+    fn is_of_one_call(&self) -> bool {
+        let code = self.error.as_database_error().and_then(DatabaseError::code);
+        code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+    }
+}
+
+impl PostgresLedger {
+    pub(super) const fn new(pool: PgPool) -> Self {
+        Self { pool, connection: None }
+    }
+
+    /// Settles a batch. Where the connection is lost meanwhile, the request ids tell what was
+    /// written; nothing is sent again blindly.
+    pub(super) async fn settle(&mut self, batch: &[Entry]) -> Settled {
+        let mut failure = match self.at_once(batch).await {
+            Ok(settled) => return settled.into_iter().map(Ok).collect(),
+            Err(failure) => failure,
+        };
+        let give_up = Instant::now() + PATIENCE;
+        let mut may_be_written = false;
+        let mut tries = 0;
+        loop {
+            may_be_written |= failure.is_open;
+            tries += 1;
+            tracing::warn!(error = %failure.error, entries = batch.len(), may_be_written, "a batch failed");
+            if batch.len() > 1 && failure.is_of_one_call() {
+                return self.singly(batch, may_be_written).await;
+            }
+            let is_over = if may_be_written { Instant::now() >= give_up } else { tries > TRIES };
+            if is_over {
+                let error = || Err(StoreError::new(failure.error.to_string()));
+                return batch.iter().map(|_| error()).collect();
+            }
+            if may_be_written {
+                tokio::time::sleep(PAUSE).await;
+            }
+            failure = match self.anew(batch, may_be_written).await {
+                Ok(settled) => return settled,
+                Err(failure) => failure,
+            };
+        }
+    }
+
+    /// Lets no call fail for another's fault.
+    async fn singly(&mut self, batch: &[Entry], may_be_written: bool) -> Settled {
+        let mut settled = Vec::with_capacity(batch.len());
+        for entry in batch {
+            match self.anew(std::slice::from_ref(entry), may_be_written).await {
+                Ok(one) => settled.extend(one),
+                Err(failure) => settled.push(Err(StoreError::new(failure.error))),
+            }
+        }
+        settled
+    }
+
+    async fn at_once(&mut self, batch: &[Entry]) -> Result<Vec<Settlement>, Failure> {
+        let mut connection = self.connect().await?;
+        let settled = settle_on(&mut connection, batch).await.map_err(Failure::sent)?;
+        self.connection = Some(connection);
+        Ok(settled)
+    }
+
+    /// Settles a batch that has failed before: what is written already is charged, where it may be
+    /// this batch's doing, or a request id of someone else's.
+    async fn anew(&mut self, batch: &[Entry], may_be_written: bool) -> Result<Settled, Failure> {
+        let mut connection = self.connect().await?;
+        let settled = settle_anew(&mut connection, batch, may_be_written).await;
+        let settled = settled.map_err(Failure::sent)?;
+        self.connection = Some(connection);
+        Ok(settled)
+    }
+
+    /// The writer's connection, or another one that answers. One that fails is not put back.
+    async fn connect(&mut self) -> Result<PoolConnection<Postgres>, Failure> {
+        if let Some(connection) = self.connection.take() {
+            return Ok(connection);
+        }
+        self.pool.acquire().await.map_err(Failure::unsent)
+    }
+}
+
+/// Locks the callers, so that no earlier try of this batch is still at work, and then looks which of
+/// its calls are written.
+async fn settle_anew(
+    connection: &mut PgConnection,
+    batch: &[Entry],
+    may_be_written: bool,
+) -> Result<Settled, sqlx::Error> {
+    let mut change = connection.begin().await?;
+    let everything: Vec<&Entry> = batch.iter().collect();
+    let mut balances = lock(&mut change, &everything).await?;
+    let written = written(&mut change, batch).await?;
+    let is_written = |entry: &Entry| written.contains(&entry.usage.request_id);
+    let open: Vec<&Entry> = everything.iter().copied().filter(|entry| !is_written(entry)).collect();
+    let asked = open.iter().map(|entry| (entry.caller, entry.cost));
+    let decided = credits::decide(&mut balances, asked);
+    charge_paid(&mut change, &open, &decided).await?;
+    change.commit().await?;
+    let mut decided = decided.into_iter();
+    let in_order = batch.iter().map(|entry| {
+        if !is_written(entry) {
+            Ok(decided.next().expect("one for each open entry"))
+        } else if may_be_written {
+            Ok(Settlement::Charged { balance: balances.get(&entry.caller).copied().unwrap_or(0) })
+        } else {
+            Err(StoreError::new("the request id is another call's"))
+        }
+    });
+    Ok(in_order.collect())
+}
+
+/// Which request ids of a batch have a usage row.
+async fn written(
+    connection: &mut PgConnection,
+    batch: &[Entry],
+) -> Result<HashSet<u128>, sqlx::Error> {
+    let ids: Vec<Vec<u8>> =
+        batch.iter().map(|entry| entry.usage.request_id.to_be_bytes().to_vec()).collect();
+    let times: Vec<i64> = batch.iter().map(|entry| entry.usage.at.timestamp_micros()).collect();
+    let query = sqlx::query_scalar(
+        "SELECT request_id FROM usage WHERE request_id = ANY ($1) AND created_at = ANY ($2)",
+    );
+    let found: Vec<Vec<u8>> = query.bind(ids).bind(times).fetch_all(connection).await?;
+    Ok(found.into_iter().filter_map(|id| id.try_into().ok()).map(u128::from_be_bytes).collect())
+}
+
+/// Settles a batch, within a transaction that the connection may be in.
+pub(in super::super) async fn settle_on(
+    connection: &mut PgConnection,
+    batch: &[Entry],
+) -> Result<Vec<Settlement>, sqlx::Error> {
+    let everything: Vec<&Entry> = batch.iter().collect();
+    let held = charge(connection, &everything).await?;
+    // Callers that are not held are gone; those that are held and did not pay cannot pay for all.
+    let (fall_short, charged): (Vec<&Entry>, Vec<&Entry>) =
+        everything.iter().partition(|entry| held.get(&entry.caller) == Some(&None));
+    let mut balances: HashMap<CallerId, u64> =
+        held.iter().filter_map(|(caller, left)| Some((*caller, (*left)?))).collect();
+    for entry in &charged {
+        if let Some(balance) = balances.get_mut(&entry.caller) {
+            *balance += u64::from(entry.cost);
+        }
+    }
+    let asked = charged.iter().map(|entry| (entry.caller, entry.cost));
+    let mut charged = credits::decide(&mut balances, asked).into_iter();
+    if fall_short.is_empty() {
+        return Ok(charged.collect());
+    }
+    let mut decided = decide_under_lock(connection, &fall_short).await?.into_iter();
+    let in_order = everything.iter().map(|entry| {
+        let falls_short = held.get(&entry.caller) == Some(&None);
+        let settled = if falls_short { decided.next() } else { charged.next() };
+        settled.expect("one for each entry")
+    });
+    Ok(in_order.collect())
+}
+
+/// Settles calls of callers who may not be able to pay for all of them.
+async fn decide_under_lock(
+    connection: &mut PgConnection,
+    entries: &[&Entry],
+) -> Result<Vec<Settlement>, sqlx::Error> {
+    let mut change = connection.begin().await?;
+    let mut balances = lock(&mut change, entries).await?;
+    let asked = entries.iter().map(|entry| (entry.caller, entry.cost));
+    let settled = credits::decide(&mut balances, asked);
+    charge_paid(&mut change, entries, &settled).await?;
+    change.commit().await?;
+    Ok(settled)
+}
+
+/// What the callers have, which nobody changes until the transaction ends.
+async fn lock(
+    connection: &mut PgConnection,
+    entries: &[&Entry],
+) -> Result<HashMap<CallerId, u64>, sqlx::Error> {
+    let (accounts, guests) = callers(entries.iter().map(|entry| (entry.caller, 0)));
+    let query = sqlx::query(BALANCES)
+        .bind(accounts.into_keys().collect::<Vec<_>>())
+        .bind(guests.into_keys().collect::<Vec<_>>());
+    let rows = query.fetch_all(connection).await?;
+    let balance = |row| held(row).map(|(caller, balance)| (caller, balance.unwrap_or(0)));
+    rows.iter().map(balance).collect()
+}
+
+/// Charges those of the entries that were decided to be paid.
+async fn charge_paid(
+    connection: &mut PgConnection,
+    entries: &[&Entry],
+    settled: &[Settlement],
+) -> Result<(), sqlx::Error> {
+    let is_paid = |settlement: &Settlement| matches!(settlement, Settlement::Charged { .. });
+    let paid = entries.iter().zip(settled).filter(|(_, settlement)| is_paid(settlement));
+    let paid: Vec<&Entry> = paid.map(|(entry, _)| *entry).collect();
+    if !paid.is_empty() {
+        charge(connection, &paid).await?;
+    }
+    Ok(())
+}
+
+/// Charges every caller that can pay for all of its entries; answers what each has left, and
+/// nothing for whoever could not pay.
+async fn charge(
+    connection: &mut PgConnection,
+    entries: &[&Entry],
+) -> Result<HashMap<CallerId, Option<u64>>, sqlx::Error> {
+    let (accounts, guests) =
+        callers(entries.iter().map(|entry| (entry.caller, i64::from(entry.cost))));
+    let mut query = sqlx::query(CHARGE);
+    for asked in [accounts, guests] {
+        let (ids, credits): (Vec<i64>, Vec<i64>) = asked.into_iter().unzip();
+        query = query.bind(ids).bind(credits);
+    }
+    query = bind_bookings(query, entries);
+    query = bind_calls(query, entries);
+    query = bind_tallies(query, entries);
+    query = bind_kept(query, entries);
+    query.fetch_all(connection).await?.iter().map(held).collect()
+}
+
+type Query<'q> = sqlx::query::Query<'q, Postgres, sqlx::postgres::PgArguments>;
+
+/// What accounts pay: one row a day and endpoint.
+fn bind_bookings<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+    let mut left: HashMap<i64, i64> = HashMap::new();
+    let mut rows: BTreeMap<(i64, i64, String), (i64, i64, i64)> = BTreeMap::new();
+    // From the last call to the first: what was seen already is paid later.
+    for entry in entries.iter().rev().filter(|entry| entry.cost > 0) {
+        let CallerId::Account(account) = entry.caller else { continue };
+        let (at, cost) = (entry.usage.at.timestamp_micros(), i64::from(entry.cost));
+        let later = left.entry(account.0).or_default();
+        let key = (account.0, day(at), entry.usage.endpoint.to_string());
+        let (credits, _, latest) = rows.entry(key).or_insert((0, *later, at));
+        *credits += cost;
+        *latest = at.max(*latest);
+        *later += cost;
+    }
+    let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![]);
+    for ((account, day, endpoint), (credits, later, at)) in rows {
+        columns.0.push(account);
+        columns.1.push(day);
+        columns.2.push(endpoint);
+        columns.3.push(credits);
+        columns.4.push(later);
+        columns.5.push(at);
+    }
+    let (accounts, days, endpoints, credits, later, at) = columns;
+    query.bind(accounts).bind(days).bind(endpoints).bind(credits).bind(later).bind(at)
+}
+
+/// The calls themselves.
+fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+    fn column<T>(entries: &[&Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
+        entries.iter().map(|entry| of(entry)).collect()
+    }
+    query
+        .bind(column(entries, |entry| entry.usage.request_id.to_be_bytes().to_vec()))
+        .bind(column(entries, |entry| match entry.caller {
+            CallerId::Account(account) => Some(account.0),
+            CallerId::Guest(_) => None,
+        }))
+        .bind(column(entries, |entry| match entry.caller {
+            CallerId::Account(_) => None,
+            CallerId::Guest(guest) => Some(guest.0),
+        }))
+        .bind(column(entries, |entry| entry.usage.endpoint.to_string()))
+        .bind(column(entries, |entry| entry.usage.method.to_string()))
+        .bind(column(entries, |entry| i32::from(entry.usage.status)))
+        .bind(column(entries, |entry| i64::from(entry.cost)))
+        .bind(column(entries, |entry| i64::from(entry.usage.response_time_ms)))
+        .bind(column(entries, |entry| entry.usage.ip.to_string()))
+        .bind(column(entries, |entry| entry.usage.at.timestamp_micros()))
+}
+
+/// The calls of accounts, summed by day, endpoint and method, which listings read in their place.
+fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+    let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![], vec![]);
+    let tallies = tallies(entries.iter().copied());
+    for ((account, day, endpoint, method), (requests, credits, time)) in tallies {
+        columns.0.push(account);
+        columns.1.push(day);
+        columns.2.push(endpoint.to_owned());
+        columns.3.push(method.to_owned());
+        columns.4.push(requests.cast_signed());
+        columns.5.push(credits.cast_signed());
+        columns.6.push(time.cast_signed());
+    }
+    let (accounts, days, endpoints, methods, requests, credits, times) = columns;
+    query
+        .bind(accounts)
+        .bind(days)
+        .bind(endpoints)
+        .bind(methods)
+        .bind(requests)
+        .bind(credits)
+        .bind(times)
+}
+
+/// What is kept of the answers.
+fn bind_kept<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+    let mut left: HashMap<i64, i64> = HashMap::new();
+    let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![]);
+    // From the last call to the first, as the bookings.
+    for entry in entries.iter().rev() {
+        let CallerId::Account(account) = entry.caller else { continue };
+        let later = left.entry(account.0).or_default();
+        if let Some(kept) = &entry.kept {
+            columns.0.push(entry.usage.request_id.to_be_bytes().to_vec());
+            columns.1.push(account.0);
+            columns.2.push(kept.before.clone());
+            columns.3.push(*later);
+            columns.4.push(kept.after.clone());
+            columns.5.push(entry.usage.at.timestamp_micros());
+        }
+        *later += i64::from(entry.cost);
+    }
+    let (ids, accounts, heads, later, tails, at) = columns;
+    query.bind(ids).bind(accounts).bind(heads).bind(later).bind(tails).bind(at)
+}
+
+/// Accounts and guests, each once and in order, with the sum of their numbers.
+fn callers(
+    entries: impl Iterator<Item = (CallerId, i64)>,
+) -> (BTreeMap<i64, i64>, BTreeMap<i64, i64>) {
+    let (mut accounts, mut guests) = (BTreeMap::new(), BTreeMap::new());
+    for (caller, number) in entries {
+        *match caller {
+            CallerId::Account(account) => accounts.entry(account.0).or_insert(0),
+            CallerId::Guest(guest) => guests.entry(guest.0).or_insert(0),
+        } += number;
+    }
+    (accounts, guests)
+}
+
+fn held(row: &PgRow) -> Result<(CallerId, Option<u64>), sqlx::Error> {
+    let account: Option<i64> = row.try_get("account_id")?;
+    let caller = match account {
+        Some(id) => CallerId::Account(AccountId(id)),
+        None => CallerId::Guest(GuestId(row.try_get("guest_id")?)),
+    };
+    let balance: Option<i64> = row.try_get("balance")?;
+    Ok((caller, balance.map(i64::cast_unsigned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+    use account_core::{Accounts, Email, Ledger, NewAccount, Tier, Username, Vault};
+    use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+    use tempfile::TempDir;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{UnixListener, UnixStream};
+
+    use super::*;
+    use crate::store::testing::{call, postgres};
+
+    /// What the line to the server does with the next message.
+    const CARRIES: u8 = 0;
+    const LOSES_THE_ANSWER: u8 = 1;
+    const LOSES_THE_CALL: u8 = 2;
+
+    /// A line to the server that can be cut at a given point, once.
+    async fn line(server: String, folder: &Path, next: Arc<AtomicU8>) {
+        let listener = UnixListener::bind(folder.join(".s.PGSQL.5432")).expect("a socket");
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = UnixStream::connect(&server).await.expect("the server");
+                tokio::spawn(carry(client, server, next.clone()));
+            }
+        });
+    }
+
+    async fn carry(mut client: UnixStream, mut server: UnixStream, next: Arc<AtomicU8>) {
+        let cut =
+            |at| next.compare_exchange(at, CARRIES, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        let (mut asked, mut answered) = ([0; 65_536], [0; 65_536]);
+        loop {
+            tokio::select! {
+                read = client.read(&mut asked) => match read {
+                    Ok(bytes) if bytes > 0 && !cut(LOSES_THE_CALL) => {
+                        server.write_all(&asked[..bytes]).await.expect("the server reads");
+                    }
+                    _ => return,
+                },
+                read = server.read(&mut answered) => match read {
+                    Ok(bytes) if bytes > 0 && !cut(LOSES_THE_ANSWER) => {
+                        client.write_all(&answered[..bytes]).await.expect("the client reads");
+                    }
+                    _ => return,
+                },
+            }
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_call_whose_answer_was_lost_is_charged_once_and_told_so() {
+        let Some((store, home)) = postgres().await else { return };
+        let options: PgConnectOptions = home.address().parse().expect("an address");
+        // A server over TCP has no file that a line could lead to.
+        let Some(socket) = options.get_socket() else { return };
+        let (next, folder) = (Arc::new(AtomicU8::new(CARRIES)), TempDir::new().expect("a folder"));
+        let server = socket.join(format!(".s.PGSQL.{}", options.get_port()));
+        line(server.display().to_string(), folder.path(), next.clone()).await;
+        let over_the_line = options.clone().socket(folder.path()).port(5432);
+        let pool = PgPoolOptions::new().max_connections(2).connect_with(over_the_line).await;
+        let mut backend = PostgresLedger::new(pool.expect("the line holds"));
+
+        let entropy = Arc::new(SeededEntropy::new(6));
+        let vault = Arc::new(Vault::create(&*entropy));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let now = FixedClock::default().now();
+        let account = NewAccount {
+            email: Email::parse("ada@example.com").expect("an address"),
+            username: Username::parse("ada").expect("a name"),
+            password: None,
+            tier: Tier::Pro,
+            credits: Some(100),
+            hourly_limit: None,
+            is_admin: false,
+        };
+        let ada = accounts.create_account(account, now).await.expect("a new account").id;
+        let batch = |ids: std::ops::Range<u128>| -> Vec<Entry> {
+            ids.map(|request_id| call(CallerId::Account(ada), 5, request_id, now)).collect()
+        };
+        let charged = |settled: &Settled| {
+            settled.iter().filter(|one| matches!(one, Ok(Settlement::Charged { .. }))).count()
+        };
+
+        for (round, fault) in [CARRIES, LOSES_THE_ANSWER, LOSES_THE_CALL].into_iter().enumerate() {
+            let first = 4 * round as u128;
+            next.store(fault, Ordering::SeqCst);
+            let settled = backend.settle(&batch(first..first + 4)).await;
+            assert_eq!(charged(&settled), 4, "fault {fault}");
+            assert_eq!(next.load(Ordering::SeqCst), CARRIES, "the line was cut");
+            let left = accounts.profile(ada).await.expect("ada").credit_balance;
+            assert_eq!(left, 100 - 20 * (round as u64 + 1), "fault {fault}");
+        }
+        let again = backend.settle(&batch(0..4)).await;
+        assert_eq!(charged(&again), 0, "request ids of other calls");
+        next.store(LOSES_THE_ANSWER, Ordering::SeqCst);
+        let settled = backend.settle(&batch(12..24)).await;
+        assert_eq!(charged(&settled), 8, "as many as the credits that are left");
+        assert!(store.audit().await.expect("ok").holds());
+    }
+}

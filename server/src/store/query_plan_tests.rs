@@ -1,0 +1,257 @@
+//! How each engine goes about each statement: along an index, never over a whole table.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use account_core::testing::FixedClock;
+use account_core::testing::contract::leases;
+use account_core::testing::contract::{
+    activity, clean_up, clients, external_sign_in, idempotency, keys, ledger, notifications, oauth,
+    operator, outbox, owner, recovery, registration, results, second_factor, sessions,
+};
+use account_core::{AccountId, CallerId, GuestId};
+use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Values};
+
+use super::idempotency::{BALANCE, FILL as FILL_ANSWER};
+use super::leases::postgres_leases as leases_on_postgres;
+use super::ledger::sqlite_ledger as ledger_on_sqlite;
+use super::rows::{column, statement};
+use super::testing::{postgres, sqlite};
+use super::{Store, usage_index};
+
+thread_local! {
+    /// Every statement that this thread has made, with the values it was last made with.
+    pub(super) static SEEN: RefCell<BTreeMap<String, Option<Values>>> =
+        const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Statements that look at everything, on purpose: the audit, the count of a broadcast's recipients,
+/// the few wrapped secrets, and the shared limits that count no longer.
+const WHOLE: [&str; 7] = [
+    "DELETE FROM shared_limit",
+    "AS recipients",
+    "SELECT count(*) AS accounts FROM account",
+    "WITH booked AS",
+    "WITH retained AS",
+    "FROM secret",
+    "seaql_migrations",
+];
+
+/// Runs checks that together make every statement, each on an empty store.
+async fn live_a_whole_life<Home>(empty: impl AsyncFn() -> (Store, Home)) {
+    macro_rules! run {
+        ($($check:path),+ $(,)?) => {
+            $({
+                let (store, _home) = empty().await;
+                $check(store).await;
+            })+
+        };
+    }
+    run!(
+        registration::a_resend_replaces_the_code_and_reaches_no_unknown_address,
+        registration::a_known_address_gets_the_same_answer_and_another_letter,
+        keys::a_regenerated_key_replaces_the_old_one_at_once,
+        keys::a_suspended_key_is_unknown_until_it_is_activated,
+        operator::a_tier_brings_its_limit_unless_the_account_has_its_own,
+        sessions::a_session_ends_by_logout_idleness_age_and_suspension,
+        keys::a_guest_key_is_good_for_a_day,
+        ledger::a_free_call_is_written_down_and_charges_nothing,
+        outbox::a_letter_that_fails_is_tried_again_and_then_forgotten,
+        ledger::calls_are_counted_by_the_minute,
+        activity::usage_is_shown_of_whole_utc_days,
+        activity::pages_of_calls_join_without_gap_or_repetition,
+        activity::transactions_tell_where_the_balance_comes_from,
+        clean_up::what_is_over_goes_in_batches_and_once,
+        clean_up::guests_go_seven_days_after_their_end_and_no_live_key_goes,
+        clients::a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in,
+        external_sign_in::a_newcomer_completes_a_profile_and_is_known_by_the_subject,
+        external_sign_in::a_way_to_the_provider_is_one_browsers_and_serves_once,
+        external_sign_in::a_suspended_account_is_refused_everywhere,
+        external_sign_in::unfinished_sign_ins_are_cleaned_up,
+        notifications::a_notification_is_read_once_and_deleted_for_good,
+        notifications::reading_all_leaves_later_ones_unread,
+        notifications::letters_and_messages_follow_in_batches_and_none_twice,
+        notifications::a_test_message_goes_to_the_chat_once_a_minute,
+        owner::a_profile_changes_where_it_is_told_to_and_nowhere_else,
+        owner::a_name_is_taken_as_at_a_registration_but_ones_own_is_not,
+        owner::a_database_is_subscribed_to_once,
+        owner::a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold,
+        idempotency::a_run_that_is_not_heard_of_loses_its_slot,
+        idempotency::kept_answers_go_in_batches,
+        results::a_result_is_kept_for_a_day,
+        oauth::a_refresh_token_serves_once_and_presented_again_ends_the_grant,
+        oauth::a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along,
+        oauth::an_owner_sees_and_ends_grants_and_nobody_elses,
+        oauth::dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay,
+        recovery::a_reset_needs_the_code_of_its_letter_and_gives_no_key_away,
+        second_factor::wrong_codes_are_in_the_login_history,
+        second_factor::it_goes_off_with_the_right_password_alone,
+        leases::leases_are_those_of_the_rule,
+    );
+    let (store, _home) = empty().await;
+    for caller in [CallerId::Account(AccountId(1)), CallerId::Guest(GuestId(1))] {
+        store.calls_of(caller, FixedClock::default().now()).await.expect("the store answers");
+    }
+}
+
+/// The statements that were made and that are to go along an index.
+fn statements() -> Vec<(String, Option<Values>)> {
+    let seen = SEEN.with_borrow(Clone::clone);
+    assert!(seen.len() > 90, "only {} statements", seen.len());
+    for sql in seen.keys() {
+        // sqlx panics where a column joins a table after such a statement was prepared.
+        let names_columns = !sql.contains("SELECT *") && !sql.contains(".*");
+        assert!(names_columns, "{sql} takes whatever columns there are");
+    }
+    let is_whole = |sql: &str| WHOLE.iter().any(|whole| sql.contains(whole));
+    seen.into_iter().filter(|(sql, _)| !is_whole(sql)).collect()
+}
+
+#[tokio::test]
+async fn no_statement_goes_over_a_whole_table() {
+    live_a_whole_life(async || sqlite().await.expect("always there")).await;
+    let (store, _folder) = sqlite().await.expect("always there");
+    let mut faults = Vec::new();
+    let in_books =
+        [&ledger_on_sqlite::STATEMENTS[..], &usage_index::STATEMENTS, &[FILL_ANSWER, BALANCE]]
+            .concat();
+    let in_books = in_books.into_iter().map(str::to_owned);
+    for sql in statements().into_iter().map(|(sql, _)| sql).chain(in_books) {
+        let explain = statement(&format!("EXPLAIN QUERY PLAN {sql}"), []);
+        let rows = store.writer.query_all_raw(explain).await.expect(&sql);
+        let steps: Vec<String> =
+            rows.iter().map(|row| column(row, "detail").expect("a step")).collect();
+        println!("{sql}\n    {}", steps.join("\n    "));
+        let whole = |step: &&String| {
+            let step = step.as_str();
+            // An index that holds nothing but what is looked for, in order, is no whole table.
+            step.starts_with("SCAN")
+                && !step.contains("json_each")
+                && !step.contains("CONSTANT ROW")
+                // Rows that came with the statement.
+                && !step.contains("VALUES CLAUSE")
+                && step != "SCAN kept"
+                && !step.contains("USING INDEX broadcast_waiting")
+                // What an account sees was found along indexes; this is the page made of it.
+                && step != "SCAN inbox"
+                && !step.contains("USING INDEX letter_due")
+                && !step.contains("departed")
+        };
+        faults.extend(steps.iter().filter(whole).map(|step| format!("{step}: {sql}")));
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Fills every table of PostgreSQL with made-up rows, so that plans are those of large tables:
+/// constraints go, unique values stay unique, and of what may be absent a hundredth is.
+const FILL: &str = "DO $$
+    DECLARE one record;
+    BEGIN
+        FOR one IN SELECT conrelid::regclass AS name, conname FROM pg_constraint
+            WHERE contype IN ('c', 'f') AND coninhcount = 0 AND conparentid = 0
+            AND connamespace = current_schema()::regnamespace
+        LOOP
+            EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', one.name, one.conname);
+        END LOOP;
+        FOR one IN SELECT attrelid::regclass AS name,
+            string_agg(quote_ident(attname), ', ') AS columns,
+            string_agg(CASE WHEN attnotnull THEN made_up
+                ELSE format('CASE WHEN n %% 100 > 0 THEN %s END', made_up) END, ', ') AS made_up
+            FROM (SELECT attrelid, attname, attnotnull,
+                    CASE format_type(atttypid, NULL)
+                        WHEN 'boolean' THEN 'n % 100 > 0'
+                        WHEN 'bytea' THEN 'int8send(n)'
+                        WHEN 'text' THEN '''x'' || n'
+                        WHEN 'character varying' THEN '''x'' || n'
+                        ELSE 'n' END AS made_up
+                FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+                WHERE attnum > 0 AND NOT attisdropped AND attgenerated = ''
+                AND relkind IN ('r', 'p') AND NOT relispartition
+                AND relname <> 'seaql_migrations'
+                AND relnamespace = current_schema()::regnamespace) AS attribute
+            GROUP BY attrelid
+        LOOP
+            EXECUTE format('INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s
+                FROM generate_series(10001, 30000) AS n', one.name, one.columns, one.made_up);
+        END LOOP;
+        ANALYZE;
+    END $$";
+
+/// On PostgreSQL whole tables are read where they are small. So that plans tell of large ones, that
+/// and joins which read a side whole are made dear: what is left of them has no index to go along.
+#[tokio::test]
+async fn every_statement_has_an_index_to_go_along_on_postgres() {
+    if postgres().await.is_none() {
+        return;
+    }
+    live_a_whole_life(async || postgres().await.expect("it was there")).await;
+    let (store, _database) = postgres().await.expect("it was there");
+    let look = store.readers.begin().await.expect("the store answers");
+    look.execute_unprepared(FILL).await.expect("made-up rows");
+    for setting in ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"] {
+        look.execute_unprepared(&format!("SET LOCAL {setting} = off")).await.expect(setting);
+    }
+    let mut faults = Vec::new();
+    for (sql, values) in statements().into_iter().filter(|(sql, _)| is_planned(sql)) {
+        let explain = format!("EXPLAIN {sql}");
+        let values = values.map(|values| values.0).unwrap_or_default();
+        let explain = Statement::from_sql_and_values(DbBackend::Postgres, explain, values);
+        let rows = look.query_all_raw(explain).await.expect(&sql);
+        let plan: Vec<String> =
+            rows.iter().map(|row| column(row, "QUERY PLAN").expect("a step")).collect();
+        println!("{sql}\n    {}", plan.join("\n    "));
+        let is_forms =
+            |step: &&str| sql.starts_with(CLEAN_UP_OF_FORMS) && step.contains("account_form");
+        faults.extend(
+            whole_scans(&plan).filter(|step| !is_forms(step)).map(|step| format!("{step}: {sql}")),
+        );
+    }
+    for (sql, arrays) in ARRAYS {
+        let types: Vec<String> = arrays.iter().map(|array| format!("{array}[]")).collect();
+        let values = vec!["'{}'"; arrays.len()].join(", ");
+        let prepare = format!(
+            "PREPARE over_arrays ({}) AS {sql}; SET LOCAL plan_cache_mode = force_generic_plan",
+            types.join(", ")
+        );
+        look.execute_unprepared(&prepare).await.expect(sql);
+        let explain = statement(&format!("EXPLAIN EXECUTE over_arrays ({values})"), []);
+        let rows = look.query_all_raw(explain).await.expect(sql);
+        let plan: Vec<String> =
+            rows.iter().map(|row| column(row, "QUERY PLAN").expect("a step")).collect();
+        println!("{sql}\n    {}", plan.join("\n    "));
+        faults.extend(whole_scans(&plan).map(|step| format!("{step}: {sql}")));
+        look.execute_unprepared("DEALLOCATE over_arrays").await.expect(sql);
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Statements over arrays, which are not made by [`statement`], and what the arrays are of.
+const ARRAYS: [(&str, &[&str]); 3] = [
+    (leases_on_postgres::READ_ALL, &["boolean", "bigint"]),
+    (leases_on_postgres::REPLACE_ALL, &["boolean", "bigint", "text", "text", "bigint"]),
+    (leases_on_postgres::MAKE_ALL, &["boolean", "bigint", "text", "bigint"]),
+];
+
+/// Indexes that hold nothing but what is looked for, in order, and so are no whole table.
+const NARROW: [&str; 4] =
+    ["broadcast_waiting", "departed_pkey", "letter_due", "notification_broadcast"];
+
+/// The clean-up of forms takes a batch by their own index, which it may go along twice.
+const CLEAN_UP_OF_FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN";
+
+/// Whether PostgreSQL plans it: what sets, locks or announces has no plan.
+fn is_planned(sql: &str) -> bool {
+    ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].iter().any(|start| sql.starts_with(start))
+}
+
+/// Steps that read a whole table, or an index from end to end.
+fn whole_scans(plan: &[String]) -> impl Iterator<Item = &str> {
+    let is_whole = |(at, step): &(usize, &String)| {
+        let is_of_index = step.contains("Index Scan") || step.contains("Index Only Scan");
+        let mut details = plan[at + 1..].iter().take_while(|line| !line.contains("->"));
+        let has_condition = details.any(|line| line.contains("Index Cond"));
+        let is_narrow = NARROW.iter().any(|index| step.contains(index));
+        step.contains("Seq Scan on") || (is_of_index && !has_condition && !is_narrow)
+    };
+    plan.iter().enumerate().filter(is_whole).map(|(_, step)| step.trim())
+}

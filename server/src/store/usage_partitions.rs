@@ -1,0 +1,173 @@
+//! Usage rows by month, on PostgreSQL: a table each, made ahead, and dropped whole once it is over.
+//!
+//! A call of a month that has no table yet, or none any more, goes to `usage_rest`, so that no debit
+//! ever waits for a table.
+
+use account_core::{StoreError, Timestamp};
+use chrono::{Datelike, Months, NaiveDate, NaiveTime};
+use sea_orm::{ConnectionTrait, DatabaseTransaction};
+
+use super::Store;
+use super::engine::{AdvisoryLock, is_postgres};
+use super::rows::{column, statement, stored};
+
+/// Rows hardly ever change once they are there, and are found by their keys alone: to look at a
+/// table again and again while it fills takes a core from the calls, for little.
+const UPKEEP: &str =
+    "autovacuum_analyze_scale_factor = 1, autovacuum_vacuum_insert_scale_factor = 1";
+/// How many months there are tables for, beginning with this one.
+const AHEAD: u32 = 3;
+
+impl Store {
+    /// Makes the tables of this month and the next ones where they are missing; nothing on SQLite.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where the database refuses.
+    pub async fn prepare_partitions(&self, now: Timestamp) -> Result<(), StoreError> {
+        if !is_postgres(&self.writer) {
+            return Ok(());
+        }
+        let this = first_of_month(now.date_naive());
+        for month in (0..AHEAD).map(|ahead| this + Months::new(ahead)) {
+            let change = self.write_locked(AdvisoryLock::CleanUp).await?;
+            let query = "SELECT to_regclass($1) IS NOT NULL AS is_there";
+            let query = statement(query, [table(month).into()]);
+            let row = stored(change.query_one_raw(query).await)?;
+            if row.is_some_and(|row| column(&row, "is_there").unwrap_or(true)) {
+                continue;
+            }
+            make(&change, month).await?;
+            stored(change.commit().await)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes a month's table and moves the month's calls there.
+async fn make(change: &DatabaseTransaction, month: NaiveDate) -> Result<(), StoreError> {
+    let (table, since, until) = (table(month), start(month), start(month + Months::new(1)));
+    stored(
+        change
+            .execute_unprepared(&format!(
+                "SET LOCAL lock_timeout = '1s'; \
+                 LOCK TABLE usage_rest IN ACCESS EXCLUSIVE MODE; \
+                 CREATE TABLE {table} (LIKE usage INCLUDING DEFAULTS INCLUDING CONSTRAINTS) \
+                  WITH ({UPKEEP}); \
+                 WITH moved AS (DELETE FROM usage_rest \
+                  WHERE created_at >= {since} AND created_at < {until} RETURNING *) \
+                 INSERT INTO {table} SELECT * FROM moved; \
+                 ALTER TABLE usage ATTACH PARTITION {table} FOR VALUES FROM ({since}) TO ({until})"
+            ))
+            .await,
+    )?;
+    Ok(())
+}
+
+/// Drops the tables of months that were over before a day; whoever reads them makes it fail, to be
+/// tried again.
+pub(super) async fn drop_before(change: &DatabaseTransaction, day: i64) -> Result<(), StoreError> {
+    if !is_postgres(change) {
+        return Ok(());
+    }
+    let query = "SELECT CAST(CAST(inhrelid AS regclass) AS text) AS name FROM pg_inherits \
+                 WHERE inhparent = CAST('usage' AS regclass)";
+    for row in stored(change.query_all_raw(statement(query, [])).await)? {
+        let name: String = column(&row, "name")?;
+        let Some(month) = month(&name) else { continue };
+        if start(month + Months::new(1)) <= day.saturating_mul(super::ledger::MICROSECONDS_A_DAY) {
+            // Whoever calls meanwhile waits behind this lock.
+            let drop = format!("SET LOCAL lock_timeout = '1s'; DROP TABLE {}", table(month));
+            stored(change.execute_unprepared(&drop).await)?;
+        }
+    }
+    Ok(())
+}
+
+fn first_of_month(day: NaiveDate) -> NaiveDate {
+    day.with_day(1).expect("every month has a first")
+}
+
+/// When a month begins, in microseconds since 1970.
+fn start(month: NaiveDate) -> i64 {
+    month.and_time(NaiveTime::MIN).and_utc().timestamp_micros()
+}
+
+fn table(month: NaiveDate) -> String {
+    format!("usage_{:04}_{:02}", month.year(), month.month())
+}
+
+/// The month of a table's name.
+fn month(table: &str) -> Option<NaiveDate> {
+    let (year, month) = table.strip_prefix("usage_")?.split_once('_')?;
+    NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+    use account_core::{Accounts, CallerId, Email, Ledger, NewAccount, Tier, Username, Vault};
+    use chrono::TimeDelta;
+
+    use super::*;
+    use crate::store::testing::{self, postgres};
+
+    /// How many calls each table of usage holds.
+    async fn tables(store: &Store) -> Vec<(String, i64)> {
+        let query = "SELECT CAST(CAST(inhrelid AS regclass) AS text) AS name, \
+                     (SELECT count(*) FROM usage WHERE usage.tableoid = inhrelid) AS calls \
+                     FROM pg_inherits WHERE inhparent = CAST('usage' AS regclass) ORDER BY name";
+        let rows = store.readers.query_all_raw(statement(query, [])).await.expect("ok");
+        let row =
+            |row| (column(row, "name").expect("text"), column(row, "calls").expect("a number"));
+        rows.iter().map(row).collect()
+    }
+
+    fn named(tables: &[(&str, i64)]) -> Vec<(String, i64)> {
+        tables.iter().map(|(name, calls)| ((*name).to_owned(), *calls)).collect()
+    }
+
+    #[tokio::test]
+    async fn calls_lie_in_the_table_of_their_month_and_go_with_it() {
+        let Some((store, _home)) = postgres().await else { return };
+        let entropy = Arc::new(SeededEntropy::new(6));
+        let vault = Arc::new(Vault::create(&*entropy));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let now = FixedClock::default().now();
+        let account = NewAccount {
+            email: Email::parse("ada@example.com").expect("an address"),
+            username: Username::parse("ada").expect("a name"),
+            password: None,
+            tier: Tier::Pro,
+            credits: Some(100),
+            hourly_limit: None,
+            is_admin: false,
+        };
+        let ada = accounts.create_account(account, now).await.expect("a new account").id;
+        let call = async |request_id, at| {
+            let entry = testing::call(CallerId::Account(ada), 1, request_id, at);
+            store.settle(vec![entry]).await.expect("paid");
+        };
+
+        call(1, now).await;
+        assert_eq!(tables(&store).await, named(&[("usage_rest", 1)]));
+        store.prepare_partitions(now).await.expect("ok");
+        store.prepare_partitions(now).await.expect("once is enough");
+        call(2, now).await;
+        call(3, now + TimeDelta::days(31)).await;
+        call(4, now + TimeDelta::days(400)).await;
+        let expected =
+            [("usage_2026_11", 2), ("usage_2026_12", 1), ("usage_2027_01", 0), ("usage_rest", 1)];
+        assert_eq!(tables(&store).await, named(&expected));
+
+        let later = now + TimeDelta::days(400);
+        store.prepare_partitions(later).await.expect("ok");
+        while accounts.clean_up(later, 100, Some(30)).await.expect("ok").more {}
+        let expected =
+            [("usage_2027_12", 1), ("usage_2028_01", 0), ("usage_2028_02", 0), ("usage_rest", 0)];
+        assert_eq!(tables(&store).await, named(&expected));
+        assert!(accounts.audit().await.expect("ok").holds());
+    }
+}
