@@ -3,7 +3,7 @@
 //! optimised build say much:
 //!
 //! ```sh
-//! cargo test --release -p quant-tests --test timing -- --ignored --nocapture
+//! cargo test --release -p quant-tests timing -- --ignored --nocapture
 //! ```
 //!
 //! The deterministic twin, which counts hashes and storage calls, is in the usual run
