@@ -1,9 +1,10 @@
 //! The tools of the gateway: what they are, what they answer, what is kept of it.
 
 use account_core::Tier;
-use quant_server::{document::DOCUMENT, operations::METERED};
+use quant_server::operations::METERED;
 use quant_tests::{
     App,
+    documented::{Documented, metered},
     mcp::{CURRENT, Era, Host, LEGACY},
 };
 use serde_json::{Value, json};
@@ -18,16 +19,9 @@ fn large_curve() -> Value {
 }
 
 fn documented(id: &str) -> (&'static str, Value, Value) {
-    let paths = DOCUMENT["paths"].as_object().expect("paths");
-    let found = paths.iter().find(|(_, methods)| methods["post"]["operationId"] == id);
-    let (path, methods) = found.expect("an endpoint");
-    let example = |content: &Value| {
-        let schema = &content["content"]["application/json"]["schema"]["$ref"];
-        let name = schema.as_str().and_then(|text| text.rsplit('/').next()).unwrap_or_default();
-        DOCUMENT["components"]["schemas"][name]["example"].clone()
-    };
-    let operation = &methods["post"];
-    (path, example(&operation["requestBody"]), example(&operation["responses"]["200"]))
+    let found = metered().into_iter().find(|operation| operation.id == id);
+    let Documented { path, request, answer, .. } = found.expect("an endpoint");
+    (path, request.clone(), answer.clone())
 }
 
 #[tokio::test]

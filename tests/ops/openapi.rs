@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use account_core::Tier;
 use quant_server::{document, operations::METERED};
-use quant_tests::App;
+use quant_tests::{App, documented::example_of};
 use serde_json::Value;
 
 /// A file of the repository.
@@ -88,12 +88,6 @@ async fn every_documented_answer_is_what_the_documented_request_gets() {
         let answer = app.post(path, Some(&key), &request).await;
         assert_eq!(answer.expect(200), example_of(&documented["responses"]["200"]), "{path}");
     }
-}
-
-fn example_of(content: &Value) -> &Value {
-    let schema = &content["content"]["application/json"]["schema"]["$ref"];
-    let name = schema.as_str().and_then(|text| text.rsplit('/').next()).unwrap_or_default();
-    &document::DOCUMENT["components"]["schemas"][name]["example"]
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use account_core::{Tier, idempotency};
 use chrono::TimeDelta;
 use poem::{Request, http::Method};
-use quant_tests::{Answer, App};
-use serde_json::json;
+use quant_tests::{Answer, App, documented::metered};
+use serde_json::{Value, json};
 
 const PRICE: &str = "/quantlib/pricing/bs/price";
 const MARGRABE: &str = "/quantlib/pricing/margrabe";
@@ -50,6 +50,76 @@ async fn a_repeat_gets_the_first_answer_byte_for_byte_and_costs_nothing() {
     assert_eq!(balance(&app, &key).await, 2.0);
     app.clock.advance(TimeDelta::milliseconds(1));
     send(&app, PRICE, &key, &["order 17"], OPTION).await.expect(402);
+}
+
+/// The answers of the routes that tell an account what it has paid.
+#[derive(PartialEq, Debug)]
+struct Account {
+    balance: Value,
+    transactions: Value,
+    /// The metered calls that cost credits, newest first: endpoint and credits.
+    paid_calls: Vec<(Value, Value)>,
+    credits_used: Value,
+}
+
+impl Account {
+    async fn of(app: &App, key: &str) -> Self {
+        let profile = app.get("/user/profile", Some(key)).await;
+        let transactions = app.get("/user/transactions?limit=100", Some(key)).await;
+        let usage = app.get("/user/usage?page_size=500", Some(key)).await;
+        let usage = &usage.expect(200)["data"];
+        let calls = usage["requests"].as_array().expect("a list").iter();
+        let paid = calls.filter(|call| call["credits_used"] != 0);
+        Self {
+            balance: profile.expect(200)["data"]["credit_balance"].clone(),
+            transactions: transactions.expect(200)["data"]["transactions"].clone(),
+            paid_calls: paid
+                .map(|call| (call["endpoint"].clone(), call["credits_used"].clone()))
+                .collect(),
+            credits_used: usage["summary"]["total_credits_used"].clone(),
+        }
+    }
+
+    fn balance(&self) -> u64 {
+        self.balance.as_u64().expect("a number")
+    }
+}
+
+#[tokio::test]
+async fn each_metered_operation_is_charged_once_where_its_request_is_repeated() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1_000_000).await;
+    let operations = metered();
+    assert!(!operations.is_empty());
+    for operation in operations {
+        let (path, credits) = (operation.path, operation.credits);
+        let body = match operation.request {
+            Value::Null => String::new(),
+            example => example.to_string(),
+        };
+        let call = async || {
+            let request = Request::builder().method(operation.method.clone()).uri_str(path);
+            let request = request.header("X-API-Key", &key).header("Idempotency-Key", "order 17");
+            app.send(request.content_type("application/json").body(body.clone())).await
+        };
+        let before = Account::of(&app, &key).await;
+
+        let first = call().await;
+        let charged = Account::of(&app, &key).await;
+        let second = call().await;
+
+        first.expect(200);
+        assert_eq!(first.header("idempotent-replayed"), None, "{path}");
+        assert_eq!(before.balance() - charged.balance(), credits, "{path}");
+        let new_calls = charged.paid_calls.len() - before.paid_calls.len();
+        let expected = if credits == 0 { &[][..] } else { &[(json!(path), json!(credits))] };
+        assert_eq!(&charged.paid_calls[..new_calls], expected, "{path}");
+        second.expect(200);
+        assert_eq!(second.header("idempotent-replayed"), Some("true"), "{path}");
+        assert_eq!(second.body_text, first.body_text, "{path}");
+        assert_eq!(Account::of(&app, &key).await, charged, "{path}");
+    }
+    assert!(app.accounts().audit().await.expect("the store answers").holds());
 }
 
 #[tokio::test]

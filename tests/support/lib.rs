@@ -5,6 +5,7 @@
 #![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
 pub mod browser;
+pub mod documented;
 pub mod golden;
 pub mod mcp;
 pub mod names;
