@@ -1,4 +1,4 @@
-//! Guests: what their keys reach, and how far many of them go.
+//! Guest keys over HTTP: the routes that they reach, and the budgets that they share.
 
 use account_core::Tier;
 use chrono::TimeDelta;
@@ -13,7 +13,7 @@ async fn make(app: &App, device: &str) -> Answer {
     app.post("/guest/create", None, &json!({ "device_id": device }).to_string()).await
 }
 
-/// Every operation that takes a key: method, path with its parameters filled in, and tier.
+/// Every operation that takes a key: its method, its path with parameters filled in, its tier.
 fn keyed_operations() -> Vec<(Method, String, Option<String>)> {
     let paths = document::DOCUMENT["paths"].as_object().expect("paths");
     let mut operations = Vec::new();
@@ -35,8 +35,8 @@ fn keyed_operations() -> Vec<(Method, String, Option<String>)> {
 }
 
 #[tokio::test]
-async fn a_guest_key_opens_its_own_standing_and_free_computations_and_nothing_else() {
-    // What a guest may ask for beside the FREE computations: whether its own key is good.
+async fn a_guest_key_reaches_its_own_validation_and_free_computations_only() {
+    // Beside the FREE computations a guest may only validate its own key.
     const OWN: [&str; 1] = [VALIDATE];
     let app = App::start().await;
     let operations = keyed_operations();
@@ -57,7 +57,7 @@ async fn a_guest_key_opens_its_own_standing_and_free_computations_and_nothing_el
 }
 
 #[tokio::test]
-async fn ten_keys_of_one_address_share_the_calls_of_a_few_and_a_restart_gives_none_back() {
+async fn ten_guest_keys_of_one_address_share_one_budget_that_a_restart_does_not_refill() {
     let set = |config: &mut quant_server::config::Config| {
         config.service.guests_per_network = 2.try_into().expect("not zero");
     };
@@ -80,7 +80,7 @@ async fn ten_keys_of_one_address_share_the_calls_of_a_few_and_a_restart_gives_no
 
     let app = app.restart_with(set).await;
     app.get(VALIDATE, Some(&key)).await.expect(429);
-    // Noon, when all tests begin: the hour is over long before the day.
+    // Every test begins at noon UTC, so the hour ends before the day.
     app.clock.advance(TimeDelta::hours(2));
     app.get(VALIDATE, Some(&key)).await.expect(429);
     app.clock.advance(TimeDelta::hours(10) - TimeDelta::seconds(1));
@@ -90,7 +90,7 @@ async fn ten_keys_of_one_address_share_the_calls_of_a_few_and_a_restart_gives_no
 }
 
 #[tokio::test]
-async fn guests_of_an_office_do_not_hold_back_its_accounts() {
+async fn guests_do_not_use_up_the_limits_of_accounts_at_the_same_address() {
     let app = App::start_with(|config| {
         config.service.guests_per_network = 1.try_into().expect("not zero");
     })
@@ -105,7 +105,7 @@ async fn guests_of_an_office_do_not_hold_back_its_accounts() {
 }
 
 #[tokio::test]
-async fn beyond_the_days_keys_an_address_is_told_when_there_are_new_ones() {
+async fn an_address_beyond_its_daily_guest_keys_is_refused_with_a_retry_time() {
     let app = App::start_with(|config| {
         config.service.guest_keys.per_network = 3.try_into().expect("not zero");
     })

@@ -10,7 +10,7 @@ async fn call(app: &App, method: Method, path: &str, key: &str, body: &str) -> A
     app.send(request.content_type("application/json").body(body.to_owned())).await
 }
 
-/// An administrator's key.
+/// The API key of a new administrator.
 async fn admin(app: &App) -> String {
     let account = NewAccount {
         email: email("root"),
@@ -37,18 +37,21 @@ async fn inbox(app: &App, key: &str) -> Value {
 async fn a_broadcast_is_listed_read_and_deleted() {
     let app = App::start().await;
     let (root, ada) = (admin(&app).await, app.account("ada", Tier::Free, 0).await);
-    let told = broadcast(&app, &root, &json!({ "title": "News", "description": "Short" })).await;
-    assert_eq!(told.expect(200)["data"]["recipients"], 2);
+    let answer = broadcast(&app, &root, &json!({ "title": "News", "description": "Short" })).await;
+    assert_eq!(answer.expect(200)["data"]["recipients"], 2);
 
     let list = inbox(&app, &ada).await;
     assert_eq!((&list["unread_count"], &list["total"]), (&json!(1), &json!(1)));
-    let news = &list["notifications"][0];
-    assert_eq!(news["title"], "News");
-    assert_eq!(news["description"], "Short");
-    assert_eq!((&news["message"], &news["read_at"]), (&Value::Null, &Value::Null));
-    assert_eq!((&news["category"], &news["is_read"]), (&json!("announcement"), &json!(false)));
+    let broadcast = &list["notifications"][0];
+    assert_eq!(broadcast["title"], "News");
+    assert_eq!(broadcast["description"], "Short");
+    assert_eq!((&broadcast["message"], &broadcast["read_at"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&broadcast["category"], &broadcast["is_read"]),
+        (&json!("announcement"), &json!(false))
+    );
 
-    let path = format!("/user/notifications/{}", news["id"]);
+    let path = format!("/user/notifications/{}", broadcast["id"]);
     call(&app, Method::PUT, &format!("{path}/read"), &ada, "").await.expect(200);
     let list = inbox(&app, &ada).await;
     assert_eq!(list["notifications"][0]["is_read"], true);
@@ -123,7 +126,7 @@ async fn guests_have_no_inbox_and_only_administrators_broadcast() {
 }
 
 #[tokio::test]
-async fn faults_of_a_broadcast_are_told_at_once() {
+async fn every_invalid_field_of_a_broadcast_is_reported_at_once() {
     let app = App::start().await;
     let root = admin(&app).await;
     let body = json!({ "title": "", "message": 5, "channels": ["in_app", "pigeon"], "x": 1 });
@@ -143,7 +146,7 @@ async fn faults_of_a_broadcast_are_told_at_once() {
 }
 
 #[tokio::test]
-async fn preferences_change_where_they_are_told_to_and_nowhere_else() {
+async fn preferences_change_only_in_the_fields_that_are_sent() {
     let app = App::start().await;
     let ada = app.account("ada", Tier::Free, 0).await;
     let path = "/user/notifications/preferences";
@@ -198,7 +201,7 @@ async fn a_test_message_needs_a_channel_and_a_chat() {
 }
 
 #[tokio::test]
-async fn credits_are_told_of_at_a_fifth_of_the_last_grant_and_at_zero() {
+async fn credit_notices_are_sent_at_a_fifth_of_the_last_grant_and_at_zero() {
     let app = App::start().await;
     let ada = app.account("ada", Tier::Pro, 25).await;
     let price = || async {

@@ -18,7 +18,7 @@ async fn log_in(app: &App, name: &str, password: &str) -> Answer {
 }
 
 async fn code(app: &App, name: &str) -> String {
-    app.code(name).await.expect("a letter with a code").expose().to_owned()
+    app.code(name).await.expect("an email with a code").expose().to_owned()
 }
 
 async fn reset(app: &App, code: &str, password: &str) -> Answer {
@@ -63,7 +63,7 @@ async fn a_reset_changes_the_password_ends_sessions_and_lifts_the_lock() {
 }
 
 #[tokio::test]
-async fn asking_for_a_reset_tells_nobody_who_has_an_account() {
+async fn a_reset_request_does_not_reveal_whether_an_account_exists() {
     let app = App::start().await;
     app.account("ada", Tier::Free, 0).await;
     let known = app.post("/user/forgot-password", None, r#"{"email": "ada@example.com"}"#).await;
@@ -115,7 +115,7 @@ async fn a_session_lives_until_it_is_ended() {
 }
 
 #[tokio::test]
-async fn a_profile_changes_in_what_is_listed_and_in_nothing_else() {
+async fn a_profile_update_changes_the_documented_fields_and_no_other() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 7).await;
     app.account("bob", Tier::Free, 7).await;
@@ -172,7 +172,7 @@ async fn usage_and_transactions_add_up_to_the_balance() {
 }
 
 #[tokio::test]
-async fn parameters_are_as_strict_as_bodies_and_told_all_at_once() {
+async fn query_parameters_are_as_strict_as_bodies_and_reported_all_at_once() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
     let answer = app.get("/user/usage?days=0&page=x&page_size=501", Some(&key)).await;
@@ -187,7 +187,7 @@ async fn parameters_are_as_strict_as_bodies_and_told_all_at_once() {
 }
 
 #[tokio::test]
-async fn every_try_to_sign_in_is_in_the_history() {
+async fn every_sign_in_attempt_is_in_the_login_history() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
     log_in(&app, "ada", "wrong wrong wrong").await.expect(401);
@@ -219,7 +219,7 @@ async fn a_known_database_is_subscribed_once() {
 }
 
 #[tokio::test]
-async fn a_deleted_account_is_gone_with_the_answer_and_the_books_still_add_up() {
+async fn a_deleted_account_is_gone_with_the_answer_and_the_ledger_still_balances() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
     let token = log_in(&app, "ada", PASSWORD).await.text("/data/session_token");
@@ -257,7 +257,7 @@ async fn strangers_cannot_lock_out_a_client_that_has_signed_in_before() {
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     assert_eq!(first.status, 200);
     let mark = cookie.split(';').next().expect("a pair").to_owned();
-    // A guess at the mark is a stranger's.
+    // A guessed client cookie gives no attempts of its own.
     for _ in 0..6 {
         app.send(sign_in("away", "qs_client=guess", "wrong wrong wrong")).await;
     }
@@ -265,7 +265,7 @@ async fn strangers_cannot_lock_out_a_client_that_has_signed_in_before() {
 }
 
 #[tokio::test]
-async fn a_session_chosen_by_a_stranger_is_never_taken_up() {
+async fn a_session_token_planted_before_sign_in_is_never_adopted() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
     let strangers = log_in(&app, "ada", PASSWORD).await.text("/data/session_token");

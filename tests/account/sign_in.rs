@@ -1,4 +1,4 @@
-//! Accounts over HTTP: registration, sign-in, keys, guests, the operator's hand.
+//! Accounts over HTTP: registration, sign-in, keys, sessions, suspension.
 
 use account_core::Tier;
 use chrono::TimeDelta;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const PASSWORD: &str = "a long and private sentence";
 
-/// Registers `name`, and answers the code from the letter.
+/// Registers `name` and returns the code of the registration email.
 async fn registered(app: &App, name: &str) -> String {
     let form = json!({ "username": name, "email": email(name).as_str(), "password": PASSWORD });
     let answer = app.post("/user/register", None, &form.to_string()).await;
@@ -18,7 +18,7 @@ async fn registered(app: &App, name: &str) -> String {
 }
 
 async fn code(app: &App, name: &str) -> String {
-    app.code(name).await.expect("a letter with a code").expose().to_owned()
+    app.code(name).await.expect("an email with a code").expose().to_owned()
 }
 
 async fn verify(app: &App, name: &str, code: &str) -> Answer {
@@ -70,7 +70,7 @@ async fn a_code_works_once_and_for_ten_minutes() {
 }
 
 #[tokio::test]
-async fn the_sixth_guess_fails_even_where_it_is_right() {
+async fn the_sixth_attempt_fails_even_with_the_right_code() {
     let app = App::start().await;
     let code = registered(&app, "ada").await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
@@ -81,7 +81,7 @@ async fn the_sixth_guess_fails_even_where_it_is_right() {
 }
 
 #[tokio::test]
-async fn parallel_uses_of_one_code_open_one_account() {
+async fn parallel_uses_of_one_code_create_one_account() {
     let app = App::start().await;
     let code = registered(&app, "ada").await;
     let uses = (0..32).map(|_| verify(&app, "ada", &code));
@@ -96,7 +96,7 @@ async fn parallel_uses_of_one_code_open_one_account() {
 async fn a_strangers_password_is_not_confirmed_by_the_owners_code() {
     let app = App::start().await;
     let code = registered(&app, "ada").await;
-    // Within the minute of the cooldown the stranger changes nothing.
+    // A second registration within the 60-second cooldown changes nothing.
     let stranger =
         json!({ "username": "eve", "email": "ada@example.com", "password": "evil evil evil" });
     app.post("/user/register", None, &stranger.to_string()).await.expect(200);
@@ -113,7 +113,7 @@ async fn a_fresh_code_replaces_the_old_one_after_the_cooldown() {
     let first = registered(&app, "ada").await;
     let resend = r#"{"email": "ada@example.com"}"#;
     app.post("/user/resend-otp", None, resend).await.expect(200);
-    assert!(app.code("ada").await.is_none(), "the cooldown holds the letter back");
+    assert!(app.code("ada").await.is_none(), "no email is sent within the cooldown");
     app.clock.advance(TimeDelta::seconds(60));
 
     app.post("/user/resend-otp", None, resend).await.expect(200);
@@ -126,7 +126,7 @@ async fn a_fresh_code_replaces_the_old_one_after_the_cooldown() {
 }
 
 #[tokio::test]
-async fn registering_tells_nobody_who_has_an_account() {
+async fn registration_does_not_reveal_whether_an_account_exists() {
     let app = App::start().await;
     let code = registered(&app, "ada").await;
     verify(&app, "ada", &code).await.expect(200);
@@ -143,7 +143,7 @@ async fn registering_tells_nobody_who_has_an_account() {
 }
 
 #[tokio::test]
-async fn an_unverified_account_is_told_so_after_the_right_password_only() {
+async fn an_unverified_account_is_reported_only_after_the_right_password() {
     let app = App::start().await;
     registered(&app, "ada").await;
     log_in(&app, "ada", "wrong wrong wrong").await.expect(401);
@@ -211,7 +211,7 @@ async fn a_suspended_key_is_refused_until_it_is_activated() {
 }
 
 #[tokio::test]
-async fn a_guest_may_not_do_what_needs_an_account() {
+async fn a_guest_is_refused_where_an_account_is_required() {
     let app = App::start().await;
     let key = app.guest().await;
     app.get("/user/profile", Some(&key)).await.expect(403);
@@ -246,7 +246,7 @@ async fn a_session_token_is_checked_wherever_it_is_sent() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_form_is_told_at_once() {
+async fn every_invalid_field_of_a_form_is_reported_at_once() {
     let app = App::start().await;
     let form = r#"{"username": "a b\n", "email": "nobody", "password": "password", "phone": 7}"#;
     let answer = app.post("/user/register", None, form).await;
@@ -260,7 +260,7 @@ fn faults(answer: &Answer) -> &Vec<Value> {
 }
 
 #[tokio::test]
-async fn visitors_are_limited_by_address() {
+async fn unauthenticated_calls_are_limited_by_address() {
     let app =
         App::start_with(|config| config.address_limit = 3.try_into().expect("not zero")).await;
     let mut refused = None;
@@ -276,7 +276,7 @@ async fn visitors_are_limited_by_address() {
 }
 
 #[tokio::test]
-async fn a_post_without_a_body_may_carry_an_empty_object_and_strangers() {
+async fn an_empty_object_and_unknown_fields_are_accepted() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
     let key = app.post("/user/regenerate-api-key", Some(&key), "{}").await.text("/data/api_key");

@@ -1,12 +1,12 @@
-//! Whether time tells who has an account: the same visit to addresses with and without one, taken
-//! by turns, compared by ranks. Left out of the usual run, since only a quiet machine and an
-//! optimised build say much:
+//! Response times for addresses with and without an account, compared by rank sums. The two kinds
+//! of call alternate. The test is ignored by default, because its result needs an optimised build
+//! and an otherwise idle machine:
 //!
 //! ```sh
 //! cargo test --release -p quant-tests timing -- --ignored --nocapture
 //! ```
 //!
-//! The deterministic twin, which counts hashes and storage calls, is in the usual run
+//! The deterministic counterpart, which counts hashes and storage calls, is not ignored
 //! (`every_address_costs_a_visitor_the_same_answers_hashes_storage_calls_and_letters`).
 
 use std::time::Instant;
@@ -18,11 +18,11 @@ use serde_json::json;
 
 const ADDRESSES: usize = 40;
 const ROUNDS: usize = 10;
-/// Beyond so many standard deviations of the rank sum a difference is no accident: one such run in
-/// sixteen thousand would be.
-const SURE: f64 = 4.0;
+/// The deviation of a rank sum, in standard deviations, from which a difference counts as real. One
+/// comparison of equal distributions in 16,000 deviates by more.
+const SIGNIFICANT: f64 = 4.0;
 
-/// A visit to an address.
+/// A call about an email address.
 #[derive(Clone, Copy, Debug)]
 enum Visit {
     WrongLogin,
@@ -56,7 +56,7 @@ impl Visit {
     }
 }
 
-/// Microseconds of a visit.
+/// The duration of a call in microseconds.
 async fn time(app: &App, visit: Visit, name: &str, round: usize) -> f64 {
     let (path, body) = visit.request(name, round);
     let body = body.to_string();
@@ -72,8 +72,8 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
-/// By how many standard deviations the rank sum of the first is off what chance would give
-/// (Mann and Whitney, 1947).
+/// The distance of the rank sum of `first` from its mean under equal distributions, in standard
+/// deviations (Mann and Whitney, 1947).
 fn deviation(first: &[f64], second: &[f64]) -> f64 {
     let (n, m) = (first.len() as f64, second.len() as f64);
     let wins: f64 = first
@@ -90,7 +90,7 @@ fn deviation(first: &[f64], second: &[f64]) -> f64 {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "measures time: run it alone, optimised, on a quiet machine"]
-async fn time_does_not_tell_who_has_an_account() {
+async fn response_times_do_not_reveal_whether_an_account_exists() {
     let visits = [
         Visit::WrongLogin,
         Visit::Locked,
@@ -110,12 +110,12 @@ async fn time_does_not_tell_who_has_an_account() {
         }
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
-            // Past every lock, cooldown and count of the round before.
+            // After 25 hours every lock, cooldown and daily count of the round before has ended.
             app.clock.advance(TimeDelta::hours(25));
             for number in 0..ADDRESSES {
                 let has = format!("known{number}");
-                // Visited as often as the other, so that both leave as much behind; but whoever has
-                // registered once is no longer unknown.
+                // Both addresses get the same number of calls, so that both leave the same rows. A
+                // registered address is no longer unknown, so `Register` takes a new one.
                 let has_not = match visit {
                     Visit::Register => format!("nobody{number}-{round}"),
                     _ => format!("nobody{number}"),
@@ -127,7 +127,7 @@ async fn time_does_not_tell_who_has_an_account() {
                         }
                     }
                 }
-                // By turns, so that what else the machine does falls on both alike.
+                // The order alternates, so that other load on the machine affects both alike.
                 if (number + round) % 2 == 0 {
                     known.push(time(&app, visit, &has, round).await);
                     unknown.push(time(&app, visit, &has_not, round).await);
@@ -145,9 +145,9 @@ async fn time_does_not_tell_who_has_an_account() {
             median(&mut unknown),
             known.len(),
         );
-        if deviation.abs() > SURE {
+        if deviation.abs() > SIGNIFICANT {
             telling.push(visit);
         }
     }
-    assert!(telling.is_empty(), "time tells who has an account at {telling:?}");
+    assert!(telling.is_empty(), "response times reveal whether an account exists: {telling:?}");
 }

@@ -1,5 +1,5 @@
-//! Sign-in by an identity provider over HTTP, against a provider of the test's own: what is
-//! believed, where browsers are sent, and what a page shows.
+//! Sign-in by an identity provider over HTTP, against a provider that the test runs: the accepted
+//! tokens, the redirects of browsers, and the pages.
 
 use std::sync::{Arc, Mutex};
 
@@ -27,24 +27,24 @@ const PUBLIC_URL: &str = "https://api.example.com";
 const CLIENT: &str = "quant";
 const SECRET: &str = "a secret of the client";
 
-/// A provider on the loopback.
+/// An OpenID Connect provider on the loopback.
 struct Provider {
     issuer: String,
     state: Arc<Mutex<State>>,
 }
 
 struct State {
-    /// From which the signing key follows.
+    /// The seed of the signing key.
     seed: u8,
-    /// What the exchange of a code answers.
+    /// The ID token that the exchange of a code returns.
     id_token: String,
     is_down: bool,
     descriptions: u32,
 }
 
-/// A key that follows from a byte.
+/// The signing key of a seed.
 fn key(seed: u8) -> CoreEdDsaPrivateSigningKey {
-    // PKCS #8 of an Ed25519 key: a fixed head and 32 bytes.
+    // An Ed25519 key in PKCS #8 is a fixed prefix and 32 bytes (RFC 8410, section 7).
     let head = [48, 46, 2, 1, 0, 48, 5, 6, 3, 43, 101, 112, 4, 34, 4, 32];
     let der = [&head[..], &[seed; 32]].concat();
     let label = "PRIVATE KEY";
@@ -57,7 +57,8 @@ fn part(value: &Value) -> String {
     URL_SAFE_NO_PAD.encode(value.to_string())
 }
 
-/// A token with this header, signed by this key as EdDSA, whatever the header says.
+/// A token with this header, signed with EdDSA by the key of `seed`, also where the header names
+/// another algorithm.
 fn token_with(header: &Value, claims: &Value, seed: u8) -> String {
     let message = format!("{}.{}", part(header), part(claims));
     let signature = key(seed).sign(&CoreJwsSigningAlgorithm::EdDsa, message.as_bytes());
@@ -125,7 +126,7 @@ impl Provider {
         }
     }
 
-    /// What a good token says of Ada.
+    /// The claims of a valid token for "ada".
     fn claims(&self, nonce: Option<&str>) -> Value {
         json!({
             "iss": self.issuer, "aud": CLIENT, "sub": "1", "iat": START, "exp": START + 300,
@@ -140,7 +141,7 @@ impl Provider {
     }
 }
 
-/// A service with a website and this provider.
+/// A service with a website and the provider.
 async fn app(provider: &Provider) -> App {
     let route = provider.route();
     App::start_with(|config| {
@@ -151,13 +152,13 @@ async fn app(provider: &Provider) -> App {
     .await
 }
 
-/// A browser on its way: where it is sent, and its cookie.
-struct Away {
+/// A redirect to the provider: its address, and the cookie of the browser.
+struct ProviderRedirect {
     location: String,
     cookie: String,
 }
 
-impl Away {
+impl ProviderRedirect {
     fn parameter(&self, name: &str) -> String {
         let url = openidconnect::url::Url::parse(&self.location).expect("an address");
         let found = url.query_pairs().find(|(found, _)| found == name);
@@ -171,21 +172,21 @@ fn location(answer: &Answer) -> String {
     answer.header("location").expect("a place to go").to_owned()
 }
 
-async fn start(app: &App, query: &str) -> Away {
+async fn start(app: &App, query: &str) -> ProviderRedirect {
     let answer = app.get(&format!("/user/auth/idp/start{query}"), None).await;
     let cookie = answer.header("set-cookie").expect("a cookie").to_owned();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     let cookie = cookie.split(';').next().expect("a pair").to_owned();
-    Away { location: location(&answer), cookie }
+    ProviderRedirect { location: location(&answer), cookie }
 }
 
-async fn come_back(app: &App, query: &str, cookie: &str) -> String {
+async fn return_from_provider(app: &App, query: &str, cookie: &str) -> String {
     let path = format!("/user/auth/idp/callback?{query}");
     let request = Request::builder().uri_str(path).header("Cookie", cookie).finish();
     location(&app.send(request).await)
 }
 
-/// The whole way with a token that says this.
+/// Signs in through the provider with a token of these claims, and returns the last redirect.
 async fn sign_in(app: &App, provider: &Provider, query: &str, claims: Option<Value>) -> String {
     let away = start(app, query).await;
     let nonce = away.parameter("nonce");
@@ -193,7 +194,7 @@ async fn sign_in(app: &App, provider: &Provider, query: &str, claims: Option<Val
     let seed = provider.state().seed;
     provider.state().id_token = token(&claims, seed);
     let query = format!("code=abc&state={}", away.parameter("state"));
-    come_back(app, &query, &away.cookie).await
+    return_from_provider(app, &query, &away.cookie).await
 }
 
 fn last<'a>(location: &'a str, prefix: &str) -> &'a str {
@@ -222,7 +223,7 @@ fn error_text(location: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_newcomer_signs_up_in_the_browser_and_is_known_the_second_time() {
+async fn a_new_identity_completes_its_profile_and_signs_in_directly_the_second_time() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let away = start(&app, "").await;
@@ -294,7 +295,7 @@ async fn sixty_four_parallel_redeems_open_one_session() {
 }
 
 #[tokio::test]
-async fn no_token_is_believed_that_is_not_for_this_service_now() {
+async fn an_id_token_with_a_wrong_claim_or_signature_is_refused() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let good = provider.claims(None);
@@ -321,7 +322,7 @@ async fn no_token_is_believed_that_is_not_for_this_service_now() {
     let embedded = json!({ "alg": "EdDSA", "jwk": key(2).as_verification_key() });
     for (name, token) in [
         ("another key under the same id", token_with(&header, &good, 2)),
-        ("a key id that nobody has", token_with(&forged_kid, &good, 1)),
+        ("an unknown key id", token_with(&forged_kid, &good, 1)),
         ("a key that came with the token", token_with(&embedded, &good, 2)),
         ("another algorithm's name", token_with(&swapped, &good, 1)),
         ("a header that must be understood", token_with(&crit, &good, 1)),
@@ -369,7 +370,7 @@ async fn no_token_is_believed_that_is_not_for_this_service_now() {
 }
 
 #[tokio::test]
-async fn every_error_goes_to_the_login_page_with_a_text_of_our_own() {
+async fn every_error_redirects_to_the_login_page_with_a_fixed_text() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let now = |field: &str, value: Value| Some(provider.changed(field, value));
@@ -383,7 +384,7 @@ async fn every_error_goes_to_the_login_page_with_a_text_of_our_own() {
     }
     let away = start(&app, "").await;
     let query = format!("error=access_denied%3Cscript%3E&state={}", away.parameter("state"));
-    let text = error_text(&come_back(&app, &query, &away.cookie).await);
+    let text = error_text(&return_from_provider(&app, &query, &away.cookie).await);
     assert!(text.contains("cancelled") && !text.contains("script"), "{text}");
 
     provider.state().is_down = true;
@@ -399,27 +400,27 @@ async fn every_error_goes_to_the_login_page_with_a_text_of_our_own() {
 }
 
 #[tokio::test]
-async fn a_state_is_one_browsers_and_serves_once() {
+async fn a_state_is_bound_to_one_browser_and_used_once() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let (ada, eve) = (start(&app, "").await, start(&app, "").await);
     provider.state().id_token = token(&provider.claims(Some(&ada.parameter("nonce"))), 1);
     let query = format!("code=abc&state={}", ada.parameter("state"));
     for cookie in ["", "qs_idp=", "qs_idp=x", eve.cookie.as_str()] {
-        let text = error_text(&come_back(&app, &query, cookie).await);
+        let text = error_text(&return_from_provider(&app, &query, cookie).await);
         assert!(text.contains("another browser"), "{cookie}: {text}");
     }
-    let place = come_back(&app, &query, &ada.cookie).await;
+    let place = return_from_provider(&app, &query, &ada.cookie).await;
     assert!(place.starts_with(&format!("{WEBSITE}/complete-profile?")), "{place}");
-    let text = error_text(&come_back(&app, &query, &ada.cookie).await);
+    let text = error_text(&return_from_provider(&app, &query, &ada.cookie).await);
     assert!(text.contains("start again"), "used twice: {text}");
     app.clock.advance(TimeDelta::minutes(10));
     let query = format!("code=abc&state={}", eve.parameter("state"));
-    error_text(&come_back(&app, &query, &eve.cookie).await);
+    error_text(&return_from_provider(&app, &query, &eve.cookie).await);
 }
 
 #[tokio::test]
-async fn a_rotated_key_is_fetched_and_a_forger_causes_no_traffic() {
+async fn a_rotated_key_is_fetched_and_forged_tokens_cause_one_fetch_in_30_seconds() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let try_in = |seed: u8| {
@@ -436,7 +437,11 @@ async fn a_rotated_key_is_fetched_and_a_forger_causes_no_traffic() {
     for seed in 3..40 {
         assert_eq!(try_in(seed).await, 401);
     }
-    assert_eq!(provider.state().descriptions, before, "within half a minute: nothing is fetched");
+    assert_eq!(
+        provider.state().descriptions,
+        before,
+        "the keys are fetched at most once in 30 seconds"
+    );
     app.clock.advance(TimeDelta::seconds(31));
     for seed in 3..40 {
         assert_eq!(try_in(seed).await, 401);
@@ -445,7 +450,7 @@ async fn a_rotated_key_is_fetched_and_a_forger_causes_no_traffic() {
 }
 
 #[tokio::test]
-async fn no_location_leads_anywhere_but_the_website_the_provider_and_the_loopback() {
+async fn every_redirect_leads_to_the_website_the_provider_or_the_loopback() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let hostile = [
@@ -478,13 +483,13 @@ async fn no_location_leads_anywhere_but_the_website_the_provider_and_the_loopbac
         for code in junk {
             for error in junk {
                 let query = format!("code={code}&state={state}&error={error}");
-                error_text(&come_back(&app, &query, "qs_idp=x").await);
+                error_text(&return_from_provider(&app, &query, "qs_idp=x").await);
             }
         }
     }
 }
 
-/// The address at which a new client asks for access to somebody's account.
+/// The address of the authorization request of a new client.
 async fn question(app: &App) -> String {
     let redirect = "http://127.0.0.1:4711/callback";
     let metadata = json!({ "redirect_uris": [redirect] }).to_string();
@@ -500,11 +505,11 @@ async fn question(app: &App) -> String {
     format!("/oauth/authorize?{}", encode(&pairs))
 }
 
-/// Goes from a sign-in page to the provider and back, and answers where the browser is sent then.
+/// Goes from a sign-in page to the provider and back, and returns the last redirect.
 async fn by_provider(browser: &mut Browser<'_>, provider: &Provider, page: &Answer) -> String {
     let (_, link) = page.body_text.split_once(&format!("href=\"{PUBLIC_URL}")).expect("a link");
     let away = browser.get(link.split('"').next().expect("an attribute ends")).await;
-    let away = Away { location: location(&away), cookie: String::new() };
+    let away = ProviderRedirect { location: location(&away), cookie: String::new() };
     provider.state().id_token = token(&provider.claims(Some(&away.parameter("nonce"))), 1);
     let query = format!("code=abc&state={}", away.parameter("state"));
     location(&browser.get(&format!("/user/auth/idp/callback?{query}")).await)
@@ -531,7 +536,7 @@ async fn an_application_is_connected_by_a_sign_in_at_the_provider() {
     let onward = last(&place, MCP_URL);
     let stranger = Browser::new(&app).get(onward).await;
     assert!(stranger.expect(400).is_null() && stranger.body_text.contains("has expired"));
-    assert_eq!(stranger.header("set-cookie"), None, "nobody is signed in by another's code");
+    assert_eq!(stranger.header("set-cookie"), None, "another browser is not signed in");
     let consent = later.get(onward).await;
     let consent = later.follow(&consent).await;
     let allowed = later.decide(&consent, "allow").await;
@@ -550,7 +555,7 @@ async fn an_application_is_connected_by_a_sign_in_at_the_provider() {
 }
 
 #[tokio::test]
-async fn a_form_that_was_not_sealed_for_the_browser_leads_nowhere() {
+async fn a_forged_form_completes_no_sign_in_at_the_provider() {
     let provider = Provider::start().await;
     let app = app(&provider).await;
     let long = "a".repeat(16 * 1024 + 1);
@@ -569,7 +574,7 @@ async fn a_form_that_was_not_sealed_for_the_browser_leads_nowhere() {
 }
 
 #[tokio::test]
-async fn a_service_without_a_provider_says_so() {
+async fn without_a_provider_its_routes_answer_503() {
     let app = App::start().await;
     let page = app.get("/account/applications", None).await;
     assert!(page.expect(200).is_null() && !page.body_text.contains("identity provider"));
@@ -584,7 +589,7 @@ async fn a_service_without_a_provider_says_so() {
 }
 
 #[tokio::test]
-async fn the_pages_work_by_forms_alone_and_repeat_nothing_that_they_are_told() {
+async fn the_pages_need_no_script_and_echo_no_parameter() {
     let provider = Provider::start().await;
     let route = provider.route();
     let app = App::start_with(|config| config.idp = Some(route)).await;

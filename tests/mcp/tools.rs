@@ -1,4 +1,4 @@
-//! The tools of the gateway: what they are, what they answer, what is kept of it.
+//! The tools of the MCP gateway: their list, their results, and the results that are stored.
 
 use account_core::Tier;
 use quant_server::operations::METERED;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const BOTH: [Era; 2] = [Era::Legacy, Era::Current];
 
-/// A curve whose answer is far beyond what comes inline.
+/// A curve whose answer is far larger than the inline limit.
 fn large_curve() -> Value {
     let tenors: Vec<f64> = (1..=1000).map(|n| f64::from(n) / 10.0).collect();
     let values: Vec<f64> = (1..=1000).map(|n| 0.01 + f64::from(n) * 1e-5).collect();
@@ -25,7 +25,7 @@ fn documented(id: &str) -> (&'static str, Value, Value) {
 }
 
 #[tokio::test]
-async fn every_documented_example_gets_the_same_answer_over_both_doors_to_the_last_bit() {
+async fn every_documented_example_gets_the_same_answer_over_rest_and_mcp_to_the_last_bit() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let key = app.account("grace", Tier::Enterprise, 1000).await;
@@ -60,7 +60,7 @@ async fn a_call_is_charged_limited_and_logged_as_a_rest_call_is() {
     let left = |of: &Value| of["rate_limit"]["remaining"].as_u64().expect("a number");
     assert_eq!(left(&before) - left(&after), 2, "both calls counted");
     let usage = host.call("get_usage", json!({ "days": 1 })).await["structuredContent"].clone();
-    // Free calls are written down a moment after their answer, and may not be there yet.
+    // Usage rows of free calls are written after the answer, and may still be missing.
     let mut requests = usage["requests"].as_array().expect("rows").iter();
     let request = requests.find(|request| request["endpoint"] == "/quantlib/pricing/bs/price");
     let request = request.expect("a paid call is there before its answer");
@@ -69,7 +69,7 @@ async fn a_call_is_charged_limited_and_logged_as_a_rest_call_is() {
 }
 
 #[tokio::test]
-async fn what_a_model_can_mend_is_a_result_that_says_how() {
+async fn an_error_that_a_model_can_correct_is_a_tool_result_that_says_how() {
     let app = App::start_with(|config| config.service.body_limit = 1 << 20).await;
     let host = |token: &str| Host::new(&app, token, Era::Current);
     let rich = app.bearer("ada").await;
@@ -104,7 +104,7 @@ async fn what_a_model_can_mend_is_a_result_that_says_how() {
 }
 
 #[tokio::test]
-async fn too_few_credits_and_too_low_a_tier_are_told_in_a_result() {
+async fn too_few_credits_and_too_low_a_tier_are_reported_in_a_tool_result() {
     let app = App::start().await;
     let (_, request, _) = documented("price_european_option");
     let low = app.bearer_of("ada", Tier::Free, 100).await;
@@ -123,7 +123,7 @@ async fn too_few_credits_and_too_low_a_tier_are_told_in_a_result() {
 }
 
 #[tokio::test]
-async fn a_full_hour_is_told_in_a_result_that_is_not_kept() {
+async fn a_reached_hourly_limit_is_reported_in_a_tool_result_that_is_not_stored() {
     let app = App::start().await;
     let token = app.bearer_of("ada", Tier::Free, 0).await;
     let host = Host::new(&app, &token, Era::Legacy);
@@ -139,7 +139,7 @@ async fn a_full_hour_is_told_in_a_result_that_is_not_kept() {
 }
 
 #[tokio::test]
-async fn the_named_sets_are_listed_beside_the_core() {
+async fn the_named_toolsets_are_listed_beside_the_core_tools() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     for era in BOTH {
@@ -228,7 +228,7 @@ async fn a_result_is_read_by_its_owner_for_a_day_and_by_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_large_result_comes_cut_with_a_link_to_the_whole() {
+async fn a_large_result_is_truncated_with_a_link_to_the_whole() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Current);
@@ -256,7 +256,7 @@ async fn a_large_result_comes_cut_with_a_link_to_the_whole() {
     assert_eq!(pillars.len(), 1000);
     assert_eq!(pillars[..shown], structured["pillars"].as_array().expect("pillars")[..]);
 
-    // Before links were known, the text alone tells.
+    // Revision 2025-03-26 has no resource links, so the text alone names the address.
     let old = [("MCP-Protocol-Version", "2025-03-26")];
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "build_curve", "arguments": large_curve() } });
     let answer = host.send(&old, &call.to_string()).await;
@@ -264,7 +264,7 @@ async fn a_large_result_comes_cut_with_a_link_to_the_whole() {
 }
 
 #[tokio::test]
-async fn a_failed_call_is_kept_with_its_reason() {
+async fn a_failed_call_is_stored_with_its_reason() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Current);
@@ -279,7 +279,7 @@ async fn a_failed_call_is_kept_with_its_reason() {
 }
 
 #[tokio::test]
-async fn results_of_lists_say_how_long_they_hold_in_the_era_that_knows_the_words() {
+async fn list_results_carry_a_time_to_live_in_the_current_revision() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     for method in ["tools/list", "resources/list", "resources/templates/list"] {
@@ -303,7 +303,7 @@ async fn results_of_lists_say_how_long_they_hold_in_the_era_that_knows_the_words
 }
 
 #[tokio::test]
-async fn a_handshake_answers_the_version_that_was_asked_where_it_is_known() {
+async fn a_handshake_answers_the_requested_version_where_it_is_supported() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Legacy);
@@ -329,7 +329,7 @@ async fn a_handshake_answers_the_version_that_was_asked_where_it_is_known() {
 }
 
 #[tokio::test]
-async fn discovery_tells_versions_capabilities_and_how_to_use_the_service() {
+async fn discovery_lists_versions_capabilities_and_instructions() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let answer = Host::new(&app, &token, Era::Current).ask("server/discover", json!({})).await;

@@ -1,4 +1,4 @@
-//! The gateway's door: what a message must be, and how each fault of it is told.
+//! The transport of the MCP gateway: required headers and message forms, and the error of each fault.
 
 use account_core::Tier;
 use poem::{
@@ -11,22 +11,22 @@ use quant_tests::{
 };
 use serde_json::{Value, json};
 
-/// Headers of a message, by name and value.
+/// The headers of a message, by name and value.
 type Headers = &'static [(&'static str, &'static str)];
 
 const VERSION: &str = "MCP-Protocol-Version";
 const VERSION_2026: (&str, &str) = (VERSION, CURRENT);
 
-fn assert_error(answer: &Answer, status: u16, code: i64, told: &str) {
+fn assert_error(answer: &Answer, status: u16, code: i64, case: &str) {
     let body = answer.expect(status);
-    assert_eq!(body["jsonrpc"], "2.0", "{told}: {answer:?}");
-    assert_eq!(body["error"]["code"], code, "{told}: {answer:?}");
-    assert!(body["error"]["message"].as_str().is_some_and(|text| !text.is_empty()), "{told}");
-    assert_eq!(answer.header("content-type"), Some("application/json"), "{told}");
+    assert_eq!(body["jsonrpc"], "2.0", "{case}: {answer:?}");
+    assert_eq!(body["error"]["code"], code, "{case}: {answer:?}");
+    assert!(body["error"]["message"].as_str().is_some_and(|text| !text.is_empty()), "{case}");
+    assert_eq!(answer.header("content-type"), Some("application/json"), "{case}");
 }
 
 #[tokio::test]
-async fn without_a_good_token_there_is_a_401_that_leads_to_one() {
+async fn without_a_valid_token_the_answer_is_401_with_the_metadata_url() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 10).await;
     let guest = app.guest().await;
@@ -65,7 +65,7 @@ async fn without_a_good_token_there_is_a_401_that_leads_to_one() {
 }
 
 #[tokio::test]
-async fn a_token_in_the_query_or_for_a_rest_call_is_none() {
+async fn a_token_in_the_query_or_on_a_rest_route_is_not_accepted() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     for path in [format!("/mcp?access_token={token}"), format!("/mcp?token={token}")] {
@@ -81,14 +81,14 @@ async fn a_token_in_the_query_or_for_a_rest_call_is_none() {
 }
 
 #[tokio::test]
-async fn the_token_is_judged_before_the_body_is_read() {
+async fn the_token_is_checked_before_the_body_is_read() {
     let app = App::start().await;
     let endless = poem::Body::from_async_read(Endless);
     let request = post("/mcp").header("Transfer-Encoding", "chunked").body(endless);
     assert_eq!(app.send(request).await.status, StatusCode::UNAUTHORIZED);
 }
 
-/// A body that never comes.
+/// A body whose bytes never arrive.
 struct Endless;
 
 impl tokio::io::AsyncRead for Endless {
@@ -102,7 +102,7 @@ impl tokio::io::AsyncRead for Endless {
 }
 
 #[tokio::test]
-async fn only_post_is_taken() {
+async fn only_post_is_accepted() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     for method in
@@ -171,7 +171,7 @@ async fn a_foreign_origin_or_host_is_refused_before_anything_else() {
 }
 
 #[tokio::test]
-async fn a_page_of_an_allowed_origin_may_ask_and_read_the_challenge() {
+async fn an_allowed_origin_may_send_requests_and_read_the_challenge() {
     let allowed = |config: &mut quant_server::config::Config| {
         config.service.allowed_origins = vec!["https://host.example".to_owned()];
     };
@@ -196,13 +196,13 @@ async fn a_page_of_an_allowed_origin_may_ask_and_read_the_challenge() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_in_the_protocols_words() {
+async fn an_invalid_message_is_refused_with_the_json_rpc_error() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Legacy);
     #[rustfmt::skip]
     let rows = [
-        // text                                                             code    the id that is told
+        // text                                                             code    the id of the answer
         ("",                                                                -32700, Value::Null),
         ("   ",                                                             -32700, Value::Null),
         ("{",                                                               -32700, Value::Null),
@@ -247,7 +247,7 @@ async fn what_is_no_message_is_refused_in_the_protocols_words() {
 }
 
 #[tokio::test]
-async fn a_notification_is_taken_without_an_answer() {
+async fn a_notification_is_accepted_without_an_answer() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Legacy);
@@ -267,7 +267,7 @@ async fn a_notification_is_taken_without_an_answer() {
 }
 
 #[tokio::test]
-async fn media_types_are_taken_as_clients_send_them() {
+async fn media_types_are_accepted_as_clients_send_them() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let send = async |kind: Option<&str>, accept: Option<&str>| {
@@ -321,7 +321,7 @@ async fn a_message_may_be_as_large_as_a_body_and_no_larger() {
 }
 
 #[tokio::test]
-async fn the_legacy_era_needs_no_handshake_and_tells_faults_with_200() {
+async fn the_legacy_revision_needs_no_handshake_and_reports_errors_with_200() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Legacy);
@@ -369,15 +369,15 @@ async fn the_legacy_era_needs_no_handshake_and_tells_faults_with_200() {
         ("initialize",               json!({}),                                     -32602),
     ];
     for (method, params, code) in rows {
-        let told = format!("{method} {params}");
+        let case = format!("{method} {params}");
         let answer = ask(&[(VERSION, LEGACY)], method, params).await;
-        assert_error(&answer, 200, code, &told);
+        assert_error(&answer, 200, code, &case);
         assert_eq!(answer.body["id"], 1);
     }
 }
 
 #[tokio::test]
-async fn an_unknown_version_is_refused_with_those_that_are_known() {
+async fn an_unknown_version_is_refused_with_the_supported_ones() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Legacy);
@@ -404,7 +404,7 @@ async fn an_unknown_version_is_refused_with_those_that_are_known() {
 }
 
 #[tokio::test]
-async fn the_current_era_wants_its_metadata_and_headers_to_agree() {
+async fn the_current_revision_requires_that_metadata_and_headers_agree() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Current);
@@ -457,18 +457,18 @@ async fn the_current_era_wants_its_metadata_and_headers_to_agree() {
     for (headers, method, params, status, code) in rows {
         let message = json!({ "jsonrpc": "2.0", "id": "q", "method": method, "params": params });
         let answer = host.send(&headers, &message.to_string()).await;
-        let told = format!("{headers:?} {message}");
+        let case = format!("{headers:?} {message}");
         if code == 0 {
-            assert_eq!(answer.expect(status)["result"]["resultType"], "complete", "{told}");
+            assert_eq!(answer.expect(status)["result"]["resultType"], "complete", "{case}");
         } else {
-            assert_error(&answer, status, code, &told);
+            assert_error(&answer, status, code, &case);
         }
-        assert_eq!(answer.body["id"], "q", "{told}");
+        assert_eq!(answer.body["id"], "q", "{case}");
     }
 }
 
 #[tokio::test]
-async fn messages_are_counted_by_account_and_a_flood_is_told_when_to_come_again() {
+async fn messages_are_limited_by_account_with_a_retry_time() {
     let few = |config: &mut quant_server::config::Config| {
         config.service.mcp_messages = 1.try_into().expect("not zero");
         config.service.mcp_burst = 3.try_into().expect("not zero");
@@ -477,7 +477,7 @@ async fn messages_are_counted_by_account_and_a_flood_is_told_when_to_come_again(
     let (ada, bob) = (app.bearer("ada").await, app.bearer("bob").await);
     let ada = Host::new(&app, &ada, Era::Legacy);
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    // Whatever is sent counts, a notification and nonsense too.
+    // Every message counts, including notifications and invalid messages.
     assert_eq!(ada.send(&[], ping).await.status, StatusCode::OK);
     assert_eq!(ada.send(&[], "nonsense").await.status, StatusCode::BAD_REQUEST);
     let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -490,7 +490,7 @@ async fn messages_are_counted_by_account_and_a_flood_is_told_when_to_come_again(
 }
 
 #[tokio::test]
-async fn a_suspended_account_is_turned_away() {
+async fn a_suspended_account_is_refused_at_the_gateway() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Current);

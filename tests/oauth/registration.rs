@@ -1,4 +1,4 @@
-//! What a host meets before anyone signs in: metadata, cross-origin rules, registration.
+//! The routes that a host calls before a user signs in: metadata, cross-origin rules, registration.
 
 use poem::{Request, http::Method};
 use quant_tests::{
@@ -40,7 +40,7 @@ async fn metadata_comes_from_the_configuration_and_never_from_the_host_header() 
 }
 
 #[tokio::test]
-async fn pages_of_any_website_may_call_what_goes_by_no_cookie() {
+async fn any_origin_may_call_the_routes_that_use_no_cookie() {
     let app = App::start().await;
     for (path, method) in [
         ("/.well-known/oauth-protected-resource/mcp", "GET"),
@@ -67,7 +67,7 @@ async fn pages_of_any_website_may_call_what_goes_by_no_cookie() {
 }
 
 #[tokio::test]
-async fn another_method_is_told_which_there_are() {
+async fn another_method_gets_405_with_the_allowed_ones() {
     let app = App::start().await;
     for (path, allow) in [
         ("/oauth/token", "OPTIONS, POST"),
@@ -117,7 +117,7 @@ async fn a_client_registers_without_a_secret_whatever_it_asks_for() {
 }
 
 #[tokio::test]
-async fn a_registration_that_does_not_fit_is_refused_by_name() {
+async fn an_invalid_registration_is_refused_with_its_error_code() {
     let app = App::start().await;
     let uri = "https://a.example/cb";
     let long = format!("{uri}{}", "a".repeat(2_048));
@@ -152,7 +152,7 @@ async fn a_registration_that_does_not_fit_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn an_address_that_calls_too_often_is_told_to_wait() {
+async fn an_address_that_calls_too_often_gets_429_with_a_retry_time() {
     let app = App::start_with(|config| config.address_limit = 2.try_into().unwrap()).await;
     for _ in 0..2 {
         form(&app, "/oauth/token", &[]).await.expect(400);

@@ -1,4 +1,4 @@
-//! Codes and refresh tokens against tokens: exchanged, rotated, used twice, revoked.
+//! The token endpoint: codes and refresh tokens exchanged, rotated, replayed and revoked.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use quant_tests::{
     email,
     mcp::{Era, Host},
     oauth::{
-        self, PASSWORD, REDIRECT, bearer, client, connected, exchange, form, house, opens, refresh,
-        verifier,
+        self, PASSWORD, REDIRECT, app_with_ada, bearer, client, connected, exchange, form,
+        is_valid_token, refresh, verifier,
     },
 };
 use serde_json::json;
 
-/// How long the end of access may take to be seen by other instances.
+/// The time within which other instances refuse access that has ended.
 const A_SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
-async fn an_exchange_that_does_not_fit_is_refused_by_name() {
-    let app = house().await;
+async fn an_invalid_exchange_is_refused_with_its_error_code() {
+    let app = app_with_ada().await;
     let client = client(&app).await;
     let code = Browser::new(&app).code("ada", &client).await;
     let verifier = verifier();
@@ -70,7 +70,7 @@ async fn an_exchange_that_does_not_fit_is_refused_by_name() {
 
 #[tokio::test]
 async fn a_code_ends_after_a_minute_and_its_replay_ends_the_grant() {
-    let app = house().await;
+    let app = app_with_ada().await;
     let client = client(&app).await;
     let mut browser = Browser::new(&app);
     let late = browser.code("ada", &client).await;
@@ -78,9 +78,9 @@ async fn a_code_ends_after_a_minute_and_its_replay_ends_the_grant() {
     assert_eq!(exchange(&app, &client, &late).await.expect(400)["error"], "invalid_grant");
     let code = browser.code("ada", &client).await;
     let tokens = exchange(&app, &client, &code).await;
-    assert!(opens(&app, &tokens.text("/access_token")).await);
+    assert!(is_valid_token(&app, &tokens.text("/access_token")).await);
     exchange(&app, &client, &code).await.expect(400);
-    assert!(!opens(&app, &tokens.text("/access_token")).await);
+    assert!(!is_valid_token(&app, &tokens.text("/access_token")).await);
 }
 
 #[tokio::test]
@@ -92,12 +92,12 @@ async fn of_sixty_four_exchanges_of_one_code_one_wins() {
     let answers = all((0..64).map(|_| exchange(&app, &client, &code))).await;
     let won: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 200).collect();
     assert_eq!(won.len(), 1);
-    assert!(!opens(&app, &won[0].text("/access_token")).await, "the others were replays");
+    assert!(!is_valid_token(&app, &won[0].text("/access_token")).await, "the others were replays");
 }
 
 #[tokio::test]
 async fn a_refresh_token_rotates_and_its_second_use_ends_the_grant() {
-    let app = house().await;
+    let app = app_with_ada().await;
     let (client, first) = connected(&app).await;
     let old = first.text("/refresh_token");
     let second = refresh(&app, &client, &old).await;
@@ -105,7 +105,7 @@ async fn a_refresh_token_rotates_and_its_second_use_ends_the_grant() {
     assert_ne!(second.text("/refresh_token"), old);
     assert_eq!(refresh(&app, &client, &old).await.expect(400)["error"], "invalid_grant");
     refresh(&app, &client, &second.text("/refresh_token")).await.expect(400);
-    assert!(!opens(&app, &second.text("/access_token")).await);
+    assert!(!is_valid_token(&app, &second.text("/access_token")).await);
 }
 
 #[tokio::test]
@@ -118,7 +118,10 @@ async fn of_sixty_four_refreshes_of_one_token_one_wins() {
     let won: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 200).collect();
     assert_eq!(won.len(), 1);
     for token in [&first, won[0]] {
-        assert!(!opens(&app, &token.text("/access_token")).await, "the others were a second use");
+        assert!(
+            !is_valid_token(&app, &token.text("/access_token")).await,
+            "the others were a second use"
+        );
     }
     refresh(&app, &client, &won[0].text("/refresh_token")).await.expect(400);
 }
@@ -136,12 +139,12 @@ async fn within_the_leeway_the_same_successor_is_answered() {
     }
     app.clock.advance(TimeDelta::seconds(10));
     refresh(&app, &client, &old).await.expect(400);
-    assert!(!opens(&app, &answers[0].text("/access_token")).await);
+    assert!(!is_valid_token(&app, &answers[0].text("/access_token")).await);
 }
 
 #[tokio::test]
-async fn a_refused_refresh_spends_nothing() {
-    let app = house().await;
+async fn a_refused_refresh_consumes_no_token() {
+    let app = app_with_ada().await;
     let (client, tokens) = connected(&app).await;
     let token = tokens.text("/refresh_token");
     let other = oauth::client(&app).await;
@@ -163,8 +166,8 @@ async fn a_refused_refresh_spends_nothing() {
 }
 
 #[tokio::test]
-async fn revoking_answers_200_for_unknown_tokens_and_ends_what_it_should() {
-    let app = house().await;
+async fn revocation_answers_200_for_unknown_tokens_and_ends_known_grants() {
+    let app = app_with_ada().await;
     let (client, tokens) = connected(&app).await;
     let (access, token) = (tokens.text("/access_token"), tokens.text("/refresh_token"));
     for (pairs, status) in [
@@ -175,19 +178,19 @@ async fn revoking_answers_200_for_unknown_tokens_and_ends_what_it_should() {
     ] {
         form(&app, "/oauth/revoke", &pairs).await.expect(status);
     }
-    assert!(opens(&app, &access).await);
+    assert!(is_valid_token(&app, &access).await);
     let hinted = [("token", &access[..]), ("token_type_hint", "refresh_token")];
     form(&app, "/oauth/revoke", &hinted).await.expect(200);
-    assert!(!opens(&app, &access).await);
+    assert!(!is_valid_token(&app, &access).await);
     let next = refresh(&app, &client, &token).await;
     let next_token = next.text("/refresh_token");
     let pairs = [("token", &next_token[..]), ("client_id", &client[..])];
     form(&app, "/oauth/revoke", &pairs).await.expect(200);
-    assert!(!opens(&app, &next.text("/access_token")).await);
+    assert!(!is_valid_token(&app, &next.text("/access_token")).await);
     refresh(&app, &client, &next_token).await.expect(400);
 }
 
-/// A way in which access ends.
+/// An event that ends the access of a client.
 #[derive(Clone, Copy, Debug)]
 enum End {
     AccessTokenRevoked,
@@ -212,7 +215,7 @@ impl End {
         Self::Deleted,
     ];
 
-    /// Ends Ada's access to her client.
+    /// Ends the access of the client to the account "ada".
     async fn come(self, app: &App, client: &str, code: &str, tokens: &Answer) {
         let (accounts, now) = (app.accounts(), app.clock.now());
         let (access, used) = (tokens.text("/access_token"), tokens.text("/refresh_token"));
@@ -239,7 +242,7 @@ impl End {
             Self::PasswordReset => {
                 let asked = json!({ "email": "ada@example.com" }).to_string();
                 app.post("/user/forgot-password", None, &asked).await.expect(200);
-                let otp = app.code("ada").await.expect("a letter").expose().to_owned();
+                let otp = app.code("ada").await.expect("an email").expose().to_owned();
                 let reset = json!({
                     "email": "ada@example.com", "otp": otp, "new_password": "a new sentence of hers",
                 });
@@ -259,9 +262,9 @@ async fn revoke(app: &App, token: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn access_that_has_ended_is_refused_on_the_next_message_and_within_a_second_elsewhere() {
+async fn ended_access_is_refused_at_once_and_within_a_second_on_other_instances() {
     for end in End::ALL {
-        let app = house().await;
+        let app = app_with_ada().await;
         let elsewhere = app.beside().await;
         let client = client(&app).await;
         let code = Browser::new(&app).code("ada", &client).await;
@@ -286,8 +289,8 @@ async fn access_that_has_ended_is_refused_on_the_next_message_and_within_a_secon
 }
 
 #[tokio::test]
-async fn suspension_and_deletion_end_what_was_allowed() {
-    let app = house().await;
+async fn suspension_and_deletion_end_every_grant() {
+    let app = app_with_ada().await;
     let bobs = app.account("bob", Tier::Pro, 100).await;
     let (client, of_ada) = connected(&app).await;
     let code = Browser::new(&app).code("bob", &client).await;
@@ -298,7 +301,7 @@ async fn suspension_and_deletion_end_what_was_allowed() {
     let body = json!({ "password": PASSWORD }).to_string();
     app.send(request.body(body)).await.expect(200);
     for tokens in [of_ada, of_bob] {
-        assert!(!opens(&app, &tokens.text("/access_token")).await);
+        assert!(!is_valid_token(&app, &tokens.text("/access_token")).await);
         refresh(&app, &client, &tokens.text("/refresh_token")).await.expect(400);
     }
 }

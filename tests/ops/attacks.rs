@@ -1,5 +1,5 @@
-//! The list of attacks is no promise: every test that it names is there. And attacks that need the
-//! whole service, with its storage out of reach.
+//! The list of attacks, `tests/attacks.md`: every test that the list names exists. One attack is here,
+//! because it needs the whole service with its storage closed.
 
 use std::path::Path;
 
@@ -34,14 +34,14 @@ fn every_test_that_the_list_of_attacks_names_exists() {
         } else {
             code.contains(&format!("fn {name}(")) || code.contains(&format!("fn {name}<"))
         };
-        assert!(exists, "tests/attacks.md names {name}, which is not there");
+        assert!(exists, "tests/attacks.md names {name}, which does not exist: correct the name");
     }
 }
 
 #[tokio::test]
 async fn a_flood_of_malformed_keys_asks_no_storage() {
     let app = App::start().await;
-    // With the storage closed, whatever asks it is told 503.
+    // With the storage closed, every call that needs the storage gets 503.
     app.accounts().store().clone().close().await;
     let well_formed = format!("fk_user_{}", "A".repeat(43));
     app.get("/auth/validate", Some(&well_formed)).await.expect(503);

@@ -9,23 +9,23 @@ use quant_test_services::Redis;
 use quant_tests::{App, config, email};
 use tempfile::TempDir;
 
-/// Costs one credit.
+/// The path of a computation that costs one credit.
 const DERIVATIVE: &str = "/quantlib/numerical/differentiation/derivative";
 const EXP: &str = r#"{"func_name": "exp", "x": 1}"#;
 
-/// How long a change may take to be seen by the others.
+/// The time within which a change reaches the other instances.
 const A_SECOND: Duration = Duration::from_secs(1);
-/// Between two looks at it, which count: a thousand in that second are within the limit.
+/// The pause between two polls. Each poll counts as a call; 1,000 in a second are within the limit.
 const PAUSE: Duration = Duration::from_millis(1);
 
-async fn four_times_as_many_callers_as_credits(credits: u64) {
+async fn credits_are_spent_once_by_four_times_as_many_callers(credits: u64) {
     let first = App::start().await;
     let (second, third) = (first.beside().await, first.beside().await);
     let key = first.account("ada", Tier::Enterprise, credits).await;
     let instances = [&first, &second, &third];
 
     let calls = (0..4 * credits as usize).map(async |call: usize| {
-        // Who is asked to wait asks again, as a client does: nothing was charged.
+        // A 503 charges nothing, so the call is repeated, as a client would.
         loop {
             let answer = instances[call % 3].post(DERIVATIVE, Some(&key), EXP).await;
             if answer.status != 503 {
@@ -45,21 +45,21 @@ async fn four_times_as_many_callers_as_credits(credits: u64) {
 
 #[tokio::test]
 async fn one_credit_buys_one_answer_whichever_instance_is_asked() {
-    four_times_as_many_callers_as_credits(1).await;
+    credits_are_spent_once_by_four_times_as_many_callers(1).await;
 }
 
 #[tokio::test]
 async fn seven_credits_buy_seven_answers_whichever_instance_is_asked() {
-    four_times_as_many_callers_as_credits(7).await;
+    credits_are_spent_once_by_four_times_as_many_callers(7).await;
 }
 
 #[tokio::test]
 async fn a_thousand_credits_buy_a_thousand_answers_whichever_instance_is_asked() {
-    four_times_as_many_callers_as_credits(1_000).await;
+    credits_are_spent_once_by_four_times_as_many_callers(1_000).await;
 }
 
-/// Asks until the status is another one, which it is within a second.
-async fn is_answered_soon(app: &App, key: &str, status: u16) {
+/// Polls until the answer has this status, and fails after one second.
+async fn wait_for_status(app: &App, key: &str, status: u16) {
     let ask = async {
         while app.get("/auth/validate", Some(key)).await.status != status {
             tokio::time::sleep(PAUSE).await;
@@ -69,18 +69,18 @@ async fn is_answered_soon(app: &App, key: &str, status: u16) {
 }
 
 #[tokio::test]
-async fn a_key_suspended_regenerated_or_activated_here_is_so_elsewhere_within_a_second() {
+async fn a_suspended_regenerated_or_activated_key_changes_on_other_instances_within_a_second() {
     let here = App::start().await;
     let elsewhere = here.beside().await;
     let key = here.account("ada", Tier::Pro, 10).await;
     elsewhere.get("/auth/validate", Some(&key)).await.expect(200);
 
     here.accounts().suspend(&email("ada")).await.expect("ada is there");
-    is_answered_soon(&elsewhere, &key, 401).await;
+    wait_for_status(&elsewhere, &key, 401).await;
     here.accounts().activate(&email("ada")).await.expect("ada is there");
-    is_answered_soon(&elsewhere, &key, 200).await;
+    wait_for_status(&elsewhere, &key, 200).await;
     let new = here.post("/user/regenerate-api-key", Some(&key), "").await;
-    is_answered_soon(&elsewhere, &key, 401).await;
+    wait_for_status(&elsewhere, &key, 401).await;
     elsewhere.get("/auth/validate", Some(&new.text("/data/api_key"))).await.expect(200);
 }
 
@@ -105,7 +105,7 @@ async fn a_grant_and_a_tier_reach_the_other_instances_within_a_second() {
 async fn a_revocation_that_is_never_announced_is_seen_within_a_second() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 10).await;
-    // SQLite announces nothing, and the tests above are this one.
+    // SQLite has no announcements, so the tests above cover this case.
     let Some(database) = app.database() else { return };
     app.get("/auth/validate", Some(&key)).await.expect(200);
 
@@ -116,11 +116,11 @@ async fn a_revocation_that_is_never_announced_is_seen_within_a_second() {
         )
         .await;
 
-    is_answered_soon(&app, &key, 401).await;
+    wait_for_status(&app, &key, 401).await;
 }
 
 #[tokio::test]
-async fn a_warm_caller_costs_no_query() {
+async fn a_cached_caller_costs_no_query() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
     app.post(DERIVATIVE, Some(&key), EXP).await.expect(200);
@@ -131,11 +131,11 @@ async fn a_warm_caller_costs_no_query() {
     assert_eq!(app.look_ups(), before);
 }
 
-/// Calls at once: all wait for one lease, and none longer than the service has patience for.
+/// The number of parallel calls. All wait for one lease, and none longer than the time limit.
 const AT_ONCE: usize = 60;
 
-/// How many of so many calls, spread over the instances, are let through.
-async fn let_through(instances: &[&App], key: &str, calls: usize) -> usize {
+/// The number of admitted calls among `calls`, spread over the instances.
+async fn admitted_calls(instances: &[&App], key: &str, calls: usize) -> usize {
     let mut granted = 0;
     for first in (0..calls).step_by(AT_ONCE) {
         let at_once = (first..calls.min(first + AT_ONCE))
@@ -151,45 +151,45 @@ async fn let_through(instances: &[&App], key: &str, calls: usize) -> usize {
 #[tokio::test]
 async fn three_instances_keep_one_hourly_limit() {
     let first = App::start().await;
-    // On SQLite there is one instance, and no other to share a limit with.
+    // On SQLite there is one instance, so no limit is shared.
     if first.database().is_none() {
         return;
     }
     let (second, third) = (first.beside().await, first.beside().await);
-    three_keep_one_hourly_limit(&first, &second, &third).await;
+    assert_one_hourly_limit(&first, &second, &third).await;
 }
 
-async fn three_keep_one_hourly_limit(first: &App, second: &App, third: &App) {
+async fn assert_one_hourly_limit(first: &App, second: &App, third: &App) {
     let key = first.account("ada", Tier::Free, 0).await;
     let instances = [first, second, third];
 
-    // Two hold a block that they do not use up; with its cell it is the others'.
-    assert_eq!(let_through(&[second, third], &key, 2).await, 2);
-    assert_eq!(let_through(&[first], &key, 600).await, 490);
+    // Two instances hold a lease with unused calls. When the lease expires, the others get the calls.
+    assert_eq!(admitted_calls(&[second, third], &key, 2).await, 2);
+    assert_eq!(admitted_calls(&[first], &key, 600).await, 490);
     first.clock.advance(TimeDelta::seconds(61));
     for instance in instances {
         instance.service().limits.give_back_expired(first.clock.now()).await;
     }
-    assert_eq!(let_through(&instances, &key, 60).await, 8);
+    assert_eq!(admitted_calls(&instances, &key, 60).await, 8);
 
     first.clock.advance(TimeDelta::seconds(3_000));
-    assert_eq!(let_through(&instances, &key, 6).await, 0, "the hour is not over");
+    assert_eq!(admitted_calls(&instances, &key, 6).await, 0, "the hour is not over");
     first.clock.advance(TimeDelta::seconds(700));
-    assert_eq!(let_through(&instances, &key, 600).await, 500, "the hour is over");
+    assert_eq!(admitted_calls(&instances, &key, 600).await, 500, "the hour is over");
 }
 
 #[tokio::test]
-async fn an_instance_that_starts_anew_forgives_nobody() {
+async fn a_new_instance_admits_no_call_beyond_a_used_up_limit() {
     let first = App::start().await;
     if first.database().is_none() {
         return;
     }
     let key = first.account("ada", Tier::Free, 0).await;
-    assert_eq!(let_through(&[&first], &key, 600).await, 500);
-    assert_eq!(let_through(&[&first.beside().await], &key, 2).await, 0);
+    assert_eq!(admitted_calls(&[&first], &key, 600).await, 500);
+    assert_eq!(admitted_calls(&[&first.beside().await], &key, 2).await, 0);
 }
 
-/// Three instances that lease from one Redis, on either engine; `None` where there is no Redis.
+/// Three instances that lease from one Redis, on either engine; `None` without Redis.
 async fn three_on_redis() -> Option<(Redis, [App; 3])> {
     let redis = Redis::start()?;
     let address = redis.address();
@@ -204,12 +204,12 @@ async fn three_on_redis() -> Option<(Redis, [App; 3])> {
 #[tokio::test]
 async fn three_instances_on_one_redis_keep_one_hourly_limit() {
     let Some((_redis, [first, second, third])) = three_on_redis().await else { return };
-    three_keep_one_hourly_limit(&first, &second, &third).await;
+    assert_one_hourly_limit(&first, &second, &third).await;
 }
 
-/// How many of so many metered calls, spread over the instances, are let through; each of them is
-/// written down before its answer.
-async fn computed(instances: &[&App], key: &str, calls: usize) -> usize {
+/// The number of admitted metered calls among `calls`, spread over the instances. The usage row of
+/// each is written before its answer.
+async fn admitted_computations(instances: &[&App], key: &str, calls: usize) -> usize {
     let mut granted = 0;
     for first in (0..calls).step_by(AT_ONCE) {
         let at_once = (first..calls.min(first + AT_ONCE))
@@ -221,38 +221,38 @@ async fn computed(instances: &[&App], key: &str, calls: usize) -> usize {
 }
 
 #[tokio::test]
-async fn without_redis_what_is_leased_is_let_through_then_503_and_once_it_is_back_it_goes_on() {
+async fn without_redis_instances_serve_their_leases_then_answer_503_and_recover_with_redis() {
     let Some((mut redis, [first, second, third])) = three_on_redis().await else { return };
     let instances = [&first, &second, &third];
     let key = first.account("ada", Tier::Basic, 10_000).await;
-    assert_eq!(computed(&instances, &key, 36).await, 36);
+    assert_eq!(admitted_computations(&instances, &key, 36).await, 36);
     first.get("/ready", None).await.expect(200);
 
     redis.kill();
-    let mut let_through = 36;
+    let mut admitted = 36;
     for instance in instances {
         let gone = loop {
             let answer = instance.post(DERIVATIVE, Some(&key), EXP).await;
             if answer.status != 200 {
                 break answer;
             }
-            let_through += 1;
+            admitted += 1;
         };
         assert!(gone.headers.contains_key("retry-after"), "{gone:?}");
         gone.expect(503);
         let unready = instance.get("/ready", None).await;
         assert!(unready.expect(503).to_string().contains("Redis"), "{unready:?}");
     }
-    assert!((37..=60).contains(&let_through), "blocks of ten, and {let_through} were let through");
+    assert!((37..=60).contains(&admitted), "leases of ten calls, and {admitted} were admitted");
 
-    // Redis has forgotten everything; what was let through is written down.
+    // Redis is empty again; the admitted calls are counted from the usage rows.
     redis.start_again();
-    assert_eq!(let_through + computed(&instances, &key, 1_200).await, 1_000);
+    assert_eq!(admitted + admitted_computations(&instances, &key, 1_200).await, 1_000);
     first.get("/ready", None).await.expect(200);
 }
 
 #[tokio::test]
-async fn a_redis_that_is_not_there_is_told_at_the_start() {
+async fn an_unreachable_redis_is_reported_at_the_start() {
     let Some(mut redis) = Redis::start() else { return };
     redis.kill();
     let folder = TempDir::new().expect("a folder");
@@ -260,7 +260,7 @@ async fn a_redis_that_is_not_there_is_told_at_the_start() {
     config.redis = Some(redis.address().parse().expect("an address"));
     let opened = app::open(&config.storage, config.migrate).await.expect("data open");
     let Err(refusal) = app::App::over(opened, &config, Clock::system()).await else {
-        panic!("it started without its Redis");
+        panic!("the service started without its Redis");
     };
     assert!(refusal.to_string().contains("REDIS_URL"), "{refusal}");
 }
@@ -281,11 +281,11 @@ async fn three_instances_keep_one_day_of_a_guest() {
     let refused = first.get("/auth/validate", Some(&key)).await;
     assert_eq!(refused.headers["X-RateLimit-Remaining"], "0");
     refused.expect(429);
-    assert_eq!(let_through(&instances, &key, 30).await, 0);
+    assert_eq!(admitted_calls(&instances, &key, 30).await, 0);
 }
 
 #[tokio::test]
-async fn without_the_store_an_instance_lets_through_what_it_has_leased_and_then_answers_503() {
+async fn without_the_store_an_instance_serves_its_leases_and_then_answers_503() {
     let app = App::start().await;
     let Some(database) = app.database() else { return };
     let key = app.account("ada", Tier::Pro, 0).await;
@@ -293,7 +293,7 @@ async fn without_the_store_an_instance_lets_through_what_it_has_leased_and_then_
     for key in [&key, &guest] {
         app.get("/user/transactions", Some(key)).await;
     }
-    // What is leased is let through without the table, as every caller that is remembered.
+    // Leased calls and cached callers are served without the table.
     database.execute("ALTER TABLE shared_limit RENAME TO elsewhere").await;
     for _ in 1..50 {
         app.get("/user/subscriptions", Some(&key)).await.expect(200);

@@ -1,4 +1,4 @@
-//! What is generated is current: the document, the table of operations, the README's endpoints.
+//! The generated files are current: the document, the table of operations, the README's endpoints.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use quant_server::{document, operations::METERED};
 use quant_tests::{App, documented::example_of};
 use serde_json::Value;
 
-/// A file of the repository.
+/// The text of a file of the repository.
 fn file(path: &str) -> String {
     let path = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -55,7 +55,7 @@ fn path_of(id: &str) -> &str {
 }
 
 #[test]
-fn every_operation_says_what_a_generator_and_a_reader_need() {
+fn every_operation_has_the_fields_that_generators_and_readers_need() {
     let paths = document::DOCUMENT["paths"].as_object().expect("paths");
     for (path, methods) in paths {
         for operation in methods.as_object().expect("methods").values() {
@@ -66,11 +66,11 @@ fn every_operation_says_what_a_generator_and_a_reader_need() {
             if !body.is_null() {
                 assert!(!example_of(body).is_null(), "{path} has no example of a request");
             }
-            // Some send a browser elsewhere, and answer nothing.
+            // A redirect has no body, so it has no example.
             let answer = &operation["responses"]["200"];
-            let goes_elsewhere = operation["responses"].get("302").is_some();
+            let redirects = operation["responses"].get("302").is_some();
             assert!(
-                goes_elsewhere || !example_of(answer).is_null(),
+                redirects || !example_of(answer).is_null(),
                 "{path} has no example of an answer"
             );
         }

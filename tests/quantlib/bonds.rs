@@ -1,4 +1,4 @@
-//! Prices, yields and durations of bonds: `tests/golden/generate/bond_yields.py`.
+//! Prices, yields and durations of bonds against mpmath and QuantLib: `tests/golden/generate/bond_yields.py`.
 
 use quant_core::{
     instruments::{bond_yield::YieldConvention, fixed_bond::FixedBond},
@@ -11,17 +11,18 @@ use quant_core::{
 use quant_tests::golden::{self, Largest, Row};
 use quant_tests::names::day_count;
 
-/// A few roundings against 50 digits, in units of the dirty price and for a measure of itself.
+/// The accepted error of a price in units of the dirty price, of a measure in units of itself: a few
+/// roundings.
 const PRICE_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
-/// The same for durations and convexities.
+/// The accepted error of durations and convexities.
 const MEASURE_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
-/// The same for the yield of a price, in units of itself and of the move that a rounding of the
-/// dirty price makes.
+/// The accepted error of the yield of a price, in units of the yield and of the change that a
+/// rounding of the dirty price makes.
 const YIELD_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 
-/// QuantLib sums plain powers, and its yields stop at a step of 1e-14.
+/// The accepted errors against QuantLib, which sums plain powers and stops its yields at 1e-14.
 const QUANTLIB_TOLERANCE: f64 = 1e-12;
 
 fn bond(row: &Row) -> FixedBond {
@@ -97,7 +98,7 @@ fn prices_and_yields_agree_with_quantlib() {
 
 #[test]
 fn the_treasury_s_own_notes_agree() {
-    /// What the regulation prints: six digits of a price, four of a yield.
+    /// The digits that the regulation prints: six of a price, four of a yield.
     const PRINTED: f64 = 5e-7;
     const PRINTED_YIELD: f64 = 1e-8;
     let mut largest = Largest::default();

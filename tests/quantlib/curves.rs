@@ -6,14 +6,13 @@ use quant_core::{
 };
 use quant_tests::golden::{self, Largest, Row};
 
-/// A few roundings of rates below 1, which the shortest time divides; absolute.
+/// The accepted absolute error of rates: a few roundings below 1, divided by the shortest time.
 const RATE_TOLERANCE: f64 = 4e-15;
 
-/// The same for a discount factor; relative, and as a part of 1 and its logarithm, of which the
-/// exponential makes the factor.
+/// The accepted error of a discount factor, relative to the factor times 1 plus its logarithm.
 const FACTOR_TOLERANCE: f64 = 4e-15;
 
-/// A zero rate from par rates: the roundings of a sum of up to 120 payments.
+/// The accepted error of a zero rate from par rates: the roundings of a sum of up to 120 payments.
 const BOOTSTRAP_TOLERANCE: f64 = 1e-15;
 
 fn today() -> NaiveDate {

@@ -7,7 +7,7 @@ use quant_tests::golden::{self, Largest};
 /// Largest relative error accepted in a quantity or a utility.
 const TOLERANCE: f64 = 1e-14;
 
-/// Error relative to the expected value, or to the spacing of subnormal numbers below those.
+/// The error relative to the expected value, or to the spacing of subnormal numbers.
 fn error(found: f64, expected: f64) -> f64 {
     let difference = (found - expected).abs();
     if difference <= 5e-324 { 0.0 } else { difference / expected.abs() }
@@ -66,7 +66,7 @@ fn the_limits_join_continuously() {
             assert!(error(near(rho, weights), limit) <= rho.abs() + 1e-15, "{rho:e} {weights:?}");
         }
     }
-    // Leontief: equal quantities, income over the sum of the prices.
+    // The Leontief limit has equal quantities: the income over the sum of the prices.
     assert!(error(near(-1e300, [0.3, 0.7]), 100.0 / 9.3) <= 1e-15);
 }
 

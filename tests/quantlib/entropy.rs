@@ -1,14 +1,14 @@
-//! `quant_core::entropy` against rows of mpmath.
+//! Entropies against mpmath: `tests/golden/generate/entropy.py`.
 
 use quant_core::entropy::shannon::shannon_entropy;
 use quant_core::entropy::transfer::transfer_entropy;
 use quant_tests::golden::{self, Largest, Row};
 
-/// Relative. The errors of the terms do not cancel, and neither do they add up.
+/// The accepted relative error. The errors of the terms neither cancel nor add up.
 const SHANNON_TOLERANCE: f64 = 1e-15;
 
-/// Relative, and where there is no transfer at all it must be zero: nothing is lost though the
-/// sums of c ln c cancel.
+/// The accepted relative error. Zero transfer must be exactly zero, although the sums of c ln c
+/// cancel.
 const TRANSFER_TOLERANCE: f64 = 2.5e-16;
 
 #[test]
@@ -33,13 +33,13 @@ fn transfer_entropies_agree_to_the_last_bit_or_two() {
     println!("largest relative error: {largest}");
 }
 
-/// Error relative to the expected value, or to next to nothing where that is zero.
+/// The error relative to the expected value; for an expected zero, to the smallest normal double.
 fn error(found: f64, expected: f64) -> f64 {
     let scale = if expected == 0.0 { f64::MIN_POSITIVE } else { expected.abs() };
     (found - expected).abs() / scale
 }
 
-/// Probabilities that are written out, or in proportion to 1, 2, …, N.
+/// The probabilities of a row: written out, or in proportion to 1, 2, …, N.
 fn distribution(row: &Row) -> Vec<f64> {
     let text = row.text("probabilities");
     let Some(count) = text.strip_prefix("ramp ") else { return row.list(text) };
@@ -48,7 +48,7 @@ fn distribution(row: &Row) -> Vec<f64> {
     (1..=count).map(|index| f64::from(index) / whole).collect()
 }
 
-/// Series that are written out, or made by the rule of `golden/generate/entropy.py`.
+/// The series of a row: written out, or made by the rule of `golden/generate/entropy.py`.
 fn pair(row: &Row) -> (Vec<f64>, Vec<f64>) {
     let (x, y) = (row.text("x_history"), row.text("y_history"));
     let Some(rule) = x.strip_prefix("coupled ") else { return (row.list(x), row.list(y)) };

@@ -6,12 +6,12 @@ use quant_core::portfolio::{
 };
 use quant_tests::golden::{self, Largest};
 
-/// Largest error accepted in a weight, in units of the largest weight.
+/// The largest accepted error of a weight, in units of the largest weight.
 const TOLERANCE: f64 = 1e-13;
-/// The same at the largest ratio: without bounds the weights go with the inverse of the little by
-/// which the portfolio of least variance returns more than the riskless asset.
+/// The accepted error at the largest Sharpe ratio. Without bounds the weights are inverse to the
+/// small excess return of the minimum-variance portfolio over the riskless asset.
 const SHARPE_TOLERANCE: f64 = 1e-12;
-/// Largest relative error accepted in a volatility, in units of a weight's tolerance.
+/// The largest accepted relative error of a volatility, in units of a weight's tolerance.
 const VOLATILITY_TOLERANCE: f64 = 1.0;
 
 fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
@@ -76,7 +76,7 @@ fn portfolios_agree_with_exact_active_sets() {
                 for (asset, (weight, expected)) in found.weights.iter().zip(expected).enumerate() {
                     let error = (weight - expected).abs() / size;
                     largest.see(row, error, tolerance, found);
-                    // What is at a bound there is at the bound here, bit for bit.
+                    // A weight at its bound in the golden row is the bound here, bit for bit.
                     if [inputs[2][asset], inputs[3][asset]].contains(expected) {
                         assert_eq!(weight, expected, "{row}: {found:?}");
                     }

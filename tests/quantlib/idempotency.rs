@@ -1,4 +1,4 @@
-//! Requests that are sent again under their `Idempotency-Key`: one answer, one charge.
+//! Requests that are repeated under one `Idempotency-Key`: one answer, one charge.
 
 use account_core::{Tier, idempotency};
 use chrono::TimeDelta;
@@ -36,7 +36,7 @@ async fn a_repeat_gets_the_first_answer_byte_for_byte_and_costs_nothing() {
     let plain = app.post(PRICE, Some(&key), OPTION).await;
     assert_eq!(plain.body_text, first.body_text, "a key changes no answer");
 
-    // Also where nothing is left to pay with, and until a day is over.
+    // The balance of 2 credits does not pay for a second call, and the answer is kept for 24 hours.
     app.clock.advance(TimeDelta::hours(24) - TimeDelta::milliseconds(1));
     let again = send(&app, PRICE, &key, &["order 17"], OPTION).await;
 
@@ -154,7 +154,7 @@ async fn a_key_with_another_body_is_refused_as_a_fault_of_the_header() {
 }
 
 #[tokio::test]
-async fn a_key_is_one_callers_at_one_endpoint() {
+async fn a_key_belongs_to_one_caller_and_one_endpoint() {
     let app = App::start().await;
     let (ada, bob) =
         (app.account("ada", Tier::Pro, 100).await, app.account("bob", Tier::Pro, 100).await);
@@ -171,7 +171,7 @@ async fn a_key_is_one_callers_at_one_endpoint() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_not_kept() {
+async fn a_refusal_is_not_stored() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 5).await;
     let negative =
@@ -211,7 +211,7 @@ async fn sixty_four_calls_at_once_under_one_key_are_one_debit() {
 }
 
 #[tokio::test]
-async fn a_run_that_crashed_frees_its_key() {
+async fn a_crashed_request_releases_its_key() {
     use account_core::ApiKey;
     use idempotency::{
         Claim, Claimed, HELD, IdempotencyKey, IdempotencyStore, RequestDigest, Slot,
@@ -233,7 +233,7 @@ async fn a_run_that_crashed_frees_its_key() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_none_is_a_fault_of_the_header() {
+async fn an_invalid_key_is_a_fault_of_the_header() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
     let long = "x".repeat(256);
@@ -246,7 +246,7 @@ async fn a_key_that_is_none_is_a_fault_of_the_header() {
 }
 
 #[tokio::test]
-async fn only_metered_calls_heed_the_key() {
+async fn only_metered_calls_use_the_key() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
     for _ in 0..2 {

@@ -10,16 +10,18 @@ use quant_core::{
 use quant_tests::golden::{self, Largest};
 use quant_tests::names::{calendar, convention, day_count};
 
-/// A few roundings of the product of face value, rate and year fraction; relative.
+/// The accepted relative error: a few roundings of face value times rate times year fraction.
 const BOND_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
-/// QuantLib's accrued interest goes by the price per 100 and compounds 1 + cτ; part of the face.
+/// The accepted error against QuantLib's accrued interest, which is made of a price per 100 and of
+/// 1 + cτ; as a part of the face value.
 const ACCRUED_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
-/// A few roundings against 50 digits; relative to the larger of the figure and what it is made of.
+/// The accepted error against 50 digits: a few roundings, relative to the larger of the figure and
+/// its terms.
 const BILL_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
-/// How far apart two figures are, as a part of `size`.
+/// The distance of two figures as a part of `size`.
 fn distance(found: f64, expected: f64, size: f64) -> f64 {
     (found - expected).abs() / size
 }
@@ -45,7 +47,7 @@ fn bonds_pay_and_accrue_as_in_quantlib() {
         for (flow, expected) in found.iter().zip(expected.chunks(3)) {
             assert_eq!(flow.date.to_string(), expected[0], "{row}");
             let [fraction, amount] = [row.parse::<f64>(expected[1]), row.parse(expected[2])];
-            // QuantLib makes its amounts of (1 + cτ) − 1, which is absolute in the face value.
+            // QuantLib computes amounts as (1 + cτ) − 1, whose error is absolute in the face value.
             let error = distance(flow.year_fraction, fraction, fraction.abs().max(1.0))
                 .max(distance(flow.amount, amount, amount.abs().max(bond.face_value)));
             largest.see(&row, error, BOND_TOLERANCE, flow);
@@ -79,7 +81,7 @@ fn bills_agree_with_fifty_digits() {
         };
         let found = bill(Quote::DiscountRate(rate)).value().expect("a valuation");
         assert_eq!(found.days_to_maturity.to_string(), days, "{row}");
-        // Near the price zero the rounding of the face value less the discount grows.
+        // Near a price of zero the rounding of face value minus discount dominates.
         let size = face_value / price;
         let error = distance(found.price, price, face_value)
             .max(distance(found.discount_amount, discount, discount.abs().max(1e-300)))
@@ -87,7 +89,7 @@ fn bills_agree_with_fifty_digits() {
             .max(distance(found.money_market_yield, money, money.abs().max(1e-300) * size));
         largest.see(&row, error, BILL_TOLERANCE, &found);
         let found = bill(Quote::Price(price)).value().expect("a valuation");
-        // A price has the rounding of its last digit, which the short day of a year makes large.
+        // The rounding of a price in its last digit is large in a rate over one day.
         let per_year = size * 366.0 / found.days_to_maturity as f64;
         let error = distance(found.bond_equivalent_yield, bond, per_year).max(distance(
             found.discount_rate,

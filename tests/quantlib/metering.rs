@@ -1,4 +1,4 @@
-//! The road of a metered request: who gets through, in which order it is judged, what it costs.
+//! The pipeline of a metered request: the order of its checks, the limits, the charge.
 
 use account_core::Tier;
 use chrono::TimeDelta;
@@ -30,7 +30,7 @@ async fn a_price_costs_what_the_table_says() {
 }
 
 #[tokio::test]
-async fn a_balance_below_the_cost_buys_nothing_and_stays() {
+async fn a_balance_below_the_cost_is_refused_and_unchanged() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 4).await;
 
@@ -73,7 +73,7 @@ async fn parallel_callers_get_exactly_what_the_balance_pays_for() {
 }
 
 #[tokio::test]
-async fn a_tier_opens_what_lies_at_or_below_it() {
+async fn a_tier_reaches_the_endpoints_up_to_its_own() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Standard, 100).await;
 
@@ -86,7 +86,7 @@ async fn a_tier_opens_what_lies_at_or_below_it() {
 }
 
 #[tokio::test]
-async fn where_only_guests_are_held_back_every_account_may_pay() {
+async fn with_the_guests_gate_every_account_may_pay_per_use() {
     let app = App::start_with(|config| config.service.tier_gate = TierGate::Guests).await;
     let key = app.account("ada", Tier::Free, 5).await;
 
@@ -130,7 +130,7 @@ async fn a_guest_has_fifty_calls_a_day_and_sixty_an_hour() {
 }
 
 #[tokio::test]
-async fn a_rolling_hour_lets_no_more_through_than_the_limit() {
+async fn a_rolling_hour_admits_no_more_calls_than_the_limit() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
     app.accounts().set_hourly_limit(&email("ada"), Some(3)).await.expect("an account");
@@ -182,8 +182,8 @@ async fn a_restart_counts_no_call_that_the_limit_refused() {
 }
 
 #[tokio::test]
-async fn the_first_thing_wrong_answers() {
-    // Everything is wrong with the last request; each request before it has one thing less right.
+async fn the_first_failed_check_decides_the_answer() {
+    // Each request passes one check more than the request before.
     let app = App::start().await;
     let poor = app.account("poor", Tier::Pro, 4).await;
     let low = app.account("low", Tier::Basic, 4).await;
@@ -220,7 +220,7 @@ async fn every_answer_to_a_valid_key_tells_the_limit() {
 }
 
 #[tokio::test]
-async fn a_key_that_opens_nothing_has_the_shape_of_its_surface() {
+async fn an_invalid_key_is_answered_in_the_shape_of_its_surface() {
     let app = App::start().await;
     let unknown = format!("fk_user_{}", "A".repeat(43));
     for key in [None, Some(""), Some("fk_user_short"), Some(unknown.as_str())] {
@@ -264,7 +264,7 @@ async fn only_a_key_on_a_computation_lifts_the_common_body_limit() {
 }
 
 #[tokio::test]
-async fn what_is_no_route_answers_json() {
+async fn an_unknown_route_answers_json() {
     let app = App::start().await;
     let expected = |answer: &quant_tests::Answer, status| {
         let body = answer.expect(status);

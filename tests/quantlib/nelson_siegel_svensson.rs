@@ -3,17 +3,17 @@
 use quant_core::curves::NelsonSiegelSvensson;
 use quant_tests::golden::{self, Largest, Row};
 
-/// A few roundings against 50 digits, in units of the largest parameter, and of the logarithm for
-/// a discount factor.
+/// The accepted error against 50 digits: a few roundings, in units of the largest parameter, and of
+/// the logarithm for a discount factor.
 const VALUE_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
-/// Distance of a fit's rates from the best fit's, in units of the largest rate.
+/// The accepted distance of a fit's rates from the best fit's, in units of the largest rate.
 const FIT_TOLERANCE: f64 = 1e-9;
 
-/// Relative excess of the misfit over the least one.
+/// The accepted relative excess of the residual over the least one.
 const MISFIT_TOLERANCE: f64 = 1e-12;
 
-/// The part of a parameter by which it may miss the one that made the rates, which were rounded.
+/// The accepted relative error of a parameter against the one that made the rounded rates.
 const EXACT_TOLERANCE: f64 = 1e-6;
 
 /// The rows of one kind.
@@ -74,7 +74,7 @@ fn noisy_rates_are_fitted_as_well_as_by_a_search_from_many_starts() {
         let misfit: f64 = fitted.iter().zip(&given).map(|(a, b)| (a - b) * (a - b)).sum();
         let excess = misfit / row.parse::<f64>(least) - 1.0;
         largest_excess.see(row, excess, MISFIT_TOLERANCE, &found);
-        // A lower valley than the search from many starts found is another curve.
+        // A lower minimum than the multi-start search found belongs to another curve.
         if excess >= -1e-9 {
             let size = given.iter().fold(0.0, |size: f64, rate| size.max(rate.abs()));
             let best = rates(&curve(row, parameters), &tenors);
@@ -86,7 +86,7 @@ fn noisy_rates_are_fitted_as_well_as_by_a_search_from_many_starts() {
 }
 
 #[test]
-fn rates_of_a_curve_give_it_back() {
+fn a_fit_recovers_the_curve_that_made_its_rates() {
     let mut largest = Largest::default();
     let rows = rows("exact", 20);
     for row in &rows {

@@ -1,10 +1,10 @@
-//! `quant_core::numerical` against rows of mpmath.
+//! Finite differences against mpmath: `tests/golden/generate/numerical.py`.
 
 use quant_core::numerical::derivative::{Function, Scheme, derivative};
 use quant_tests::golden::{self, Largest};
 
-/// The rows are correctly rounded, and so is nearly every quotient: only one that lies within
-/// 2⁻⁵⁰ of the middle between two doubles may be the other of the two.
+/// The accepted distance in doubles. The rows are correctly rounded, and so is every quotient whose
+/// distance to the midpoint of two doubles is more than 2⁻⁵⁰ relative.
 const ULPS: f64 = 1.0;
 
 #[test]
@@ -43,7 +43,7 @@ fn scheme_named(scheme: &str) -> Scheme {
     }
 }
 
-/// How many doubles lie between two.
+/// The number of doubles between two doubles.
 fn ulps_apart(a: f64, b: f64) -> u64 {
     // The bits of a double's magnitude count the doubles from zero up.
     let place = |value: f64| value.abs().to_bits() as i64 * if value < 0.0 { -1 } else { 1 };

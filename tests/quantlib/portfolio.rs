@@ -1,11 +1,11 @@
-//! Least-variance weights against mpmath and quadprog: `tests/golden/generate/portfolio.py`.
+//! Minimum-variance weights against mpmath and quadprog: `tests/golden/generate/portfolio.py`.
 
 use quant_core::portfolio::min_variance::MinVariance;
 use quant_tests::golden::{self, Largest};
 
-/// Largest error accepted in a weight, in units of the largest weight.
+/// The largest accepted error of a weight, in units of the largest weight.
 const TOLERANCE: f64 = 1e-13;
-/// Largest relative error accepted in a volatility that is not zero.
+/// The largest accepted relative error of a volatility that is not zero.
 const VOLATILITY_TOLERANCE: f64 = 1e-13;
 
 #[test]

@@ -69,7 +69,7 @@ fn price_on_tree(row: &Row, option: &BarrierOption) -> f64 {
     option.price_on_tree(tree, n_steps, Handling::Plain).expect("a price")
 }
 
-/// How far apart two prices are, as a part of `scale`.
+/// The distance of two prices as a part of `scale`.
 fn error(found: f64, expected: f64, scale: f64) -> f64 {
     let difference = (found - expected).abs();
     if difference == 0.0 { 0.0 } else { difference / scale }

@@ -10,7 +10,7 @@ use quant_core::time::{
 use quant_tests::golden::{self, Largest, Row};
 use quant_tests::names::{calendar, convention, day_count};
 
-/// Half a unit in the last place of a quotient, and as much for QuantLib's own rounding.
+/// The accepted error: half a unit in the last place of a quotient, and the same for QuantLib's own.
 const YEAR_FRACTION_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 
 fn frequency(row: &Row) -> Frequency {

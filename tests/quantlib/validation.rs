@@ -1,4 +1,4 @@
-//! The 422: every fault at once, in the names of FastAPI with pydantic 1, nothing coerced.
+//! The answer 422: every fault at once, named as by FastAPI with pydantic 1, no value coerced.
 
 use account_core::Tier;
 use quant_tests::App;
@@ -110,7 +110,7 @@ async fn a_fault_in_an_array_names_its_place() {
 }
 
 #[tokio::test]
-async fn what_only_the_mathematics_sees_names_its_field() {
+async fn an_error_of_the_mathematics_names_its_field() {
     let body = r#"{"expected_returns": [0.1, 0.2], "covariance_matrix": [[1, 0], [0, 1]],
                    "max_weights": [0.4, 0.4]}"#;
     let found = refused(PORTFOLIO, body).await;
@@ -134,7 +134,7 @@ async fn a_body_that_is_no_object_is_one_fault() {
 }
 
 #[tokio::test]
-async fn of_two_equal_names_the_last_holds() {
+async fn the_last_of_two_equal_names_holds() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
     let body = r#"{"start_date": "nonsense", "tenor": "1M", "start_date": "2024-01-31"}"#;

@@ -1,4 +1,4 @@
-//! A person with a browser: it keeps cookies, follows where it is sent, and fills in forms.
+//! A browser for the tests: it keeps cookies, follows redirects, and fills in forms.
 
 use poem::http::{Method, header};
 use poem::{Request, RequestBuilder};
@@ -7,7 +7,7 @@ use crate::{Answer, App, email};
 
 /// The password of every account of the tests.
 const PASSWORD: &str = "correct horse battery staple";
-/// How forms are sent.
+/// The media type of a form.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A browser: it keeps cookies and fills in forms.
@@ -17,13 +17,13 @@ pub struct Browser<'a> {
 }
 
 impl<'a> Browser<'a> {
-    /// A browser that has seen nothing yet.
+    /// A browser without cookies.
     #[must_use]
     pub fn new(app: &'a App) -> Self {
         Self { app, cookies: Vec::new() }
     }
 
-    /// Sends a request with the cookies that fit.
+    /// Sends a request with the cookies, and keeps the cookies of the answer.
     pub async fn send(&mut self, request: RequestBuilder, body: String) -> Answer {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -42,7 +42,7 @@ impl<'a> Browser<'a> {
         answer
     }
 
-    /// Opens an address.
+    /// Sends a GET request.
     pub async fn get(&mut self, path: &str) -> Answer {
         self.send(Request::builder().uri_str(path), String::new()).await
     }
@@ -53,21 +53,21 @@ impl<'a> Browser<'a> {
         self.send(request, encode(pairs)).await
     }
 
-    /// Goes where a form's answer sends it.
+    /// Follows the redirect that answers a form.
     pub async fn follow(&mut self, answer: &Answer) -> Answer {
         assert_eq!(answer.status, 303, "{answer:?}");
         let location = answer.header("location").expect("it is sent on").to_owned();
         self.get(&location).await
     }
 
-    /// Fills in the page of sign-in.
+    /// Sends the form of the sign-in page.
     pub async fn sign_in(&mut self, page: &Answer, name: &str, password: &str) -> Answer {
         let (form, address) = (sealed(page), email(name));
         let pairs = [("form", &form[..]), ("email", address.as_str()), ("password", password)];
         self.post("/oauth/sign-in", &pairs).await
     }
 
-    /// Signs in where that is asked for, and answers the page of consent.
+    /// Opens an authorization request, signs in where a page asks for it, and returns the consent page.
     pub async fn consent_page(&mut self, name: &str, question: &str) -> Answer {
         let page = self.get(question).await;
         if page.body_text.contains("Allow access?") {
@@ -79,14 +79,14 @@ impl<'a> Browser<'a> {
         page
     }
 
-    /// Fills in the page of consent.
+    /// Sends the form of the consent page.
     pub async fn decide(&mut self, page: &Answer, decision: &str) -> Answer {
         let form = sealed(page);
         self.post("/oauth/consent", &[("form", &form), ("decision", decision)]).await
     }
 }
 
-/// What a page's form must bring back.
+/// The sealed value of a page that its form must send back.
 #[must_use]
 pub fn sealed(page: &Answer) -> String {
     let found = page.body_text.split_once("name=\"form\" value=\"");
@@ -94,7 +94,7 @@ pub fn sealed(page: &Answer) -> String {
     rest.split_once('"').expect("an attribute ends").0.to_owned()
 }
 
-/// Pairs as forms and queries have them.
+/// Encodes pairs as `application/x-www-form-urlencoded`.
 #[must_use]
 pub fn encode(pairs: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()

@@ -1,4 +1,4 @@
-//! The golden files: answers of other libraries, one to a row, and how far ours are from them.
+//! The golden files: results of other libraries, one to a row, and the largest error against them.
 
 use std::{
     any::type_name,
@@ -7,7 +7,7 @@ use std::{
     str::FromStr,
 };
 
-/// One row of a golden file. It shows itself as its place and its line.
+/// One row of a golden file. `Display` writes its place and its line.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The file's name and the number of the line: `ces.csv:17`.
@@ -18,7 +18,7 @@ pub struct Row {
     header: String,
 }
 
-/// The largest error so far. It shows itself as the error and the place of the row that made it.
+/// The largest error so far. `Display` writes the error and the place of its row.
 #[derive(Clone, Debug, Default)]
 pub struct Largest {
     /// The error, in whatever unit its tolerance has; zero before any was seen.
@@ -29,7 +29,7 @@ pub struct Largest {
 
 /// Reads the rows of `tests/golden/{name}.csv`, which follow the line of the tool and the header.
 ///
-/// A file of fewer rows than `at_least` is refused, so that no test passes for want of rows.
+/// Panics on a file of fewer rows than `at_least`, so that no test passes without rows.
 #[must_use]
 pub fn rows(name: &str, at_least: usize) -> Vec<Row> {
     let path = format!("{}/golden/{name}.csv", env!("CARGO_MANIFEST_DIR"));

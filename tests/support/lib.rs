@@ -1,4 +1,4 @@
-//! The service in-process: a store of its own, a clock that stands still, letters from the outbox.
+//! The service in-process: a store for each test, a fixed clock, emails read from the outbox.
 //!
 //! The store is on SQLite, or with `TEST_ENGINE=postgres` on PostgreSQL.
 
@@ -42,7 +42,7 @@ pub const START: i64 = 1_769_860_800;
 /// The address of the MCP endpoint's host in every test.
 pub const MCP_URL: &str = "https://mcp.example.com";
 
-/// A service of a test's own.
+/// A service with data that only its test uses.
 pub struct App {
     app: app::App,
     endpoint: BoxEndpoint<'static>,
@@ -52,7 +52,7 @@ pub struct App {
     home: Arc<Home>,
 }
 
-/// Keeps the data until the test is over.
+/// The data of a service, removed at the end of the test.
 struct Home {
     folder: TempDir,
     database: Option<Postgres>,
@@ -85,20 +85,20 @@ impl Home {
     }
 }
 
-/// What the service answered.
+/// An answer of the service.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, null where it is no JSON.
+    /// The body as JSON; null where the body is no JSON.
     pub body: Value,
-    /// The body as it came.
+    /// The body as text.
     pub body_text: String,
 }
 
-/// The configuration of a service over the data in `folder`, with nothing set.
+/// The default configuration of a service over the data in `folder`.
 #[must_use]
 pub fn config(folder: &TempDir) -> Config {
     let path = |name: &str| folder.path().join(name);
@@ -146,12 +146,12 @@ pub fn config(folder: &TempDir) -> Config {
 }
 
 impl App {
-    /// A service with nothing set.
+    /// A service with the default configuration.
     pub async fn start() -> Self {
         Self::start_with(|_| {}).await
     }
 
-    /// A service with what `set` sets.
+    /// A service whose configuration `set` changes.
     pub async fn start_with(set: impl FnOnce(&mut Config)) -> Self {
         let home = Arc::new(Home::new().await);
         let mut config = home.config();
@@ -165,7 +165,7 @@ impl App {
         self.restart_with(|_| {}).await
     }
 
-    /// The same service after a restart with what `set` sets.
+    /// The same service after a restart with a configuration that `set` changes.
     pub async fn restart_with(self, set: impl FnOnce(&mut Config)) -> Self {
         let mut config = self.home.config();
         set(&mut config);
@@ -174,8 +174,8 @@ impl App {
     }
 
     async fn over(home: Arc<Home>, config: &Config, clock: FixedClock) -> Self {
-        let told = clock.clone();
-        let server_clock = Clock::from_fn(move || told.now());
+        let shared = clock.clone();
+        let server_clock = Clock::from_fn(move || shared.now());
         let opened = app::open(&config.storage, config.migrate).await;
         let opened = opened.expect("fresh data open");
         let outbox = Outbox::new(opened.store.clone(), opened.vault.clone());
@@ -189,20 +189,20 @@ impl App {
         self.beside_with(|_| {}).await
     }
 
-    /// Another instance with what `set` sets.
+    /// Another instance whose configuration `set` changes.
     pub async fn beside_with(&self, set: impl FnOnce(&mut Config)) -> Self {
         let mut config = self.home.config();
         set(&mut config);
         Self::over(self.home.clone(), &config, self.clock.clone()).await
     }
 
-    /// The database, where it is PostgreSQL.
+    /// The database; `None` on SQLite.
     #[must_use]
     pub fn database(&self) -> Option<&Postgres> {
         self.home.database.as_ref()
     }
 
-    /// How often the store was asked who a key belongs to.
+    /// The number of look-ups of a key in the store.
     #[must_use]
     pub fn look_ups(&self) -> u64 {
         self.app.service().callers.look_ups()
@@ -214,18 +214,18 @@ impl App {
         &self.app.service().accounts
     }
 
-    /// What the handlers share.
+    /// The state that the handlers share.
     #[must_use]
     pub fn service(&self) -> &quant_server::service::Service {
         self.app.service()
     }
 
-    /// Forgets callers, as a change does within a second.
+    /// Drops the cached callers, as a change of an account does within a second.
     pub fn forget_callers(&self) {
         self.accounts().store().epoch().turn();
     }
 
-    /// A verified account's key.
+    /// Creates a verified account and returns its API key.
     pub async fn account(&self, name: &str, tier: Tier, credits: u64) -> String {
         let account = NewAccount {
             email: email(name),
@@ -240,13 +240,13 @@ impl App {
         created.expect("a new account").api_key.expose().to_owned()
     }
 
-    /// A guest's key.
+    /// Creates a guest and returns its API key.
     pub async fn guest(&self) -> String {
         let answer = self.post("/guest/create", None, r#"{"device_id": "test"}"#).await;
         answer.text("/data/api_key")
     }
 
-    /// The code of the latest letter to an account.
+    /// The code of the latest email to an account.
     pub async fn code(&self, name: &str) -> Option<Code> {
         let now = self.clock.now();
         self.outbox.code(&email(name), now).await.expect("the store answers")
@@ -258,7 +258,7 @@ impl App {
         self.send(with_key(request, key).uri_str(path).body(body.to_owned())).await
     }
 
-    /// Asks.
+    /// Sends a GET request.
     pub async fn get(&self, path: &str, key: Option<&str>) -> Answer {
         self.send(with_key(Request::builder(), key).uri_str(path).finish()).await
     }
@@ -269,7 +269,7 @@ impl App {
     }
 }
 
-/// The address of an account of the tests.
+/// The email address of a test account.
 #[must_use]
 pub fn email(name: &str) -> Email {
     Email::parse(&format!("{name}@example.com")).expect("an address")
@@ -311,7 +311,7 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The body, where the status is the expected one.
+    /// Returns the body; panics where the status is another.
     pub fn expect(&self, status: u16) -> &Value {
         assert_eq!(self.status.as_u16(), status, "{self:?}");
         &self.body

@@ -1,4 +1,4 @@
-//! A host of the Model Context Protocol that speaks to the service in-process, message by message.
+//! A host of the Model Context Protocol that sends messages to the service in-process.
 
 use account_core::Tier;
 use poem::{Request, RequestBuilder, http::Method};
@@ -24,12 +24,12 @@ impl App {
     }
 }
 
-/// Which revision a host speaks, and so what goes with each message.
+/// The revision of the protocol that a host uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
-    /// A version in a header, nothing in the message.
+    /// The version is in a header.
     Legacy,
-    /// Version and capabilities in each message, method and name in headers.
+    /// Version and capabilities are in each message, method and name also in headers.
     Current,
 }
 
@@ -43,13 +43,13 @@ pub struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// A host that speaks for the bearer of `token`.
+    /// A host that sends `token`.
     #[must_use]
     pub fn new(app: &'a App, token: &str, era: Era) -> Self {
         Self { app, token: token.to_owned(), era, query: "" }
     }
 
-    /// Sends a request as its era sends it.
+    /// Sends a request in the form of the revision.
     pub async fn ask(&self, method: &str, params: Value) -> Answer {
         self.app.send(self.request(method, params)).await
     }
@@ -74,7 +74,7 @@ impl<'a> Host<'a> {
         request.body(message.to_string())
     }
 
-    /// A message to be, with its token.
+    /// The start of a message with the token.
     #[must_use]
     pub fn post(&self) -> RequestBuilder {
         post(&format!("/mcp{}", self.query))
@@ -90,7 +90,7 @@ impl<'a> Host<'a> {
         self.app.send(request.body(text.to_owned())).await
     }
 
-    /// Calls a tool; answers the result.
+    /// Calls a tool and returns its result.
     pub async fn call(&self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
         let result = answer.expect(200)["result"].clone();
@@ -112,7 +112,7 @@ pub fn post(path: &str) -> RequestBuilder {
     Request::builder().method(Method::POST).uri_str(path).content_type("application/json")
 }
 
-/// What a message of the current revision carries.
+/// The `_meta` of a message of the current revision.
 #[must_use]
 pub fn meta() -> Value {
     json!({

@@ -1,4 +1,4 @@
-//! The names of conventions as the golden files write them.
+//! The names of conventions in the golden files.
 
 use quant_core::time::{
     calendar::{BusinessDayConvention, Calendar},

@@ -1,4 +1,4 @@
-//! A host and its owner's browser, in-process: what each sends to the OAuth server.
+//! The requests of a host and of a browser to the OAuth server, in-process.
 
 use account_core::{AccessToken, AccountId, Client, Login, Password, Tier, oauth};
 use poem::{Request, http::Method};
@@ -12,25 +12,25 @@ use crate::{
 
 /// The password of every account of the tests.
 pub const PASSWORD: &str = "correct horse battery staple";
-/// What a host on a desktop registers.
+/// The redirect URI that a desktop host registers.
 pub const LOOPBACK: &str = "http://127.0.0.1/callback";
-/// Where it listens.
+/// The redirect URI with the port on which the host listens.
 pub const REDIRECT: &str = "http://127.0.0.1:4711/callback";
-/// What proves that the code comes from who asked for it.
+/// The PKCE code verifier (RFC 7636).
 #[must_use]
 pub fn verifier() -> String {
     "v".repeat(43)
 }
 
-/// What is told of it beforehand.
+/// The S256 code challenge of [`verifier`].
 #[must_use]
 pub fn challenge() -> String {
     oauth::CodeVerifier::parse(&verifier()).expect("a verifier").challenge().as_str().to_owned()
 }
 
-/// The parameters of an answer that is sent on to a client.
+/// The query parameters of a redirect to the client.
 #[must_use]
-pub fn told(answer: &Answer) -> Vec<(String, String)> {
+pub fn redirect_parameters(answer: &Answer) -> Vec<(String, String)> {
     assert_eq!(answer.status, 303, "{answer:?}");
     let location = answer.header("location").expect("it is sent on");
     let (uri, query) = location.split_once('?').expect("with an answer");
@@ -38,7 +38,7 @@ pub fn told(answer: &Answer) -> Vec<(String, String)> {
     form_urlencoded::parse(query.as_bytes()).into_owned().collect()
 }
 
-/// The first value of that name.
+/// The first value of a parameter.
 #[must_use]
 pub fn value(pairs: &[(String, String)], name: &str) -> Option<String> {
     pairs.iter().find(|(found, _)| found == name).map(|(_, value)| value.clone())
@@ -49,7 +49,7 @@ pub async fn register(app: &App, metadata: &Value) -> Answer {
     app.post("/oauth/register", None, &metadata.to_string()).await
 }
 
-/// The id of a new client.
+/// Registers a client and returns its id.
 pub async fn client(app: &App) -> String {
     let metadata = json!({ "client_name": "A host", "redirect_uris": [LOOPBACK] });
     register(app, &metadata).await.text("/client_id")
@@ -61,7 +61,7 @@ pub async fn form(app: &App, path: &str, pairs: &[(&str, &str)]) -> Answer {
     app.send(request.body(encode(pairs))).await
 }
 
-/// Exchanges a code.
+/// Exchanges a code for tokens.
 pub async fn exchange(app: &App, client: &str, code: &str) -> Answer {
     let verifier = verifier();
     let pairs = [
@@ -74,13 +74,13 @@ pub async fn exchange(app: &App, client: &str, code: &str) -> Answer {
     form(app, "/oauth/token", &pairs).await
 }
 
-/// Exchanges a refresh token.
+/// Exchanges a refresh token for new tokens.
 pub async fn refresh(app: &App, client: &str, token: &str) -> Answer {
     let pairs = [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
     form(app, "/oauth/token", &pairs).await
 }
 
-/// Whose account the bearer of an access token speaks for, by the rules alone.
+/// The account of an access token; `None` where the token is not valid.
 pub async fn bearer(app: &App, token: &str) -> Option<AccountId> {
     let token = AccessToken::parse(token).expect("a token");
     let resource = format!("{MCP_URL}/mcp");
@@ -88,14 +88,14 @@ pub async fn bearer(app: &App, token: &str) -> Option<AccountId> {
     found.ok().map(|bearer| bearer.caller.id)
 }
 
-/// Whether an access token opens anything.
-pub async fn opens(app: &App, token: &str) -> bool {
+/// True for a valid access token.
+pub async fn is_valid_token(app: &App, token: &str) -> bool {
     bearer(app, token).await.is_some()
 }
 
-/// What a host asks the browser to bring.
+/// The parameters of an authorization request.
 #[must_use]
-pub fn asking(client: &str) -> Vec<(&str, String)> {
+pub fn authorization_parameters(client: &str) -> Vec<(&str, String)> {
     vec![
         ("response_type", "code".to_owned()),
         ("client_id", client.to_owned()),
@@ -108,25 +108,25 @@ pub fn asking(client: &str) -> Vec<(&str, String)> {
     ]
 }
 
-/// The address that asks it.
+/// The address of an authorization request.
 #[must_use]
 pub fn url(pairs: &[(&str, String)]) -> String {
     let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, text)| (*name, &text[..])).collect();
     format!("/oauth/authorize?{}", encode(&pairs))
 }
 
-/// The same question with one parameter changed, or left out.
+/// The address of an authorization request with one parameter changed or left out.
 #[must_use]
-pub fn altered(client: &str, name: &'static str, text: Option<&str>) -> String {
-    let mut pairs = asking(client);
+pub fn changed_authorization_url(client: &str, name: &'static str, text: Option<&str>) -> String {
+    let mut pairs = authorization_parameters(client);
     pairs.retain(|(found, _)| *found != name);
     pairs.extend(text.map(|text| (name, text.to_owned())));
     url(&pairs)
 }
 
 impl App {
-    /// An access token for the MCP endpoint, of an account that is there: client, sign-in, consent
-    /// and exchange by the rules alone.
+    /// An access token of an existing account for the MCP endpoint. Client, sign-in, consent and
+    /// exchange go through `account-core` without HTTP.
     pub async fn access_token(&self, name: &str) -> String {
         let (accounts, now) = (self.accounts(), self.clock.now());
         let redirect_uri = REDIRECT.to_owned();
@@ -161,21 +161,21 @@ impl App {
 }
 
 impl Browser<'_> {
-    /// Signs in, consents, and answers the code that the host gets.
+    /// Signs in, consents, and returns the code of the redirect.
     pub async fn code(&mut self, name: &str, client: &str) -> String {
-        let page = self.consent_page(name, &url(&asking(client))).await;
-        value(&told(&self.decide(&page, "allow").await), "code").expect("a code")
+        let page = self.consent_page(name, &url(&authorization_parameters(client))).await;
+        value(&redirect_parameters(&self.decide(&page, "allow").await), "code").expect("a code")
     }
 }
 
-/// A service with Ada's account.
-pub async fn house() -> App {
+/// A service with the account "ada".
+pub async fn app_with_ada() -> App {
     let app = App::start().await;
     app.account("ada", Tier::Pro, 100).await;
     app
 }
 
-/// Ada's tokens for a new client.
+/// Connects a new client to the account "ada"; returns the client id and the tokens.
 pub async fn connected(app: &App) -> (String, Answer) {
     let client = client(app).await;
     let code = Browser::new(app).code("ada", &client).await;
