@@ -1,4 +1,4 @@
-//! The check that documents lead somewhere: the map names every module, and no link dangles.
+//! The checks of documents: the map names every module, and every link leads to a file or heading.
 
 use std::{
     collections::BTreeSet,

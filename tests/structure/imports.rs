@@ -15,38 +15,38 @@ use super::{
     source_crate::{Import, SourceCrate},
 };
 
-/// Files that reach each other by imports.
-struct Circle {
+/// Files that reach each other by imports: a strongly connected component of the import graph.
+struct Cycle {
     files: BTreeSet<usize>,
-    /// One of the shortest ways round, its first file repeated at the end.
+    /// A shortest cycle among the files, its first file repeated at the end.
     shortest: Vec<usize>,
 }
 
-/// The circles of a crate, that of fewest files first.
-fn circles(file_count: usize, imports: &[Import]) -> Vec<Circle> {
+/// The cycles of a crate, the one of fewest files first.
+fn cycles(file_count: usize, imports: &[Import]) -> Vec<Cycle> {
     let mut imported = vec![BTreeSet::new(); file_count];
     for import in imports {
         imported[import.from].insert(import.to);
     }
     let reached: Vec<_> = (0..file_count).map(|file| reached_from(file, &imported)).collect();
-    let mut circles: Vec<Circle> = Vec::new();
+    let mut cycles: Vec<Cycle> = Vec::new();
     for file in 0..file_count {
-        let is_placed = circles.iter().any(|circle| circle.files.contains(&file));
+        let is_placed = cycles.iter().any(|cycle| cycle.files.contains(&file));
         if is_placed || !reached[file].contains_key(&file) {
             continue;
         }
         let others = reached[file].keys().copied();
         let files: BTreeSet<usize> =
             others.filter(|other| reached[*other].contains_key(&file)).collect();
-        let ways = files.iter().map(|start| way_round(*start, &reached[*start]));
-        let shortest = ways.min_by_key(Vec::len).expect("a circle has files");
-        circles.push(Circle { files, shortest });
+        let through_each = files.iter().map(|start| shortest_through(*start, &reached[*start]));
+        let shortest = through_each.min_by_key(Vec::len).expect("a cycle has files");
+        cycles.push(Cycle { files, shortest });
     }
-    circles.sort_by_key(|circle| circle.files.len());
-    circles
+    cycles.sort_by_key(|cycle| cycle.files.len());
+    cycles
 }
 
-/// Every file that a file reaches by one import or more, with the file before it on a shortest way.
+/// Every file that `start` reaches by imports, with the file before it on a shortest path.
 fn reached_from(start: usize, imported: &[BTreeSet<usize>]) -> BTreeMap<usize, usize> {
     let mut before = BTreeMap::new();
     let mut waiting = VecDeque::from([start]);
@@ -61,37 +61,41 @@ fn reached_from(start: usize, imported: &[BTreeSet<usize>]) -> BTreeMap<usize, u
     before
 }
 
-fn way_round(start: usize, before: &BTreeMap<usize, usize>) -> Vec<usize> {
-    let mut way = vec![start, before[&start]];
-    while way[way.len() - 1] != start {
-        way.push(before[&way[way.len() - 1]]);
+/// The shortest cycle through a file, from the files before each on the shortest paths.
+fn shortest_through(start: usize, before: &BTreeMap<usize, usize>) -> Vec<usize> {
+    let mut path = vec![start];
+    let mut file = before[&start];
+    while file != start {
+        path.push(file);
+        file = before[&file];
     }
-    way.reverse();
-    way
+    path.push(start);
+    path.reverse();
+    path
 }
 
-/// The circles of a crate in words, a paragraph each; empty where the crate has none.
+/// The cycles of a crate in words, a paragraph each; empty where the crate has none.
 fn report(source: &SourceCrate) -> String {
     let imports = source.imports();
     let name = |file: usize| source.files[file].display().to_string();
-    let describe = |circle: Circle| {
-        let shortest: Vec<_> = circle.shortest.iter().map(|file| name(*file)).collect();
+    let describe = |cycle: Cycle| {
+        let shortest: Vec<_> = cycle.shortest.iter().map(|file| name(*file)).collect();
         let inside = imports.iter().filter(|import| {
-            circle.files.contains(&import.from) && circle.files.contains(&import.to)
+            cycle.files.contains(&import.from) && cycle.files.contains(&import.to)
         });
         let inside = inside.map(|Import { from, to, item, line }| {
             format!("  {}:{line} imports `{item}` of {}\n", name(*from), name(*to))
         });
         format!(
-            "{} files of the crate {} import each other in a circle. A shortest circle is\n  {}\n\
+            "{} files of the crate {} import each other in a cycle. A shortest cycle is\n  {}\n\
              All imports among these files are\n{}\n",
-            circle.files.len(),
+            cycle.files.len(),
             name(0),
             shortest.join(" -> "),
             inside.collect::<String>(),
         )
     };
-    circles(source.files.len(), &imports).into_iter().map(describe).collect()
+    cycles(source.files.len(), &imports).into_iter().map(describe).collect()
 }
 
 #[test]
@@ -101,7 +105,7 @@ fn no_crate_has_circular_imports() {
     let text: String = roots.iter().map(|root| report(&SourceCrate::read(root, &read))).collect();
     assert!(
         text.is_empty(),
-        "{text}Break each circle: move the item that both sides need into a file that imports \
+        "{text}Break each cycle: move the item that both sides need into a file that imports \
          neither, or pass the item as an argument."
     );
 }
@@ -120,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_that_import_each_other_are_a_circle() {
+    fn two_files_that_import_each_other_are_a_cycle() {
         let text = report_of(&[
             ("src/lib.rs", "mod bond; mod curve;"),
             ("src/bond.rs", "use crate::curve::Curve; pub struct Bond(Curve);"),
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_three_files_is_found_beside_a_smaller_one_and_listed_after_it() {
+    fn a_cycle_of_three_files_is_found_beside_a_smaller_one_and_listed_after_it() {
         let text = report_of(&[
             ("src/lib.rs", "mod a; mod b; mod c; mod d; mod e;"),
             ("src/a.rs", "pub fn a() { crate::b::b() }"),
@@ -140,14 +144,14 @@ mod tests {
             ("src/d.rs", "pub fn d() { crate::e::e() }"),
             ("src/e.rs", "pub fn e() { crate::d::d(); crate::a::a() }"),
         ]);
-        let small = text.find("2 files of").expect("the small circle");
-        let large = text.find("3 files of").expect("the large circle");
+        let small = text.find("2 files of").expect("the small cycle");
+        let large = text.find("3 files of").expect("the large cycle");
         assert!(small < large, "{text}");
         assert!(!text.contains("src/e.rs:1 imports `a`"), "{text}");
     }
 
     #[test]
-    fn a_parent_that_uses_what_imports_from_it_is_a_circle() {
+    fn a_parent_that_uses_what_imports_from_it_is_a_cycle() {
         let text = report_of(&[
             ("src/lib.rs", "mod tree;"),
             ("src/tree.rs", "mod leaf; use leaf::Leaf; pub struct Tree(Leaf);"),

@@ -1,5 +1,5 @@
-//! The check for words that tell a newcomer nothing: identifiers and file names use the standard
-//! terms of the field.
+//! The check for refused words: identifiers and file names use the standard terms of the field, which
+//! a newcomer can search for. The name of a test is an identifier as well.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
