@@ -3,23 +3,13 @@
 use account_core::Tier;
 use chrono::TimeDelta;
 use poem::{Request, http::Method};
-use quant_tests::{Answer, App, email};
+use quant_tests::{
+    Answer, App,
+    requests::{DATE, OPTION, PASSWORD, PRICE, TENOR},
+};
 use serde_json::{Value, json};
 
-const PASSWORD: &str = "correct horse battery staple";
 const OTHER: &str = "another long and private sentence";
-const TENOR: &str = "/quantlib/core/types/tenor/add-to-date";
-const PRICE: &str = "/quantlib/pricing/bs/price";
-const OPTION: &str = r#"{"spot": 42, "strike": 40, "risk_free_rate": 0.1, "volatility": 0.2, "time_to_maturity": 0.5}"#;
-
-async fn log_in(app: &App, name: &str, password: &str) -> Answer {
-    let body = json!({ "email": email(name).as_str(), "password": password });
-    app.post("/user/login", None, &body.to_string()).await
-}
-
-async fn code(app: &App, name: &str) -> String {
-    app.code(name).await.expect("an email with a code").expose().to_owned()
-}
 
 async fn reset(app: &App, code: &str, password: &str) -> Answer {
     let body = json!({ "email": "ada@example.com", "otp": code, "new_password": password });
@@ -44,19 +34,19 @@ async fn send(app: &App, method: Method, path: &str, key: &str, body: &Value) ->
 async fn a_reset_changes_the_password_ends_sessions_and_lifts_the_lock() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
-    let token = log_in(&app, "ada", PASSWORD).await.text("/data/session_token");
+    let token = app.log_in("ada", PASSWORD).await.text("/data/session_token");
     for _ in 0..5 {
-        log_in(&app, "ada", "wrong wrong wrong").await.expect(401);
+        app.log_in("ada", "wrong wrong wrong").await.expect(401);
     }
-    log_in(&app, "ada", PASSWORD).await.expect(423);
+    app.log_in("ada", PASSWORD).await.expect(423);
 
     app.post("/user/forgot-password", None, r#"{"email": "ada@example.com"}"#).await.expect(200);
-    let code = code(&app, "ada").await;
+    let code = app.emailed_code("ada").await;
     let answer = reset(&app, &code, OTHER).await;
 
     assert_eq!(answer.expect(200)["data"].get("api_key"), None, "a reset hands out no key");
-    log_in(&app, "ada", OTHER).await.expect(200);
-    log_in(&app, "ada", PASSWORD).await.expect(401);
+    app.log_in("ada", OTHER).await.expect(200);
+    app.log_in("ada", PASSWORD).await.expect(401);
     with_session(&app, Method::GET, "/user/session-pulse", &key, &token).await.expect(401);
     app.get("/auth/validate", Some(&key)).await.expect(200);
     reset(&app, &code, PASSWORD).await.expect(400);
@@ -78,11 +68,11 @@ async fn a_second_factor_makes_sign_in_two_steps() {
     let key = app.account("ada", Tier::Free, 0).await;
     app.post("/user/mfa/enable", Some(&key), "").await.expect(200);
 
-    let first = log_in(&app, "ada", PASSWORD).await;
+    let first = app.log_in("ada", PASSWORD).await;
     let data = &first.expect(200)["data"];
     assert_eq!(data["mfa_required"], true);
     assert_eq!(data.get("api_key"), None);
-    let otp = code(&app, "ada").await;
+    let otp = app.emailed_code("ada").await;
     let body = json!({ "email": "ada@example.com", "otp": otp, "mfa_token": data["mfa_token"] });
     let second = app.post("/user/verify-mfa", None, &body.to_string()).await;
     assert_eq!(second.text("/data/api_key"), key);
@@ -92,14 +82,14 @@ async fn a_second_factor_makes_sign_in_two_steps() {
     wrong.expect(403);
     let right = json!({ "password": PASSWORD }).to_string();
     app.post("/user/mfa/disable", Some(&key), &right).await.expect(200);
-    assert_eq!(log_in(&app, "ada", PASSWORD).await.text("/data/api_key"), key);
+    assert_eq!(app.log_in("ada", PASSWORD).await.text("/data/api_key"), key);
 }
 
 #[tokio::test]
 async fn a_session_lives_until_it_is_ended() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
-    let token = log_in(&app, "ada", PASSWORD).await.text("/data/session_token");
+    let token = app.log_in("ada", PASSWORD).await.text("/data/session_token");
     let pulse = "/user/session-pulse";
     app.get(pulse, Some(&key)).await.expect(401);
     with_session(&app, Method::GET, pulse, &key, &token).await.expect(200);
@@ -146,7 +136,7 @@ async fn usage_and_transactions_add_up_to_the_balance() {
         app.post(PRICE, Some(&key), OPTION).await.expect(200);
     }
     app.post(PRICE, Some(&key), "{}").await.expect(422);
-    app.post(TENOR, Some(&key), r#"{"start_date": "2024-01-31", "tenor": "1M"}"#).await.expect(200);
+    app.post(TENOR, Some(&key), DATE).await.expect(200);
 
     let priced = app.get("/user/usage?endpoint_filter=/quantlib/pricing", Some(&key)).await;
     let data = &priced.expect(200)["data"];
@@ -190,9 +180,9 @@ async fn query_parameters_are_as_strict_as_bodies_and_reported_all_at_once() {
 async fn every_sign_in_attempt_is_in_the_login_history() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
-    log_in(&app, "ada", "wrong wrong wrong").await.expect(401);
+    app.log_in("ada", "wrong wrong wrong").await.expect(401);
     app.clock.advance(TimeDelta::seconds(1));
-    log_in(&app, "ada", PASSWORD).await.expect(200);
+    app.log_in("ada", PASSWORD).await.expect(200);
 
     let answer = app.get("/user/login-history?limit=1", Some(&key)).await;
 
@@ -222,7 +212,7 @@ async fn a_known_database_is_subscribed_once() {
 async fn a_deleted_account_is_gone_with_the_answer_and_the_ledger_still_balances() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
-    let token = log_in(&app, "ada", PASSWORD).await.text("/data/session_token");
+    let token = app.log_in("ada", PASSWORD).await.text("/data/session_token");
     app.post(PRICE, Some(&key), OPTION).await.expect(200);
     let wrong = json!({ "password": "wrong wrong" });
     send(&app, Method::DELETE, "/user/account", &key, &wrong).await.expect(403);
@@ -232,7 +222,7 @@ async fn a_deleted_account_is_gone_with_the_answer_and_the_ledger_still_balances
 
     app.get("/auth/validate", Some(&key)).await.expect(401);
     with_session(&app, Method::GET, "/user/session-pulse", &key, &token).await.expect(401);
-    log_in(&app, "ada", PASSWORD).await.expect(401);
+    app.log_in("ada", PASSWORD).await.expect(401);
     assert!(app.accounts().audit().await.expect("the store answers").holds());
     app.clock.advance(TimeDelta::minutes(2));
     app.account("ada", Tier::Free, 1).await;
@@ -268,7 +258,7 @@ async fn strangers_cannot_lock_out_a_client_that_has_signed_in_before() {
 async fn a_session_token_planted_before_sign_in_is_never_adopted() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
-    let strangers = log_in(&app, "ada", PASSWORD).await.text("/data/session_token");
+    let strangers = app.log_in("ada", PASSWORD).await.text("/data/session_token");
     with_session(&app, Method::POST, "/user/logout", &key, &strangers).await.expect(200);
     let made_up = "A".repeat(43);
 

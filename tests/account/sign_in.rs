@@ -14,21 +14,12 @@ async fn registered(app: &App, name: &str) -> String {
     let answer = app.post("/user/register", None, &form.to_string()).await;
     let body = answer.expect(200);
     assert_eq!(body["message"], body["data"]["message"], "clients read it in either place");
-    code(app, name).await
-}
-
-async fn code(app: &App, name: &str) -> String {
-    app.code(name).await.expect("an email with a code").expose().to_owned()
+    app.emailed_code(name).await
 }
 
 async fn verify(app: &App, name: &str, code: &str) -> Answer {
     let body = json!({ "email": email(name).as_str(), "otp": code });
     app.post("/user/verify-otp", None, &body.to_string()).await
-}
-
-async fn log_in(app: &App, name: &str, password: &str) -> Answer {
-    let body = json!({ "email": email(name).as_str(), "password": password });
-    app.post("/user/login", None, &body.to_string()).await
 }
 
 #[tokio::test]
@@ -40,7 +31,7 @@ async fn registration_verification_and_login_give_one_key() {
     let key = verified.text("/data/api_key");
     assert!(key.starts_with("fk_user_") && key.len() == 8 + 43, "{key}");
     assert_eq!(verified.text("/data/session_token").len(), 43);
-    let login = log_in(&app, "ada", PASSWORD).await;
+    let login = app.log_in("ada", PASSWORD).await;
     assert_eq!(login.text("/data/api_key"), key);
     assert_eq!(login.body["data"].get("mfa_required"), None);
 
@@ -103,8 +94,8 @@ async fn a_strangers_password_is_not_confirmed_by_the_owners_code() {
 
     verify(&app, "ada", &code).await.expect(200);
 
-    log_in(&app, "ada", PASSWORD).await.expect(200);
-    log_in(&app, "ada", "evil evil evil").await.expect(401);
+    app.log_in("ada", PASSWORD).await.expect(200);
+    app.log_in("ada", "evil evil evil").await.expect(401);
 }
 
 #[tokio::test]
@@ -118,7 +109,7 @@ async fn a_fresh_code_replaces_the_old_one_after_the_cooldown() {
 
     app.post("/user/resend-otp", None, resend).await.expect(200);
 
-    let second = code(&app, "ada").await;
+    let second = app.emailed_code("ada").await;
     if first != second {
         verify(&app, "ada", &first).await.expect(400);
     }
@@ -146,8 +137,8 @@ async fn registration_does_not_reveal_whether_an_account_exists() {
 async fn an_unverified_account_is_reported_only_after_the_right_password() {
     let app = App::start().await;
     registered(&app, "ada").await;
-    log_in(&app, "ada", "wrong wrong wrong").await.expect(401);
-    assert_eq!(log_in(&app, "ada", PASSWORD).await.expect(403)["message"], "Email not verified");
+    app.log_in("ada", "wrong wrong wrong").await.expect(401);
+    assert_eq!(app.log_in("ada", PASSWORD).await.expect(403)["message"], "Email not verified");
 }
 
 #[tokio::test]
@@ -155,17 +146,17 @@ async fn five_wrong_passwords_lock_sign_in_for_half_an_hour() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 0).await;
     for _ in 0..5 {
-        let refused = log_in(&app, "ada", "wrong wrong wrong").await;
+        let refused = app.log_in("ada", "wrong wrong wrong").await;
         assert_eq!(refused.expect(401)["message"], "Invalid email or password");
     }
 
-    let locked = log_in(&app, "ada", "correct horse battery staple").await;
+    let locked = app.log_in("ada", "correct horse battery staple").await;
 
     let message = "Account temporarily locked due to failed attempts";
     assert_eq!(locked.expect(423)["message"], message);
     app.get("/auth/validate", Some(&key)).await.expect(200);
     app.clock.advance(TimeDelta::minutes(30));
-    log_in(&app, "ada", "correct horse battery staple").await.expect(200);
+    app.log_in("ada", "correct horse battery staple").await.expect(200);
 }
 
 #[tokio::test]
@@ -178,7 +169,7 @@ async fn a_regenerated_key_replaces_the_old_one_at_once() {
 
     app.get("/auth/validate", Some(&old)).await.expect(401);
     app.get("/auth/validate", Some(&new)).await.expect(200);
-    let login = log_in(&app, "ada", "correct horse battery staple").await;
+    let login = app.log_in("ada", "correct horse battery staple").await;
     assert_eq!(login.text("/data/api_key"), new);
 }
 

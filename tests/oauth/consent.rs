@@ -6,10 +6,10 @@ use quant_tests::{
     App, MCP_URL,
     browser::{Browser, sealed},
     oauth::{
-        self, LOOPBACK, PASSWORD, app_with_ada, authorization_parameters,
-        changed_authorization_url, client, connected, exchange, form, is_valid_token,
-        redirect_parameters, register, url, value,
+        self, LOOPBACK, app_with_ada, authorization_parameters, changed_authorization_url, client,
+        connected, exchange, form, is_valid_token, redirect_parameters, register, url, value,
     },
+    requests::PASSWORD,
 };
 use serde_json::json;
 
@@ -216,7 +216,7 @@ async fn a_second_factor_is_asked_for_on_a_page_of_its_own() {
             .body_text
             .contains("<h1>Sign in</h1>")
     );
-    let code = app.code("ada").await.expect("an email").expose().to_owned();
+    let code = app.emailed_code("ada").await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
     let again = browser.post("/oauth/sign-in", &[("form", &sealed(&page)), ("code", wrong)]).await;
     again.expect(400);
@@ -275,7 +275,7 @@ async fn a_consent_page_is_invalid_after_a_password_reset() {
     let mut browser = Browser::new(&app);
     let page = browser.consent_page("ada", &url(&authorization_parameters(&client))).await;
     app.post("/user/forgot-password", None, r#"{"email": "ada@example.com"}"#).await.expect(200);
-    let otp = app.code("ada").await.expect("an email").expose().to_owned();
+    let otp = app.emailed_code("ada").await;
     let reset =
         json!({ "email": "ada@example.com", "otp": otp, "new_password": "a new sentence of hers" });
     app.post("/user/reset-password", None, &reset.to_string()).await.expect(200);

@@ -11,9 +11,10 @@ use quant_tests::{
     email,
     mcp::{Era, Host},
     oauth::{
-        self, PASSWORD, REDIRECT, app_with_ada, bearer, client, connected, exchange, form,
-        is_valid_token, refresh, verifier,
+        self, REDIRECT, app_with_ada, bearer, client, connected, exchange, form, is_valid_token,
+        refresh, verifier,
     },
+    requests::PASSWORD,
 };
 use serde_json::json;
 
@@ -242,7 +243,7 @@ impl End {
             Self::PasswordReset => {
                 let asked = json!({ "email": "ada@example.com" }).to_string();
                 app.post("/user/forgot-password", None, &asked).await.expect(200);
-                let otp = app.code("ada").await.expect("an email").expose().to_owned();
+                let otp = app.emailed_code("ada").await;
                 let reset = json!({
                     "email": "ada@example.com", "otp": otp, "new_password": "a new sentence of hers",
                 });

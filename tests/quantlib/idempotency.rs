@@ -3,15 +3,15 @@
 use account_core::{Tier, idempotency};
 use chrono::TimeDelta;
 use poem::{Request, http::Method};
-use quant_tests::{Answer, App, documented::metered};
+use quant_tests::{
+    Answer, App,
+    documented::metered,
+    requests::{DATE, OPTION, PRICE, TENOR},
+};
 use serde_json::{Value, json};
 
-const PRICE: &str = "/quantlib/pricing/bs/price";
 const MARGRABE: &str = "/quantlib/pricing/margrabe";
-const TENOR: &str = "/quantlib/core/types/tenor/add-to-date";
-const OPTION: &str = r#"{"spot": 42, "strike": 40, "risk_free_rate": 0.1, "volatility": 0.2, "time_to_maturity": 0.5}"#;
 const OTHER: &str = r#"{"spot": 43, "strike": 40, "risk_free_rate": 0.1, "volatility": 0.2, "time_to_maturity": 0.5}"#;
-const DATE: &str = r#"{"start_date": "2024-01-31", "tenor": "1M"}"#;
 
 async fn send(app: &App, path: &str, key: &str, repeats: &[&str], body: &str) -> Answer {
     let request = Request::builder().method(Method::POST).content_type("application/json");

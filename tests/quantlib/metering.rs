@@ -4,13 +4,11 @@ use account_core::Tier;
 use chrono::TimeDelta;
 use poem::{Request, http::Method};
 use quant_server::service::TierGate;
-use quant_tests::{App, START, email};
+use quant_tests::{
+    App, START, email,
+    requests::{DATE, OPTION, PRICE, TENOR},
+};
 use serde_json::json;
-
-const PRICE: &str = "/quantlib/pricing/bs/price";
-const TENOR: &str = "/quantlib/core/types/tenor/add-to-date";
-const OPTION: &str = r#"{"spot": 42, "strike": 40, "risk_free_rate": 0.1, "volatility": 0.2, "time_to_maturity": 0.5}"#;
-const DATE: &str = r#"{"start_date": "2024-01-31", "tenor": "1M"}"#;
 
 #[tokio::test]
 async fn a_price_costs_what_the_table_says() {

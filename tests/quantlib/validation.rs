@@ -1,10 +1,9 @@
 //! The answer 422: every fault at once, named as by FastAPI with pydantic 1, no value coerced.
 
 use account_core::Tier;
-use quant_tests::App;
+use quant_tests::{App, requests::PRICE};
 use serde_json::{Value, json};
 
-const PRICE: &str = "/quantlib/pricing/bs/price";
 const BARRIER: &str = "/quantlib/pricing/binomial/barrier";
 const PORTFOLIO: &str = "/quantlib/portfolio/optimize/min-variance";
 

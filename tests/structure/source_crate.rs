@@ -96,10 +96,8 @@ impl SourceCrate {
         let mut first_lines = HashMap::new();
         for Mention { module, path, line } in &self.mentions {
             let from = self.modules[*module].file;
-            let (to, item) = match self.resolve(*module, path, &mut Vec::new()) {
-                Some(Definition::Item { file, name }) => (file, name),
-                _ => continue,
-            };
+            let found = self.resolve(*module, path, &mut Vec::new());
+            let Some(Definition::Item { file: to, name: item }) = found else { continue };
             if to != from {
                 let first = first_lines.entry((from, to, item)).or_insert(*line);
                 *first = (*first).min(*line);

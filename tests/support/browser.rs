@@ -3,10 +3,8 @@
 use poem::http::{Method, header};
 use poem::{Request, RequestBuilder};
 
-use crate::{Answer, App, email};
+use crate::{Answer, App, email, requests::PASSWORD};
 
-/// The password of every account of the tests.
-const PASSWORD: &str = "correct horse battery staple";
 /// The media type of a form.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 

@@ -10,6 +10,7 @@ pub mod golden;
 pub mod mcp;
 pub mod names;
 pub mod oauth;
+pub mod requests;
 
 use std::time::Duration;
 
@@ -230,7 +231,7 @@ impl App {
         let account = NewAccount {
             email: email(name),
             username: Username::parse(name).expect("a name"),
-            password: Some(Password::choose("correct horse battery staple").expect("a password")),
+            password: Some(Password::choose(requests::PASSWORD).expect("a password")),
             tier,
             credits: Some(credits),
             hourly_limit: None,

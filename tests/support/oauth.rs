@@ -8,10 +8,9 @@ use crate::{
     Answer, App, MCP_URL,
     browser::{Browser, FORM, encode},
     email,
+    requests::PASSWORD,
 };
 
-/// The password of every account of the tests.
-pub const PASSWORD: &str = "correct horse battery staple";
 /// The redirect URI that a desktop host registers.
 pub const LOOPBACK: &str = "http://127.0.0.1/callback";
 /// The redirect URI with the port on which the host listens.
