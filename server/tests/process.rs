@@ -1,4 +1,4 @@
-//! The binary itself: how it starts, what it refuses, how it stops.
+//! The program `quant-server` as a process: its start, its log, its metrics, its shutdown.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -19,7 +19,7 @@ fn quant_server(data: &Path) -> Command {
     command
 }
 
-/// A verified account's key.
+/// Creates a verified account and returns its API key.
 fn account(data: &Path) -> String {
     let mut command = quant_server(data);
     command.args(["account", "create", "--email", "ada@example.com", "--username", "ada"]);
@@ -30,7 +30,7 @@ fn account(data: &Path) -> String {
     key.expect("a key").to_owned()
 }
 
-/// A service that runs.
+/// A running service.
 struct Running {
     process: Child,
     address: SocketAddr,
@@ -67,7 +67,7 @@ impl Running {
     }
 }
 
-/// A connection that is kept.
+/// A keep-alive connection.
 struct Client {
     stream: TcpStream,
     reader: BufReader<TcpStream>,
@@ -78,7 +78,7 @@ impl Client {
         self.stream.write_all(text.as_bytes()).unwrap();
     }
 
-    /// The status and the body of the next answer, where there is one.
+    /// The status and the body of the next answer; `None` on a closed connection.
     fn answer(&mut self) -> Option<(u16, String)> {
         let mut line = String::new();
         if self.reader.read_line(&mut line).unwrap_or(0) == 0 {
@@ -117,20 +117,20 @@ fn price(key: &str, body_length: usize) -> String {
 }
 
 #[test]
-fn a_service_that_is_told_to_stop_tells_probes_answers_what_runs_and_writes_the_ledger() {
+fn sigterm_fails_readiness_answers_running_requests_and_writes_the_ledger() {
     let data = TempDir::new().unwrap();
     let key = account(data.path());
     let service = Running::start(quant_server(data.path()).env("QS_DRAIN_DELAY", "1"));
     let (mut probe, mut client) = (service.connect(), service.connect());
     assert_eq!(probe.get("/ready").unwrap().0, 200);
-    // A request that runs: its head is there, and half of its body.
+    // A running request: its head and half of its body have arrived.
     let (first, second) = OPTION.split_at(OPTION.len() / 2);
     client.send(&price(&key, OPTION.len()));
     client.send(first);
 
     service.signal("-TERM");
 
-    // First a probe is told, while new connections are still served.
+    // First the readiness probe fails, while new connections are still served.
     let told = loop {
         match probe.get("/ready").unwrap() {
             (200, _) => {}
@@ -140,10 +140,10 @@ fn a_service_that_is_told_to_stop_tells_probes_answers_what_runs_and_writes_the_
     assert_eq!(told.0, 503);
     assert!(told.1.contains("The service is stopping."), "{}", told.1);
     assert_eq!(service.connect().get("/health").unwrap().0, 200);
-    // Then connections that rest are closed, and no new ones are taken.
+    // Then idle connections are closed, and new connections are refused.
     while probe.get("/health").is_some() {}
     assert!(TcpStream::connect(service.address).is_err(), "no new connections");
-    // What runs is answered, and paid.
+    // The running request is answered and charged.
     client.send(second);
     assert_eq!(client.answer().unwrap().0, 200);
     let (status, log) = service.stopped();
@@ -197,7 +197,7 @@ fn the_log_has_a_line_for_each_request_and_no_secret() {
 }
 
 #[test]
-fn the_figures_are_for_who_asks_on_the_machine_itself() {
+fn the_metrics_are_served_on_the_loopback_only() {
     let data = TempDir::new().unwrap();
     let key = account(data.path());
     let service = Running::start(&mut quant_server(data.path()));

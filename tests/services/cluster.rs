@@ -1,4 +1,4 @@
-//! The files of a private PostgreSQL cluster, and the user who serves them.
+//! The files of a private PostgreSQL cluster, and the operating-system user that serves the cluster.
 
 use std::env;
 use std::fs;
@@ -7,10 +7,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// PostgreSQL refuses to run as root; this is nobody's number on every Linux.
+/// The id of the user `nobody` on Linux: PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65_534;
 
-/// A cluster that nobody serves yet.
+/// A cluster without a running server.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     programs: PathBuf,
@@ -19,12 +19,12 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes a cluster in the part `data` of an empty folder; `None` where PostgreSQL is not
+    /// Creates a cluster in the subfolder `data` of an empty folder; `None` where PostgreSQL is not
     /// installed.
     ///
     /// # Panics
     ///
-    /// Where PostgreSQL is there but makes none.
+    /// Panics where PostgreSQL is installed but `initdb` fails.
     #[must_use]
     pub fn make(folder: &Path) -> Option<Self> {
         let programs = programs()?;
@@ -41,19 +41,19 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// The program that serves it.
+    /// The path of the program `postgres`.
     #[must_use]
     pub fn postgres(&self) -> PathBuf {
         self.programs.join("postgres")
     }
 
-    /// Where its files are.
+    /// The folder of the data files.
     #[must_use]
     pub fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
-    /// A program in the cluster's folder, run by a user whom PostgreSQL accepts.
+    /// A command in the cluster's folder, run as a user that PostgreSQL accepts.
     #[must_use]
     pub fn as_nobody(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
@@ -64,14 +64,14 @@ impl Cluster {
         command
     }
 
-    /// Where a database of it is reached, once it is served with its socket in its folder.
+    /// The address of a database, for a server whose socket is in the cluster's folder.
     #[must_use]
     pub fn address(&self, database: &str) -> String {
         format!("postgres://postgres@localhost/{database}?host={}", self.folder.display())
     }
 }
 
-/// The folder of `initdb` and `postgres`: on the path, or where Debian keeps them.
+/// The folder of `initdb` and `postgres`: one of `PATH`, or Debian's.
 fn programs() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();

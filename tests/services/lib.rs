@@ -1,4 +1,4 @@
-//! Servers of the tests' own, started where they are installed and gone with the process.
+//! Private servers for tests, started where the programs are installed, ended with the process.
 
 use std::io::Write;
 
@@ -10,12 +10,12 @@ pub use cluster::Cluster;
 pub use postgres::Postgres;
 pub use redis::Redis;
 
-/// Says in one line what is left out because something is not installed; the captured output of a
-/// test that passes would hide it.
+/// Reports in one line the tests that do not run because a program is not installed. The line goes
+/// to standard error directly, since the captured output of a passing test is not shown.
 ///
 /// # Panics
 ///
-/// Where `CI_REQUIRE_SERVICES` is 1: there nothing is left out.
+/// Panics where `CI_REQUIRE_SERVICES` is 1, so that CI leaves no test out.
 fn leave_out(what: &str) {
     let required = std::env::var("CI_REQUIRE_SERVICES").is_ok_and(|value| value == "1");
     assert!(!required, "CI_REQUIRE_SERVICES is 1, but {what}");

@@ -1,4 +1,4 @@
-//! PostgreSQL: the one that `TEST_DATABASE_URL` names, or a private cluster on a Unix socket.
+//! PostgreSQL for tests: the server of `TEST_DATABASE_URL`, or a private cluster on a Unix socket.
 
 use std::env;
 use std::hash::{BuildHasher, RandomState};
@@ -12,24 +12,25 @@ use tokio::sync::OnceCell;
 
 use crate::Cluster;
 
-/// Ends the cluster when its standard input closes, which it does however the tests end.
+/// The shell script that runs the cluster and ends it when the script's standard input closes. The
+/// input closes however the test process ends.
 const SUPERVISOR: &str = r#""$1" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=200 \
     -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c shared_buffers=64MB &
     cat >/dev/null; kill -QUIT $!; wait $!; rm -rf "$2""#;
 
-/// A database of a test's own, dropped with this handle.
+/// A database of one test, dropped with this handle.
 #[derive(Debug)]
 pub struct Postgres {
     name: String,
 }
 
-/// Where databases are made.
+/// The server that creates the databases.
 struct Server {
-    /// What stands before and after a database's name in an address.
+    /// The parts of an address before and after the database's name.
     around: (String, String),
-    /// The database that is there before any is made.
+    /// An existing database, from which `CREATE DATABASE` is sent.
     first: String,
-    /// Whether it goes with this process, so that a template may be left in it.
+    /// True for a cluster that ends with this process, so that a template may stay in it.
     is_private: bool,
 }
 
@@ -38,17 +39,17 @@ impl Postgres {
     ///
     /// # Panics
     ///
-    /// Where PostgreSQL is there but refuses, or is required and not there.
+    /// Panics where PostgreSQL is installed but fails, or is required and not installed.
     pub async fn empty() -> Option<Self> {
         create(server()?, "").await
     }
 
-    /// A database as `prepare` leaves it; `None` where there is no PostgreSQL. The first call
-    /// prepares for all of the process.
+    /// A database that `prepare` has set up; `None` where there is no PostgreSQL. The first call
+    /// makes the template for the whole process.
     ///
     /// # Panics
     ///
-    /// Where PostgreSQL is there but refuses, or is required and not there.
+    /// Panics where PostgreSQL is installed but fails, or is required and not installed.
     pub async fn prepared(prepare: impl AsyncFnOnce(String)) -> Option<Self> {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         let server = server()?;
@@ -67,11 +68,11 @@ impl Postgres {
         create(server, &format!(" TEMPLATE {}", template.await)).await
     }
 
-    /// Where it is reached.
+    /// The address of the database.
     ///
     /// # Panics
     ///
-    /// Never: who has a database has its server.
+    /// Never panics: a database implies its server.
     #[must_use]
     pub fn address(&self) -> String {
         server().expect("the server is there").address(&self.name)
@@ -79,11 +80,11 @@ impl Postgres {
 }
 
 impl Postgres {
-    /// Runs a statement behind the back of whoever uses the database.
+    /// Runs a statement on a connection apart from those of the service.
     ///
     /// # Panics
     ///
-    /// Where the database refuses.
+    /// Panics where the database refuses the statement.
     pub async fn execute(&self, statement: &str) {
         run(self.address(), statement).await;
     }
@@ -97,7 +98,7 @@ impl Drop for Postgres {
             let runtime = runtime.expect("a runtime");
             runtime.block_on(execute(server().expect("the server is there"), &drop));
         };
-        // A runtime cannot be waited for inside another: a thread can.
+        // A runtime cannot block inside another, so the statement runs on a thread.
         let dropped = std::thread::spawn(run).join();
         assert!(dropped.is_ok() || std::thread::panicking(), "a database was not dropped");
     }
@@ -108,7 +109,7 @@ impl Server {
         format!("{}/{name}{}", self.around.0, self.around.1)
     }
 
-    /// The server of an address, whose database stays as it is.
+    /// The server of an address; the database of the address is not changed.
     fn of(address: &str) -> Self {
         let (path, settings) = match address.split_once('?') {
             Some((path, settings)) => (path, format!("?{settings}")),
@@ -119,9 +120,9 @@ impl Server {
     }
 }
 
-/// Makes a database.
+/// Creates a database.
 async fn create(server: &Server, template: &str) -> Option<Postgres> {
-    // Seeded by the system, so that no two tests on one server meet.
+    // `RandomState` is seeded by the system, so that names of parallel tests differ.
     let name = format!("quant_test_{:016x}", RandomState::new().hash_one(std::process::id()));
     execute(server, &format!("CREATE DATABASE {name}{template}")).await;
     Some(Postgres { name })
@@ -139,7 +140,7 @@ async fn run(address: String, statement: &str) {
     connection.close().await.expect("PostgreSQL lets go");
 }
 
-/// The server of this process; `None` where there is none to be had.
+/// The server of this process; `None` where PostgreSQL is not available.
 fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
@@ -162,7 +163,7 @@ fn server() -> Option<&'static Server> {
     server.as_ref()
 }
 
-/// Starts a cluster in a folder of its own, and waits until it answers; `None` where PostgreSQL is
+/// Starts a cluster in a new folder and waits until the server is ready; `None` where PostgreSQL is
 /// not installed.
 fn start() -> Option<PathBuf> {
     let folder = tempfile::Builder::new().prefix("quant-postgres-").tempdir().expect("a folder");
@@ -172,7 +173,7 @@ fn start() -> Option<PathBuf> {
     supervise.args(["-c", SUPERVISOR, "sh"]).arg(cluster.postgres()).arg(&folder);
     supervise.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut supervisor = supervise.spawn().expect("a shell runs");
-    // Never closed, but by the end of this process.
+    // The pipe stays open until this process ends.
     std::mem::forget(supervisor.stdin.take());
     let mut log = BufReader::new(supervisor.stderr.take().expect("it is piped")).lines();
     let mut said = Vec::new();
@@ -184,7 +185,7 @@ fn start() -> Option<PathBuf> {
         }
         said.push(line);
     }
-    // What is not read would stop the server once the pipe is full.
+    // An unread log would block the server once the pipe is full.
     std::thread::spawn(move || {
         log.for_each(drop);
         supervisor.wait()

@@ -1,4 +1,4 @@
-//! A private Redis on a Unix socket, which keeps nothing.
+//! A private Redis on a Unix socket, without persistence.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -7,28 +7,29 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// Ends the server when its standard input closes, which it does however the tests end.
+/// The shell script that runs the server and ends it when the script's standard input closes. The
+/// input closes however the test process ends.
 const SUPERVISOR: &str = r#""$1" --port 0 --unixsocket "$2/socket" --dir "$2" --save "" \
     --appendonly no &
     cat >/dev/null; kill -KILL $!; wait $!"#;
 
-/// A Redis of a test's own, gone with this handle.
+/// A Redis of one test, ended with this handle.
 #[derive(Debug)]
 pub struct Redis {
     folder: TempDir,
     running: Option<Running>,
 }
 
-/// The shell that ends the server.
+/// The shell that runs the server.
 #[derive(Debug)]
 struct Running(Child);
 
 impl Redis {
-    /// An empty one; `None` where Redis is not installed.
+    /// Starts an empty server; `None` where Redis is not installed.
     ///
     /// # Panics
     ///
-    /// Where Redis is there but does not start, or is required and not there.
+    /// Panics where Redis is installed but does not start, or is required and not installed.
     #[must_use]
     pub fn start() -> Option<Self> {
         let Some(program) = program() else {
@@ -41,22 +42,22 @@ impl Redis {
         Some(Self { folder, running })
     }
 
-    /// Where it is reached.
+    /// The address of the server.
     #[must_use]
     pub fn address(&self) -> String {
         format!("redis+unix://{}", self.folder.path().join("socket").display())
     }
 
-    /// Kills it, so that it forgets everything.
+    /// Kills the server, which loses all data.
     pub fn kill(&mut self) {
         drop(self.running.take());
     }
 
-    /// Starts it again, empty, where it was.
+    /// Starts the server again, empty, at the same address.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// Panics where the server does not start.
     pub fn start_again(&mut self) {
         let program = program().expect("it was there before");
         self.running = Some(Running::start(&program, &self.folder));
@@ -64,7 +65,7 @@ impl Redis {
 }
 
 impl Running {
-    /// Starts a server and waits until it answers.
+    /// Starts a server and waits until the server is ready.
     fn start(program: &PathBuf, folder: &TempDir) -> Self {
         let mut supervise = Command::new("sh");
         supervise.args(["-c", SUPERVISOR, "sh"]).arg(program).arg(folder.path());
@@ -80,7 +81,7 @@ impl Running {
             }
             said.push(line);
         }
-        // What is not read would stop the server once the pipe is full.
+        // An unread log would block the server once the pipe is full.
         std::thread::spawn(move || log.for_each(drop));
         Self(supervisor)
     }

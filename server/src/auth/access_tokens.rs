@@ -5,8 +5,10 @@ use std::{sync::Arc, time::Duration};
 use account_core::{AccessToken, AuthError, Bearer, Timestamp, Vault, vault::Digest};
 
 use crate::{
-    auth::api_keys::LookupError,
-    auth::cache::{AuthCache, CacheFreshness},
+    auth::{
+        api_keys::LookupError,
+        cache::{AuthCache, CacheFreshness},
+    },
     state::Accounts,
 };
 

@@ -1,4 +1,4 @@
-"""Golden rows for tests/binomial.rs: trees by mpmath at 50 digits and by QuantLib, American prices by
+"""Golden rows for tests/quantlib/binomial.rs: trees by mpmath at 50 digits and by QuantLib, American prices by
 QuantLib's QD+ engine, and discretely watched barriers by quadrature from date to date.
 
 python3 tests/golden/generate/binomial.py   (from the root; needs mpmath, numpy and QuantLib from PyPI)

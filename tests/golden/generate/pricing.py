@@ -1,4 +1,4 @@
-"""Golden rows for tests/pricing.rs: options priced by mpmath at 50 digits and by QuantLib.
+"""Golden rows for tests/quantlib/pricing.rs: options priced by mpmath at 50 digits and by QuantLib.
 
 python3 tests/golden/generate/pricing.py   (from the root; needs mpmath and QuantLib from PyPI)
 """

@@ -1,0 +1,70 @@
+//! The tests of what crosses crates, in one binary: a module per group of routes, and the checks of
+//! the repository's structure.
+//!
+//! A test of a route is in the folder of the route's first segment; figures of `quant-core` are held
+//! against other libraries in `quantlib/`, beside the routes that serve them. `support/` holds what
+//! the tests share.
+
+/// `/user`, `/auth`, `/guest`: accounts, their keys, sessions and inboxes.
+mod account {
+    mod guests;
+    mod notifications;
+    mod security;
+    mod sign_in;
+    mod timing;
+}
+
+/// `/user/auth/idp`: sign-in at an OpenID Connect provider.
+mod idp {
+    mod sign_in;
+}
+
+/// `/mcp`: the gateway of the Model Context Protocol.
+mod mcp {
+    mod tools;
+    mod transport;
+}
+
+/// `/oauth` and `/.well-known`: the OAuth 2.1 server.
+mod oauth {
+    mod consent;
+    mod registration;
+    mod tokens;
+}
+
+/// `/health`, `/ready`, `/metrics`, `/openapi.json`, and several instances on one store.
+mod ops {
+    mod attacks;
+    mod instances;
+    mod openapi;
+    mod operation;
+}
+
+/// `/quantlib`: the computations, their figures, and what each metered request goes through.
+mod quantlib {
+    mod binomial;
+    mod bonds;
+    mod curves;
+    mod economics;
+    mod entropy;
+    mod frontier;
+    mod idempotency;
+    mod instruments;
+    mod metering;
+    mod nelson_siegel_svensson;
+    mod numerical;
+    mod portfolio;
+    mod pricing;
+    mod regulatory;
+    mod time;
+    mod validation;
+}
+
+/// The repository itself: imports, names, documents.
+mod structure {
+    mod documents;
+    mod imports;
+    mod repository;
+    mod source_crate;
+    mod words;
+}

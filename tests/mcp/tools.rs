@@ -1,0 +1,344 @@
+//! The tools of the MCP gateway: their list, their results, and the results that are stored.
+
+use account_core::Tier;
+use quant_server::operations::METERED;
+use quant_tests::{
+    App,
+    documented::{Documented, metered},
+    mcp::{CURRENT, Era, Host, LEGACY},
+};
+use serde_json::{Value, json};
+
+const BOTH: [Era; 2] = [Era::Legacy, Era::Current];
+
+/// A curve whose answer is far larger than the inline limit.
+fn large_curve() -> Value {
+    let tenors: Vec<f64> = (1..=1000).map(|n| f64::from(n) / 10.0).collect();
+    let values: Vec<f64> = (1..=1000).map(|n| 0.01 + f64::from(n) * 1e-5).collect();
+    json!({ "reference_date": "2026-01-31", "tenors": tenors, "values": values })
+}
+
+fn documented(id: &str) -> (&'static str, Value, Value) {
+    let found = metered().into_iter().find(|operation| operation.id == id);
+    let Documented { path, request, answer, .. } = found.expect("an endpoint");
+    (path, request.clone(), answer.clone())
+}
+
+#[tokio::test]
+async fn every_documented_example_gets_the_same_answer_over_rest_and_mcp_to_the_last_bit() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let key = app.account("grace", Tier::Enterprise, 1000).await;
+    for era in BOTH {
+        let host = Host::new(&app, &token, era);
+        for operation in METERED {
+            let (path, request, _) = documented(operation.id);
+            let rest = app.post(path, Some(&key), &request.to_string()).await;
+            let data = &rest.expect(200)["data"];
+            let result = host.call(operation.id, request).await;
+            assert_eq!(result["isError"], false, "{result}");
+            assert_eq!(&result["structuredContent"], data);
+            assert_eq!(result["content"][0]["text"], data.to_string(), "the same JSON as text");
+            assert_eq!(result["_meta"]["credits"]["cost"], operation.cost());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_charged_limited_and_logged_as_a_rest_call_is() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let host = Host::new(&app, &token, Era::Current);
+    let before = host.call("get_balance", json!({})).await["structuredContent"].clone();
+    let (_, request, _) = documented("price_european_option");
+    let result = host.call("price_european_option", request).await;
+    let balance = before["credit_balance"].as_u64().expect("a number") - 5;
+    assert_eq!(result["_meta"]["credits"], json!({ "cost": 5, "balance": balance }));
+    app.forget_callers();
+    let after = host.call("get_balance", json!({})).await["structuredContent"].clone();
+    assert_eq!(after["credit_balance"], balance);
+    let left = |of: &Value| of["rate_limit"]["remaining"].as_u64().expect("a number");
+    assert_eq!(left(&before) - left(&after), 2, "both calls counted");
+    let usage = host.call("get_usage", json!({ "days": 1 })).await["structuredContent"].clone();
+    // Usage rows of free calls are written after the answer, and may still be missing.
+    let mut requests = usage["requests"].as_array().expect("rows").iter();
+    let request = requests.find(|request| request["endpoint"] == "/quantlib/pricing/bs/price");
+    let request = request.expect("a paid call is there before its answer");
+    assert_eq!((&request["credits_used"], &request["status_code"]), (&json!(5), &json!(200)));
+    assert_eq!(after.as_object().expect("an object").len(), 3, "{after}");
+}
+
+#[tokio::test]
+async fn an_error_that_a_model_can_correct_is_a_tool_result_that_says_how() {
+    let app = App::start_with(|config| config.service.body_limit = 1 << 20).await;
+    let host = |token: &str| Host::new(&app, token, Era::Current);
+    let rich = app.bearer("ada").await;
+    let rows = [
+        ("price_european_option", json!({ "spot": 42.0 }), "strike: field required"),
+        ("price_european_option", json!({}), "spot: field required"),
+        ("get_usage", json!({ "days": "many" }), "days: value is not a valid integer"),
+        ("get_usage", json!({ "days": 1000 }), "days: "),
+        (
+            "find_min_variance_portfolio",
+            json!({ "expected_returns": [0.1, 0.2], "covariance_matrix": [[1.0, 0.0], [0.0, 1.0]], "min_weights": [0.9, 0.9] }),
+            "min_weights",
+        ),
+        ("describe_tool", json!({ "name": "none" }), "search_tools"),
+        ("describe_tool", json!({}), "name: field required"),
+        ("search_tools", json!({ "query": 1 }), "query: str type expected"),
+        ("search_tools", json!({ "query": "", "limit": 0 }), "limit: "),
+        ("call_tool", json!({ "name": "none" }), "search_tools"),
+        ("call_tool", json!({ "name": "call_tool" }), "directly"),
+        ("call_tool", json!({ "name": "get_usage", "arguments": [] }), "arguments: "),
+        ("call_tool", json!({ "name": "get_usage", "arguments": { "days": 0 } }), "days: "),
+        ("read_result", json!({ "id": "svc://results/1" }), "24 hours"),
+        ("read_result", json!({ "id": "x", "offset": -1 }), "offset: "),
+    ];
+    for (tool, arguments, expected) in rows {
+        let result = host(&rich).call(tool, arguments.clone()).await;
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        assert!(result["structuredContent"].is_null());
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        assert!(text.contains(expected), "{tool} {arguments}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn too_few_credits_and_too_low_a_tier_are_reported_in_a_tool_result() {
+    let app = App::start().await;
+    let (_, request, _) = documented("price_european_option");
+    let low = app.bearer_of("ada", Tier::Free, 100).await;
+    let poor = app.bearer_of("bob", Tier::Pro, 4).await;
+    for (token, expected) in [
+        (low, "Endpoint requires Pro tier or higher"),
+        (poor, "Insufficient credits. This endpoint requires 5 credits."),
+    ] {
+        let host = Host::new(&app, &token, Era::Legacy);
+        let result = host.call("price_european_option", request.clone()).await;
+        assert_eq!(result["isError"], true);
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        assert!(text.contains(expected) && text.contains("Nothing was charged"), "{text}");
+        assert_eq!(result["_meta"]["credits"]["cost"], 0);
+    }
+}
+
+#[tokio::test]
+async fn a_reached_hourly_limit_is_reported_in_a_tool_result_that_is_not_stored() {
+    let app = App::start().await;
+    let token = app.bearer_of("ada", Tier::Free, 0).await;
+    let host = Host::new(&app, &token, Era::Legacy);
+    let (_, request, _) = documented("add_tenor_to_date");
+    for _ in 0..500 {
+        assert_eq!(host.call("add_tenor_to_date", request.clone()).await["isError"], false);
+    }
+    let result = host.call("add_tenor_to_date", request).await;
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert_eq!(result["isError"], true);
+    assert!(text.contains("500 requests per hour") && text.contains("Wait "), "{text}");
+    assert!(result["_meta"]["result"].is_null(), "{result}");
+}
+
+#[tokio::test]
+async fn the_named_toolsets_are_listed_beside_the_core_tools() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    for era in BOTH {
+        let mut host = Host::new(&app, &token, era);
+        let core = host.tools().await;
+        assert_eq!(core.len(), 5, "{core:?}");
+        host.query = "?toolsets=pricing%2Cnothing&x=1";
+        let pricing = host.tools().await;
+        assert_eq!(pricing.len(), 8, "{pricing:?}");
+        host.query = "?toolsets=account,pricing";
+        assert_eq!(host.tools().await.len(), 11);
+        host.query = "?toolsets=all";
+        let all = host.tools().await;
+        assert_eq!(all.len(), METERED.len() + 7);
+        assert_eq!(all, host.tools().await, "the order is steady");
+        host.query = "?toolsets=%ff";
+        assert_eq!(host.tools().await, core);
+    }
+}
+
+#[tokio::test]
+async fn any_tool_can_be_found_described_and_called_by_name() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let host = Host::new(&app, &token, Era::Current);
+    let found = host.call("search_tools", json!({ "query": "margrabe exchange" })).await;
+    let name = found["structuredContent"]["tools"][0]["name"].clone();
+    assert_eq!(name, "price_exchange_option");
+    let described = host.call("describe_tool", json!({ "name": name })).await;
+    let example = described["structuredContent"]["input_schema"]["examples"][0].clone();
+    let called = host.call("call_tool", json!({ "name": name, "arguments": example })).await;
+    let (_, _, answer) = documented("price_exchange_option");
+    assert_eq!(called["structuredContent"], json!({ "tool": name, "data": answer["data"] }));
+    assert_eq!(called["_meta"]["credits"]["cost"], 5);
+}
+
+#[tokio::test]
+async fn a_result_is_read_by_its_owner_for_a_day_and_by_nobody_else() {
+    let app = App::start().await;
+    let (ada, bob) = (app.bearer("ada").await, app.bearer("bob").await);
+    let (_, request, answer) = documented("price_european_option");
+    let result = Host::new(&app, &ada, Era::Current).call("price_european_option", request).await;
+    let uri = result["_meta"]["result"].as_str().expect("an address").to_owned();
+    let read = async |token: &str, era, uri: &str| {
+        Host::new(&app, token, era).ask("resources/read", json!({ "uri": uri })).await
+    };
+    for era in BOTH {
+        let answer_read = read(&ada, era, &uri).await;
+        let contents = &answer_read.expect(200)["result"]["contents"][0];
+        assert_eq!(
+            (&contents["uri"], &contents["mimeType"]),
+            (&json!(uri), &json!("application/json"))
+        );
+        let envelope: Value =
+            serde_json::from_str(contents["text"].as_str().expect("text")).expect("JSON");
+        assert_eq!(envelope["svc"], "result/v1");
+        assert_eq!(
+            (&envelope["tool"], &envelope["status"]),
+            (&json!("price_european_option"), &json!("ok"))
+        );
+        assert_eq!((&envelope["data"], &envelope["error"]), (&answer["data"], &Value::Null));
+        assert_eq!(envelope["credits"], json!({ "cost": 5, "balance": 995 }));
+        assert_eq!(envelope["meta"]["uri"], uri);
+        let summary = envelope["summary"].as_str().expect("a sentence");
+        assert!(summary.contains("5 credits"), "{summary}");
+    }
+    let unknown = "svc://results/00000000-0000-0000-0000-000000000000";
+    for (token, uri) in [
+        (&bob, uri.as_str()),
+        (&ada, unknown),
+        (&ada, "svc://results/x"),
+        (&ada, "file:///etc/passwd"),
+    ] {
+        let missing = read(token, Era::Legacy, uri).await;
+        assert_eq!(missing.expect(200)["error"]["code"], -32002, "{uri}");
+        let missing = read(token, Era::Current, uri).await;
+        let error = &missing.expect(200)["error"];
+        assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(-32602), &json!(uri)));
+    }
+    app.clock.advance(chrono::TimeDelta::hours(24) - chrono::TimeDelta::seconds(1));
+    let token = app.access_token("ada").await;
+    let last = read(&token, Era::Legacy, &uri).await;
+    assert!(last.expect(200)["result"]["contents"][0]["text"].is_string(), "{last:?}");
+    app.clock.advance(chrono::TimeDelta::seconds(1));
+    assert_eq!(read(&token, Era::Legacy, &uri).await.expect(200)["error"]["code"], -32002);
+}
+
+#[tokio::test]
+async fn a_large_result_is_truncated_with_a_link_to_the_whole() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let host = Host::new(&app, &token, Era::Current);
+    let result = host.call("build_curve", large_curve()).await;
+    let structured = &result["structuredContent"];
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert!(text.len() <= 40 * 1024, "{} bytes", text.len());
+    assert_eq!(text, structured.to_string());
+    let shown = structured["pillars"].as_array().expect("pillars").len();
+    assert!((50..1000).contains(&shown), "{shown}");
+    let uri = result["_meta"]["result"].as_str().expect("an address");
+    let link = &result["content"][2];
+    assert_eq!((&link["type"], &link["uri"]), (&json!("resource_link"), &json!(uri)));
+    assert!(result["content"][1]["text"].as_str().expect("a note").contains(uri));
+
+    let mut pillars: Vec<Value> = Vec::new();
+    let mut offset = json!(0);
+    while !offset.is_null() {
+        let part = json!({ "id": uri, "path": "/data/pillars", "offset": offset });
+        let part = host.call("read_result", part).await["structuredContent"].clone();
+        assert_eq!(part["total"], 1000);
+        pillars.extend(part["value"].as_array().expect("a list").clone());
+        offset = part["next_offset"].clone();
+    }
+    assert_eq!(pillars.len(), 1000);
+    assert_eq!(pillars[..shown], structured["pillars"].as_array().expect("pillars")[..]);
+
+    // Revision 2025-03-26 has no resource links, so the text alone names the address.
+    let old = [("MCP-Protocol-Version", "2025-03-26")];
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "build_curve", "arguments": large_curve() } });
+    let answer = host.send(&old, &call.to_string()).await;
+    assert_eq!(answer.expect(200)["result"]["content"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test]
+async fn a_failed_call_is_stored_with_its_reason() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let host = Host::new(&app, &token, Era::Current);
+    let result = host.call("price_european_option", json!({ "spot": 1 })).await;
+    let id = result["_meta"]["result"].clone();
+    let read = host.call("read_result", json!({ "id": id })).await["structuredContent"].clone();
+    let envelope = &read["value"];
+    assert_eq!((&envelope["status"], &envelope["data"]), (&json!("error"), &Value::Null));
+    assert_eq!(envelope["error"]["code"], "invalid_arguments");
+    assert_eq!(envelope["credits"]["cost"], 0);
+    assert_eq!(envelope["meta"]["http_status"], 422);
+}
+
+#[tokio::test]
+async fn list_results_carry_a_time_to_live_in_the_current_revision() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    for method in ["tools/list", "resources/list", "resources/templates/list"] {
+        let current = Host::new(&app, &token, Era::Current).ask(method, json!({})).await;
+        let result = &current.expect(200)["result"];
+        assert_eq!(
+            (&result["resultType"], &result["cacheScope"]),
+            (&json!("complete"), &json!("private")),
+            "{method}"
+        );
+        assert!(result["ttlMs"].as_u64().is_some_and(|kept| kept > 0), "{method}");
+        let legacy = Host::new(&app, &token, Era::Legacy).ask(method, json!({})).await;
+        let result = legacy.expect(200)["result"].as_object().expect("a result");
+        for word in ["resultType", "ttlMs", "cacheScope"] {
+            assert!(!result.contains_key(word), "{method}: {word}");
+        }
+    }
+    let templates =
+        Host::new(&app, &token, Era::Legacy).ask("resources/templates/list", json!({})).await;
+    assert_eq!(templates.text("/result/resourceTemplates/0/uriTemplate"), "svc://results/{id}");
+}
+
+#[tokio::test]
+async fn a_handshake_answers_the_requested_version_where_it_is_supported() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let host = Host::new(&app, &token, Era::Legacy);
+    for (asked, answered) in [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        (LEGACY, LEGACY),
+        (CURRENT, LEGACY),
+        ("2099-01-01", LEGACY),
+        ("nonsense", LEGACY),
+    ] {
+        let params = json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": "a", "method": "initialize", "params": params });
+        let answer = host.send(&[], &message.to_string()).await;
+        let result = &answer.expect(200)["result"];
+        assert_eq!(result["protocolVersion"], answered, "{asked}");
+        assert_eq!(result["serverInfo"]["name"], "svc");
+        assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {} }));
+        assert!(answer.header("mcp-session-id").is_none());
+    }
+}
+
+#[tokio::test]
+async fn discovery_lists_versions_capabilities_and_instructions() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let answer = Host::new(&app, &token, Era::Current).ask("server/discover", json!({})).await;
+    let result = &answer.expect(200)["result"];
+    assert!(result["supportedVersions"].as_array().expect("versions").contains(&json!(CURRENT)));
+    assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {} }));
+    assert_eq!(result["resultType"], "complete");
+    assert_eq!(result["cacheScope"], "private");
+    assert!(result["ttlMs"].as_u64().is_some_and(|kept| kept > 0));
+    assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "svc");
+    assert!(result["instructions"].as_str().is_some_and(|text| text.contains("toolsets=")));
+}

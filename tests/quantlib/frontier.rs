@@ -1,0 +1,94 @@
+//! Portfolios along the efficient frontier: `tests/golden/generate/frontier.py`.
+
+use quant_core::portfolio::{
+    efficient_frontier::EfficientFrontier, max_sharpe::MaxSharpe, min_variance::Portfolio,
+    target_return::TargetReturn,
+};
+use quant_tests::golden::{self, Largest};
+
+/// The largest accepted error of a weight, in units of the largest weight.
+const TOLERANCE: f64 = 1e-13;
+/// The accepted error at the largest Sharpe ratio. Without bounds the weights are inverse to the
+/// small excess return of the minimum-variance portfolio over the riskless asset.
+const SHARPE_TOLERANCE: f64 = 1e-12;
+/// The largest accepted relative error of a volatility, in units of a weight's tolerance.
+const VOLATILITY_TOLERANCE: f64 = 1.0;
+
+fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
+    let [returns, covariance, lower, upper, parameter] = fields else { panic!("five fields") };
+    let covariance: Vec<Vec<f64>> = covariance.chunks(returns.len()).map(<[f64]>::to_vec).collect();
+    let (expected_returns, covariance_matrix) = (&returns[..], &covariance[..]);
+    let (min_weights, max_weights) = (Some(&lower[..]), Some(&upper[..]));
+    let (risk_free_rate, target_return) = (parameter[0], parameter[0]);
+    match kind {
+        "target" => {
+            let target = TargetReturn {
+                expected_returns,
+                covariance_matrix,
+                risk_free_rate,
+                min_weights,
+                max_weights,
+                target_return,
+            };
+            vec![target.solve().expect("a portfolio")]
+        }
+        "sharpe" => {
+            let sharpe = MaxSharpe {
+                expected_returns,
+                covariance_matrix,
+                risk_free_rate,
+                min_weights,
+                max_weights,
+            };
+            vec![sharpe.solve().expect("a portfolio")]
+        }
+        "frontier" => {
+            let frontier = EfficientFrontier {
+                expected_returns,
+                covariance_matrix,
+                risk_free_rate,
+                min_weights,
+                max_weights,
+            };
+            frontier.solve().expect("a frontier").corners
+        }
+        other => panic!("kind {other}"),
+    }
+}
+
+#[test]
+fn portfolios_agree_with_exact_active_sets() {
+    let kinds = [("frontier", TOLERANCE), ("target", TOLERANCE), ("sharpe", SHARPE_TOLERANCE)];
+    let all = golden::rows("frontier", 200);
+    for (kind, tolerance) in kinds {
+        let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
+        let mut rows = 0;
+        for row in all.iter().filter(|row| row.text("kind") == kind) {
+            let [_, inputs @ .., portfolios, volatilities] = row.texts::<8>();
+            let inputs = inputs.map(|text| row.list(text));
+            let found = solve(kind, &inputs);
+            let expected: Vec<Vec<f64>> =
+                portfolios.split('|').map(|text| row.list(text)).collect();
+            assert_eq!(found.len(), expected.len(), "{row}: {found:?}");
+            let volatilities = row.list::<f64>(volatilities);
+            for ((found, expected), volatility) in found.iter().zip(&expected).zip(volatilities) {
+                let size = expected.iter().fold(0.0, |size: f64, weight| size.max(weight.abs()));
+                for (asset, (weight, expected)) in found.weights.iter().zip(expected).enumerate() {
+                    let error = (weight - expected).abs() / size;
+                    largest.see(row, error, tolerance, found);
+                    // A weight at its bound in the golden row is the bound here, bit for bit.
+                    if [inputs[2][asset], inputs[3][asset]].contains(expected) {
+                        assert_eq!(weight, expected, "{row}: {found:?}");
+                    }
+                }
+                let error = (found.volatility / volatility - 1.0).abs();
+                largest_in_volatility.see(row, error, VOLATILITY_TOLERANCE * tolerance, found);
+            }
+            rows += 1;
+        }
+        assert!(rows >= 40, "{rows} rows of {kind}");
+        println!(
+            "{kind}: {rows} rows, largest error of a weight {largest}, of a volatility {largest_in_volatility}"
+        );
+    }
+}

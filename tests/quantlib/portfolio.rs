@@ -1,0 +1,43 @@
+//! Minimum-variance weights against mpmath and quadprog: `tests/golden/generate/portfolio.py`.
+
+use quant_core::portfolio::min_variance::MinVariance;
+use quant_tests::golden::{self, Largest};
+
+/// The largest accepted error of a weight, in units of the largest weight.
+const TOLERANCE: f64 = 1e-13;
+/// The largest accepted relative error of a volatility that is not zero.
+const VOLATILITY_TOLERANCE: f64 = 1e-13;
+
+#[test]
+fn weights_agree_with_exact_active_sets() {
+    let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
+    for row in golden::rows("portfolio", 280) {
+        let [covariance, lower, upper, expected, variance] =
+            row.texts().map(|text| row.list::<f64>(text));
+        let rows: Vec<Vec<f64>> = covariance.chunks(expected.len()).map(<[f64]>::to_vec).collect();
+        let portfolio = MinVariance {
+            expected_returns: &vec![0.0; expected.len()],
+            covariance_matrix: &rows,
+            risk_free_rate: 0.0,
+            min_weights: Some(&lower),
+            max_weights: Some(&upper),
+        }
+        .solve()
+        .expect("a portfolio");
+
+        let scale = expected.iter().fold(0.0_f64, |scale, weight| scale.max(weight.abs()));
+        for (asset, (&weight, &expected)) in portfolio.weights.iter().zip(&expected).enumerate() {
+            let error = (weight - expected).abs() / scale;
+            largest.see(&row, error, TOLERANCE, &(asset, weight));
+            if expected == lower[asset] || expected == upper[asset] {
+                assert_eq!(weight, expected, "{row}: asset {asset} is at its bound");
+            }
+        }
+        let volatility = variance[0].sqrt();
+        let error = (portfolio.volatility - volatility).abs() / volatility.max(f64::MIN_POSITIVE);
+        let found = (portfolio.volatility, volatility);
+        largest_in_volatility.see(&row, error, VOLATILITY_TOLERANCE, &found);
+        assert_eq!(portfolio.sharpe_ratio.is_none(), portfolio.volatility == 0.0, "{row}");
+    }
+    println!("largest error in a weight {largest}, in a volatility {largest_in_volatility}");
+}

@@ -1,0 +1,159 @@
+//! The answer 422: every fault at once, named as by FastAPI with pydantic 1, no value coerced.
+
+use account_core::Tier;
+use quant_tests::{App, requests::PRICE};
+use serde_json::{Value, json};
+
+const BARRIER: &str = "/quantlib/pricing/binomial/barrier";
+const PORTFOLIO: &str = "/quantlib/portfolio/optimize/min-variance";
+
+async fn refused(path: &str, body: &str) -> Vec<(Value, Value, Value)> {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    let answer = app.post(path, Some(&key), body).await;
+    let faults = answer.expect(422)["detail"].as_array().expect("a list of faults").clone();
+    faults.into_iter().map(|f| (f["loc"].clone(), f["type"].clone(), f["msg"].clone())).collect()
+}
+
+fn fault(loc: Value, kind: &str, msg: &str) -> (Value, Value, Value) {
+    (loc, json!(kind), json!(msg))
+}
+
+#[tokio::test]
+async fn all_faults_come_in_the_order_of_the_fields() {
+    let body = r#"{"option_type": "straddle", "volatility": -1, "strike": "40", "spot": null,
+                   "dividend_yield": true, "time_to_maturity": 1e400}"#;
+    let found = refused(PRICE, &body.replace("1e400", "[]")).await;
+    let permitted = "value is not a valid enumeration member; permitted: 'call', 'put'";
+    let expected = [
+        fault(
+            json!(["body", "spot"]),
+            "type_error.none.not_allowed",
+            "none is not an allowed value",
+        ),
+        fault(json!(["body", "strike"]), "type_error.float", "value is not a valid float"),
+        fault(json!(["body", "risk_free_rate"]), "value_error.missing", "field required"),
+        fault(json!(["body", "dividend_yield"]), "type_error.float", "value is not a valid float"),
+        fault(
+            json!(["body", "volatility"]),
+            "value_error.number.not_ge",
+            "ensure this value is greater than or equal to 0",
+        ),
+        fault(
+            json!(["body", "time_to_maturity"]),
+            "type_error.float",
+            "value is not a valid float",
+        ),
+        fault(json!(["body", "option_type"]), "type_error.enum", permitted),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn a_number_beyond_a_double_is_no_json() {
+    for number in ["1e400", "NaN", "Infinity", "-Infinity", "01", "0x10", ".5"] {
+        let body = format!(r#"{{"spot": {number}}}"#);
+        let found = refused(PRICE, &body).await;
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].1, "value_error.jsondecode", "{number}");
+        assert_eq!(found[0].0[0], "body");
+    }
+}
+
+#[tokio::test]
+async fn an_integral_number_is_an_integer_and_a_fraction_is_not() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    let body = |steps: &str| {
+        format!(
+            r#"{{"spot": 100, "strike": 100, "risk_free_rate": 0.05, "volatility": 0.2,
+                "time_to_maturity": 1, "barrier": 90, "is_knock_in": false, "is_down": true,
+                "n_steps": {steps}}}"#
+        )
+    };
+    let five = app.post(BARRIER, Some(&key), &body("5")).await;
+    for same in ["5.0", "5e0", "50e-1"] {
+        let answer = app.post(BARRIER, Some(&key), &body(same)).await;
+        assert_eq!(answer.expect(200), five.expect(200), "{same}");
+    }
+    for (other, kind) in [
+        ("5.5", "type_error.integer"),
+        ("\"5\"", "type_error.integer"),
+        ("true", "type_error.integer"),
+        ("0", "value_error.number.not_ge"),
+        ("100001", "value_error.number.not_le"),
+        ("1e300", "value_error.number.not_le"),
+    ] {
+        let answer = app.post(BARRIER, Some(&key), &body(other)).await;
+        assert_eq!(answer.expect(422)["detail"][0]["type"], kind, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn a_fault_in_an_array_names_its_place() {
+    let body = r#"{"expected_returns": [0.1, "x"], "covariance_matrix": [[1, 0], [0, null]]}"#;
+    let found = refused(PORTFOLIO, body).await;
+    let expected = [
+        fault(
+            json!(["body", "expected_returns", 1]),
+            "type_error.float",
+            "value is not a valid float",
+        ),
+        fault(
+            json!(["body", "covariance_matrix", 1, 1]),
+            "type_error.none.not_allowed",
+            "none is not an allowed value",
+        ),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn an_error_of_the_mathematics_names_its_field() {
+    let body = r#"{"expected_returns": [0.1, 0.2], "covariance_matrix": [[1, 0], [0, 1]],
+                   "max_weights": [0.4, 0.4]}"#;
+    let found = refused(PORTFOLIO, body).await;
+    assert_eq!(found[0].0, json!(["body", "max_weights"]));
+    assert_eq!(found[0].1, "value_error.infeasible");
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_object_is_one_fault() {
+    #[rustfmt::skip]
+    let rows = [
+        ("",       "value_error.missing", "field required"),
+        ("null",   "value_error.missing", "field required"),
+        ("[]",     "type_error.dict",     "value is not a valid dict"),
+        ("7",      "type_error.dict",     "value is not a valid dict"),
+        ("\"x\"",  "type_error.dict",     "value is not a valid dict"),
+    ];
+    for (body, kind, msg) in rows {
+        assert_eq!(refused(PRICE, body).await, [fault(json!(["body"]), kind, msg)], "{body:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_last_of_two_equal_names_holds() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let body = r#"{"start_date": "nonsense", "tenor": "1M", "start_date": "2024-01-31"}"#;
+    let answer = app.post("/quantlib/core/types/tenor/add-to-date", Some(&key), body).await;
+    assert_eq!(answer.expect(200)["data"]["result_date"], "2024-02-29");
+}
+
+#[tokio::test]
+async fn a_body_of_a_million_faults_is_answered_with_a_thousand() {
+    let row = vec![r#""x""#; 100_000].join(",");
+    let body = format!(r#"{{"expected_returns": [0.1], "covariance_matrix": [[{row}]]}}"#);
+    assert_eq!(refused(PORTFOLIO, &body).await.len(), 1000);
+}
+
+#[tokio::test]
+async fn no_answer_holds_a_negative_zero() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    let body = r#"{"func_name": "x2", "x": -0.0}"#;
+    let path = "/quantlib/numerical/differentiation/derivative";
+    let answer = app.post(path, Some(&key), body).await;
+    assert!(!answer.expect(200).to_string().contains("-0.0"), "{answer:?}");
+}
