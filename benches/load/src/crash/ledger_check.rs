@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
 use super::clients::{Known, Repeated};
-use crate::{Failure, state::connect};
+use crate::{Failure, service::connect};
 
 /// What a call costs.
 const COST: i64 = 5;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Failure,
-    state::{Data, Service},
+    service::{Data, Service},
 };
 
 /// How long a point has to be reached; one that is not is a kill at random after all.

@@ -13,7 +13,7 @@ use super::Round;
 use crate::{
     Failure,
     client::Request,
-    state::{CREDITS, Data, HOURLY_LIMIT, connect},
+    service::{CREDITS, Data, HOURLY_LIMIT, connect},
 };
 
 const TIMES: usize = 20;
