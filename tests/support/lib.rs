@@ -37,6 +37,9 @@ use quant_test_services::Postgres;
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// The password of every account that [`App::account`] creates.
+pub const PASSWORD: &str = "correct horse battery staple";
+
 /// The moment at which every test begins: 2026-01-31T12:00:00Z.
 pub const START: i64 = 1_769_860_800;
 
@@ -231,7 +234,7 @@ impl App {
         let account = NewAccount {
             email: email(name),
             username: Username::parse(name).expect("a name"),
-            password: Some(Password::choose(requests::PASSWORD).expect("a password")),
+            password: Some(Password::choose(PASSWORD).expect("a password")),
             tier,
             credits: Some(credits),
             hourly_limit: None,

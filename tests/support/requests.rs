@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
+pub use crate::PASSWORD;
 use crate::{Answer, App, email};
-
-/// The password that [`App::account`] gives to every account.
-pub const PASSWORD: &str = "correct horse battery staple";
 
 /// The path of a computation that costs five credits.
 pub const PRICE: &str = "/quantlib/pricing/bs/price";

@@ -6,7 +6,7 @@ use quant_test_services::Cluster;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
-use crate::{Failure, service::connect};
+use crate::{service::connect, target::Failure};
 
 /// Room for several instances, and for as many pages as a run writes; nothing that makes a commit
 /// less durable.

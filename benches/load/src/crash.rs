@@ -1,75 +1,19 @@
 //! Kills in the middle of load, starts again, and counts: every answered call was charged once, no
-//! call twice, and the books hold.
+//! call twice, and the ledger holds.
 
-use std::{collections::BTreeMap, time::Duration};
-
-use clap::{Args, ValueEnum};
-
-use crate::{Failure, Target, cluster::Server, service::Data};
+use crate::{cluster::Server, service::Data, target::Failure};
 
 mod clients;
 mod database;
 mod ledger_check;
+mod outcome;
 mod service;
 
-use clients::{Known, Repeated};
+pub(crate) use outcome::CrashArgs;
+use outcome::{Outcomes, Victim};
 
-/// The longest time from the start of load to the kill, in milliseconds.
-const LONGEST: u64 = 400;
-/// Rounds on one set of data: an audit looks at everything, and is to take no longer each time.
+/// Rounds on one set of data. An audit reads the whole ledger, so its time would grow with every round.
 const ROUNDS_ON_ONE: u32 = 40;
-
-#[derive(Args)]
-pub(crate) struct CrashArgs {
-    #[command(flatten)]
-    pub(crate) target: Target,
-    /// How often to kill.
-    #[arg(long, default_value = "1000")]
-    rounds: u32,
-    /// What to kill. A database is PostgreSQL, and needs `--postgres`.
-    #[arg(long, value_enum, default_value = "service")]
-    kill: Victim,
-    /// Kill the service at random only: for a program that was built without the feature
-    /// `failpoints`.
-    #[arg(long)]
-    random_only: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Victim {
-    Service,
-    Database,
-}
-
-/// Everything counted, for each way to die.
-type Outcomes = BTreeMap<String, Outcome>;
-
-#[derive(Default)]
-struct Outcome {
-    rounds: u64,
-    answered: u64,
-    unanswered: u64,
-    unanswered_charged: u64,
-    once_answered: u64,
-    once_replayed: u64,
-    once_anew: u64,
-    once_held: u64,
-    /// From when the database was back until the service was ready.
-    longest_away: Duration,
-}
-
-impl Outcome {
-    fn add(&mut self, known: &Known, repeated: &Repeated, unanswered_charged: u64) {
-        self.rounds += 1;
-        self.answered += known.answered.len() as u64;
-        self.unanswered += known.unanswered;
-        self.unanswered_charged += unanswered_charged;
-        self.once_answered += known.once_answered.len() as u64;
-        self.once_replayed += repeated.replayed as u64;
-        self.once_anew += repeated.anew as u64;
-        self.once_held += repeated.held as u64;
-    }
-}
 
 pub(crate) async fn run(args: &CrashArgs, mut server: Option<&mut Server>) -> Result<(), Failure> {
     let mut outcomes = Outcomes::new();
@@ -91,7 +35,7 @@ pub(crate) async fn run(args: &CrashArgs, mut server: Option<&mut Server>) -> Re
 }
 
 fn print(args: &CrashArgs, outcomes: &Outcomes) {
-    println!("{}: the books held after every kill\n", args.target.engine());
+    println!("{}: the ledger held after every kill\n", args.target.engine());
     println!(
         "| killed | rounds | answered, each charged once | unanswered | of these charged once | \
          under a key: answered | unanswered, then replayed | anew | still held |"
@@ -115,10 +59,4 @@ fn print(args: &CrashArgs, outcomes: &Outcomes) {
         let longest = longest.unwrap_or_default().as_secs_f64();
         println!("\nready again {longest:.1} s after the server at the latest");
     }
-}
-
-fn random() -> u64 {
-    let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
-    // The version stands in the lower half of this word.
-    high >> 20
 }

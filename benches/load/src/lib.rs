@@ -11,51 +11,19 @@ mod instances;
 mod service;
 mod soak;
 mod table;
+mod target;
 
-use std::{error::Error, path::PathBuf, process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-type Failure = Box<dyn Error + Send + Sync>;
+use target::{Failure, Target};
 
 #[derive(Parser)]
 #[command(name = "quant-load")]
 struct Line {
     #[command(subcommand)]
     command: Command,
-}
-
-/// What every run needs.
-#[derive(Args, Clone)]
-struct Target {
-    /// The program to measure.
-    #[arg(long, default_value = "target/release/quant-server")]
-    server: PathBuf,
-    /// A PostgreSQL server where databases may be made, by the address of one of them; files if
-    /// left out.
-    #[arg(long, conflicts_with = "postgres")]
-    database_url: Option<String>,
-    /// A PostgreSQL made for this run alone, with its own defaults of durability; it must be
-    /// installed.
-    #[arg(long)]
-    postgres: bool,
-    /// Seconds of each measurement.
-    #[arg(long, default_value = "10")]
-    seconds: u64,
-}
-
-impl Target {
-    fn engine(&self) -> &'static str {
-        if self.is_embedded() { "SQLite" } else { "PostgreSQL" }
-    }
-
-    fn is_embedded(&self) -> bool {
-        self.database_url.is_none()
-    }
-
-    fn duration(&self) -> Duration {
-        Duration::from_secs(self.seconds)
-    }
 }
 
 #[derive(Subcommand)]
@@ -66,7 +34,7 @@ enum Command {
     Url(table::UrlArgs),
     /// Kills the service or its database under load, starts it again, and counts what was charged.
     Crash(crash::CrashArgs),
-    /// Several instances on one PostgreSQL: credits, limits, revocations, and an upheaval.
+    /// Several instances on one PostgreSQL: credits, limits, revocations, and failover.
     Instances(instances::InstancesArgs),
     /// Load at a steady rate for long: memory, file handles, size of the database, latencies.
     Soak(soak::SoakArgs),

@@ -20,7 +20,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::{Failure, Target};
+use crate::target::{Failure, Target};
 
 /// Credits of every account: more than any run takes.
 pub(crate) const CREDITS: u64 = 1 << 40;

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::{
-    Failure, Target,
     client::Request,
     figures::{handles, resident},
     service::{Data, Service},
     table::{closed, paced},
+    target::{Failure, Target},
 };
 
 const ACCOUNTS: usize = 1_000;

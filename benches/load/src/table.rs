@@ -10,10 +10,10 @@ use clap::Args;
 use tokio::{sync::Barrier, task::JoinSet};
 
 use crate::{
-    Failure, Target,
     client::{Connection, Request},
     figures::{Figures, resident},
     service::{Data, Service},
+    target::{Failure, Target},
 };
 
 const ACCOUNTS: usize = 1_000;

@@ -38,10 +38,10 @@ impl LedgerWriter {
     /// [`close`](Self::close) or with the last handle.
     #[must_use]
     pub fn start(store: &Store, batches: &Histogram) -> Self {
-        let desks = LedgerBackend::of(store);
-        let room = WAITING / desks.len();
+        let backends = LedgerBackend::of(store);
+        let room = WAITING / backends.len();
         let lost = Arc::new(AtomicU64::new(0));
-        let (queues, tasks) = desks
+        let (queues, tasks) = backends
             .into_iter()
             .map(|backend| {
                 let (sender, receiver) = mpsc::channel(room);

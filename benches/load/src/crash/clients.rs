@@ -13,8 +13,8 @@ use std::{
 use tokio::task::JoinSet;
 
 use crate::{
-    Failure,
     client::{Connection, Request},
+    target::Failure,
 };
 
 /// Connections: every other one sends plain calls, the rest calls under a key of repeats.

@@ -6,16 +6,15 @@ use std::{
 };
 
 use super::{
-    CrashArgs, LONGEST, Outcomes,
     clients::{Clients, repeat},
     ledger_check::{LedgerCheck, first_number},
-    random,
+    outcome::{CrashArgs, LONGEST, Outcomes, random},
 };
 use crate::{
-    Failure,
     client::{Connection, Request},
     cluster::{Death, Server},
     service::{Data, Service},
+    target::Failure,
 };
 
 const DEATHS: [Death; 3] = [Death::Everything, Death::Parent, Death::Immediate];

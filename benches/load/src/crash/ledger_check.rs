@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
 use super::clients::{Known, Repeated};
-use crate::{Failure, service::connect};
+use crate::{service::connect, target::Failure};
 
 /// What a call costs.
 const COST: i64 = 5;

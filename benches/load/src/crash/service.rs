@@ -5,14 +5,13 @@ use std::time::Duration;
 use quant_server::failpoint::POINTS;
 
 use super::{
-    CrashArgs, LONGEST, Outcomes,
     clients::{Clients, Known, repeat},
     ledger_check::{LedgerCheck, first_number},
-    random,
+    outcome::{CrashArgs, LONGEST, Outcomes, random},
 };
 use crate::{
-    Failure,
     service::{Data, Service},
+    target::Failure,
 };
 
 /// How long a point has to be reached; one that is not is a kill at random after all.

@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use super::let_through;
+use super::round_robin::let_through;
 use crate::{
-    Failure,
     client::Request,
     service::{Data, HOURLY_LIMIT},
+    target::Failure,
 };
 
 /// What the call costs.

@@ -14,10 +14,10 @@ use sea_orm::{ConnectionTrait, Statement};
 use tokio::task::JoinSet;
 
 use crate::{
-    Failure, Target,
     client::{Connection, Request},
     cluster::signal,
     service::{CREDITS, Data, HOURLY_LIMIT, Service, connect},
+    target::{Failure, Target},
 };
 
 const CLIENTS: usize = 24;

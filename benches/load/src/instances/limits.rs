@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use super::let_through;
+use super::round_robin::let_through;
 use crate::{
-    Failure,
     client::Request,
     service::{CREDITS, Data},
+    target::Failure,
 };
 
 /// The hourly limit of each account.

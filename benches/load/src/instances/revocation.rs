@@ -9,11 +9,11 @@ use account_core::Email;
 use quant_server::{app, config::MigrateChoice};
 use sea_orm::ConnectionTrait;
 
-use super::Round;
+use super::round_robin::RoundRobin;
 use crate::{
-    Failure,
     client::Request,
     service::{CREDITS, Data, HOURLY_LIMIT, connect},
+    target::Failure,
 };
 
 const TIMES: usize = 20;
@@ -63,7 +63,7 @@ async fn revoke(
 ) -> Result<Duration, Failure> {
     let (email, key) = data.named_account(CREDITS, HOURLY_LIMIT).await?;
     let request = Request::price(&key, None);
-    let mut round = Round::open(addresses, 0).await?;
+    let mut round = RoundRobin::open(addresses, 0).await?;
     for _ in addresses {
         match round.send(&request).await?.status {
             200 => {}

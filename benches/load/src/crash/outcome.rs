@@ -1,0 +1,70 @@
+//! The options of a crash run, and the counts that it makes.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use clap::{Args, ValueEnum};
+
+use super::clients::{Known, Repeated};
+use crate::target::Target;
+
+/// The longest time from the start of load to the kill, in milliseconds.
+pub(crate) const LONGEST: u64 = 400;
+
+#[derive(Args)]
+pub(crate) struct CrashArgs {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// How often to kill.
+    #[arg(long, default_value = "1000")]
+    pub(crate) rounds: u32,
+    /// What to kill. A database is PostgreSQL, and needs `--postgres`.
+    #[arg(long, value_enum, default_value = "service")]
+    pub(crate) kill: Victim,
+    /// Kill the service at random only: for a program that was built without the feature
+    /// `failpoints`.
+    #[arg(long)]
+    pub(crate) random_only: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Victim {
+    Service,
+    Database,
+}
+
+/// Everything counted, for each way to die.
+pub(crate) type Outcomes = BTreeMap<String, Outcome>;
+
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) rounds: u64,
+    pub(crate) answered: u64,
+    pub(crate) unanswered: u64,
+    pub(crate) unanswered_charged: u64,
+    pub(crate) once_answered: u64,
+    pub(crate) once_replayed: u64,
+    pub(crate) once_anew: u64,
+    pub(crate) once_held: u64,
+    /// From when the database was back until the service was ready.
+    pub(crate) longest_away: Duration,
+}
+
+impl Outcome {
+    pub(crate) fn add(&mut self, known: &Known, repeated: &Repeated, unanswered_charged: u64) {
+        self.rounds += 1;
+        self.answered += known.answered.len() as u64;
+        self.unanswered += known.unanswered;
+        self.unanswered_charged += unanswered_charged;
+        self.once_answered += known.once_answered.len() as u64;
+        self.once_replayed += repeated.replayed as u64;
+        self.once_anew += repeated.anew as u64;
+        self.once_held += repeated.held as u64;
+    }
+}
+
+/// A random number of 44 bits.
+pub(crate) fn random() -> u64 {
+    let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
+    // The version stands in the lower half of this word.
+    high >> 20
+}

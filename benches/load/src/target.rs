@@ -1,0 +1,41 @@
+//! The program and the database that a run measures.
+
+use std::{error::Error, path::PathBuf, time::Duration};
+
+use clap::Args;
+
+/// The reason why a run ends early.
+pub(crate) type Failure = Box<dyn Error + Send + Sync>;
+
+/// The options of every run.
+#[derive(Args, Clone)]
+pub(crate) struct Target {
+    /// The program to measure.
+    #[arg(long, default_value = "target/release/quant-server")]
+    pub(crate) server: PathBuf,
+    /// A PostgreSQL server where databases may be made, by the address of one of them; files if
+    /// left out.
+    #[arg(long, conflicts_with = "postgres")]
+    pub(crate) database_url: Option<String>,
+    /// A PostgreSQL made for this run alone, with its own defaults of durability; it must be
+    /// installed.
+    #[arg(long)]
+    pub(crate) postgres: bool,
+    /// Seconds of each measurement.
+    #[arg(long, default_value = "10")]
+    pub(crate) seconds: u64,
+}
+
+impl Target {
+    pub(crate) fn engine(&self) -> &'static str {
+        if self.is_embedded() { "SQLite" } else { "PostgreSQL" }
+    }
+
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.database_url.is_none()
+    }
+
+    pub(crate) fn duration(&self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+}
