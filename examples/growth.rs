@@ -9,7 +9,7 @@ use quant_core::{
     entropy::{shannon::shannon_entropy, transfer::transfer_entropy},
     portfolio::min_variance::MinVariance,
     pricing::{
-        barrier::{BarrierOption, Direction, Handling, Knock},
+        barrier::{BarrierOption, Direction, Knock},
         binomial::{self, Exercise, Tree},
         black_scholes::{EuropeanOption, OptionType},
     },
@@ -68,11 +68,14 @@ fn trees(steps: &[usize]) {
     let (direction, knock) = (Direction::Up, Knock::Out);
     let barrier =
         BarrierOption { option: option.clone(), barrier: 120.0, direction, knock, rebate: 3.0 };
-    for (name, tree) in
-        [("CRR", Tree::Crr), ("JR", Tree::Jr), ("LR", Tree::Lr), ("TIAN", Tree::Tian)]
-    {
+    for (name, tree) in [
+        ("CRR", Tree::CoxRossRubinstein),
+        ("JR", Tree::JarrowRudd),
+        ("LR", Tree::LeisenReimer),
+        ("TIAN", Tree::Tian),
+    ] {
         growth(&format!("{name}, barrier and rebate"), steps, |n| {
-            seconds(|| barrier.price_on_tree(tree, n, Handling::Plain))
+            seconds(|| barrier.price_on_tree(tree, n))
         });
         growth(&format!("{name}, American"), steps, |n| {
             seconds(|| binomial::price(&option, Exercise::American, tree, n))

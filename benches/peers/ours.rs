@@ -24,7 +24,7 @@ use quant_core::{
     numerical::derivative::{Function, Scheme, derivative},
     portfolio::min_variance::MinVariance,
     pricing::{
-        barrier::{BarrierOption, Direction, Handling, Knock},
+        barrier::{BarrierOption, Direction, Knock},
         batch,
         binomial::{self, Exercise, Tree},
         black_scholes::{EuropeanOption, OptionType},
@@ -174,11 +174,11 @@ fn trees() {
         knock: Knock::Out,
         rebate: 0.0,
     };
-    let trees = [("crr", Tree::Crr), ("jr", Tree::Jr), ("lr", Tree::Lr), ("tian", Tree::Tian)];
-    let price = |tree, n, handling| option.price_on_tree(tree, n, handling).expect("valid");
+    let trees = [("crr", Tree::CoxRossRubinstein), ("jr", Tree::JarrowRudd), ("lr", Tree::LeisenReimer), ("tian", Tree::Tian)];
+    let price = |tree, n| option.price_on_tree(tree, n).expect("valid");
     for (name, tree) in trees {
         for n in [100, 1_000, 5_000] {
-            let work = || price(tree, n, Handling::Plain);
+            let work = || price(tree, n);
             measure(&format!("barrier_{name}_{n}"), "quant-core", work, |price| *price);
         }
     }
@@ -189,15 +189,10 @@ fn trees() {
             measure(&format!("american_{name}_{n}"), "quant-core", work, |price| *price);
         }
     }
-    let work = || price(Tree::Crr, 1_000_000, Handling::Plain);
+    let work = || price(Tree::CoxRossRubinstein, 1_000_000);
     measure("barrier_crr_1000000", "quant-core", work, |price| *price);
-    let exact = option.price_watched_continuously().expect("valid");
-    for n in [1_000, 5_000] {
-        let row = format!("corrected_{n}");
-        let work = || price(Tree::Crr, n, Handling::Corrected);
-        measure(&row, "quant-core", work, |price| *price);
-        println!("error\t{row}\tquant-core\t{}\tabsolute", (work() - exact).abs());
-    }
+    let work = || option.price_continuous().expect("valid");
+    measure("barrier_continuous", "quant-core", work, |price| *price);
 }
 
 fn portfolios(folder: &Path) {

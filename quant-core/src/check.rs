@@ -1,5 +1,6 @@
 //! The checks at the door of every public function.
 
+use crate::arithmetic::without_negative_zero;
 use crate::{Error, Result};
 
 /// Refuses infinities and NaN.
@@ -47,6 +48,9 @@ pub(crate) fn length(argument: &'static str, found: usize, expected: usize) -> R
 
 /// Hands on a result that is a finite number, with −0 made 0; refuses another as too large.
 pub(crate) fn result(argument: &'static str, value: f64) -> Result<f64> {
-    // −0.0 + 0.0 is +0.0, so that no answer prints as "-0.0".
-    if value.is_finite() { Ok(value + 0.0) } else { Err(Error::Overflow { argument }) }
+    if value.is_finite() {
+        Ok(without_negative_zero(value))
+    } else {
+        Err(Error::Overflow { argument })
+    }
 }

@@ -17,13 +17,16 @@
 mod bootstrap;
 mod cubic;
 mod curve;
+mod forward_period;
 mod instrument;
 mod interpolation;
 mod monotone_convex;
 pub mod nelson_siegel_svensson;
 mod newton;
+mod pillars;
 
-pub use curve::{Curve, CurveType, ForwardPeriod, Pillar, Point};
+pub use curve::{Curve, CurveType, Pillar, Point};
+pub use forward_period::ForwardPeriod;
 pub use instrument::{Instrument, InstrumentKind};
 pub use interpolation::Interpolation;
 pub use nelson_siegel_svensson::NelsonSiegelSvensson;

@@ -11,4 +11,3 @@
 
 pub mod ces;
 pub mod cobb_douglas;
-mod wide;

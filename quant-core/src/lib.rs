@@ -49,8 +49,10 @@
 //! the limits at the edges, what is refused, an example that runs, and the source. With the
 //! feature `serde` the structs can be serialised.
 
+mod arithmetic;
 mod check;
 mod error;
+mod named;
 
 pub mod curves;
 pub mod economics;

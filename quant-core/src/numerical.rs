@@ -8,7 +8,3 @@
 //! Not modelled: automatic choice of the step, higher orders, functions given by the caller.
 
 pub mod derivative;
-
-pub(crate) mod double_double;
-pub(crate) mod elementary;
-pub(crate) mod scaled;

@@ -25,7 +25,6 @@ pub mod implied_volatility;
 pub mod margrabe;
 pub mod normal;
 
-mod exponential;
-mod extended;
-mod in_doubles;
-mod lognormal;
+mod exchange;
+mod exchange_double;
+mod lattice;

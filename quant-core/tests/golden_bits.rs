@@ -19,7 +19,7 @@ use quant_core::portfolio::efficient_frontier::EfficientFrontier;
 use quant_core::portfolio::max_sharpe::MaxSharpe;
 use quant_core::portfolio::min_variance::MinVariance;
 use quant_core::portfolio::target_return::TargetReturn;
-use quant_core::pricing::barrier::{BarrierOption, Direction, Handling, Knock, Tree};
+use quant_core::pricing::barrier::{BarrierOption, Direction, Knock, Tree};
 use quant_core::pricing::binomial::{self, Exercise};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_core::pricing::implied_volatility::QuotedOption;
@@ -133,7 +133,7 @@ fn pricing(lines: &mut Lines) {
         let prices = option.prices().expect("prices");
         lines.add("margrabe", correlation, &[prices.call, prices.put]);
     }
-    for tree in [Tree::Crr, Tree::Jr, Tree::Lr, Tree::Tian] {
+    for tree in [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian] {
         let put = european(OptionType::Put, EUROPEAN[0]);
         let american = binomial::price(&put, Exercise::American, tree, 101).expect("a price");
         let barrier = BarrierOption {
@@ -143,10 +143,9 @@ fn pricing(lines: &mut Lines) {
             knock: Knock::Out,
             rebate: 1.5,
         };
-        let on_tree = |handling| barrier.price_on_tree(tree, 101, handling).expect("a price");
-        let watched = barrier.price_watched_continuously().expect("a price");
-        let found = [american, on_tree(Handling::Plain), on_tree(Handling::Corrected), watched];
-        lines.add("trees and barriers", tree, &found);
+        let on_tree = barrier.price_on_tree(tree, 101).expect("a price");
+        let continuous = barrier.price_continuous().expect("a price");
+        lines.add("trees and barriers", tree, &[american, on_tree, continuous]);
     }
     let call = BarrierOption {
         option: european(OptionType::Call, EUROPEAN[0]),
@@ -156,8 +155,8 @@ fn pricing(lines: &mut Lines) {
         rebate: 0.0,
     };
     for observations in [1, 12, 252] {
-        let found = call.price_watched_discretely(observations).expect("a price");
-        lines.add("barrier watched on dates", observations, &[found]);
+        let found = call.price_discrete(observations).expect("a price");
+        lines.add("barrier monitored on dates", observations, &[found]);
     }
 }
 

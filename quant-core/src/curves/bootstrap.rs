@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::{
-    Instrument, InstrumentKind, Interpolation, instrument::Flow, interpolation::Interpolant, newton,
-};
+use super::instrument::{Flow, Instrument, InstrumentKind};
+use super::interpolation::{Interpolant, Interpolation};
+use super::newton;
 use crate::{Error, Result};
 
 /// Newton steps below this are the last: the next would be about the square.
 const STEP_TOLERANCE: f64 = 1e-9;
 
 /// Newton steps after which a pillar is given up; about four are needed.
-const MOST_STEPS: u32 = 100;
+const MAX_STEPS: u32 = 100;
 
 /// Sweeps end where no pillar moves by more than a few roundings.
 const SWEEP_TOLERANCE: f64 = 4.0 * f64::EPSILON;
@@ -288,7 +288,7 @@ impl Unknown {
             return Ok(Some(outside));
         }
         let mut exponent = near.unwrap_or(outside);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let step = self.newton_step(exponent);
             exponent += step;
             // Not finite ends it too: the caller refuses it.
@@ -296,11 +296,7 @@ impl Unknown {
                 return Ok(Some(exponent));
             }
         }
-        Err(Error::NoConvergence {
-            method: "bootstrap",
-            iterations: MOST_STEPS,
-            residual: exponent,
-        })
+        Err(Error::NoConvergence { method: "bootstrap", iterations: MAX_STEPS, residual: exponent })
     }
 
     /// One step for the logarithms of the two sides of the equation, with its negative terms
@@ -430,12 +426,12 @@ mod tests {
         assert_eq!(refused(&[]), ("too_few", "instruments", None));
         assert_eq!(refused(&[deposit("0M", 0.03)]), at(0));
         assert_eq!(refused(&[deposit("-3M", 0.03)]), at(0));
-        assert_eq!(refused(&[good.clone(), deposit("6M", 0.03)]), at(1));
-        assert_eq!(refused(&[good.clone(), deposit("3M", 0.03)]), at(1));
-        assert_eq!(refused(&[good.clone(), swap("8000Y", 0.03, 1)]), at(1));
-        assert_eq!(refused(&[good.clone(), deposit("1Y", -1.0)]), at(1));
-        assert_eq!(refused(&[good.clone(), deposit("1Y", f64::NAN)]), at(1));
-        assert_eq!(refused(&[good.clone(), swap("1Y", f64::NEG_INFINITY, 2)]), at(1));
+        assert_eq!(refused(&[good, deposit("6M", 0.03)]), at(1));
+        assert_eq!(refused(&[good, deposit("3M", 0.03)]), at(1));
+        assert_eq!(refused(&[good, swap("8000Y", 0.03, 1)]), at(1));
+        assert_eq!(refused(&[good, deposit("1Y", -1.0)]), at(1));
+        assert_eq!(refused(&[good, deposit("1Y", f64::NAN)]), at(1));
+        assert_eq!(refused(&[good, swap("1Y", f64::NEG_INFINITY, 2)]), at(1));
         // The payments before the last are worth more than 1 already.
         assert_eq!(refused(&[swap("1Y", 0.05, 1), swap("2Y", 1.2, 1)]), at(1));
         let many: Vec<Instrument> =

@@ -1,10 +1,10 @@
 //! A curve: its pillars, and what it says at any time.
 
-use super::{
-    Instrument, Interpolation,
-    bootstrap::bootstrap,
-    interpolation::{Interpolant, pillar_before},
-};
+use super::bootstrap::bootstrap;
+use super::instrument::Instrument;
+use super::interpolation::{Interpolant, Interpolation};
+use super::pillars::{pillar_before, require_increasing};
+use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
     time::{NaiveDate, require_year},
@@ -12,11 +12,9 @@ use crate::{
 use dates::{dates, years_until};
 use values::{exponents, require_values};
 
-pub use forward_period::ForwardPeriod;
 pub use values::CurveType;
 
 mod dates;
-mod forward_period;
 mod values;
 
 /// A yield curve.
@@ -24,12 +22,13 @@ mod values;
 pub struct Curve {
     reference_date: NaiveDate,
     pillars: Vec<Pillar>,
-    interpolant: Interpolant,
+    pub(super) interpolant: Interpolant,
 }
 
 /// What a curve says at one of its pillars.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Pillar {
     /// Time from the reference date, in years.
     pub tenor: f64,
@@ -44,8 +43,9 @@ pub struct Pillar {
 }
 
 /// What a curve says at some time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Point {
     /// Time from the reference date, in years.
     pub tenor: f64,
@@ -111,7 +111,7 @@ impl Curve {
         // What was given is handed back as it was, not through a logarithm and a division.
         for (pillar, &value) in curve.pillars.iter_mut().zip(values) {
             match curve_type {
-                CurveType::Zero => pillar.zero_rate = value + 0.0,
+                CurveType::Zero => pillar.zero_rate = without_negative_zero(value),
                 CurveType::Discount => pillar.discount_factor = value,
                 CurveType::Forward => {}
             }
@@ -222,7 +222,7 @@ impl Curve {
         };
         Ok(Point {
             // A tenor of −0 is 0.
-            tenor: tenor + 0.0,
+            tenor: without_negative_zero(tenor),
             zero_rate: check::result("tenor", zero_rate)?,
             discount_factor: check::result("tenor", discount_factor)?,
             forward_rate,
@@ -301,44 +301,19 @@ impl Curve {
     }
 }
 
-/// Refuses a series that is empty, or at its first element that is not positive or not above the
-/// one before.
-pub(super) fn require_increasing(argument: &'static str, tenors: &[f64]) -> Result<()> {
-    if tenors.is_empty() {
-        return Err(Error::TooFew { argument, needed: 1, found: 0 });
-    }
-    check::each(argument, tenors, "a positive finite number of years", |tenor| {
-        tenor.is_finite() && tenor > 0.0
-    })?;
-    match tenors.windows(2).position(|pair| pair[1] <= pair[0]) {
-        None => Ok(()),
-        Some(before) => Err(Error::Element {
-            argument,
-            index: before + 1,
-            value: tenors[before + 1],
-            requirement: "longer than the one before",
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    pub(super) const SHAPES: [Interpolation; 4] = [
-        Interpolation::Linear,
-        Interpolation::LogLinear,
-        Interpolation::Cubic,
-        Interpolation::MonotoneConvex,
-    ];
+    const SHAPES: &[Interpolation] = Interpolation::ALL;
 
     fn today() -> NaiveDate {
         "2024-01-31".parse().unwrap()
     }
 
-    pub(super) fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
+    fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
         Curve::from_values(today(), tenors, rates, CurveType::Zero, shape).unwrap()
     }
 
@@ -384,7 +359,7 @@ mod tests {
 
     #[test]
     fn one_pillar_is_a_flat_curve_in_every_shape() {
-        for shape in SHAPES {
+        for &shape in SHAPES {
             let curve = zero_curve(&[2.0], &[-0.01], shape);
             for tenor in [0.0, 1.0, 2.0, 30.0] {
                 let point = curve.at(tenor).unwrap();
@@ -414,7 +389,7 @@ mod tests {
     fn what_was_given_comes_back_at_its_pillar() {
         let (tenors, rates) = ([0.1, 0.7, 3.0, 9.0], [0.031, 0.033, -0.007, 0.0]);
         let factors = [0.997, 0.971, 1.003, 0.61];
-        for shape in SHAPES {
+        for &shape in SHAPES {
             let curve = zero_curve(&tenors, &rates, shape);
             let discounts =
                 Curve::from_values(today(), &tenors, &factors, CurveType::Discount, shape);
@@ -444,7 +419,7 @@ mod tests {
 
     #[test]
     fn zero_rates_leave_no_minus_zero() {
-        for shape in SHAPES {
+        for &shape in SHAPES {
             let curve = zero_curve(&[1.0, 2.0, 3.0], &[-0.0, 0.0, -0.0], shape);
             for tenor in [-0.0, 0.5, 1.0, 1.5, 4.0] {
                 let Point { tenor, zero_rate, discount_factor, forward_rate } =

@@ -1,5 +1,6 @@
 //! The instruments from which a curve is bootstrapped.
 
+use crate::named::named;
 use crate::{
     Error, Result,
     time::{NaiveDate, schedule::Frequency, tenor::Tenor},
@@ -9,7 +10,7 @@ use crate::{
 const MOST_CASH_FLOWS: usize = 1_000_000;
 
 /// A quoted instrument that starts on the curve's reference date.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Instrument {
     /// What is quoted.
@@ -24,13 +25,14 @@ pub struct Instrument {
 
 /// What is quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum InstrumentKind {
     /// A deposit: simple interest, paid at maturity.
     Deposit,
     /// A par swap: fixed payments against the curve's own forwards.
     Swap,
 }
+
+named!(InstrumentKind, "kind", Deposit = "deposit", Swap = "swap");
 
 /// A payment of the fixed side of a swap.
 pub(super) struct Flow {

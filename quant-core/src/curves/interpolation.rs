@@ -1,13 +1,15 @@
 //! The shapes a curve may take between its pillars.
 
-use super::{cubic, monotone_convex::MonotoneConvex};
+use super::cubic;
+use super::monotone_convex::MonotoneConvex;
+use super::pillars::pillar_before;
+use crate::named::named;
 
 /// The points of Gauss's rule of two lie at plus and minus one by the root of three.
 const GAUSS_POINT: f64 = 0.577_350_269_189_625_8;
 
 /// How a curve goes from pillar to pillar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Interpolation {
     /// The zero rate is linear between pillars and constant before the first and after the last.
     Linear,
@@ -21,6 +23,15 @@ pub enum Interpolation {
     /// the discount factors of the pillars; constant after the last.
     MonotoneConvex,
 }
+
+named!(
+    Interpolation,
+    "interpolation",
+    Linear = "linear",
+    LogLinear = "log_linear",
+    Cubic = "cubic",
+    MonotoneConvex = "monotone_convex"
+);
 
 /// A curve at one time.
 pub(super) struct Reading {
@@ -153,11 +164,6 @@ impl Interpolant {
             if next > end { (self.times[end], exponents[end]) } else { (time_before, before) };
         reading(time, from + forward_rate * (time - start), forward_rate)
     }
-}
-
-/// The pillar before this one; the reference date before the first.
-pub(super) fn pillar_before(times: &[f64], exponents: &[f64], index: usize) -> (f64, f64) {
-    if index == 0 { (0.0, 0.0) } else { (times[index - 1], exponents[index - 1]) }
 }
 
 /// A reading whose zero rate at the reference date is its limit, the forward rate.

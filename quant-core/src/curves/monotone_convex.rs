@@ -13,7 +13,7 @@
 //! Hagan and West (2006), "Interpolation Methods for Curve Construction", Applied Mathematical
 //! Finance 13(2), section 6; (2008), "Methods for Constructing a Yield Curve", Wilmott.
 
-use super::interpolation::pillar_before;
+use super::pillars::pillar_before;
 
 /// The forward curve, one interval for each pillar.
 #[derive(Clone, Debug, PartialEq)]

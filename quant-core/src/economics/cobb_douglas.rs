@@ -4,11 +4,15 @@
 //! goods, corner constraints, endowments.
 
 use super::ces::is_tame;
-use super::wide::{Wide, exp};
-use crate::{Result, check, numerical::double_double::DoubleDouble};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp_64;
+use crate::arithmetic::logarithm::ln_64;
+use crate::arithmetic::scaled::Scaled;
+use crate::arithmetic::without_negative_zero;
+use crate::{Result, check};
 
 /// A consumer with utility `x₁^α x₂^{1−α}`, an income and two prices.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CobbDouglas {
     /// Share of the income spent on the first good, α; from 0 to 1.
@@ -20,8 +24,9 @@ pub struct CobbDouglas {
 }
 
 /// The best bundle of goods that the income buys.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Optimum {
     /// Quantity of each good.
     pub demand: [f64; 2],
@@ -92,18 +97,19 @@ impl CobbDouglas {
     fn optimum_beyond_doubles(&self) -> Result<Optimum> {
         let [first_price, second_price] = self.prices;
         let bought = |share: DoubleDouble, price: f64| {
-            Wide::from(share) * Wide::from(self.income) / Wide::from(price)
+            (Scaled::from(share) * Scaled::from(self.income)).over(Scaled::from(price))
         };
         let first = bought(self.alpha.into(), first_price);
         let second = bought(DoubleDouble::sum(1.0, -self.alpha), second_price);
         let demand =
             [check::result("income", first.to_f64())?, check::result("income", second.to_f64())?];
-        let utility = second * exp((first / second).ln() * self.alpha.into());
+        let utility = second * exp_64(ln_64(first.over(second)) * self.alpha.into());
         Ok(self.bundle(demand, check::result("income", utility.to_f64())?))
     }
 
     fn bundle(&self, demand: [f64; 2], utility: f64) -> Optimum {
-        Optimum { demand, utility, expenditure: self.income + 0.0, indirect_utility: utility }
+        let expenditure = without_negative_zero(self.income);
+        Optimum { demand, utility, expenditure, indirect_utility: utility }
     }
 
     fn validate(&self) -> Result<()> {

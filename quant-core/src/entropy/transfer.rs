@@ -1,7 +1,8 @@
 //! Transfer entropy from one time series to another.
 
-use crate::numerical::double_double::DoubleDouble;
-use crate::numerical::{elementary, scaled::Scaled};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::logarithm::ln;
+use crate::arithmetic::scaled::Scaled;
 use crate::{Error, Result, check};
 
 /// The most bins a series may be divided into.
@@ -325,7 +326,7 @@ impl Tally {
 fn times_log(count: u32, times: i64) -> DoubleDouble {
     // The product of a count and the number of cells that have it is at most the number of triples.
     let weight = times as f64 * f64::from(count);
-    elementary::log(Scaled::from(f64::from(count))) * weight.into()
+    ln(Scaled::from(f64::from(count))) * weight.into()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use chrono::NaiveDate;
 
+use crate::named::named;
 use crate::{
     Result, check,
     time::{
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// A bond that pays a fixed coupon and its face value at maturity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FixedBond {
     /// When interest starts to accrue.
@@ -42,7 +43,6 @@ pub struct FixedBond {
 
 /// What a payment is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CashFlowKind {
     /// Interest of one period.
     Coupon,
@@ -50,9 +50,12 @@ pub enum CashFlowKind {
     Redemption,
 }
 
+named!(CashFlowKind, "kind", Coupon = "coupon", Redemption = "redemption");
+
 /// One payment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct CashFlow {
     /// When it is paid: the end of the period, moved to a business day where that was asked for.
     pub date: NaiveDate,
@@ -71,6 +74,7 @@ pub struct CashFlow {
 /// What a bond pays from some day on.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct CashFlows {
     /// The payments in order of time, the redemption last.
     pub cashflows: Vec<CashFlow>,
@@ -333,15 +337,15 @@ mod tests {
         let good = bond("2024-01-15", "2025-01-15");
         #[rustfmt::skip]
         let rows = [
-            (FixedBond { maturity_date: good.issue_date, ..good.clone() }, "date", "maturity_date"),
-            (FixedBond { issue_date: NaiveDate::MIN, ..good.clone() }, "date", "issue_date"),
-            (FixedBond { maturity_date: NaiveDate::MAX, ..good.clone() }, "date", "maturity_date"),
-            (FixedBond { coupon_rate: f64::NAN, ..good.clone() }, "domain", "coupon_rate"),
-            (FixedBond { face_value: 0.0, ..good.clone() }, "domain", "face_value"),
-            (FixedBond { face_value: -1.0, ..good.clone() }, "domain", "face_value"),
-            (FixedBond { face_value: f64::INFINITY, ..good.clone() }, "domain", "face_value"),
-            (FixedBond { face_value: 1e300, coupon_rate: 1e10, ..good.clone() }, "overflow", "face_value"),
-            (FixedBond { day_count: DayCount::Bus252, ..good.clone() }, "conflict", "calendar"),
+            (FixedBond { maturity_date: good.issue_date, ..good }, "date", "maturity_date"),
+            (FixedBond { issue_date: NaiveDate::MIN, ..good }, "date", "issue_date"),
+            (FixedBond { maturity_date: NaiveDate::MAX, ..good }, "date", "maturity_date"),
+            (FixedBond { coupon_rate: f64::NAN, ..good }, "domain", "coupon_rate"),
+            (FixedBond { face_value: 0.0, ..good }, "domain", "face_value"),
+            (FixedBond { face_value: -1.0, ..good }, "domain", "face_value"),
+            (FixedBond { face_value: f64::INFINITY, ..good }, "domain", "face_value"),
+            (FixedBond { face_value: 1e300, coupon_rate: 1e10, ..good }, "overflow", "face_value"),
+            (FixedBond { day_count: DayCount::Bus252, ..good }, "conflict", "calendar"),
         ];
         for (bond, code, argument) in rows {
             let error = bond.cash_flows(None).unwrap_err();

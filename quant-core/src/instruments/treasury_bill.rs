@@ -5,13 +5,14 @@
 
 use chrono::NaiveDate;
 
+use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
     time::{add_months, days_between, require_year},
 };
 
 /// A bill, and what is known of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TreasuryBill {
     /// When it is paid for.
@@ -35,8 +36,9 @@ pub enum Quote {
 }
 
 /// What follows from the quote.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct BillValuation {
     /// What is paid for the face value.
     pub price: f64,
@@ -140,7 +142,7 @@ impl TreasuryBill {
                     check::result("discount_rate", self.face_value * (rate * days / 360.0))?;
                 let price = check::result("discount_rate", self.face_value - discount)?;
                 check::require(price > 0.0, "discount_rate", rate, "a rate with a positive price")?;
-                Ok((price, discount, rate + 0.0))
+                Ok((price, discount, without_negative_zero(rate)))
             }
             Quote::Price(price) => {
                 check::positive("price", price)?;

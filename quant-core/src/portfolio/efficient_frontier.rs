@@ -30,6 +30,7 @@ pub struct EfficientFrontier<'a> {
 /// The efficient portfolios.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Frontier {
     /// The corner portfolios, from the one of least variance upwards in return; at least one.
     pub corners: Vec<Portfolio>,

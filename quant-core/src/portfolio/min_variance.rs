@@ -41,6 +41,7 @@ pub struct MinVariance<'a> {
 /// The portfolio of least variance.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Portfolio {
     /// Weight of each asset, in the order of the input; they sum to 1.
     pub weights: Vec<f64>,

@@ -1,6 +1,6 @@
 //! Symmetric matrices, and sums of products that keep their digits.
 
-use crate::numerical::double_double::DoubleDouble;
+use crate::arithmetic::double_double::{two_product, two_sum};
 
 /// A symmetric matrix of doubles, stored in full, row by row.
 pub(super) struct Symmetric {
@@ -63,10 +63,10 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a_chunks, b_chunks) = (a.chunks_exact(4), b.chunks_exact(4));
     let remainder = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(&a, &b)| [a, b]);
     let add = |sum: &mut f64, rest: &mut f64, a: f64, b: f64| {
-        let product = DoubleDouble::product(a, b);
-        let partial = DoubleDouble::sum(*sum, product.high);
-        *sum = partial.high;
-        *rest += partial.low + product.low;
+        let (product, product_error) = two_product(a, b);
+        let (total, sum_error) = two_sum(*sum, product);
+        *sum = total;
+        *rest += sum_error + product_error;
     };
     for (a, b) in a_chunks.zip(b_chunks) {
         for lane in 0..4 {
@@ -83,9 +83,9 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub(super) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut rest) = (0.0, 0.0);
     for value in values {
-        let partial = DoubleDouble::sum(sum, value);
-        sum = partial.high;
-        rest += partial.low;
+        let (total, error) = two_sum(sum, value);
+        sum = total;
+        rest += error;
     }
     sum + rest
 }

@@ -1,7 +1,7 @@
 //! Prices of many European options at once.
 
 use super::black_scholes::EuropeanOption;
-use super::in_doubles::{Moneyness, Swap};
+use super::exchange_double::{DoubleExchange, Moneyness};
 use crate::{Error, Result, check};
 
 /// How many options are worked on together: what they need stays in the first-level cache.
@@ -86,7 +86,7 @@ fn chunk(
         swaps[3][position] = swap.give_exponent;
         swaps[4][position] = swap.deviation;
     }
-    let swap = |i: usize| Swap {
+    let swap = |i: usize| DoubleExchange {
         receive: swaps[0][i],
         receive_exponent: swaps[1][i],
         give: swaps[2][i],

@@ -4,8 +4,8 @@
 //! time, and those in the rates, from one call. Not given: third orders and beyond.
 
 use super::black_scholes::{EuropeanOption, OptionType};
-use super::extended::Extended;
-use super::lognormal::{Exchange, Leg};
+use super::exchange::{Exchange, Leg};
+use crate::arithmetic::double_double::DoubleDouble;
 use crate::{Error, Result, check};
 
 /// How an option's price changes with what it depends on.
@@ -14,6 +14,7 @@ use crate::{Error, Result, check};
 /// point. Times are in years; the derivatives in time are those of its passing, against expiry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Greeks {
     /// The present value, V; that of [`EuropeanOption::price`].
     pub price: f64,
@@ -99,7 +100,7 @@ impl EuropeanOption {
     /// Hull, "Options, Futures, and Other Derivatives", the chapter on the Greek letters.
     pub fn greeks(&self) -> Result<Greeks> {
         let price = self.price()?;
-        let deviation = Extended::from(self.time_to_maturity).square_root().times(self.volatility);
+        let deviation = DoubleDouble::from(self.time_to_maturity).sqrt().times(self.volatility);
         let greeks = if deviation.high == 0.0 || self.spot == 0.0 || self.strike == 0.0 {
             self.limits(price)?
         } else {
@@ -109,7 +110,7 @@ impl EuropeanOption {
     }
 
     /// The Greeks of positive amounts under a positive deviation.
-    fn greeks_under(&self, deviation: Extended, price: f64) -> Greeks {
+    fn greeks_under(&self, deviation: DoubleDouble, price: f64) -> Greeks {
         let (time, volatility) = (self.time_to_maturity, self.volatility);
         let (rate, yielded) = (self.risk_free_rate, self.dividend_yield);
         let asset = Leg::new(self.spot, yielded, time);

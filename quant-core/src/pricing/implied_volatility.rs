@@ -3,15 +3,15 @@
 //! Black–Scholes–Merton turned round: what the market takes the volatility to be.
 
 use super::black_scholes::OptionType;
-use super::exponential;
-use super::extended::Extended;
-use super::in_doubles::log_ratio;
-use super::lognormal::{Exchange, Leg};
+use super::exchange::{Exchange, Leg};
 use super::normal::{DENSITY_AT_ZERO, mills, mills_difference, rough_mills_difference};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp_rounded;
+use crate::arithmetic::logarithm::{ln_ratio, ln_ratio_double};
 use crate::{Error, Result, check};
 
 /// A European option whose price is known and whose volatility is not.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct QuotedOption {
     /// Whether the holder may buy or sell.
@@ -111,12 +111,12 @@ impl QuotedOption {
             return None;
         }
         let (receive, give) = self.legs();
-        let ratio = log_ratio(receive.amount, give.amount);
+        let ratio = ln_ratio_double(receive.amount, give.amount);
         let (gained, lost) = (receive.log_discount.high, give.log_discount.high);
         if !(gained.abs() < 100.0 && lost.abs() < 100.0) {
             return None;
         }
-        let x = Extended::from(ratio + (gained - lost));
+        let x = DoubleDouble::from(ratio + (gained - lost));
         let found = Bounds::new(&receive, &give, x).time_value(price)?;
         // An error of x moves s as far, and x is in proportion to s where it is larger.
         let terms = ratio.abs() + gained.abs() + lost.abs();
@@ -156,31 +156,31 @@ impl QuotedOption {
 
 /// What the price of an option lies between.
 struct Bounds {
-    intrinsic: Extended,
+    intrinsic: DoubleDouble,
     /// The discounted value of what exercise brings in.
-    most: Extended,
+    most: DoubleDouble,
     /// The logarithm of its ratio to that of what is given.
-    x: Extended,
+    x: DoubleDouble,
     /// The smaller of the two.
-    smaller: Extended,
+    smaller: DoubleDouble,
     /// The same as an amount and its discount.
     leg: Leg,
 }
 
 impl Bounds {
     #[inline(always)]
-    fn new(receive: &Leg, give: &Leg, x: Extended) -> Self {
+    fn new(receive: &Leg, give: &Leg, x: DoubleDouble) -> Self {
         let most = receive.precise_value();
         if x.high > 0.0 {
             let smaller = give.precise_value();
             let intrinsic = if Exchange::is_apart(receive, give, x) {
-                most.plus(smaller.negated())
+                most.plus(-smaller)
             } else {
                 Exchange::near_intrinsic(receive, x)
             };
             Self { intrinsic, most, x, smaller, leg: *give }
         } else {
-            Self { intrinsic: Extended::from(0.0), most, x, smaller: most, leg: *receive }
+            Self { intrinsic: DoubleDouble::from(0.0), most, x, smaller: most, leg: *receive }
         }
     }
 
@@ -255,10 +255,10 @@ impl TimeValue {
     /// The logarithm of the part.
     fn log_part(&self) -> f64 {
         if self.part > LEAST && self.value > LEAST {
-            return log_ratio(self.part, 1.0);
+            return ln_ratio_double(self.part, 1.0);
         }
-        let log_unit = self.leg.log_discount.negated();
-        Extended::log_ratio(self.value, self.leg.amount).plus(log_unit).high
+        let log_unit = -self.leg.log_discount;
+        ln_ratio(self.value, self.leg.amount).plus(log_unit).high
     }
 
     /// For small x and not too large z, from the part itself: steps in s, near which `x/s` is `h`.
@@ -277,7 +277,7 @@ impl TimeValue {
     fn nearer(&self, s: f64, h: f64, difference: impl Fn(f64, f64) -> f64) -> f64 {
         let t = 0.5 * s;
         let z = h - t;
-        let growth = exponential::exp(Extended::from(0.5 * z * z));
+        let growth = exp_rounded(DoubleDouble::from(0.5 * z * z));
         let excess = self.part / DENSITY_AT_ZERO * growth - difference(z, s);
         let second = (h - t) * (h + t);
         let third = second * second - 3.0 * h * h - t * t;
@@ -303,7 +303,7 @@ impl TimeValue {
         let s = self.deviation_at(z, w);
         let difference = difference(z, s);
         let log = if scale > LEAST {
-            log_ratio(difference, scale)
+            ln_ratio_double(difference, scale)
         } else {
             libm::log(difference / scale)
         };
@@ -318,7 +318,7 @@ impl TimeValue {
         for _ in 0..steps {
             let w = (z * z + 2.0 * x).sqrt();
             let sum = mills(z) + mills(w);
-            let excess = log_ratio(sum, 1.0) - 0.5 * z * z - target;
+            let excess = ln_ratio_double(sum, 1.0) - 0.5 * z * z - target;
             z += step(excess, z, -w, (w + z) / (w * sum));
         }
         (z * z + 2.0 * x).sqrt() + z
@@ -548,7 +548,7 @@ mod tests {
                     return Ok(());
                 }
             };
-            let greeks = EuropeanOption { volatility, ..option.clone() }.greeks().unwrap();
+            let greeks = EuropeanOption { volatility, ..option }.greeks().unwrap();
             let bits = f64::EPSILON * (greeks.price + volatility * greeks.vega);
             // The price itself is good to 2e-14.
             let allowed = BITS * bits + 2e-14 * greeks.price;

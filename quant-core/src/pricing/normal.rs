@@ -4,7 +4,8 @@
 //! to 1/z, so that one polynomial gives it on the whole half-line, and neither a tail nor a
 //! difference of two of them is ever taken from 1.
 
-use super::extended::Extended;
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp_rounded;
 
 /// Returns the probability that a standard normal variable is at most `x`.
 ///
@@ -66,7 +67,7 @@ pub fn cdf(x: f64) -> f64 {
 /// Abramowitz and Stegun (1964), *Handbook of Mathematical Functions*, 26.2.1.
 #[must_use]
 pub fn pdf(x: f64) -> f64 {
-    DENSITY_AT_ZERO * Extended::product(x, -0.5 * x).exp()
+    DENSITY_AT_ZERO * exp_rounded(DoubleDouble::product(x, -0.5 * x))
 }
 
 /// Returns the Mills ratio, the upper tail divided by the density.

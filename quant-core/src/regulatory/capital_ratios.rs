@@ -14,7 +14,7 @@ const MINIMUM_TIER1: u32 = 60;
 const MINIMUM_TOTAL: u32 = 80;
 
 /// A bank's capital and what it must cover.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Capital {
     /// Common equity tier 1 capital; may be negative.
@@ -30,8 +30,9 @@ pub struct Capital {
 }
 
 /// Capital as fractions of what it covers, and whether it reaches the minimums.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct CapitalRatios {
     /// Common equity tier 1 capital by risk-weighted assets.
     pub cet1_ratio: f64,

@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 use chrono::{Datelike, NaiveDate, Weekday};
 
 use super::gregorian;
+use crate::named::named;
 use crate::{Error, Result};
 
 /// The days on which a market is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Calendar {
     /// Every day is a business day.
     None,
@@ -37,9 +37,18 @@ pub enum Calendar {
     UnitedKingdom,
 }
 
+named!(
+    Calendar,
+    "calendar",
+    None = "none",
+    Weekends = "weekends",
+    Target = "TARGET",
+    UnitedStates = "US",
+    UnitedKingdom = "UK"
+);
+
 /// Where a date moves that is not a business day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BusinessDayConvention {
     /// It stays.
     Unadjusted,
@@ -52,6 +61,16 @@ pub enum BusinessDayConvention {
     /// To the business day before, or the next where the one before is in another month.
     ModifiedPreceding,
 }
+
+named!(
+    BusinessDayConvention,
+    "convention",
+    Unadjusted = "unadjusted",
+    Following = "following",
+    ModifiedFollowing = "modified following",
+    Preceding = "preceding",
+    ModifiedPreceding = "modified preceding"
+);
 
 impl Calendar {
     /// Whether the market is open on this date.

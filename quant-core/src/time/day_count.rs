@@ -7,11 +7,11 @@ use super::{
     gregorian::{days_between, days_in_month, is_leap_year},
     schedule::Frequency,
 };
+use crate::named::named;
 use crate::{Error, Result};
 
 /// A rule for the fraction of a year between two dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DayCount {
     /// 30/360, the bond basis: months of 30 days; a 31st counts as the 30th at the start, and at
     /// the end where the start is the 30th or 31st.
@@ -33,8 +33,21 @@ pub enum DayCount {
     Bus252,
 }
 
+named!(
+    DayCount,
+    "day_count",
+    Thirty360BondBasis = "30/360",
+    ThirtyE360 = "30E/360",
+    ThirtyE360Isda = "30E/360 ISDA",
+    Act360 = "ACT/360",
+    Act365 = "ACT/365",
+    ActActIcma = "ACT/ACT ICMA",
+    ActActIsda = "ACT/ACT ISDA",
+    Bus252 = "BUS/252"
+);
+
 /// What some day counts ask for beside the two dates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reference {
     /// Where the regular coupon period that holds both dates starts; for ACT/ACT ICMA.

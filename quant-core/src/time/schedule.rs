@@ -5,11 +5,11 @@ use std::iter::FusedIterator;
 use chrono::{Datelike, NaiveDate};
 
 use super::gregorian;
+use crate::named::named;
 use crate::{Error, Result};
 
 /// How often in a year a coupon is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Frequency {
     /// Once a year.
     Annual,
@@ -24,6 +24,17 @@ pub enum Frequency {
     /// Every month.
     Monthly,
 }
+
+named!(
+    Frequency,
+    "frequency",
+    Annual = "annual",
+    Semiannual = "semiannual",
+    EveryFourthMonth = "every_fourth_month",
+    Quarterly = "quarterly",
+    Bimonthly = "bimonthly",
+    Monthly = "monthly"
+);
 
 impl Frequency {
     /// The frequency with this many payments a year: 1, 2, 3, 4, 6 or 12.
@@ -69,7 +80,7 @@ impl Frequency {
 }
 
 /// A coupon period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Period {
     /// The first day of the period.
@@ -102,7 +113,7 @@ pub struct Period {
 /// assert_eq!(ends, ["2026-02-28", "2026-08-31", "2027-02-28"]);
 /// # Ok::<(), quant_core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// The month of the maturity, and the day for which every coupon date asks.
     last_month: i64,

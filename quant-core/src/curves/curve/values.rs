@@ -1,10 +1,10 @@
 //! What a curve may be given, and what it makes of it.
 
+use crate::named::named;
 use crate::{Result, check};
 
 /// What the values of a curve are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CurveType {
     /// Zero rates, continuously compounded.
     Zero,
@@ -14,6 +14,8 @@ pub enum CurveType {
     /// continuously compounded.
     Forward,
 }
+
+named!(CurveType, "curve_type", Zero = "zero", Discount = "discount", Forward = "forward");
 
 /// Refuses values that are none of their type.
 pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {

@@ -11,12 +11,13 @@ use argmin::{
 };
 use argmin_math::{ArgminAdd, ArgminMul, ArgminSub};
 
-use super::{
-    NelsonSiegelSvensson, PARAMETERS,
-    least_squares::{least_squares, squares},
-    loading::Loading,
-};
+use super::least_squares::{least_squares, squares};
+use super::loading::Loading;
+use super::model::NelsonSiegelSvensson;
 use crate::{Result, check};
+
+/// The number of parameters; fewer points than that fit many curves.
+pub(super) const PARAMETERS: usize = 6;
 
 /// Decay times on each axis of the grid.
 const GRID: usize = 9;

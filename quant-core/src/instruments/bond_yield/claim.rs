@@ -2,15 +2,31 @@
 
 use chrono::NaiveDate;
 
-use super::{FixedBond, YieldConvention};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp;
+use crate::arithmetic::logarithm::ln;
+use crate::arithmetic::scaled::Scaled;
+use crate::instruments::fixed_bond::FixedBond;
+use crate::named::named;
 use crate::{
     Error, Result, check,
-    numerical::{double_double::DoubleDouble, elementary, scaled::Scaled},
     time::{day_count::DayCount, require_year, schedule::Period},
 };
 
+/// The discounting of a yield over the remaining part of the coupon period at settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum YieldConvention {
+    /// By compound interest, as over whole periods; the convention of the street and of the
+    /// International Capital Market Association.
+    Street,
+    /// By simple interest, as the United States Treasury prices its auctions.
+    Treasury,
+}
+
+named!(YieldConvention, "convention", Street = "street", Treasury = "treasury");
+
 /// Newton steps after which a yield is given up; about six are needed.
-const MOST_STEPS: u32 = 200;
+const MAX_STEPS: u32 = 200;
 
 /// A step of the logarithm of the growth below this is left to the last steps in twice the
 /// precision.
@@ -128,8 +144,8 @@ impl Claim {
         let part = DoubleDouble::from(self.part);
         match convention {
             YieldConvention::Street => {
-                let logarithm = elementary::log(Scaled::from(growth));
-                let front = elementary::exp(-(part * logarithm)).to_plain();
+                let logarithm = ln(Scaled::from(growth));
+                let front = exp(-(part * logarithm)).to_double_double();
                 let price = front * sum;
                 let first_moment = front * (part * sum + first);
                 let second_moment =
@@ -223,7 +239,7 @@ impl Claim {
     fn search(&self, target: f64, convention: YieldConvention) -> Result<f64> {
         let (mut below, mut above) = (-MOST_GROWTH, MOST_GROWTH);
         let mut logarithm = 0.0;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let (price, fall) = self.rough_value(logarithm, convention);
             // Where the growth is small the value is no double any more.
             let is_too_high = price > target || !price.is_finite();
@@ -244,7 +260,7 @@ impl Claim {
             }
         }
         let residual = above - below;
-        Err(Error::NoConvergence { method: "yield", iterations: MOST_STEPS, residual })
+        Err(Error::NoConvergence { method: "yield", iterations: MAX_STEPS, residual })
     }
 
     /// The yield near another one at which the value is the target.

@@ -1,6 +1,7 @@
 //! The bounds on the weights.
 
 use super::super::symmetric::sum;
+use crate::arithmetic::without_negative_zero;
 use crate::{Error, Result, check};
 
 /// The bounds, infinite where there is none; refused where no portfolio meets them.
@@ -15,8 +16,7 @@ pub(super) fn bounds(
         check::each(argument, bounds, "a finite number", |bound| {
             bound.is_finite() || bound == none
         })?;
-        // −0.0 + 0.0 is +0.0: a weight at its bound leaves as the bound.
-        Ok(bounds.iter().map(|bound| bound + 0.0).collect())
+        Ok(bounds.iter().map(|&bound| without_negative_zero(bound)).collect())
     };
     let lower: Vec<f64> = read("min_weights", min_weights, f64::NEG_INFINITY)?;
     let upper: Vec<f64> = read("max_weights", max_weights, f64::INFINITY)?;
