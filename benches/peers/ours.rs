@@ -22,7 +22,7 @@ use quant_core::{
     entropy::{shannon::shannon_entropy, transfer::transfer_entropy},
     instruments::fixed_bond::FixedBond,
     numerical::derivative::{Function, Scheme, derivative},
-    portfolio::min_variance::MinVariance,
+    portfolio::{Covariance, MinVariance},
     pricing::{
         barrier::{BarrierOption, Direction, Knock},
         batch,
@@ -199,13 +199,10 @@ fn portfolios(folder: &Path) {
     for n in [10, 50, 200, 500] {
         let covariance: Vec<Vec<f64>> =
             numbers(folder, &format!("covariance_{n}")).chunks(n).map(<[f64]>::to_vec).collect();
-        let (returns, none, all) = (vec![0.0; n], vec![0.0; n], vec![1.0; n]);
         let problem = MinVariance {
-            expected_returns: &returns,
-            covariance_matrix: &covariance,
-            risk_free_rate: 0.0,
-            min_weights: Some(&none),
-            max_weights: Some(&all),
+            covariance_matrix: Covariance::from_rows(&covariance).expect("square"),
+            min_weights: Some(vec![0.0; n]),
+            max_weights: Some(vec![1.0; n]),
         };
         let row = format!("min_variance_{n}");
         let ours = || problem.solve().expect("feasible").weights;

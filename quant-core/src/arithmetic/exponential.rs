@@ -16,11 +16,11 @@ use super::constants::{
 use super::double_double::{DoubleDouble, power_series};
 use super::scaled::Scaled;
 
-/// Above this argument `(1 − e⁻ʷ)/w` is computed from the exponential at a loss of one bit; below,
-/// from its power series.
+/// The argument above which `(1 − e⁻ʷ)/w` is computed from the exponential at a loss of one bit, and
+/// below which it is computed from its power series.
 const SERIES_BOUND: f64 = 0.5;
 
-/// Above this w the number e⁻ʷ is below the last bit of 1.
+/// The w above which e⁻ʷ is below the last bit of 1.
 const NEGLIGIBLE_EXPONENTIAL: f64 = 200.0;
 
 /// Returns `e^x` to 100 bits for |x| of at most 4,000.

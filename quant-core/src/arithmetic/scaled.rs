@@ -16,7 +16,7 @@ pub(crate) struct Scaled {
     pub(crate) exponent: i32,
 }
 
-/// Beyond this ratio of exponents the smaller summand is far below the last bit of the larger.
+/// The difference of exponents at which the smaller summand is far below the last bit of the larger.
 const NEGLIGIBLE: i32 = 900;
 
 impl Scaled {

@@ -7,22 +7,22 @@ use super::scaled::Scaled;
 /// The largest angle, just under π/4, that needs no reduction.
 const REDUCED: f64 = 0.785;
 
-/// The sine of any angle, `x + step`.
+/// Returns the sine of the angle `x + step`.
 ///
-/// A step of one lies a thousand binary places below the leading one of 1e308, more than any
-/// mantissa here holds, and still quadrants the angle: so the sum is given as its summands.
+/// A step of 1 beside an x of 1e308 lies a thousand binary places below the leading bit, more than
+/// any mantissa here holds, and still changes the sine: so the sum is given as its summands.
 pub(crate) fn sin(x: Scaled, step: Scaled) -> Scaled {
     let (quadrant, rest) = reduce(x, step);
     quarter(quadrant, rest)
 }
 
-/// The cosine of any angle, `x + step`.
+/// Returns the cosine of the angle `x + step`.
 pub(crate) fn cos(x: Scaled, step: Scaled) -> Scaled {
     let (quadrant, rest) = reduce(x, step);
     quarter(quadrant + 1, rest)
 }
 
-/// `sin(x)/x`; one at zero.
+/// Returns `sin(x)/x`; one at zero.
 pub(crate) fn sin_ratio(x: Scaled) -> Scaled {
     if x.to_f64().abs() < REDUCED {
         sine_series(x.to_double_double()).into()
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use std::f64::consts::{E, LN_10};
 
-    /// How far two numbers are apart, relative to the second.
+    /// Returns the distance of two numbers, relative to the second.
     fn distance(found: DoubleDouble, expected: DoubleDouble) -> f64 {
         ((found - expected).high / expected.high).abs()
     }

@@ -1,4 +1,4 @@
-//! A curve: its pillars, and what it says at any time.
+//! The yield curve: its pillars and its values at any time.
 
 use super::bootstrap::bootstrap;
 use super::instrument::Instrument;
@@ -18,14 +18,18 @@ mod dates;
 mod values;
 
 /// A yield curve.
+///
+/// With the feature `serde` a curve is serialised with its fitted interpolation, so that it reads the
+/// same bits afterwards. Deserialisation does not check the numbers.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Curve {
     reference_date: NaiveDate,
     pillars: Vec<Pillar>,
     pub(super) interpolant: Interpolant,
 }
 
-/// What a curve says at one of its pillars.
+/// The values of a curve at one of its pillars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -42,7 +46,7 @@ pub struct Pillar {
     pub forward_rate: f64,
 }
 
-/// What a curve says at some time.
+/// The values of a curve at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -60,8 +64,8 @@ pub struct Point {
 impl Curve {
     /// Returns the curve through the given values.
     ///
-    /// `tenors` are years from the reference date, positive and increasing; `values` are what
-    /// `curve_type` says, one for each tenor, and come back unchanged at their pillars.
+    /// `tenors` are years from the reference date, positive and increasing; `values` are of
+    /// the kind `curve_type`, one for each tenor, and are returned unchanged at their pillars.
     ///
     /// The date of a pillar is the reference date moved by the whole months of its tenor, the day
     /// clipped to the month's end, and then by the remaining part of a month, as that part of the
@@ -108,7 +112,7 @@ impl Curve {
         let exponents = exponents(tenors, values, curve_type);
         let mut curve =
             Self::through("values", reference_date, tenors, dates, &exponents, interpolation)?;
-        // What was given is handed back as it was, not through a logarithm and a division.
+        // A given value is returned unchanged, without the roundings of a logarithm and a division.
         for (pillar, &value) in curve.pillars.iter_mut().zip(values) {
             match curve_type {
                 CurveType::Zero => pillar.zero_rate = without_negative_zero(value),
@@ -188,7 +192,7 @@ impl Curve {
         Self::through("instruments", reference_date, &tenors, dates?, &exponents, interpolation)
     }
 
-    /// Returns what the curve says at a time, before, between and beyond its pillars.
+    /// Returns the values of the curve at a time, before, between and beyond its pillars.
     ///
     /// The tenor is in years from the reference date. At 0 the discount factor is 1 and the zero
     /// rate is its limit, the forward rate. At a pillar the zero rate and the discount factor are
@@ -261,19 +265,19 @@ impl Curve {
         Ok(years_until(self.reference_date, date))
     }
 
-    /// The pillars in order of time: those given, or the maturities of the instruments.
+    /// Returns the pillars in order of time: those given, or the maturities of the instruments.
     #[must_use]
     pub fn pillars(&self) -> &[Pillar] {
         &self.pillars
     }
 
-    /// The date at which the discount factor is 1.
+    /// Returns the date at which the discount factor is 1.
     #[must_use]
     pub fn reference_date(&self) -> NaiveDate {
         self.reference_date
     }
 
-    /// The curve with these logarithms of its discount factors, negated, at its pillars.
+    /// Returns the curve with these negated logarithms of the discount factors at its pillars.
     fn through(
         argument: &'static str,
         reference_date: NaiveDate,
@@ -483,7 +487,7 @@ mod tests {
             let log = |tenor: f64| curve.at(tenor).unwrap().zero_rate * tenor;
             let slope = (log(tenor + step) - log(tenor)) / step;
             let forward = |part: f64| curve.at(tenor + part * step).unwrap().forward_rate;
-            // Where a forward turns sharply it is not straight over the step.
+            // A forward with a kink is not straight over the step.
             let middle = forward(0.5);
             let turn = (forward(0.0) - middle).abs() + (forward(1.0) - middle).abs();
             prop_assert!((middle - slope).abs() <= 1e-9 * (1.0 + log(tenor).abs()) + turn);

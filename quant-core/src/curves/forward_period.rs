@@ -1,28 +1,28 @@
-//! What a curve says of a time that starts in the future.
+//! The forward rates of a curve over a period.
 
 use super::curve::Curve;
 use crate::arithmetic::without_negative_zero;
 use crate::{Result, check};
 
-/// What a curve says of a time that starts in the future.
+/// The discount factor and the forward rates of a period that starts in the future.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ForwardPeriod {
-    /// Where it starts, in years from the reference date.
+    /// Start of the period, in years from the reference date.
     pub start: f64,
-    /// Where it ends.
+    /// End of the period, in years from the reference date.
     pub end: f64,
     /// Value at the start of one unit paid at the end.
     pub discount_factor: f64,
-    /// Forward rate without compounding: what one unit earns, by the length of the period.
+    /// Forward rate without compounding: the interest on one unit by the length of the period.
     pub simple_rate: f64,
     /// Forward rate, continuously compounded: the mean of the instantaneous forward rates.
     pub continuous_rate: f64,
 }
 
 impl Curve {
-    /// Returns what the curve says of the time between two tenors.
+    /// Returns the discount factor and the forward rates between two tenors.
     ///
     /// ```text
     /// D(s, e) = D(e) / D(s),   continuous rate = −ln D(s, e) / (e − s)

@@ -1,4 +1,4 @@
-//! Newton's method for several unknowns, shortened where it would go too far.
+//! Newton's method for several unknowns, with damped steps.
 
 /// Steps after which the search is given up.
 const MAX_STEPS: u32 = 60;
@@ -7,7 +7,7 @@ const MAX_STEPS: u32 = 60;
 /// about seven digits, so the next step would be below 10⁻¹⁶.
 const STEP_TOLERANCE: f64 = 1e-9;
 
-/// What an equation may miss 0 by: more than its roundings, and less than any other reason.
+/// The largest residual of an equation that counts as rounding.
 const VALUE_TOLERANCE: f64 = 1e-12;
 
 /// The distance over which slopes are taken: about the root of a rounding.

@@ -9,8 +9,8 @@ use crate::arithmetic::logarithm::{ln_1p_64, ln_64};
 use crate::arithmetic::scaled::Scaled;
 use crate::{Error, Result, check};
 
-/// Beyond −2²⁰⁰ utility is Leontief's, and within 2⁻²⁰⁰ of 0 it is Cobb–Douglas', to far more
-/// digits than a double holds; the substitution parameter is moved to these.
+/// The limits of the substitution parameter: below −2²⁰⁰ utility is that of Leontief, and within
+/// 2⁻²⁰⁰ of 0 that of Cobb and Douglas, to far more digits than a double holds.
 const STRONGEST: f64 = 1.606_938_044_258_990_3e60;
 const WEAKEST: f64 = 1.0 / STRONGEST;
 
@@ -22,7 +22,7 @@ pub struct Ces {
     pub rho: f64,
     /// Weight of each good in the utility; zero or positive, not both zero.
     pub weights: [f64; 2],
-    /// What is spent, in money; zero or positive.
+    /// Income, in money, all of which is spent; zero or positive.
     pub income: f64,
     /// Price of a unit of each good; positive, or zero where the good has no weight.
     pub prices: [f64; 2],
@@ -32,7 +32,7 @@ pub struct Ces {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Optimum {
+pub struct CesOptimum {
     /// Quantity of each good.
     pub demand: [f64; 2],
     /// Utility of that bundle.
@@ -81,7 +81,7 @@ impl Ces {
     ///
     /// Arrow, Chenery, Minhas and Solow (1961), "Capital-Labor Substitution and Economic
     /// Efficiency"; Mas-Colell, Whinston and Green (1995), "Microeconomic Theory", exercise 3.C.6.
-    pub fn optimum(&self) -> Result<Optimum> {
+    pub fn optimum(&self) -> Result<CesOptimum> {
         self.validate()?;
         let [first, second] = self.weights;
         let (demand, utility) = if self.income == 0.0 {
@@ -95,14 +95,14 @@ impl Ces {
         } else {
             self.both_in_doubles().unwrap_or_else(|| self.both())
         };
-        Ok(Optimum {
+        Ok(CesOptimum {
             demand: [check::result("income", demand[0])?, check::result("income", demand[1])?],
             utility: check::result("weights", utility)?,
             elasticity_of_substitution: 1.0 / (1.0 - self.rho),
         })
     }
 
-    /// Quantity and utility where one good has all the weight.
+    /// Returns quantity and utility where one good has all the weight.
     fn only(&self, good: usize) -> (f64, f64) {
         let quantity = self.buys(good);
         let utility = quantity
@@ -110,9 +110,9 @@ impl Ces {
         (quantity.to_f64(), utility.to_f64())
     }
 
-    /// What [`both`](Self::both) returns, within 6e-15, where plain doubles can.
+    /// Returns the result of [`both`](Self::both) within 6e-15, where plain doubles suffice.
     ///
-    /// Excluded is whatever would multiply their rounding: a small ρ under a sum of weights that
+    /// Excluded are arguments that would multiply the rounding errors: a small ρ under a sum of weights that
     /// is not 1, a large elasticity, and goods whose prices by weight are far apart.
     fn both_in_doubles(&self) -> Option<([f64; 2], f64)> {
         let Self { rho, weights, income, prices } = *self;
@@ -143,7 +143,7 @@ impl Ces {
         Some((demand, demand[base] * libm::exp(exponent)))
     }
 
-    /// Quantities and utility where both goods have a weight.
+    /// Returns quantities and utility where both goods have a weight.
     fn both(&self) -> ([f64; 2], f64) {
         let rho = self.rho_away_from_zero();
         let rho_sigma = rho.over((-rho).plus(1.0)).renormalised();
@@ -170,7 +170,7 @@ impl Ces {
         (demand, utility.to_f64())
     }
 
-    /// What the whole income buys of one good.
+    /// Returns the quantity of one good that the whole income buys.
     fn buys(&self, good: usize) -> Scaled {
         Scaled::from(self.income).over(Scaled::from(self.prices[good]))
     }
@@ -233,7 +233,7 @@ impl Ces {
     }
 }
 
-/// Whether products of four such numbers, and their quotients, are far from the ends of a double.
+/// Returns whether products and quotients of four such numbers are far from overflow and underflow.
 pub(super) fn is_tame(value: f64) -> bool {
     (1e-60..=1e60).contains(&value)
 }

@@ -17,7 +17,7 @@ use crate::{Result, check};
 pub struct CobbDouglas {
     /// Share of the income spent on the first good, α; from 0 to 1.
     pub alpha: f64,
-    /// What is spent, in money; zero or positive.
+    /// Income, in money, all of which is spent; zero or positive.
     pub income: f64,
     /// Price of a unit of each good; positive, or zero where the good has no share.
     pub prices: [f64; 2],
@@ -27,12 +27,12 @@ pub struct CobbDouglas {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Optimum {
+pub struct CobbDouglasOptimum {
     /// Quantity of each good.
     pub demand: [f64; 2],
     /// Utility of that bundle.
     pub utility: f64,
-    /// What the bundle costs: the whole income.
+    /// Cost of the bundle: the whole income.
     pub expenditure: f64,
     /// The largest utility at these prices and this income: at the optimum, `utility`.
     pub indirect_utility: f64,
@@ -72,7 +72,7 @@ impl CobbDouglas {
     /// # References
     ///
     /// Mas-Colell, Whinston and Green (1995), "Microeconomic Theory", example 3.D.1.
-    pub fn optimum(&self) -> Result<Optimum> {
+    pub fn optimum(&self) -> Result<CobbDouglasOptimum> {
         self.validate()?;
         if self.income == 0.0 {
             return Ok(self.bundle([0.0, 0.0], 0.0));
@@ -93,8 +93,8 @@ impl CobbDouglas {
         self.optimum_beyond_doubles()
     }
 
-    /// The optimum where quantities or their ratio may leave the range of a double.
-    fn optimum_beyond_doubles(&self) -> Result<Optimum> {
+    /// Returns the optimum where quantities or their ratio may leave the range of a double.
+    fn optimum_beyond_doubles(&self) -> Result<CobbDouglasOptimum> {
         let [first_price, second_price] = self.prices;
         let bought = |share: DoubleDouble, price: f64| {
             (Scaled::from(share) * Scaled::from(self.income)).over(Scaled::from(price))
@@ -107,9 +107,9 @@ impl CobbDouglas {
         Ok(self.bundle(demand, check::result("income", utility.to_f64())?))
     }
 
-    fn bundle(&self, demand: [f64; 2], utility: f64) -> Optimum {
+    fn bundle(&self, demand: [f64; 2], utility: f64) -> CobbDouglasOptimum {
         let expenditure = without_negative_zero(self.income);
-        Optimum { demand, utility, expenditure, indirect_utility: utility }
+        CobbDouglasOptimum { demand, utility, expenditure, indirect_utility: utility }
     }
 
     fn validate(&self) -> Result<()> {

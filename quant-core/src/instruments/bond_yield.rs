@@ -1,9 +1,9 @@
-//! Prices and yields of a fixed bond, how they move together, and its value on a curve.
+//! Prices and yields of a fixed bond, the sensitivities between them, and its value on a curve.
 //!
-//! A yield is the one rate that discounts all payments to the price. Time is counted in coupon
-//! periods: those after the running one are whole, whatever their days, and what is left of the
-//! running one is measured by the bond's day count. As markets do, payments are discounted from
-//! the end of their period, not from the business day to which a calendar moves them.
+//! The yield to maturity is the single rate that discounts all payments to the price. Time is in
+//! coupon periods: periods after the running one count as whole, and the remaining part of the
+//! running period is measured by the bond's day count. By market convention payments are discounted
+//! from the end of their period, not from the adjusted business day.
 //!
 //! Prices are in the unit of the face value: a face value of 100 gives prices per 100. Not
 //! modelled: days ex-dividend, call dates, simple interest in the last period of a bond quoted by
@@ -20,7 +20,7 @@ pub use claim::YieldConvention;
 
 mod claim;
 
-/// What a bond is worth at a yield, and how its price moves.
+/// The price of a bond at a yield, and the sensitivities of the price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

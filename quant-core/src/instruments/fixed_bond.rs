@@ -21,27 +21,27 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FixedBond {
-    /// When interest starts to accrue.
+    /// Date from which interest accrues.
     pub issue_date: NaiveDate,
-    /// When the face value is due; after the issue.
+    /// Date on which the face value is due; after the issue.
     pub maturity_date: NaiveDate,
     /// Interest a year as a part of the face value, 0.05 being 5 %; of any sign.
     pub coupon_rate: f64,
-    /// What is paid back; positive.
+    /// Amount of the redemption; positive.
     pub face_value: f64,
     /// Coupons a year.
     pub frequency: Frequency,
-    /// How a period becomes a part of a year.
+    /// Day-count convention of the coupon periods.
     pub day_count: DayCount,
-    /// Whether coupons fall on month ends where the maturity does.
+    /// End-of-month rule: coupons fall on month ends if the maturity does.
     pub end_of_month: bool,
-    /// The days on which nothing is paid; BUS/252 counts by it too.
+    /// Calendar of the payments, and of the day count BUS/252.
     pub calendar: Calendar,
-    /// Where a payment moves that would fall on one of them.
+    /// Business-day convention for payments on a holiday.
     pub convention: BusinessDayConvention,
 }
 
-/// What a payment is for.
+/// The kind of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CashFlowKind {
     /// Interest of one period.
@@ -57,21 +57,21 @@ named!(CashFlowKind, "kind", Coupon = "coupon", Redemption = "redemption");
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CashFlow {
-    /// When it is paid: the end of the period, moved to a business day where that was asked for.
+    /// Date of the payment: the end of the period, moved by the business-day convention.
     pub date: NaiveDate,
-    /// What is paid.
+    /// Amount of the payment.
     pub amount: f64,
-    /// What it is for.
+    /// Kind of the payment.
     pub kind: CashFlowKind,
-    /// Where the period starts over which a coupon accrued; the maturity for the redemption.
+    /// Start of the accrual period of a coupon; the maturity for the redemption.
     pub period_start: NaiveDate,
-    /// Where it ends, before any move; the maturity for the redemption.
+    /// Unadjusted end of the accrual period; the maturity for the redemption.
     pub period_end: NaiveDate,
     /// The period as a part of a year; 0 for the redemption.
     pub year_fraction: f64,
 }
 
-/// What a bond pays from some day on.
+/// The payments of a bond from some day on.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -51,7 +51,7 @@ named!(
     Cube = "x3"
 );
 
-/// Where the two points of the quotient lie.
+/// The position of the two points of the quotient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// `(f(x + h) − f(x − h)) / 2h`.

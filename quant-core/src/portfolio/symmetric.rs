@@ -1,35 +1,33 @@
-//! Symmetric matrices, and sums of products that keep their digits.
+//! Symmetric matrices, and sums of products in twice the precision.
+
+use nalgebra::DMatrix;
 
 use crate::arithmetic::double_double::{two_product, two_sum};
 
-/// A symmetric matrix of doubles, stored in full, row by row.
-pub(super) struct Symmetric {
-    size: usize,
-    elements: Vec<f64>,
-}
+/// A symmetric matrix, stored in full: its columns are its rows.
+pub(super) struct Symmetric(DMatrix<f64>);
 
 impl Symmetric {
-    /// Collects a matrix of this size from its elements, row by row.
+    /// Returns the matrix of this size with the given elements, row by row.
     pub(super) fn from_elements(size: usize, elements: Vec<f64>) -> Self {
-        debug_assert_eq!(elements.len(), size * size, "a square matrix");
-        Self { size, elements }
+        Self(DMatrix::from_vec(size, size, elements))
     }
 
     pub(super) fn size(&self) -> usize {
-        self.size
+        self.0.nrows()
     }
 
     pub(super) fn row(&self, row: usize) -> &[f64] {
-        &self.elements[row * self.size..(row + 1) * self.size]
+        &self.0.as_slice()[row * self.size()..(row + 1) * self.size()]
     }
 
     pub(super) fn diagonal(&self, row: usize) -> f64 {
-        self.elements[row * self.size + row]
+        self.0[(row, row)]
     }
 
     /// Returns the product with a vector, most of whose elements may be zero.
     pub(super) fn times(&self, vector: &[f64]) -> Vec<f64> {
-        let mut product = vec![0.0; self.size];
+        let mut product = vec![0.0; self.size()];
         for (row, &factor) in vector.iter().enumerate() {
             if factor != 0.0 {
                 for (sum, element) in product.iter_mut().zip(self.row(row)) {
@@ -88,4 +86,9 @@ pub(super) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
         rest += error;
     }
     sum + rest
+}
+
+/// Returns the assets whose weight is not zero.
+pub(super) fn held_assets(weights: &[f64]) -> Vec<usize> {
+    (0..weights.len()).filter(|&asset| weights[asset] != 0.0).collect()
 }

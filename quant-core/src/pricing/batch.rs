@@ -4,7 +4,7 @@ use super::black_scholes::EuropeanOption;
 use super::exchange_double::{DoubleExchange, Moneyness};
 use crate::{Error, Result, check};
 
-/// How many options are worked on together: what they need stays in the first-level cache.
+/// The number of options in a block, whose data stay in the first-level cache.
 const CHUNK: usize = 32;
 
 /// Writes the price of each option to the same position of `prices`, which stays on the stack:
@@ -123,7 +123,7 @@ fn chunk(
     Ok(())
 }
 
-/// The same error of an element.
+/// Converts the error of an option to that of an element of the batch.
 fn at(index: usize, error: Error) -> Error {
     match error {
         Error::Domain { argument, value, requirement } => {

@@ -1,9 +1,9 @@
 //! European and American options on binomial trees.
 //!
-//! | exercise | how | steps of work |
+//! | exercise | method | cost |
 //! |---|---|---|
-//! | European | the ends, by their binomial probabilities | √n |
-//! | American | backward induction from the boundary of early exercise to the edge of what is likely | below n^1.5 |
+//! | European | the terminal nodes, by their binomial probabilities | √n |
+//! | American | backward induction from the boundary of early exercise over the likely nodes | below n^1.5 |
 //!
 //! The four trees are those of [`barrier`](super::barrier). As the number of steps grows all of them
 //! lead to one price: that of [`black_scholes`](super::black_scholes), or the American one.
@@ -48,8 +48,8 @@ named!(Exercise, "exercise", European = "european", American = "american");
 /// dividends, a put without interest) it is that one. Where spot, volatility or time is zero (and,
 /// for LR, the strike) the price moves along its forward without risk, and so the tree does.
 ///
-/// Rates of any sign are welcome: below zero there may be prices too low for early exercise as well
-/// as too high for it.
+/// Rates may have any sign: with negative rates early exercise may be optimal between two prices
+/// only.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn price(
     check::result("spot", value)
 }
 
-/// The present value of exercising on the forward, after this part of the time.
+/// Returns the present value of exercising on the forward, after this part of the time.
 fn along_forward(option: &EuropeanOption, part: f64) -> f64 {
     let time = option.time_to_maturity * part;
     let forward = EuropeanOption {
@@ -113,7 +113,7 @@ fn along_forward(option: &EuropeanOption, part: f64) -> f64 {
     forward.exercise_value()
 }
 
-/// The most that exercising on the forward is worth, at one of `n` steps.
+/// Returns the largest present value of exercising on the forward at one of `n` steps.
 ///
 /// `S e^{−qt} − K e^{−rt}` turns at most once, where `q S e^{−qt} = r K e^{−rt}`: the most is at an end
 /// or at a step beside that moment.

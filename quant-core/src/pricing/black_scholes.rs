@@ -10,7 +10,7 @@ use crate::arithmetic::exponential::exp_rounded;
 use crate::named::named;
 use crate::{Result, check};
 
-/// Whether the holder may buy or sell at expiry.
+/// The right of the holder: to buy or to sell at expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OptionType {
     /// To buy at the strike.
@@ -25,11 +25,11 @@ named!(OptionType, "option_type", Call = "call", Put = "put");
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EuropeanOption {
-    /// Whether the holder may buy or sell.
+    /// Right of the holder: to buy or to sell.
     pub option_type: OptionType,
     /// Price of the underlying today; zero or positive.
     pub spot: f64,
-    /// Price at which the right may be used; zero or positive.
+    /// Price at which the option may be exercised; zero or positive.
     pub strike: f64,
     /// Riskless rate, annual, continuously compounded; of any sign.
     pub risk_free_rate: f64,
@@ -37,7 +37,7 @@ pub struct EuropeanOption {
     pub dividend_yield: f64,
     /// Standard deviation of annual log returns; zero or positive.
     pub volatility: f64,
-    /// Time until the right may be used, in years; zero or positive.
+    /// Time until expiry, in years; zero or positive.
     pub time_to_maturity: f64,
 }
 
@@ -112,7 +112,7 @@ impl EuropeanOption {
         self.swap().value().unwrap_or_else(|| self.value_beyond_doubles())
     }
 
-    /// What is received and given with the logarithms of their discount factors, and σ√T.
+    /// Returns the amounts received and given, the logarithms of their discount factors, and σ√T.
     #[inline(always)]
     pub(super) fn swap(&self) -> DoubleExchange {
         let time = self.time_to_maturity;
@@ -125,7 +125,7 @@ impl EuropeanOption {
         DoubleExchange { receive, receive_exponent, give, give_exponent, deviation }
     }
 
-    /// The price, or why there is none, where doubles do not suffice.
+    /// Returns the price, or the refusal, where doubles do not suffice.
     #[cold]
     #[inline(never)]
     pub(super) fn price_beyond_doubles(&self) -> Result<f64> {
@@ -133,7 +133,7 @@ impl EuropeanOption {
         check::result("spot", self.value_beyond_doubles())
     }
 
-    /// The price of valid arguments, anywhere.
+    /// Returns the price of valid arguments of any size.
     fn value_beyond_doubles(&self) -> f64 {
         let time = self.time_to_maturity;
         let receive = Leg::new(self.spot, self.dividend_yield, time);
@@ -147,7 +147,7 @@ impl EuropeanOption {
     }
 }
 
-/// `e^{−rate·time}`, the value today of 1 paid then.
+/// Returns `e^{−rate·time}`, the present value of 1 paid after `time` years.
 pub(super) fn discount(rate: f64, time: f64) -> f64 {
     if rate == 0.0 { 1.0 } else { exp_rounded(DoubleDouble::product(-rate, time)) }
 }

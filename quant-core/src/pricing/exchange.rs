@@ -5,12 +5,12 @@ use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::exponential::{exp_59, exp_rounded};
 use crate::arithmetic::logarithm::ln_ratio;
 
-/// What may be received, what is given for it, and their uncertainty.
+/// The amount that may be received, the amount given for it, and the deviation of their ratio.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    /// What is received.
+    /// The amount received.
     receive: Leg,
-    /// What is given.
+    /// The amount given.
     give: Leg,
     /// The logarithm of the ratio of their present values.
     log_ratio: DoubleDouble,
@@ -38,7 +38,7 @@ impl Leg {
         if self.is_exact() { self.amount } else { times_exp(self.amount, self.log_discount) }
     }
 
-    /// Whether the present value exceeds the other's; `None` where they are equal.
+    /// Returns whether the present value exceeds that of the other leg; `None` where they are equal.
     pub(super) fn exceeds(&self, other: &Self) -> Option<bool> {
         let difference = if self.amount == 0.0 || other.amount == 0.0 {
             self.amount - other.amount
@@ -66,7 +66,7 @@ impl Leg {
         }
     }
 
-    /// Whether nothing is discounted.
+    /// Returns whether the discount factor is 1.
     fn is_exact(&self) -> bool {
         self.log_discount.high == 0.0
     }
@@ -128,12 +128,12 @@ impl Exchange {
         }
     }
 
-    /// Whether one of the two is worth nothing.
+    /// Returns whether one of the two amounts is zero.
     fn is_one_sided(&self) -> bool {
         self.receive.amount == 0.0 || self.give.amount == 0.0
     }
 
-    /// The same two amounts, exchanged the other way round.
+    /// Returns the right to exchange in the opposite direction.
     pub(super) fn reversed(&self) -> Self {
         let low = self.deviation.low - self.d1.low;
         Self {
@@ -161,7 +161,7 @@ impl Exchange {
         }
     }
 
-    /// Whether what is left of `receive − give` is more than the rounding of the two.
+    /// Returns whether `receive − give` is more than the rounding of the two amounts.
     pub(super) fn is_apart(receive: &Leg, give: &Leg, x: DoubleDouble) -> bool {
         receive.is_exact() && give.is_exact() || x.high > NEAR
     }
@@ -210,8 +210,8 @@ impl Exchange {
         self.receive_times_density(self.d1)
     }
 
-    /// `receive·Φ(d₁)` and `give·Φ(d₂)`: what the two sides are worth where the right is used.
-    pub(super) fn used(&self) -> (f64, f64) {
+    /// Returns `receive·Φ(d₁)` and `give·Φ(d₂)`: the present values of the two legs on exercise.
+    pub(super) fn exercised_legs(&self) -> (f64, f64) {
         let (d1, d2) = self.distances();
         let density = self.density();
         let part = |leg: &Leg, d: f64| {
@@ -244,20 +244,20 @@ fn times_exp(amount: f64, exponent: DoubleDouble) -> f64 {
     amount * root * root
 }
 
-/// What the rounding of `ratio = a/b` took from the logarithm of a/b.
+/// Returns the rounding error of the logarithm of a/b that `ratio = a/b` causes.
 fn rounding(a: f64, b: f64, ratio: f64) -> f64 {
     let product = DoubleDouble::product(ratio, b);
     ((a - product.high) - product.low) / a
 }
 
-/// Up to this d₁², or so, doubles are enough for d₁.
+/// The d₁² up to which doubles are enough for d₁.
 const EASY: f64 = 8.0;
 
-/// Below this logarithm of their ratio two rounded amounts are too close to be subtracted.
+/// The logarithm of the ratio below which two rounded amounts are too close to be subtracted.
 const NEAR: f64 = 0.01;
 
-/// At d₁ above this the value is all of what is received: Φ(−40) is 1e-350.
+/// The d₁ above which the value is the whole amount received: Φ(−40) is 1e-350.
 const NEAREST: f64 = 40.0;
 
-/// At d₁ below the negative of this even 1e308·φ(d₁) is zero.
+/// The −d₁ above which even 1e308·φ(d₁) is zero.
 const FURTHEST: f64 = 60.0;

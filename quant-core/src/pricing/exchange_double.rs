@@ -1,7 +1,7 @@
-//! The right to exchange where plain doubles suffice: no branch, no table, no call.
+//! The right to exchange in plain doubles, without branches, tables or calls.
 //!
-//! The steps are those of [`Exchange`](super::exchange::Exchange), written so that a loop over
-//! them runs several options at a time. A loop and a single call give the same bits, since each
+//! The steps are those of [`Exchange`](super::exchange::Exchange), written so that a loop
+//! runs several options at a time. A loop and a single call give the same bits, since each
 //! step rounds by itself.
 
 use super::normal::{CENTRE, DENSITY_AT_ZERO};
@@ -19,20 +19,20 @@ pub(super) struct DoubleExchange {
     pub(super) deviation: f64,
 }
 
-/// How far a right is from the money.
+/// The moneyness of a right to exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moneyness {
-    /// Whether exercise pays today.
+    /// Whether the right is in the money.
     pub(super) is_in: bool,
     /// The absolute value of the logarithm of the ratio less half the variance, in deviations: −d₁
     /// of the right out of the money, that or the opposite one.
     pub(super) z: f64,
-    /// Whether doubles suffice: for up to about six deviations in or out of the money.
+    /// Whether doubles suffice: up to about six deviations in or out of the money.
     pub(super) suffices: bool,
 }
 
 impl DoubleExchange {
-    /// The value within 2e-14, or `None` where doubles do not suffice.
+    /// Returns the value within 2e-14, or `None` where doubles do not suffice.
     #[inline(always)]
     pub(super) fn value(&self) -> Option<f64> {
         let money = self.moneyness();
@@ -43,7 +43,7 @@ impl DoubleExchange {
         Some(if money.is_in { time_value + self.intrinsic() } else { time_value })
     }
 
-    /// The values of this right and of the opposite one, or `None` where doubles do not suffice.
+    /// Returns the values of this right and of the opposite one, or `None` where doubles do not suffice.
     #[inline(always)]
     pub(super) fn both_values(&self) -> Option<(f64, f64)> {
         let money = self.moneyness();
@@ -59,7 +59,7 @@ impl DoubleExchange {
         })
     }
 
-    /// How far the right is from the money.
+    /// Returns the moneyness of the right.
     ///
     /// The relative error of the value is that of d₁ times d₁². So doubles do where none of the
     /// terms of d₁ is large, and the discount factors, taken as `e^u − 1`, cannot cancel.
@@ -72,18 +72,18 @@ impl DoubleExchange {
         let (u, v) = (receive_exponent.abs(), give_exponent.abs());
         let terms = ratio.abs() + u + v + deviation * deviation;
         let suffices = (terms < EASY * deviation)
-            & (deviation > LEAST)
+            & (deviation > MIN_AMOUNT)
             & (z > -CENTRE)
             & (u < 1.0)
             & (v < 1.0)
-            & (receive > LEAST)
-            & (receive < MOST)
-            & (give > LEAST)
-            & (give < MOST);
+            & (receive > MIN_AMOUNT)
+            & (receive < MAX_AMOUNT)
+            & (give > MIN_AMOUNT)
+            & (give < MAX_AMOUNT);
         Moneyness { is_in: x > 0.0, z, suffices }
     }
 
-    /// The smaller amount times φ(z): for both directions, as they have the same time value.
+    /// Returns the smaller amount times φ(z): for both directions, as they have the same time value.
     #[inline(always)]
     pub(super) fn density(&self, Moneyness { is_in, z, .. }: Moneyness) -> f64 {
         let small = if is_in { self.give } else { self.receive };
@@ -92,7 +92,7 @@ impl DoubleExchange {
         (DENSITY_AT_ZERO * small * power) * (1.0 + series)
     }
 
-    /// What `receive` is worth less `give`.
+    /// Returns the present value of `receive` less that of `give`.
     #[inline(always)]
     pub(super) fn intrinsic(&self) -> f64 {
         let receive_growth = self.receive * expm1_double(self.receive_exponent);
@@ -128,12 +128,12 @@ impl DoubleExchange {
     }
 }
 
-/// Up to this d₁, or so, doubles are enough for it.
+/// The d₁ up to which doubles are enough for it.
 const EASY: f64 = 6.0;
 
-/// Between these, nothing here leaves the range of a double.
-const LEAST: f64 = 1e-100;
-const MOST: f64 = 1e100;
+/// The amounts between which no result leaves the range of a double.
+const MIN_AMOUNT: f64 = 1e-100;
+const MAX_AMOUNT: f64 = 1e100;
 
 /// The constant of the map from z to w = (y − 5)/(y + 5), y = z + ½, in [`DoubleExchange::time_value`].
 const SHIFT: f64 = 5.0;

@@ -8,7 +8,7 @@ use super::exchange::{Exchange, Leg};
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::{Error, Result, check};
 
-/// How an option's price changes with what it depends on.
+/// The derivatives of an option's price by its arguments.
 ///
 /// Rates, yields and volatility count in units, so that 1 is 100 %: divide by 100 for a change per
 /// point. Times are in years; the derivatives in time are those of its passing, against expiry.
@@ -118,17 +118,17 @@ impl EuropeanOption {
         let call = Exchange::precise(asset, cash, deviation);
         let (sign, asset, cash) = match self.option_type {
             OptionType::Call => {
-                let (asset, cash) = call.used();
+                let (asset, cash) = call.exercised_legs();
                 (1.0, asset, cash)
             }
             OptionType::Put => {
-                let (cash, asset) = call.reversed().used();
+                let (cash, asset) = call.reversed().exercised_legs();
                 (-1.0, asset, cash)
             }
         };
         let density = call.density();
         let (s, root) = (deviation.high, time.sqrt());
-        // Without a density these only multiply zero, and may be infinite.
+        // Without a density d₁, d₂ and the pull only multiply zero, and may be infinite.
         let (d1, d2) = if density == 0.0 { (0.0, 0.0) } else { call.distances() };
         let pull = if density == 0.0 { 0.0 } else { (rate - yielded) / s };
         let (per_spot, per_strike) = (density / self.spot, density / self.strike);
@@ -151,7 +151,7 @@ impl EuropeanOption {
         }
     }
 
-    /// The limits where nothing is uncertain: a forward, or nothing.
+    /// Returns the limits without uncertainty: those of a forward, or zeros.
     fn limits(&self, price: f64) -> Result<Greeks> {
         let (time, rate, yielded) =
             (self.time_to_maturity, self.risk_free_rate, self.dividend_yield);
@@ -179,7 +179,7 @@ impl EuropeanOption {
 }
 
 impl Greeks {
-    /// Those of nothing.
+    /// The Greeks of an option that is worthless.
     const NONE: Self = Self {
         price: 0.0,
         delta: 0.0,

@@ -1,6 +1,7 @@
 //! The option to exchange one asset for another.
 //!
-//! Both assets follow geometric Brownian motion. No riskless rate enters: neither leg is money.
+//! Both assets follow geometric Brownian motion. The riskless rate has no effect, since neither leg
+//! is money.
 
 use super::exchange::{Exchange, Leg};
 use super::exchange_double::DoubleExchange;
@@ -29,7 +30,7 @@ pub struct ExchangeOption {
     pub time_to_maturity: f64,
 }
 
-/// What the right to exchange is worth in either direction.
+/// The values of the right to exchange in either direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -1,8 +1,8 @@
-//! Calendars: which days are business days, and where a date moves that is none.
+//! Calendars: business days, and the adjustment of dates that fall on holidays.
 //!
-//! Holidays are computed from rules, so every year has them. The rules are those in force today,
-//! carried back to the dates at which they changed where a table below says so, and forward
-//! without end. What a proclamation will add is not known to them.
+//! Holidays are computed from rules, for every year. The rules are those in force today, extended
+//! back to the changes that a table below names, and forward without end. Future holidays by
+//! proclamation are not included.
 
 use std::sync::OnceLock;
 
@@ -47,10 +47,10 @@ named!(
     UnitedKingdom = "UK"
 );
 
-/// Where a date moves that is not a business day.
+/// The adjustment of a date that is not a business day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BusinessDayConvention {
-    /// It stays.
+    /// No adjustment.
     Unadjusted,
     /// To the next business day.
     Following,
@@ -73,7 +73,7 @@ named!(
 );
 
 impl Calendar {
-    /// Whether the market is open on this date.
+    /// Returns whether the market is open on this date.
     ///
     /// # Examples
     ///
@@ -246,7 +246,7 @@ const NO_HOLIDAYS: Holidays = [NO_DAY; 16];
 const FIRST_KNOWN_YEAR: i32 = 1900;
 const KNOWN_YEARS: usize = 300;
 
-/// A date taken apart once, and moved on cheaply.
+/// A date as its parts, which can be advanced at little cost.
 struct Day {
     year: i32,
     month: u32,

@@ -46,19 +46,19 @@ named!(
     Bus252 = "BUS/252"
 );
 
-/// What some day counts ask for beside the two dates.
+/// Data that some day counts need beside the two dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reference {
-    /// Where the regular coupon period that holds both dates starts; for ACT/ACT ICMA.
+    /// Start of the regular coupon period that holds both dates; for ACT/ACT ICMA.
     pub period_start: NaiveDate,
-    /// Where it ends.
+    /// End of that period.
     pub period_end: NaiveDate,
     /// Coupons a year; for ACT/ACT ICMA.
     pub frequency: Frequency,
-    /// When the instrument matures; for 30E/360 ISDA.
+    /// Maturity of the instrument; for 30E/360 ISDA.
     pub maturity_date: NaiveDate,
-    /// Which days are business days; for BUS/252.
+    /// Calendar of business days; for BUS/252.
     pub calendar: Calendar,
 }
 

@@ -8,7 +8,7 @@ use super::gregorian;
 use crate::named::named;
 use crate::{Error, Result};
 
-/// How often in a year a coupon is paid.
+/// The number of coupons in a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frequency {
     /// Once a year.
@@ -87,7 +87,7 @@ pub struct Period {
     pub start: NaiveDate,
     /// The day after its last: the coupon date, and the first day of the next period.
     pub end: NaiveDate,
-    /// Where a period of full length with the same end would start; earlier than `start` in a
+    /// Start of a period of full length with the same end; earlier than `start` in a
     /// short first period only, and there possibly before the year 1.
     pub regular_start: NaiveDate,
 }
@@ -114,6 +114,7 @@ pub struct Period {
 /// # Ok::<(), quant_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Schedule {
     /// The month of the maturity, and the day for which every coupon date asks.
     last_month: i64,
@@ -121,9 +122,9 @@ pub struct Schedule {
     months: i64,
     /// Periods still to come.
     remaining: i64,
-    /// Where the next period starts.
+    /// Start of the next period.
     start: NaiveDate,
-    /// Where it would start were it of full length.
+    /// Start of a period of full length with the same end as the next period.
     regular_start: NaiveDate,
 }
 

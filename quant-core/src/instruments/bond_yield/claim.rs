@@ -1,4 +1,4 @@
-//! What a bond still pays: its value at a yield, and the yield of a price.
+//! The remaining payments of a bond: their value at a yield, and the yield of a price.
 
 use chrono::NaiveDate;
 
@@ -25,29 +25,28 @@ pub enum YieldConvention {
 
 named!(YieldConvention, "convention", Street = "street", Treasury = "treasury");
 
-/// Newton steps after which a yield is given up; about six are needed.
+/// The largest number of Newton steps for a yield; about six are needed.
 const MAX_STEPS: u32 = 200;
 
-/// A step of the logarithm of the growth below this is left to the last steps in twice the
-/// precision.
+/// The step of the logarithm of the growth below which the steps are made in twice the precision.
 const COARSE: f64 = 1e-10;
 
-/// Steps in twice the precision after which nothing is left to gain.
+/// The largest number of steps in twice the precision.
 const MOST_FINE_STEPS: u32 = 4;
 
-/// Logarithms of the growth in a period beyond these belong to yields that are no doubles.
+/// The logarithm of the growth in a period beyond which the yield leaves the range of a double.
 const MOST_GROWTH: f64 = 700.0;
 
-/// A yield this near to zero is zero: no price in doubles tells it apart.
+/// The yield below which a yield is zero: no price in doubles distinguishes the two.
 const NO_YIELD: f64 = 1e-25;
 
-/// What is still to be paid, in units of a power of two near the face value.
+/// The remaining payments, in units of a power of two near the face value.
 pub(super) struct Claim {
-    /// What is due at the end of the running coupon period and of every one after it.
+    /// The payments due at the end of the running coupon period and of every later one.
     amounts: Vec<f64>,
-    /// The part of the running period that is left, in units of a regular one.
+    /// The remaining part of the running period, in units of a regular period.
     part: f64,
-    /// What was due before the settlement and is paid after it.
+    /// The payment that was due before the settlement and is paid after it.
     pub(super) overdue: f64,
     pub(super) accrued: f64,
     pub(super) frequency: f64,
@@ -131,7 +130,7 @@ impl Claim {
         DoubleDouble::ONE + DoubleDouble::from(rate) / self.frequency.into()
     }
 
-    /// What is not overdue is worth, at a yield that may be out of range.
+    /// Returns the value of the payments that are not overdue, at a yield that may be out of range.
     pub(super) fn value(&self, rate: f64, convention: YieldConvention) -> Result<Value> {
         let growth = if rate.is_finite() { self.growth(rate) } else { DoubleDouble::ZERO };
         let requirement = "a finite rate above -100 % a coupon period";
@@ -241,7 +240,7 @@ impl Claim {
         let mut logarithm = 0.0;
         for _ in 0..MAX_STEPS {
             let (price, fall) = self.rough_value(logarithm, convention);
-            // Where the growth is small the value is no double any more.
+            // For a small growth the value leaves the range of a double.
             let is_too_high = price > target || !price.is_finite();
             if is_too_high {
                 below = logarithm;

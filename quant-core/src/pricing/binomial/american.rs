@@ -1,15 +1,15 @@
-//! Early exercise: backward induction that leaves out the nodes at which the right is used.
+//! Early exercise: backward induction that skips the nodes at which exercise is optimal.
 //!
-//! All is counted in the option's numeraire, units of the strike paid at expiry for a put and of the
-//! underlying held until then for a call, and the lattice is turned so that the nodes in the money are
-//! the lowest. With g the rate at which the numeraire grows in a step, and h that of the other leg,
-//! exercising at step i is worth `e^{g(n−i)}(1 − e^{−m})`, m being the moneyness.
+//! Values are in units of the option's numeraire: the strike paid at expiry for a put, the underlying
+//! held until expiry for a call. The lattice is oriented so that the nodes in the money are the
+//! lowest. With g the growth rate of the numeraire in a step, and h that of the other leg, exercising
+//! at step i is worth `e^{g(n−i)}(1 − e^{−m})`, where m is the moneyness.
 //!
-//! - g ≤ 0 and h ≥ g: waiting never costs anything, and the option is European.
-//! - g ≥ 0: the value is convex in the price and equals that of exercising at its lowest, so the nodes
-//!   at which the right is used are all those up to a boundary. More time to wait cannot make
-//!   waiting worse, so going back in time the boundary only falls. One node is tested, and the next
-//!   below where that is not exercised.
+//! - g ≤ 0 and h ≥ g: early exercise is never optimal, and the option is European.
+//! - g ≥ 0: the value is convex in the price and equals the exercise value at the lowest price, so
+//!   exercise is optimal at all nodes up to a boundary. The continuation value does not fall with the
+//!   time to expiry, so the boundary does not rise backwards in time. One node is tested, and the
+//!   next below where exercise is not optimal there.
 //! - else the nodes of exercise may have a lower boundary as well, and every node is tested.
 
 use crate::pricing::black_scholes::{EuropeanOption, OptionType};
@@ -51,7 +51,7 @@ struct Induction {
 
 /// The values of a step: those of exercising up to the boundary, then those of a range of nodes.
 struct Row {
-    /// One past the last node at which the right is used.
+    /// One past the last node at which early exercise is optimal.
     exercised: usize,
     from: usize,
     to: usize,
@@ -73,7 +73,7 @@ impl Induction {
         for i in (0..n).rev() {
             let exercised = self.exercised(i, &row, &values);
             let (from, to) = band.row(i, exercised);
-            // What lies beyond the paying ends is worth nothing, unless it can come back to them.
+            // A node beyond the paying terminal nodes is worthless unless a path leads back to them.
             let to = to.min(paying.max(exercised + self.lift())).max(from);
             for (j, value) in (from..).zip(&mut values[from..=to]) {
                 if j < row.exercised {
@@ -92,7 +92,7 @@ impl Induction {
         (row.exercised == 0).then(|| values[0])
     }
 
-    /// One past the last node of step `i` at which the right is used, given the step after it.
+    /// Returns one past the last node of step `i` with optimal exercise, given the next step.
     fn exercised(&self, i: usize, after: &Row, values: &[f64]) -> usize {
         let child = |j: usize| {
             if j < after.exercised {
@@ -108,7 +108,7 @@ impl Induction {
         (0..highest)
             .rev()
             .find(|&j| {
-                // Below the range nobody comes by, and the boundary may be anywhere.
+                // No likely path reaches a node below the range, so the boundary may be anywhere.
                 let is_unlikely = j >= after.exercised && j + 1 < after.from;
                 let is_better = || {
                     let waiting = odds.down * child(j) + odds.up * child(j + 1);
@@ -126,13 +126,13 @@ impl Induction {
         (self.lattice.down / self.lattice.spacing()).ceil().max(0.0) as usize
     }
 
-    /// Whether exercising now is worth no less than in the next step, whatever comes.
+    /// Returns whether exercising now is worth no less than exercising in the next step, on any path.
     fn pays_at_once(&self, i: usize, j: usize) -> bool {
         let price = libm::exp(-self.payoff.moneyness(self.lattice.height(i, j)));
         libm::expm1(-self.growth) <= price * libm::expm1(-self.other)
     }
 
-    /// What exercising at a node is worth, less than nothing out of the money.
+    /// Returns the value of exercising at a node, negative out of the money.
     fn exercise(&self, i: usize, j: usize) -> f64 {
         let moneyness = self.payoff.moneyness(self.lattice.height(i, j));
         self.numeraire(i) * -libm::expm1(-moneyness)
