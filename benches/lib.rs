@@ -1,5 +1,6 @@
 //! Inputs that the benches share: fixed, so that two runs measure the same work.
 
+use quant_core::portfolio::Covariance;
 use quant_core::pricing::{
     barrier::{BarrierOption, Direction, Knock},
     black_scholes::{EuropeanOption, OptionType},
@@ -64,7 +65,7 @@ pub fn numbers(seed: u64, count: usize) -> Vec<f64> {
 
 /// A covariance of `assets` assets from a few common factors and noise of their own.
 #[must_use]
-pub fn covariance(assets: usize) -> Vec<Vec<f64>> {
+pub fn covariance(assets: usize) -> Covariance {
     let factors = 5;
     let loadings = numbers(7, assets * factors);
     let noise = numbers(8, assets);
@@ -73,5 +74,7 @@ pub fn covariance(assets: usize) -> Vec<Vec<f64>> {
         let common: f64 = row(i).iter().zip(row(j)).map(|(a, b)| (a - 0.3) * (b - 0.3)).sum();
         0.04 * common + if i == j { 0.01 + 0.02 * noise[i] } else { 0.0 }
     };
-    (0..assets).map(|i| (0..assets).map(|j| entry(i, j)).collect()).collect()
+    let rows: Vec<Vec<f64>> =
+        (0..assets).map(|i| (0..assets).map(|j| entry(i, j)).collect()).collect();
+    Covariance::from_rows(&rows).expect("a square matrix")
 }

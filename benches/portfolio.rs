@@ -14,13 +14,9 @@ fn long_only(c: &mut Criterion) {
     let mut group = c.benchmark_group("min_variance/long_only");
     group.sample_size(10);
     for assets in [10, 50, 200, 500] {
-        let (returns, covariance) = (numbers(3, assets), covariance(assets));
-        let zeros = vec![0.0; assets];
         let problem = MinVariance {
-            expected_returns: &returns,
-            covariance_matrix: &covariance,
-            risk_free_rate: 0.02,
-            min_weights: Some(&zeros),
+            covariance_matrix: covariance(assets),
+            min_weights: Some(vec![0.0; assets]),
             max_weights: None,
         };
         group.bench_with_input(BenchmarkId::from_parameter(assets), &problem, |b, problem| {
@@ -34,27 +30,25 @@ fn frontier(c: &mut Criterion) {
     let mut group = c.benchmark_group("frontier");
     group.sample_size(10);
     for assets in [10, 50, 200] {
-        let (returns, covariance) = (numbers(3, assets), covariance(assets));
-        let zeros = vec![0.0; assets];
-        let (expected_returns, covariance_matrix) = (&returns[..], &covariance[..]);
-        let (risk_free_rate, min_weights, max_weights) = (0.02, Some(&zeros[..]), None);
+        let (expected_returns, covariance_matrix) = (numbers(3, assets), covariance(assets));
+        let (risk_free_rate, min_weights, max_weights) = (0.02, Some(vec![0.0; assets]), None);
         let target = TargetReturn {
-            expected_returns,
-            covariance_matrix,
+            expected_returns: expected_returns.clone(),
+            covariance_matrix: covariance_matrix.clone(),
             risk_free_rate,
-            min_weights,
-            max_weights,
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
             target_return: 0.8,
         };
         group.bench_with_input(BenchmarkId::new("target_return", assets), &target, |b, target| {
             b.iter(|| black_box(target).solve());
         });
         let sharpe = MaxSharpe {
-            expected_returns,
-            covariance_matrix,
+            expected_returns: expected_returns.clone(),
+            covariance_matrix: covariance_matrix.clone(),
             risk_free_rate,
-            min_weights,
-            max_weights,
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
         };
         group.bench_with_input(BenchmarkId::new("max_sharpe", assets), &sharpe, |b, sharpe| {
             b.iter(|| black_box(sharpe).solve());

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quant_benches::{down_and_out_call, european_call, european_options, numbers};
 use quant_core::pricing::{
-    barrier::{Handling, Tree},
+    barrier::Tree,
     batch,
     binomial::{self, Exercise},
     black_scholes::{EuropeanOption, OptionType},
@@ -81,13 +81,18 @@ fn of_many(c: &mut Criterion) {
 /// Growth with the step count, tree by tree: CRR by reflection, the others by a band.
 fn barrier(c: &mut Criterion) {
     let option = down_and_out_call();
-    let trees = [("crr", Tree::Crr), ("jr", Tree::Jr), ("lr", Tree::Lr), ("tian", Tree::Tian)];
+    let trees = [
+        ("crr", Tree::CoxRossRubinstein),
+        ("jr", Tree::JarrowRudd),
+        ("lr", Tree::LeisenReimer),
+        ("tian", Tree::Tian),
+    ];
     for (name, tree) in trees {
         let mut group = c.benchmark_group(format!("barrier/{name}"));
         group.sample_size(20);
         for steps in [100, 1_000, 5_000] {
             group.bench_with_input(BenchmarkId::from_parameter(steps), &steps, |b, &steps| {
-                b.iter(|| black_box(&option).price_on_tree(tree, steps, Handling::Plain));
+                b.iter(|| black_box(&option).price_on_tree(tree, steps));
             });
         }
     }
@@ -96,7 +101,12 @@ fn barrier(c: &mut Criterion) {
 /// Early exercise: only the nodes between its boundary and the edge of what is likely are visited.
 fn american(c: &mut Criterion) {
     let put = EuropeanOption { option_type: OptionType::Put, ..european_call() };
-    let trees = [("crr", Tree::Crr), ("jr", Tree::Jr), ("lr", Tree::Lr), ("tian", Tree::Tian)];
+    let trees = [
+        ("crr", Tree::CoxRossRubinstein),
+        ("jr", Tree::JarrowRudd),
+        ("lr", Tree::LeisenReimer),
+        ("tian", Tree::Tian),
+    ];
     for (name, tree) in trees {
         let mut group = c.benchmark_group(format!("american/{name}"));
         group.sample_size(20);
@@ -108,20 +118,18 @@ fn american(c: &mut Criterion) {
     }
 }
 
-/// The barrier watched on the trading days of a year.
+/// The barrier monitored on the trading days of a year.
 fn discrete(c: &mut Criterion) {
     let option = down_and_out_call();
     c.bench_function("barrier/discrete", |b| {
-        b.iter(|| black_box(&option).price_watched_discretely(black_box(252)));
+        b.iter(|| black_box(&option).price_discrete(black_box(252)));
     });
 }
 
-/// The estimate of the continuously watched barrier, at the step count asked for.
-fn corrected(c: &mut Criterion) {
+/// The closed form of the continuously monitored barrier.
+fn continuous(c: &mut Criterion) {
     let option = down_and_out_call();
-    c.bench_function("barrier/crr_corrected/1000", |b| {
-        b.iter(|| black_box(&option).price_on_tree(Tree::Crr, 1_000, Handling::Corrected));
-    });
+    c.bench_function("barrier/continuous", |b| b.iter(|| black_box(&option).price_continuous()));
 }
 
 /// Both exchange options at once.
@@ -149,7 +157,7 @@ criterion_group!(
     barrier,
     american,
     discrete,
-    corrected,
+    continuous,
     margrabe
 );
 criterion_main!(benches);

@@ -3,10 +3,9 @@
 //!
 //! `cargo run --release -p quant-examples --example efficient_frontier`
 
-use quant_core::portfolio::{
-    efficient_frontier::EfficientFrontier, max_sharpe::MaxSharpe, min_variance::Portfolio,
-    target_return::TargetReturn,
-};
+use std::array::from_fn;
+
+use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, Portfolio, TargetReturn};
 use quant_examples::{Chart, Line, SeriesLabelPosition};
 
 const ASSETS: [&str; 5] = ["bonds", "gold", "property", "shares", "emerging"];
@@ -22,25 +21,24 @@ const CORRELATIONS: [[f64; 5]; 5] = [
 const RISK_FREE_RATE: f64 = 0.015;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let covariance_matrix: Vec<Vec<f64>> = (0..5)
-        .map(|i| (0..5).map(|j| CORRELATIONS[i][j] * VOLATILITIES[i] * VOLATILITIES[j]).collect())
-        .collect();
-    let (nothing, most) = ([0.0; 5], [0.6; 5]);
-    let (min_weights, max_weights) = (Some(&nothing[..]), Some(&most[..]));
+    let covariance = |i: usize, j: usize| CORRELATIONS[i][j] * VOLATILITIES[i] * VOLATILITIES[j];
+    let rows: [[f64; 5]; 5] = from_fn(|i| from_fn(|j| covariance(i, j)));
+    let covariance_matrix = Covariance::from(rows);
+    let (min_weights, max_weights) = (Some(vec![0.0; 5]), Some(vec![0.6; 5]));
     let frontier = EfficientFrontier {
-        expected_returns: &RETURNS,
-        covariance_matrix: &covariance_matrix,
+        expected_returns: RETURNS.to_vec(),
+        covariance_matrix: covariance_matrix.clone(),
         risk_free_rate: RISK_FREE_RATE,
-        min_weights,
-        max_weights,
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
     }
     .solve()?;
     let tangency = MaxSharpe {
-        expected_returns: &RETURNS,
-        covariance_matrix: &covariance_matrix,
+        expected_returns: RETURNS.to_vec(),
+        covariance_matrix: covariance_matrix.clone(),
         risk_free_rate: RISK_FREE_RATE,
-        min_weights,
-        max_weights,
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
     }
     .solve()?;
 
@@ -60,11 +58,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [low, high] = ends.map(|corner| corner.expected_return);
     let efficient = (0..=200).map(|step| {
         let portfolio = TargetReturn {
-            expected_returns: &RETURNS,
-            covariance_matrix: &covariance_matrix,
+            expected_returns: RETURNS.to_vec(),
+            covariance_matrix: covariance_matrix.clone(),
             risk_free_rate: RISK_FREE_RATE,
-            min_weights,
-            max_weights,
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
             target_return: (low + (high - low) * f64::from(step) / 200.0).clamp(low, high),
         }
         .solve()?;

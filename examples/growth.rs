@@ -7,9 +7,9 @@ use std::{hint::black_box, time::Instant};
 
 use quant_core::{
     entropy::{shannon::shannon_entropy, transfer::transfer_entropy},
-    portfolio::min_variance::MinVariance,
+    portfolio::{Covariance, MinVariance},
     pricing::{
-        barrier::{BarrierOption, Direction, Handling, Knock},
+        barrier::{BarrierOption, Direction, Knock},
         binomial::{self, Exercise, Tree},
         black_scholes::{EuropeanOption, OptionType},
     },
@@ -68,11 +68,14 @@ fn trees(steps: &[usize]) {
     let (direction, knock) = (Direction::Up, Knock::Out);
     let barrier =
         BarrierOption { option: option.clone(), barrier: 120.0, direction, knock, rebate: 3.0 };
-    for (name, tree) in
-        [("CRR", Tree::Crr), ("JR", Tree::Jr), ("LR", Tree::Lr), ("TIAN", Tree::Tian)]
-    {
+    for (name, tree) in [
+        ("CRR", Tree::CoxRossRubinstein),
+        ("JR", Tree::JarrowRudd),
+        ("LR", Tree::LeisenReimer),
+        ("TIAN", Tree::Tian),
+    ] {
         growth(&format!("{name}, barrier and rebate"), steps, |n| {
-            seconds(|| barrier.price_on_tree(tree, n, Handling::Plain))
+            seconds(|| barrier.price_on_tree(tree, n))
         });
         growth(&format!("{name}, American"), steps, |n| {
             seconds(|| binomial::price(&option, Exercise::American, tree, n))
@@ -105,7 +108,7 @@ fn entropies(points: &[usize]) {
 /// Assets of five common factors and noise of their own, long only.
 fn min_variance(assets: &[usize]) {
     growth("minimum variance", assets, |n| {
-        let (loadings, noise, returns) = (numbers(7, 5 * n), numbers(8, n), numbers(3, n));
+        let (loadings, noise) = (numbers(7, 5 * n), numbers(8, n));
         let entry = |i: usize, j: usize| {
             let common: f64 =
                 (0..5).map(|k| (loadings[5 * i + k] - 0.3) * (loadings[5 * j + k] - 0.3)).sum();
@@ -113,12 +116,9 @@ fn min_variance(assets: &[usize]) {
         };
         let covariance: Vec<Vec<f64>> =
             (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
-        let zeros = vec![0.0; n];
         let problem = MinVariance {
-            expected_returns: &returns,
-            covariance_matrix: &covariance,
-            risk_free_rate: 0.02,
-            min_weights: Some(&zeros),
+            covariance_matrix: Covariance::from_rows(&covariance).expect("a square matrix"),
+            min_weights: Some(vec![0.0; n]),
             max_weights: None,
         };
         seconds(|| problem.solve())

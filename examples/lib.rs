@@ -4,7 +4,7 @@
 //! - `growth`: how the time of a computation grows with its size.
 //! - `price_option`: a first price with `quant-core`.
 //! - `option_chain`: an option chain with its Greeks and the smile of its implied volatilities.
-//! - `barrier_convergence`: barrier options on trees, plain and corrected, against the closed form.
+//! - `barrier_convergence`: barrier options on trees, against the closed form.
 //! - `efficient_frontier`: the frontier of five assets by its corners, and the best portfolio on it.
 //! - `yield_curve`: a bootstrapped curve, its forwards, and a smooth one through it.
 //! - `transfer_entropy`: which way information goes between coupled series.

@@ -5,7 +5,7 @@
 use quant_core::{
     Error,
     pricing::{
-        barrier::{BarrierOption, Direction, Handling, Knock, Tree},
+        barrier::{BarrierOption, Direction, Knock, Tree},
         black_scholes::{EuropeanOption, OptionType},
     },
 };
@@ -30,7 +30,7 @@ fn main() -> Result<(), Error> {
         rebate: 0.0,
     };
     for n_steps in [100, 1_000, 10_000] {
-        let price = knocked_out.price_on_tree(Tree::Crr, n_steps, Handling::Plain)?;
+        let price = knocked_out.price_on_tree(Tree::CoxRossRubinstein, n_steps)?;
         println!("down-and-out, CRR, {n_steps:>6} steps   {price:>9.6}");
     }
 

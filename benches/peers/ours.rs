@@ -22,9 +22,9 @@ use quant_core::{
     entropy::{shannon::shannon_entropy, transfer::transfer_entropy},
     instruments::fixed_bond::FixedBond,
     numerical::derivative::{Function, Scheme, derivative},
-    portfolio::min_variance::MinVariance,
+    portfolio::{Covariance, MinVariance},
     pricing::{
-        barrier::{BarrierOption, Direction, Handling, Knock},
+        barrier::{BarrierOption, Direction, Knock},
         batch,
         binomial::{self, Exercise, Tree},
         black_scholes::{EuropeanOption, OptionType},
@@ -174,11 +174,11 @@ fn trees() {
         knock: Knock::Out,
         rebate: 0.0,
     };
-    let trees = [("crr", Tree::Crr), ("jr", Tree::Jr), ("lr", Tree::Lr), ("tian", Tree::Tian)];
-    let price = |tree, n, handling| option.price_on_tree(tree, n, handling).expect("valid");
+    let trees = [("crr", Tree::CoxRossRubinstein), ("jr", Tree::JarrowRudd), ("lr", Tree::LeisenReimer), ("tian", Tree::Tian)];
+    let price = |tree, n| option.price_on_tree(tree, n).expect("valid");
     for (name, tree) in trees {
         for n in [100, 1_000, 5_000] {
-            let work = || price(tree, n, Handling::Plain);
+            let work = || price(tree, n);
             measure(&format!("barrier_{name}_{n}"), "quant-core", work, |price| *price);
         }
     }
@@ -189,28 +189,20 @@ fn trees() {
             measure(&format!("american_{name}_{n}"), "quant-core", work, |price| *price);
         }
     }
-    let work = || price(Tree::Crr, 1_000_000, Handling::Plain);
+    let work = || price(Tree::CoxRossRubinstein, 1_000_000);
     measure("barrier_crr_1000000", "quant-core", work, |price| *price);
-    let exact = option.price_watched_continuously().expect("valid");
-    for n in [1_000, 5_000] {
-        let row = format!("corrected_{n}");
-        let work = || price(Tree::Crr, n, Handling::Corrected);
-        measure(&row, "quant-core", work, |price| *price);
-        println!("error\t{row}\tquant-core\t{}\tabsolute", (work() - exact).abs());
-    }
+    let work = || option.price_continuous().expect("valid");
+    measure("barrier_continuous", "quant-core", work, |price| *price);
 }
 
 fn portfolios(folder: &Path) {
     for n in [10, 50, 200, 500] {
         let covariance: Vec<Vec<f64>> =
             numbers(folder, &format!("covariance_{n}")).chunks(n).map(<[f64]>::to_vec).collect();
-        let (returns, none, all) = (vec![0.0; n], vec![0.0; n], vec![1.0; n]);
         let problem = MinVariance {
-            expected_returns: &returns,
-            covariance_matrix: &covariance,
-            risk_free_rate: 0.0,
-            min_weights: Some(&none),
-            max_weights: Some(&all),
+            covariance_matrix: Covariance::from_rows(&covariance).expect("square"),
+            min_weights: Some(vec![0.0; n]),
+            max_weights: Some(vec![1.0; n]),
         };
         let row = format!("min_variance_{n}");
         let ours = || problem.solve().expect("feasible").weights;

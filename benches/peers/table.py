@@ -13,7 +13,7 @@ ROWS = [
     *((f"barrier_{tree}_{n}", f"barrier tree, {tree.upper()}, n = {n}", 1)
       for tree in ("crr", "jr", "lr", "tian") for n in (100, 1000, 5000)),
     ("barrier_crr_1000000", "barrier tree, CRR, n = 10⁶", 1),
-    *((f"corrected_{n}", f"barrier, corrected, n = {n}", 1) for n in (1000, 5000)),
+    ("barrier_continuous", "barrier, continuous, closed form", 1),
     *((f"american_{tree}_{n}", f"American put, {tree.upper()}, n = {n}", 1)
       for tree in ("crr", "jr", "lr", "tian") for n in (100, 1000, 5000)),
     *((f"min_variance_{n}", f"minimum variance, long only, n = {n}", 1) for n in (10, 50, 200, 500)),
@@ -31,8 +31,8 @@ ROWS = [
     *((f"bootstrap_{kind}", f"bootstrap of 14 quotes, {kind.replace('_', '-')}", 1)
       for kind in ("log_linear", "linear", "cubic", "monotone_convex")),
 ]
-# Where the rivals do other work on purpose: other estimates, or a curve of other conventions.
-DIFFER = ("corrected_", "bs_engine", "bootstrap_linear", "bootstrap_cubic", "bootstrap_monotone", "greeks", "capital")
+# Rows whose rivals compute something else on purpose: a curve of other conventions.
+DIFFER = ("bs_engine", "bootstrap_linear", "bootstrap_cubic", "bootstrap_monotone", "greeks", "capital")
 
 
 def read(paths):

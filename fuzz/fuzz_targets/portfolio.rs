@@ -6,10 +6,7 @@ use libfuzzer_sys::{
     arbitrary::{self, Arbitrary},
     fuzz_target,
 };
-use quant_core::portfolio::{
-    efficient_frontier::EfficientFrontier, max_sharpe::MaxSharpe, min_variance::MinVariance,
-    target_return::TargetReturn,
-};
+use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
 use quant_fuzz::{Number, check, numbers};
 
 #[derive(Arbitrary, Debug)]
@@ -49,49 +46,48 @@ fuzz_target!(|drawn: Drawn| {
             bounds
         })
     };
-    let (lower, upper) = (bounds(&drawn.lower, drawn.fits), bounds(&drawn.upper, drawn.fits));
-    let (min_weights, max_weights) = (lower.as_deref(), upper.as_deref());
-    let (expected_returns, covariance_matrix) = (&expected_returns[..], &covariance_matrix[..]);
+    let (min_weights, max_weights) =
+        (bounds(&drawn.lower, drawn.fits), bounds(&drawn.upper, drawn.fits));
+    let Ok(covariance_matrix) = Covariance::from_rows(&covariance_matrix) else { return };
     let risk_free_rate = drawn.risk_free_rate.0;
     let target_return = drawn.target_return.0;
     check(
         &MinVariance {
-            expected_returns,
-            covariance_matrix,
-            risk_free_rate,
-            min_weights,
-            max_weights,
+            covariance_matrix: covariance_matrix.clone(),
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
         }
-        .solve(),
+        .solve()
+        .and_then(|portfolio| portfolio.with_returns(&expected_returns, risk_free_rate)),
     );
     check(
         &MaxSharpe {
-            expected_returns,
-            covariance_matrix,
+            expected_returns: expected_returns.clone(),
+            covariance_matrix: covariance_matrix.clone(),
             risk_free_rate,
-            min_weights,
-            max_weights,
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
         }
         .solve(),
     );
     check(
         &TargetReturn {
-            expected_returns,
-            covariance_matrix,
+            expected_returns: expected_returns.clone(),
+            covariance_matrix: covariance_matrix.clone(),
             risk_free_rate,
-            min_weights,
-            max_weights,
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
             target_return,
         }
         .solve(),
     );
     check(
         &EfficientFrontier {
-            expected_returns,
-            covariance_matrix,
+            expected_returns: expected_returns.clone(),
+            covariance_matrix: covariance_matrix.clone(),
             risk_free_rate,
-            min_weights,
-            max_weights,
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
         }
         .solve(),
     );

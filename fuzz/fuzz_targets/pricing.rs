@@ -7,7 +7,7 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::pricing::{
-    barrier::{BarrierOption, Direction, Handling, Knock},
+    barrier::{BarrierOption, Direction, Knock},
     batch,
     binomial::{self, Exercise, Tree},
     black_scholes::{EuropeanOption, OptionType},
@@ -17,7 +17,7 @@ use quant_core::pricing::{
 };
 use quant_fuzz::{Number, check, one};
 
-const TREES: [Tree; 4] = [Tree::Crr, Tree::Jr, Tree::Lr, Tree::Tian];
+const TREES: [Tree; 4] = [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian];
 
 #[derive(Arbitrary, Debug)]
 struct Drawn {
@@ -27,7 +27,6 @@ struct Drawn {
     n_steps: u16,
     is_up: bool,
     is_out: bool,
-    is_corrected: bool,
 }
 
 fuzz_target!(|drawn: Drawn| {
@@ -76,10 +75,9 @@ fuzz_target!(|drawn: Drawn| {
         knock: if drawn.is_out { Knock::Out } else { Knock::In },
         rebate,
     };
-    check(&barrier.price_watched_continuously());
-    check(&barrier.price_watched_discretely(n_steps));
-    let handling = if drawn.is_corrected { Handling::Corrected } else { Handling::Plain };
-    check(&barrier.price_on_tree(tree, n_steps, handling));
+    check(&barrier.price_continuous());
+    check(&barrier.price_discrete(n_steps));
+    check(&barrier.price_on_tree(tree, n_steps));
     let exchange = ExchangeOption {
         spot1: spot,
         spot2: strike,

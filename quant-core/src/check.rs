@@ -1,5 +1,6 @@
-//! The checks at the door of every public function.
+//! Checks of the arguments and the results of public functions.
 
+use crate::arithmetic::without_negative_zero;
 use crate::{Error, Result};
 
 /// Refuses infinities and NaN.
@@ -45,8 +46,11 @@ pub(crate) fn length(argument: &'static str, found: usize, expected: usize) -> R
     if found == expected { Ok(()) } else { Err(Error::Shape { argument, expected, found }) }
 }
 
-/// Hands on a result that is a finite number, with −0 made 0; refuses another as too large.
+/// Returns a finite result with −0 made 0; refuses any other as an overflow.
 pub(crate) fn result(argument: &'static str, value: f64) -> Result<f64> {
-    // −0.0 + 0.0 is +0.0, so that no answer prints as "-0.0".
-    if value.is_finite() { Ok(value + 0.0) } else { Err(Error::Overflow { argument }) }
+    if value.is_finite() {
+        Ok(without_negative_zero(value))
+    } else {
+        Err(Error::Overflow { argument })
+    }
 }

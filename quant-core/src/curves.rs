@@ -1,7 +1,7 @@
-//! Yield curves: built from values or from quoted instruments, and read at any time.
+//! Yield curves: built from values or from quoted instruments, and evaluated at any time.
 //!
-//! A [`Curve`] says what one unit of money paid after t years is worth today, in three ways that
-//! follow from each other:
+//! A [`Curve`] gives the present value of one unit of money paid after t years, in three equivalent
+//! forms:
 //!
 //! ```text
 //! discount factor   D(t) = exp(−z(t) t)
@@ -9,21 +9,24 @@
 //! forward rate      f(t) = −d ln D(t) / dt       instantaneous
 //! ```
 //!
-//! It goes through its pillars exactly, and between them as its [`Interpolation`] says; a
-//! [`NelsonSiegelSvensson`] curve of six parameters goes near them all, and smoothly. Times are
-//! years; rates may be negative. A curve is one currency's and one collateral's: there is no
-//! second curve for discounting, and there are no turns of year, futures or spreads.
+//! A curve passes through its pillars exactly; its [`Interpolation`] determines the values between
+//! them. A [`NelsonSiegelSvensson`] curve of six parameters is a smooth approximation. Times are in
+//! years; rates may be negative. Not modelled: a second curve for discounting, year-end jumps,
+//! futures, spreads.
 
 mod bootstrap;
 mod cubic;
 mod curve;
+mod forward_period;
 mod instrument;
 mod interpolation;
 mod monotone_convex;
 pub mod nelson_siegel_svensson;
 mod newton;
+mod pillars;
 
-pub use curve::{Curve, CurveType, ForwardPeriod, Pillar, Point};
+pub use curve::{Curve, CurveType, Pillar, Point};
+pub use forward_period::ForwardPeriod;
 pub use instrument::{Instrument, InstrumentKind};
 pub use interpolation::Interpolation;
 pub use nelson_siegel_svensson::NelsonSiegelSvensson;

@@ -1,4 +1,4 @@
-//! Demand and utility of a consumer who spends an income on two goods.
+//! Demand and utility of a consumer of two goods with a given income.
 //!
 //! | module | preferences |
 //! |---|---|
@@ -6,9 +6,11 @@
 //! | [`ces`] | a constant elasticity of substitution: `U = (w₁x₁^ρ + w₂x₂^ρ)^{1/ρ}`, from Leontief to nearly perfect substitutes |
 //!
 //! Incomes and prices are in one currency, quantities in units of the goods. Both computations
-//! work on logarithms of about 106 bits, so that what cancels near ρ = 0 and ρ = 1, and what
-//! would leave the range of a double on the way, costs no digits of the answer.
+//! use logarithms of about 106 bits, so that cancellation near ρ = 0 and ρ = 1 and intermediate
+//! results beyond the range of a double cost no digits of the result.
 
 pub mod ces;
 pub mod cobb_douglas;
-mod wide;
+
+pub use ces::{Ces, CesOptimum};
+pub use cobb_douglas::{CobbDouglas, CobbDouglasOptimum};

@@ -7,3 +7,6 @@
 
 pub mod shannon;
 pub mod transfer;
+
+pub use shannon::shannon_entropy;
+pub use transfer::transfer_entropy;

@@ -1,11 +1,11 @@
-//! What a computation answers when it cannot answer.
+//! The error of every computation.
 
 use thiserror::Error;
 
 /// The result of a computation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a computation refused its arguments, or could not finish.
+/// The reason why a computation refused its arguments, or could not finish.
 ///
 /// Errors are data: every variant names the argument at fault, and [`code`](Error::code) is
 /// stable across releases. The text is for people.
@@ -17,9 +17,9 @@ pub enum Error {
     Domain {
         /// The argument at fault.
         argument: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
-        /// What would have been accepted, as in "zero or a positive finite number".
+        /// The accepted values, as in "zero or a positive finite number".
         requirement: &'static str,
     },
     /// An element of a series lies outside its range.
@@ -29,9 +29,9 @@ pub enum Error {
         argument: &'static str,
         /// The position in it, from zero.
         index: usize,
-        /// What was given.
+        /// The value that was given.
         value: f64,
-        /// What would have been accepted.
+        /// The accepted values.
         requirement: &'static str,
     },
     /// A series has the wrong number of elements.
@@ -39,9 +39,9 @@ pub enum Error {
     Shape {
         /// The series at fault.
         argument: &'static str,
-        /// How many elements were needed.
+        /// The required number of elements.
         expected: usize,
-        /// How many there were.
+        /// The number of elements that were given.
         found: usize,
     },
     /// A series or a count is too short or too small for the computation.
@@ -51,7 +51,7 @@ pub enum Error {
         argument: &'static str,
         /// The smallest number that works.
         needed: usize,
-        /// What was given.
+        /// The value that was given.
         found: usize,
     },
     /// A series that must add up to a certain number does not.
@@ -59,9 +59,9 @@ pub enum Error {
     Sum {
         /// The series at fault.
         argument: &'static str,
-        /// What it adds up to.
+        /// The sum of the series.
         sum: f64,
-        /// What would have been accepted, as in "1 within 1e-6".
+        /// The accepted sums, as in "1 within 1e-6".
         requirement: &'static str,
     },
     /// A text that cannot be read: a tenor, a name.
@@ -69,9 +69,9 @@ pub enum Error {
     Text {
         /// The argument at fault.
         argument: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What would have been accepted.
+        /// The accepted values.
         requirement: &'static str,
     },
     /// A date before or after what the computation allows.
@@ -79,9 +79,9 @@ pub enum Error {
     Date {
         /// The argument at fault.
         argument: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: chrono::NaiveDate,
-        /// What would have been accepted.
+        /// The accepted values.
         requirement: &'static str,
     },
     /// Arguments that contradict each other, or one that is missing beside another.
@@ -89,7 +89,7 @@ pub enum Error {
     Conflict {
         /// The argument at fault.
         argument: &'static str,
-        /// What is wrong with it beside the others, as in "is needed where `price` is absent".
+        /// The contradiction, as in "is needed where `price` is absent".
         problem: &'static str,
     },
     /// A matrix that must be symmetric is not.
@@ -99,7 +99,7 @@ pub enum Error {
         argument: &'static str,
         /// The row of the first element that differs from its mirror image.
         row: usize,
-        /// Its column.
+        /// The column of that element.
         column: usize,
     },
     /// A matrix that must be positive semi-definite is not.
@@ -117,10 +117,10 @@ pub enum Error {
         argument: &'static str,
         /// The element of it at fault, where there is a single one.
         index: Option<usize>,
-        /// Which bound or sum fails, with its figures.
+        /// The bound or sum that fails, with its figures.
         problem: String,
     },
-    /// The answer is not a finite number.
+    /// The result is not a finite number.
     #[error("the result is beyond the range of a double, driven there by `{argument}`")]
     Overflow {
         /// The argument that drives the result out of range.
@@ -129,11 +129,11 @@ pub enum Error {
     /// An iteration stopped before it met its tolerance.
     #[error("{method} did not converge in {iterations} iterations (residual {residual:e})")]
     NoConvergence {
-        /// The method that gave up.
+        /// The method that did not converge.
         method: &'static str,
-        /// How many iterations it made.
+        /// The number of iterations.
         iterations: u32,
-        /// How far from the answer it stopped.
+        /// The residual at the last iteration.
         residual: f64,
     },
 }
@@ -198,6 +198,25 @@ impl Error {
             Self::Infeasible { index, .. } => *index,
             _ => None,
         }
+    }
+}
+
+/// Serialises the code, the argument, the index and the text. There is no deserialisation: the names
+/// of arguments are `&'static str`.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Error {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+
+        let mut fields = serializer.serialize_struct("Error", 4)?;
+        fields.serialize_field("code", self.code())?;
+        fields.serialize_field("argument", &self.argument())?;
+        fields.serialize_field("index", &self.index())?;
+        fields.serialize_field("message", &self.to_string())?;
+        fields.end()
     }
 }
 

@@ -6,9 +6,13 @@
 //! | [`fixed_bond`] | a bond with a fixed coupon: its cash flows and accrued interest |
 //! | [`treasury_bill`] | a United States Treasury bill: price, discount and yields |
 //!
-//! Rates are annual decimals (0.05 is 5 %), money is in the unit of the face value. Nothing here
-//! knows of default, of optional redemption or of tax.
+//! Rates are annual decimals (0.05 is 5 %), money is in the unit of the face value. Not modelled:
+//! default, optional redemption, tax.
 
 pub mod bond_yield;
 pub mod fixed_bond;
 pub mod treasury_bill;
+
+pub use bond_yield::{BondMeasures, YieldConvention};
+pub use fixed_bond::{CashFlow, CashFlowKind, CashFlows, FixedBond};
+pub use treasury_bill::{BillValuation, Quote, TreasuryBill};

@@ -1,14 +1,12 @@
 //! Finite-difference derivatives.
 //!
 //! The value is the difference quotient itself at the step that was asked for, correctly rounded
-//! in all but the rarest cases, and not an estimate of the derivative. Subtracting two values of
-//! the function loses every digit for a small step; each quotient has a closed form that does not
-//! subtract, and that form is evaluated here in double-double arithmetic of unlimited range.
+//! in all but the rarest cases, and not an estimate of the derivative. The difference of
+//! two values of the function loses every digit for a small step; each quotient has a closed form
+//! without that difference, which is evaluated in double-double arithmetic of unlimited range.
 //!
 //! Not modelled: automatic choice of the step, higher orders, functions given by the caller.
 
 pub mod derivative;
 
-pub(crate) mod double_double;
-pub(crate) mod elementary;
-pub(crate) mod scaled;
+pub use derivative::{Function, Scheme, derivative};

@@ -15,11 +15,8 @@ use quant_core::instruments::bond_yield::YieldConvention;
 use quant_core::instruments::fixed_bond::FixedBond;
 use quant_core::instruments::treasury_bill::{Quote, TreasuryBill};
 use quant_core::numerical::derivative::{Function, Scheme, derivative};
-use quant_core::portfolio::efficient_frontier::EfficientFrontier;
-use quant_core::portfolio::max_sharpe::MaxSharpe;
-use quant_core::portfolio::min_variance::MinVariance;
-use quant_core::portfolio::target_return::TargetReturn;
-use quant_core::pricing::barrier::{BarrierOption, Direction, Handling, Knock, Tree};
+use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
+use quant_core::pricing::barrier::{BarrierOption, Direction, Knock, Tree};
 use quant_core::pricing::binomial::{self, Exercise};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_core::pricing::implied_volatility::QuotedOption;
@@ -133,7 +130,7 @@ fn pricing(lines: &mut Lines) {
         let prices = option.prices().expect("prices");
         lines.add("margrabe", correlation, &[prices.call, prices.put]);
     }
-    for tree in [Tree::Crr, Tree::Jr, Tree::Lr, Tree::Tian] {
+    for tree in [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian] {
         let put = european(OptionType::Put, EUROPEAN[0]);
         let american = binomial::price(&put, Exercise::American, tree, 101).expect("a price");
         let barrier = BarrierOption {
@@ -143,10 +140,9 @@ fn pricing(lines: &mut Lines) {
             knock: Knock::Out,
             rebate: 1.5,
         };
-        let on_tree = |handling| barrier.price_on_tree(tree, 101, handling).expect("a price");
-        let watched = barrier.price_watched_continuously().expect("a price");
-        let found = [american, on_tree(Handling::Plain), on_tree(Handling::Corrected), watched];
-        lines.add("trees and barriers", tree, &found);
+        let on_tree = barrier.price_on_tree(tree, 101).expect("a price");
+        let continuous = barrier.price_continuous().expect("a price");
+        lines.add("trees and barriers", tree, &[american, on_tree, continuous]);
     }
     let call = BarrierOption {
         option: european(OptionType::Call, EUROPEAN[0]),
@@ -156,8 +152,8 @@ fn pricing(lines: &mut Lines) {
         rebate: 0.0,
     };
     for observations in [1, 12, 252] {
-        let found = call.price_watched_discretely(observations).expect("a price");
-        lines.add("barrier watched on dates", observations, &[found]);
+        let found = call.price_discrete(observations).expect("a price");
+        lines.add("barrier monitored on dates", observations, &[found]);
     }
 }
 
@@ -194,36 +190,39 @@ fn others(lines: &mut Lines) {
 
 fn portfolios(lines: &mut Lines) {
     let covariance_matrix =
-        &[vec![0.04, 0.006, -0.002], vec![0.006, 0.01, 0.001], vec![-0.002, 0.001, 0.0225]];
-    let expected_returns: &[f64] = &[0.09, 0.05, 0.07];
-    let (risk_free_rate, min_weights, max_weights) =
-        (0.02, Some(&[0.0; 3][..]), Some(&[0.6; 3][..]));
+        Covariance::from([[0.04, 0.006, -0.002], [0.006, 0.01, 0.001], [-0.002, 0.001, 0.0225]]);
+    let expected_returns = vec![0.09, 0.05, 0.07];
+    let (risk_free_rate, min_weights, max_weights) = (0.02, Some(vec![0.0; 3]), Some(vec![0.6; 3]));
     let problem = MinVariance {
-        expected_returns,
-        covariance_matrix,
-        risk_free_rate,
-        min_weights,
-        max_weights,
+        covariance_matrix: covariance_matrix.clone(),
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
     };
     let target = TargetReturn {
-        expected_returns,
-        covariance_matrix,
+        expected_returns: expected_returns.clone(),
+        covariance_matrix: covariance_matrix.clone(),
         risk_free_rate,
-        min_weights,
-        max_weights,
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
         target_return: 0.075,
     };
-    let sharpe =
-        MaxSharpe { expected_returns, covariance_matrix, risk_free_rate, min_weights, max_weights };
-    let frontier = EfficientFrontier {
-        expected_returns,
-        covariance_matrix,
+    let sharpe = MaxSharpe {
+        expected_returns: expected_returns.clone(),
+        covariance_matrix: covariance_matrix.clone(),
         risk_free_rate,
-        min_weights,
-        max_weights,
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
     };
+    let frontier = EfficientFrontier {
+        expected_returns: expected_returns.clone(),
+        covariance_matrix: covariance_matrix.clone(),
+        risk_free_rate,
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
+    };
+    let least = problem.solve().and_then(|least| least.with_returns(&expected_returns, 0.02));
     let mut found = vec![
-        ("minimum variance", problem.solve().expect("a portfolio")),
+        ("minimum variance", least.expect("a portfolio")),
         ("target return", target.solve().expect("a portfolio")),
         ("maximum Sharpe ratio", sharpe.solve().expect("a portfolio")),
     ];

@@ -1,4 +1,4 @@
-//! European and American options on trees, and barriers watched on some dates, against mpmath,
+//! European and American options on trees, and discretely monitored barriers, against mpmath,
 //! QuantLib and quadrature: `tests/golden/generate/binomial.py`.
 
 use quant_core::pricing::barrier::{BarrierOption, Direction, Knock};
@@ -40,9 +40,9 @@ fn hold_trees(name: &str, at_least: usize, tolerance: f64) -> Largest {
     let mut largest = Largest::default();
     for row in golden::rows(name, at_least) {
         let tree = match row.text("tree") {
-            "CRR" => Tree::Crr,
-            "JR" => Tree::Jr,
-            "LR" => Tree::Lr,
+            "CRR" => Tree::CoxRossRubinstein,
+            "JR" => Tree::JarrowRudd,
+            "LR" => Tree::LeisenReimer,
             "TIAN" => Tree::Tian,
             name => panic!("no tree is called {name}"),
         };
@@ -76,7 +76,7 @@ fn trees_of_many_steps_lead_to_the_american_price() {
     let mut largest = Largest::default();
     for row in golden::rows("binomial_american", 40) {
         let option = option(&row);
-        let found = price(&option, Exercise::American, Tree::Lr, 2001).expect("a price");
+        let found = price(&option, Exercise::American, Tree::LeisenReimer, 2001).expect("a price");
         let error = (found - row.get::<f64>("price")).abs() / option.spot;
         largest.see(&row, error, LIMIT_TOLERANCE, &found);
     }
@@ -98,14 +98,14 @@ fn the_correction_for_dates_misses_by_the_order_of_one_over_their_number() {
             rebate: row.get("rebate"),
         };
         let (expected, dates) = (row.get::<f64>("price"), row.get::<usize>("observations"));
-        let found = option.price_watched_discretely(dates).expect("a price");
-        let always = option.price_watched_continuously().expect("a price");
+        let found = option.price_discrete(dates).expect("a price");
+        let always = option.price_continuous().expect("a price");
         let error = (found - expected).abs() / option.option.spot * dates as f64;
         largest.see(&row, error, DATES_TOLERANCE, &found);
         missed += (found - expected).abs();
         changed += (always - expected).abs();
     }
-    // What is left of the error of taking the barrier to be watched always.
+    // The remaining error of the approximation by a continuously monitored barrier.
     assert!(missed < 0.1 * changed, "{missed} of {changed}");
     println!(
         "dates: largest error {largest} of the spot over the dates, {missed} of {changed} left"

@@ -1,9 +1,6 @@
 //! Portfolios along the efficient frontier: `tests/golden/generate/frontier.py`.
 
-use quant_core::portfolio::{
-    efficient_frontier::EfficientFrontier, max_sharpe::MaxSharpe, min_variance::Portfolio,
-    target_return::TargetReturn,
-};
+use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, Portfolio, TargetReturn};
 use quant_tests::golden::{self, Largest};
 
 /// The largest accepted error of a weight, in units of the largest weight.
@@ -17,8 +14,9 @@ const VOLATILITY_TOLERANCE: f64 = 1.0;
 fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
     let [returns, covariance, lower, upper, parameter] = fields else { panic!("five fields") };
     let covariance: Vec<Vec<f64>> = covariance.chunks(returns.len()).map(<[f64]>::to_vec).collect();
-    let (expected_returns, covariance_matrix) = (&returns[..], &covariance[..]);
-    let (min_weights, max_weights) = (Some(&lower[..]), Some(&upper[..]));
+    let covariance_matrix = Covariance::from_rows(&covariance).expect("a square matrix");
+    let expected_returns = returns.clone();
+    let (min_weights, max_weights) = (Some(lower.clone()), Some(upper.clone()));
     let (risk_free_rate, target_return) = (parameter[0], parameter[0]);
     match kind {
         "target" => {

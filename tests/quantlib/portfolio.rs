@@ -1,6 +1,6 @@
 //! Minimum-variance weights against mpmath and quadprog: `tests/golden/generate/portfolio.py`.
 
-use quant_core::portfolio::min_variance::MinVariance;
+use quant_core::portfolio::{Covariance, MinVariance};
 use quant_tests::golden::{self, Largest};
 
 /// The largest accepted error of a weight, in units of the largest weight.
@@ -16,13 +16,12 @@ fn weights_agree_with_exact_active_sets() {
             row.texts().map(|text| row.list::<f64>(text));
         let rows: Vec<Vec<f64>> = covariance.chunks(expected.len()).map(<[f64]>::to_vec).collect();
         let portfolio = MinVariance {
-            expected_returns: &vec![0.0; expected.len()],
-            covariance_matrix: &rows,
-            risk_free_rate: 0.0,
-            min_weights: Some(&lower),
-            max_weights: Some(&upper),
+            covariance_matrix: Covariance::from_rows(&rows).expect("a square matrix"),
+            min_weights: Some(lower.clone()),
+            max_weights: Some(upper.clone()),
         }
         .solve()
+        .and_then(|portfolio| portfolio.with_returns(&vec![0.0; expected.len()], 0.0))
         .expect("a portfolio");
 
         let scale = expected.iter().fold(0.0_f64, |scale, weight| scale.max(weight.abs()));

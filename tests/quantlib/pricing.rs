@@ -1,6 +1,6 @@
 //! Options against mpmath and QuantLib: `tests/golden/generate/pricing.py` and those beside it.
 
-use quant_core::pricing::barrier::{BarrierOption, Direction, Handling, Knock, Tree};
+use quant_core::pricing::barrier::{BarrierOption, Direction, Knock, Tree};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_core::pricing::implied_volatility::QuotedOption;
 use quant_core::pricing::margrabe::ExchangeOption;
@@ -55,9 +55,9 @@ fn barrier(row: &Row) -> BarrierOption {
 
 fn tree(name: &str) -> Tree {
     match name {
-        "CRR" => Tree::Crr,
-        "JR" => Tree::Jr,
-        "LR" => Tree::Lr,
+        "CRR" => Tree::CoxRossRubinstein,
+        "JR" => Tree::JarrowRudd,
+        "LR" => Tree::LeisenReimer,
         "TIAN" => Tree::Tian,
         _ => panic!("no tree is called {name}"),
     }
@@ -66,7 +66,7 @@ fn tree(name: &str) -> Tree {
 /// The price of the row's option on the row's tree.
 fn price_on_tree(row: &Row, option: &BarrierOption) -> f64 {
     let (tree, n_steps) = (tree(row.text("tree")), row.get("n_steps"));
-    option.price_on_tree(tree, n_steps, Handling::Plain).expect("a price")
+    option.price_on_tree(tree, n_steps).expect("a price")
 }
 
 /// The distance of two prices as a part of `scale`.
@@ -183,11 +183,11 @@ fn exchange_options_agree_with_fifty_digits() {
 }
 
 #[test]
-fn continuously_watched_barriers_agree_with_quantlib() {
+fn continuously_monitored_barriers_agree_with_quantlib() {
     let mut largest = Largest::default();
     for row in golden::rows("pricing_barrier_continuous", 20) {
         let (option, price) = (barrier(&row), row.get::<f64>("price"));
-        let found = option.price_watched_continuously().expect("a price");
+        let found = option.price_continuous().expect("a price");
         let error = error(found, price, price + option.option.spot);
         largest.see(&row, error, CONTINUOUS_TOLERANCE, &found);
     }
@@ -233,7 +233,7 @@ fn european_options_agree_with_printed_figures() {
 fn continuous_barriers_agree_with_printed_figures() {
     let mut largest = Largest::default();
     for row in golden::rows("published_barrier", 12) {
-        let found = barrier(&row).price_watched_continuously().expect("a price");
+        let found = barrier(&row).price_continuous().expect("a price");
         let printed: f64 = row.get("price");
         largest.see(&row, (found - printed).abs(), row.get("printed_to"), &found);
     }

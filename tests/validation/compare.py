@@ -39,7 +39,7 @@ SOUND = {
     "/quantlib/pricing/binomial/barrier": {
         "spot": 100.0, "strike": 100.0, "risk_free_rate": 0.05, "dividend_yield": 0.02, "volatility": 0.25,
         "time_to_maturity": 1.0, "n_steps": 50, "option_type": "put", "barrier": 85.0, "is_knock_in": False,
-        "is_down": True, "rebate": 0.0, "method": "CRR", "barrier_handling": "plain"},
+        "is_down": True, "rebate": 0.0, "method": "CRR", "barrier_monitoring": "tree"},
     "/quantlib/pricing/margrabe": {
         "S1": 100.0, "S2": 95.0, "q1": 0.02, "q2": 0.01, "sigma1": 0.3, "sigma2": 0.2, "rho": 0.5,
         "time_to_maturity": 1.0},

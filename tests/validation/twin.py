@@ -177,9 +177,9 @@ class Tree(Enum):
     TIAN = "TIAN"
 
 
-class BarrierHandling(Enum):
-    PLAIN = "plain"
-    CORRECTED = "corrected"
+class BarrierMonitoring(Enum):
+    TREE = "tree"
+    CONTINUOUS = "continuous"
 
 
 class Function(Enum):
@@ -292,7 +292,7 @@ class BarrierOption(Body):
     is_down: Truth
     rebate: NotNegative = 0
     method: Tree = Tree.CRR
-    barrier_handling: BarrierHandling = BarrierHandling.PLAIN
+    barrier_monitoring: BarrierMonitoring = BarrierMonitoring.TREE
 
 
 class ExchangeOption(Body):

@@ -1,35 +1,36 @@
-//! The discount factors at which instruments are worth their quotes.
+//! The bootstrap: the discount factors at which instruments have their quoted rates.
 
 use std::ops::Range;
 
-use super::{
-    Instrument, InstrumentKind, Interpolation, instrument::Flow, interpolation::Interpolant, newton,
-};
+use super::instrument::{Flow, Instrument, InstrumentKind};
+use super::interpolation::{Interpolant, Interpolation};
+use super::newton;
 use crate::{Error, Result};
 
-/// Newton steps below this are the last: the next would be about the square.
+/// The step of Newton's method that is the last: the next would be about its square.
 const STEP_TOLERANCE: f64 = 1e-9;
 
-/// Newton steps after which a pillar is given up; about four are needed.
-const MOST_STEPS: u32 = 100;
+/// The largest number of Newton steps for a pillar; about four are needed.
+const MAX_STEPS: u32 = 100;
 
-/// Sweeps end where no pillar moves by more than a few roundings.
+/// The largest change of a pillar, in roundings, at which the sweeps end.
 const SWEEP_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 
-/// What the pillars of long or uneven curves may go on moving by, from roundings alone.
+/// The change of the pillars of long or uneven curves from one sweep to the next that may be
+/// rounding alone.
 const ROUNDING_FLOOR: f64 = 1e-13;
 
-/// Sweeps after which Newton's method is tried. Eight are usual; those that take more converge so
-/// slowly that a small move would not mean a small error.
+/// The number of sweeps after which Newton's method is tried. Eight are usual; a curve that takes
+/// more converges so slowly that a small change does not imply a small error.
 const SLOW_SWEEPS: u32 = 20;
 
-/// Sweeps after which a curve is given up, where Newton's method found none either; fewer where
-/// there are more than 100,000 payments, so that no request runs for seconds.
+/// The largest number of sweeps where Newton's method fails as well; fewer for more than 100,000
+/// payments, so that no call runs for seconds.
 const MOST_SWEEPS: u32 = 100;
 const MOST_SWEPT_PAYMENTS: usize = 10_000_000;
 
-/// Discount factors that the slopes of Newton's method may cost, so that no request runs for
-/// seconds; a market's usual pillars cost a few hundred.
+/// The largest number of discount factors that the slopes of Newton's method may need, so that no
+/// call runs for seconds; the usual pillars of a market need a few hundred.
 const MOST_FACTORS: usize = 300_000;
 
 /// Returns minus the logarithms of the discount factors at the instruments' maturities.
@@ -57,7 +58,7 @@ fn largest_move(before: &[f64], after: &[f64]) -> f64 {
 /// the pillars one after the other. For curves that are such lines the corrections are zero.
 struct Bootstrap<'a> {
     instruments: &'a [Instrument],
-    /// When something is paid, in order and each time once.
+    /// The times of payment in ascending order, without repetition.
     payments: Vec<Payment>,
     flows: Vec<Flow>,
     /// The payment at which each flow is due.
@@ -72,7 +73,7 @@ struct Bootstrap<'a> {
 /// `before · exponents[next − 1] + weight · exponents[next] + correction`.
 struct Payment {
     time: f64,
-    /// The first pillar that is not before it.
+    /// The first pillar that is not before the payment.
     next: usize,
     before: f64,
     weight: f64,
@@ -288,7 +289,7 @@ impl Unknown {
             return Ok(Some(outside));
         }
         let mut exponent = near.unwrap_or(outside);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let step = self.newton_step(exponent);
             exponent += step;
             // Not finite ends it too: the caller refuses it.
@@ -296,11 +297,7 @@ impl Unknown {
                 return Ok(Some(exponent));
             }
         }
-        Err(Error::NoConvergence {
-            method: "bootstrap",
-            iterations: MOST_STEPS,
-            residual: exponent,
-        })
+        Err(Error::NoConvergence { method: "bootstrap", iterations: MAX_STEPS, residual: exponent })
     }
 
     /// One step for the logarithms of the two sides of the equation, with its negative terms
@@ -361,7 +358,7 @@ mod tests {
         Curve::bootstrap("2024-01-31".parse::<NaiveDate>().unwrap(), instruments, shape)
     }
 
-    /// What an instrument is worth on a curve, per unit; 0 at its quote.
+    /// Returns the value of an instrument on a curve, per unit; 0 at its quote.
     fn value(curve: &Curve, instrument: &Instrument) -> f64 {
         let factor = |time: f64| curve.at(time).unwrap().discount_factor;
         let mut flows = Vec::new();
@@ -430,12 +427,12 @@ mod tests {
         assert_eq!(refused(&[]), ("too_few", "instruments", None));
         assert_eq!(refused(&[deposit("0M", 0.03)]), at(0));
         assert_eq!(refused(&[deposit("-3M", 0.03)]), at(0));
-        assert_eq!(refused(&[good.clone(), deposit("6M", 0.03)]), at(1));
-        assert_eq!(refused(&[good.clone(), deposit("3M", 0.03)]), at(1));
-        assert_eq!(refused(&[good.clone(), swap("8000Y", 0.03, 1)]), at(1));
-        assert_eq!(refused(&[good.clone(), deposit("1Y", -1.0)]), at(1));
-        assert_eq!(refused(&[good.clone(), deposit("1Y", f64::NAN)]), at(1));
-        assert_eq!(refused(&[good.clone(), swap("1Y", f64::NEG_INFINITY, 2)]), at(1));
+        assert_eq!(refused(&[good, deposit("6M", 0.03)]), at(1));
+        assert_eq!(refused(&[good, deposit("3M", 0.03)]), at(1));
+        assert_eq!(refused(&[good, swap("8000Y", 0.03, 1)]), at(1));
+        assert_eq!(refused(&[good, deposit("1Y", -1.0)]), at(1));
+        assert_eq!(refused(&[good, deposit("1Y", f64::NAN)]), at(1));
+        assert_eq!(refused(&[good, swap("1Y", f64::NEG_INFINITY, 2)]), at(1));
         // The payments before the last are worth more than 1 already.
         assert_eq!(refused(&[swap("1Y", 0.05, 1), swap("2Y", 1.2, 1)]), at(1));
         let many: Vec<Instrument> =

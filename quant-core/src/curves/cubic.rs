@@ -1,13 +1,13 @@
 //! The natural cubic spline.
 
-/// The second derivatives of the natural cubic spline at its knots, which are 0 at both ends.
+/// Returns the second derivatives of the natural cubic spline at its knots, which are 0 at both ends.
 ///
 /// The tridiagonal system is diagonally dominant, so elimination needs no pivots (Press et al.
 /// 2007, "Numerical Recipes", section 3.3).
 pub(super) fn natural_curvatures(knots: &[f64], values: &[f64]) -> Vec<f64> {
     let count = knots.len();
     let mut curvatures = vec![0.0; count];
-    // What a row of the system leaves of the unknown after it.
+    // The coefficient of the next unknown in each row after elimination.
     let mut carried = vec![0.0; count];
     let slope = |i: usize| (values[i + 1] - values[i]) / (knots[i + 1] - knots[i]);
     for i in 1..count.saturating_sub(1) {
@@ -22,8 +22,8 @@ pub(super) fn natural_curvatures(knots: &[f64], values: &[f64]) -> Vec<f64> {
     curvatures
 }
 
-/// How far the spline is from the straight line between two knots, and the slope of that distance,
-/// at the part `weight` of the way from the first to the second.
+/// Returns the distance of the spline from the straight line between two knots, and the slope of
+/// that distance, at the fraction `weight` of the way from the first knot to the second.
 pub(super) fn bend(knots: &[f64], curvatures: &[f64], weight: f64) -> (f64, f64) {
     let width = knots[1] - knots[0];
     let rest = 1.0 - weight;

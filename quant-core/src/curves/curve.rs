@@ -1,10 +1,10 @@
-//! A curve: its pillars, and what it says at any time.
+//! The yield curve: its pillars and its values at any time.
 
-use super::{
-    Instrument, Interpolation,
-    bootstrap::bootstrap,
-    interpolation::{Interpolant, pillar_before},
-};
+use super::bootstrap::bootstrap;
+use super::instrument::Instrument;
+use super::interpolation::{Interpolant, Interpolation};
+use super::pillars::{pillar_before, require_increasing};
+use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
     time::{NaiveDate, require_year},
@@ -12,24 +12,27 @@ use crate::{
 use dates::{dates, years_until};
 use values::{exponents, require_values};
 
-pub use forward_period::ForwardPeriod;
 pub use values::CurveType;
 
 mod dates;
-mod forward_period;
 mod values;
 
 /// A yield curve.
+///
+/// With the feature `serde` a curve is serialised with its fitted interpolation, so that it reads the
+/// same bits afterwards. Deserialisation does not check the numbers.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Curve {
     reference_date: NaiveDate,
     pillars: Vec<Pillar>,
-    interpolant: Interpolant,
+    pub(super) interpolant: Interpolant,
 }
 
-/// What a curve says at one of its pillars.
-#[derive(Clone, Debug, PartialEq)]
+/// The values of a curve at one of its pillars.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Pillar {
     /// Time from the reference date, in years.
     pub tenor: f64,
@@ -43,9 +46,10 @@ pub struct Pillar {
     pub forward_rate: f64,
 }
 
-/// What a curve says at some time.
-#[derive(Clone, Debug, PartialEq)]
+/// The values of a curve at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Point {
     /// Time from the reference date, in years.
     pub tenor: f64,
@@ -60,8 +64,8 @@ pub struct Point {
 impl Curve {
     /// Returns the curve through the given values.
     ///
-    /// `tenors` are years from the reference date, positive and increasing; `values` are what
-    /// `curve_type` says, one for each tenor, and come back unchanged at their pillars.
+    /// `tenors` are years from the reference date, positive and increasing; `values` are of
+    /// the kind `curve_type`, one for each tenor, and are returned unchanged at their pillars.
     ///
     /// The date of a pillar is the reference date moved by the whole months of its tenor, the day
     /// clipped to the month's end, and then by the remaining part of a month, as that part of the
@@ -108,10 +112,10 @@ impl Curve {
         let exponents = exponents(tenors, values, curve_type);
         let mut curve =
             Self::through("values", reference_date, tenors, dates, &exponents, interpolation)?;
-        // What was given is handed back as it was, not through a logarithm and a division.
+        // A given value is returned unchanged, without the roundings of a logarithm and a division.
         for (pillar, &value) in curve.pillars.iter_mut().zip(values) {
             match curve_type {
-                CurveType::Zero => pillar.zero_rate = value + 0.0,
+                CurveType::Zero => pillar.zero_rate = without_negative_zero(value),
                 CurveType::Discount => pillar.discount_factor = value,
                 CurveType::Forward => {}
             }
@@ -188,7 +192,7 @@ impl Curve {
         Self::through("instruments", reference_date, &tenors, dates?, &exponents, interpolation)
     }
 
-    /// Returns what the curve says at a time, before, between and beyond its pillars.
+    /// Returns the values of the curve at a time, before, between and beyond its pillars.
     ///
     /// The tenor is in years from the reference date. At 0 the discount factor is 1 and the zero
     /// rate is its limit, the forward rate. At a pillar the zero rate and the discount factor are
@@ -222,7 +226,7 @@ impl Curve {
         };
         Ok(Point {
             // A tenor of −0 is 0.
-            tenor: tenor + 0.0,
+            tenor: without_negative_zero(tenor),
             zero_rate: check::result("tenor", zero_rate)?,
             discount_factor: check::result("tenor", discount_factor)?,
             forward_rate,
@@ -261,19 +265,19 @@ impl Curve {
         Ok(years_until(self.reference_date, date))
     }
 
-    /// The pillars in order of time: those given, or the maturities of the instruments.
+    /// Returns the pillars in order of time: those given, or the maturities of the instruments.
     #[must_use]
     pub fn pillars(&self) -> &[Pillar] {
         &self.pillars
     }
 
-    /// The date at which the discount factor is 1.
+    /// Returns the date at which the discount factor is 1.
     #[must_use]
     pub fn reference_date(&self) -> NaiveDate {
         self.reference_date
     }
 
-    /// The curve with these logarithms of its discount factors, negated, at its pillars.
+    /// Returns the curve with these negated logarithms of the discount factors at its pillars.
     fn through(
         argument: &'static str,
         reference_date: NaiveDate,
@@ -301,44 +305,19 @@ impl Curve {
     }
 }
 
-/// Refuses a series that is empty, or at its first element that is not positive or not above the
-/// one before.
-pub(super) fn require_increasing(argument: &'static str, tenors: &[f64]) -> Result<()> {
-    if tenors.is_empty() {
-        return Err(Error::TooFew { argument, needed: 1, found: 0 });
-    }
-    check::each(argument, tenors, "a positive finite number of years", |tenor| {
-        tenor.is_finite() && tenor > 0.0
-    })?;
-    match tenors.windows(2).position(|pair| pair[1] <= pair[0]) {
-        None => Ok(()),
-        Some(before) => Err(Error::Element {
-            argument,
-            index: before + 1,
-            value: tenors[before + 1],
-            requirement: "longer than the one before",
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    pub(super) const SHAPES: [Interpolation; 4] = [
-        Interpolation::Linear,
-        Interpolation::LogLinear,
-        Interpolation::Cubic,
-        Interpolation::MonotoneConvex,
-    ];
+    const SHAPES: &[Interpolation] = Interpolation::ALL;
 
     fn today() -> NaiveDate {
         "2024-01-31".parse().unwrap()
     }
 
-    pub(super) fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
+    fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
         Curve::from_values(today(), tenors, rates, CurveType::Zero, shape).unwrap()
     }
 
@@ -384,7 +363,7 @@ mod tests {
 
     #[test]
     fn one_pillar_is_a_flat_curve_in_every_shape() {
-        for shape in SHAPES {
+        for &shape in SHAPES {
             let curve = zero_curve(&[2.0], &[-0.01], shape);
             for tenor in [0.0, 1.0, 2.0, 30.0] {
                 let point = curve.at(tenor).unwrap();
@@ -414,7 +393,7 @@ mod tests {
     fn what_was_given_comes_back_at_its_pillar() {
         let (tenors, rates) = ([0.1, 0.7, 3.0, 9.0], [0.031, 0.033, -0.007, 0.0]);
         let factors = [0.997, 0.971, 1.003, 0.61];
-        for shape in SHAPES {
+        for &shape in SHAPES {
             let curve = zero_curve(&tenors, &rates, shape);
             let discounts =
                 Curve::from_values(today(), &tenors, &factors, CurveType::Discount, shape);
@@ -444,7 +423,7 @@ mod tests {
 
     #[test]
     fn zero_rates_leave_no_minus_zero() {
-        for shape in SHAPES {
+        for &shape in SHAPES {
             let curve = zero_curve(&[1.0, 2.0, 3.0], &[-0.0, 0.0, -0.0], shape);
             for tenor in [-0.0, 0.5, 1.0, 1.5, 4.0] {
                 let Point { tenor, zero_rate, discount_factor, forward_rate } =
@@ -508,7 +487,7 @@ mod tests {
             let log = |tenor: f64| curve.at(tenor).unwrap().zero_rate * tenor;
             let slope = (log(tenor + step) - log(tenor)) / step;
             let forward = |part: f64| curve.at(tenor + part * step).unwrap().forward_rate;
-            // Where a forward turns sharply it is not straight over the step.
+            // A forward with a kink is not straight over the step.
             let middle = forward(0.5);
             let turn = (forward(0.0) - middle).abs() + (forward(1.0) - middle).abs();
             prop_assert!((middle - slope).abs() <= 1e-9 * (1.0 + log(tenor).abs()) + turn);

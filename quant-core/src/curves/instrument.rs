@@ -1,40 +1,42 @@
 //! The instruments from which a curve is bootstrapped.
 
+use crate::named::named;
 use crate::{
     Error, Result,
     time::{NaiveDate, schedule::Frequency, tenor::Tenor},
 };
 
-/// Cash flows beyond which a bootstrap is refused, so that no request runs for seconds.
+/// The largest number of cash flows of a bootstrap, so that no call runs for seconds.
 const MOST_CASH_FLOWS: usize = 1_000_000;
 
 /// A quoted instrument that starts on the curve's reference date.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Instrument {
-    /// What is quoted.
+    /// Kind of the instrument.
     pub kind: InstrumentKind,
-    /// When it matures; longer than nothing.
+    /// Time to maturity; positive.
     pub tenor: Tenor,
     /// The rate, annual, 0.05 being 5 %; of any sign, with a positive discount factor.
     pub rate: f64,
-    /// How often the fixed side of a swap pays; a deposit ignores it.
+    /// Frequency of the fixed payments of a swap; without effect for a deposit.
     pub frequency: Frequency,
 }
 
-/// What is quoted.
+/// The kind of a quoted instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum InstrumentKind {
     /// A deposit: simple interest, paid at maturity.
     Deposit,
-    /// A par swap: fixed payments against the curve's own forwards.
+    /// A par swap: fixed payments against the forwards of the same curve.
     Swap,
 }
 
+named!(InstrumentKind, "kind", Deposit = "deposit", Swap = "swap");
+
 /// A payment of the fixed side of a swap.
 pub(super) struct Flow {
-    /// When, in years.
+    /// Time of the payment, in years.
     pub(super) time: f64,
     /// The length of its period in years.
     pub(super) accrual: f64,
@@ -46,7 +48,7 @@ impl Instrument {
         years(self.tenor.total_months(), self.tenor.total_days())
     }
 
-    /// When it matures.
+    /// Returns the maturity date.
     pub(super) fn maturity(&self, index: usize, reference_date: NaiveDate) -> Result<NaiveDate> {
         self.tenor.add_to(reference_date).map_err(|_| {
             self.refusal(index, self.time(), "a tenor that leads to a date in the years 1 to 9999")

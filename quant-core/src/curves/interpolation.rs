@@ -1,13 +1,15 @@
-//! The shapes a curve may take between its pillars.
+//! Interpolation of a curve between its pillars.
 
-use super::{cubic, monotone_convex::MonotoneConvex};
+use super::cubic;
+use super::monotone_convex::MonotoneConvex;
+use super::pillars::pillar_before;
+use crate::named::named;
 
-/// The points of Gauss's rule of two lie at plus and minus one by the root of three.
+/// `1/√3`: the points of the Gauss–Legendre rule of order two are ± this number.
 const GAUSS_POINT: f64 = 0.577_350_269_189_625_8;
 
-/// How a curve goes from pillar to pillar.
+/// The interpolation between pillars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Interpolation {
     /// The zero rate is linear between pillars and constant before the first and after the last.
     Linear,
@@ -22,6 +24,15 @@ pub enum Interpolation {
     MonotoneConvex,
 }
 
+named!(
+    Interpolation,
+    "interpolation",
+    Linear = "linear",
+    LogLinear = "log_linear",
+    Cubic = "cubic",
+    MonotoneConvex = "monotone_convex"
+);
+
 /// A curve at one time.
 pub(super) struct Reading {
     /// The zero rate times the time: minus the logarithm of the discount factor.
@@ -33,12 +44,14 @@ pub(super) struct Reading {
 
 /// A curve through its pillars.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Interpolant {
     times: Vec<f64>,
     shape: Shape,
 }
 
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Shape {
     Linear { zero_rates: Vec<f64> },
     LogLinear { exponents: Vec<f64> },
@@ -83,7 +96,7 @@ impl Interpolant {
         }
     }
 
-    /// By how much the exponent rises between two times, the second after the first.
+    /// Returns the increase of the exponent between two times, the second after the first.
     ///
     /// Whole intervals between pillars are the difference of their exponents; the rest is the
     /// integral of the forward rate, so that a short time costs no digits.
@@ -104,18 +117,18 @@ impl Interpolant {
     /// The integral of the forward rate over times before the pillar `next` and after the one
     /// before it.
     fn integral(&self, next: usize, start: f64, end: f64) -> f64 {
-        let turn = match &self.shape {
-            Shape::MonotoneConvex(curve) => curve.turn(next),
+        let knot = match &self.shape {
+            Shape::MonotoneConvex(curve) => curve.knot(next),
             _ => None,
         };
-        match turn.filter(|&turn| start < turn && turn < end) {
-            Some(turn) => self.smooth_integral(start, turn) + self.smooth_integral(turn, end),
+        match knot.filter(|&knot| start < knot && knot < end) {
+            Some(knot) => self.smooth_integral(start, knot) + self.smooth_integral(knot, end),
             None => self.smooth_integral(start, end),
         }
     }
 
-    /// Gauss's rule of two points, which is exact for cubics: and no forward rate is of a higher
-    /// degree.
+    /// Returns the integral by the Gauss–Legendre rule of order two, which is exact for cubics: no
+    /// forward rate is of a higher degree.
     fn smooth_integral(&self, start: f64, end: f64) -> f64 {
         let (middle, half) = (0.5 * start + 0.5 * end, 0.5 * (end - start));
         let away = half * GAUSS_POINT;
@@ -148,16 +161,11 @@ impl Interpolant {
         let end = next.min(exponents.len() - 1);
         let (time_before, before) = pillar_before(&self.times, exponents, end);
         let forward_rate = (exponents[end] - before) / (self.times[end] - time_before);
-        // After the last pillar the line goes on from there.
+        // After the last pillar the line continues from that pillar.
         let (start, from) =
             if next > end { (self.times[end], exponents[end]) } else { (time_before, before) };
         reading(time, from + forward_rate * (time - start), forward_rate)
     }
-}
-
-/// The pillar before this one; the reference date before the first.
-pub(super) fn pillar_before(times: &[f64], exponents: &[f64], index: usize) -> (f64, f64) {
-    if index == 0 { (0.0, 0.0) } else { (times[index - 1], exponents[index - 1]) }
 }
 
 /// A reading whose zero rate at the reference date is its limit, the forward rate.

@@ -2,21 +2,22 @@
 //!
 //! In each interval the forward is the interval's average, the discrete forward that the pillars
 //! imply, and a deviation from it that starts and ends at given values and integrates to zero.
-//! The deviation is built of parabolas and constants so that the forward has no wiggle that the
-//! data do not ask for, and does not change its sign within an interval.
+//! The deviation consists of parabolas and constants so that the forward does not oscillate more than
+//! the data, and does not change its sign within an interval.
 //!
 //! Hagan and West bound the forwards at the pillars so that positive data give positive forwards.
 //! Here the bound is mirrored for negative data, and between data of both signs the forward is 0:
-//! so negative rates are treated as positive ones are, and the curve moves without a jump as a
-//! rate goes through zero.
+//! so negative rates are treated as positive ones are, and the curve depends continuously on a rate
+//! that passes zero.
 //!
 //! Hagan and West (2006), "Interpolation Methods for Curve Construction", Applied Mathematical
 //! Finance 13(2), section 6; (2008), "Methods for Constructing a Yield Curve", Wilmott.
 
-use super::interpolation::pillar_before;
+use super::pillars::pillar_before;
 
 /// The forward curve, one interval for each pillar.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct MonotoneConvex {
     intervals: Vec<Interval>,
     /// The forward at the last pillar and after it.
@@ -27,6 +28,7 @@ pub(super) struct MonotoneConvex {
 
 /// The forwards from one pillar to the next.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Interval {
     start: f64,
     width: f64,
@@ -39,12 +41,13 @@ struct Interval {
 
 /// A function on [0, 1] whose integral is 0.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Deviation {
     /// The parabola with these ends.
     Parabola { first: f64, last: f64 },
-    /// A constant with a parabola joined to it before the turn, after the turn, or both:
-    /// `base + left ((turn − x)₊ / turn)² + right ((x − turn)₊ / (1 − turn))²`.
-    Joined { base: f64, left: f64, right: f64, turn: f64 },
+    /// A constant with a parabola joined to it before the knot, after the knot, or both:
+    /// `base + left ((knot − x)₊ / knot)² + right ((x − knot)₊ / (1 − knot))²`.
+    Joined { base: f64, left: f64, right: f64, knot: f64 },
 }
 
 impl MonotoneConvex {
@@ -67,12 +70,13 @@ impl MonotoneConvex {
         }
     }
 
-    /// Where the forwards before the pillar `next` turn from one parabola to another, if they do.
-    pub(super) fn turn(&self, next: usize) -> Option<f64> {
+    /// Returns the time at which the forwards before the pillar `next` change from one parabola to
+    /// another, if there is one.
+    pub(super) fn knot(&self, next: usize) -> Option<f64> {
         let interval = self.intervals.get(next)?;
         match interval.deviation {
             Deviation::Parabola { .. } => None,
-            Deviation::Joined { turn, .. } => Some(interval.start + turn * interval.width),
+            Deviation::Joined { knot, .. } => Some(interval.start + knot * interval.width),
         }
     }
 
@@ -124,17 +128,17 @@ impl Deviation {
         let (below, above) = if first > 0.0 { (first, -last) } else { (-first, last) };
         if above < 0.0 {
             // Both ends on one side: down to a constant level and up again.
-            let turn = last / (first + last);
-            let base = -first * turn;
-            Self::Joined { base, left: first - base, right: last - base, turn }
+            let knot = last / (first + last);
+            let base = -first * knot;
+            Self::Joined { base, left: first - base, right: last - base, knot }
         } else if above > 2.0 * below {
             // A flat start, and a steep end.
-            let turn = (last + 2.0 * first) / (last - first);
-            Self::Joined { base: first, left: 0.0, right: last - first, turn }
+            let knot = (last + 2.0 * first) / (last - first);
+            Self::Joined { base: first, left: 0.0, right: last - first, knot }
         } else if 2.0 * above < below {
             // A steep start, and a flat end.
-            let turn = 3.0 * last / (last - first);
-            Self::Joined { base: last, left: first - last, right: 0.0, turn }
+            let knot = 3.0 * last / (last - first);
+            Self::Joined { base: last, left: first - last, right: 0.0, knot }
         } else {
             Self::Parabola { first, last }
         }
@@ -148,17 +152,17 @@ impl Deviation {
                 let value = first * rest * (1.0 - 3.0 * part) - last * part * (2.0 - 3.0 * part);
                 (value, part * rest * (first * rest - last * part))
             }
-            Self::Joined { base, left, right, turn } => {
+            Self::Joined { base, left, right, knot } => {
                 let (mut value, mut integral) = (base, base * part);
-                if turn > 0.0 {
-                    let fall = ((turn - part) / turn).max(0.0);
+                if knot > 0.0 {
+                    let fall = ((knot - part) / knot).max(0.0);
                     value += left * fall * fall;
-                    integral += left * turn * (1.0 - fall * fall * fall) / 3.0;
+                    integral += left * knot * (1.0 - fall * fall * fall) / 3.0;
                 }
-                if part > turn {
-                    let rise = (part - turn) / (1.0 - turn);
+                if part > knot {
+                    let rise = (part - knot) / (1.0 - knot);
                     value += right * rise * rise;
-                    integral += right * (part - turn) * rise * rise / 3.0;
+                    integral += right * (part - knot) * rise * rise / 3.0;
                 }
                 (value, integral)
             }
@@ -205,7 +209,7 @@ mod tests {
         #[test]
         fn the_integral_is_that_of_the_deviation(first in -1.0..1.0, last in -1.0..1.0) {
             let deviation = Deviation::between(first, last);
-            // Midpoints: the second derivative jumps at the turn, where the error is h³.
+            // Midpoints: the second derivative jumps at the knot, where the error is h³.
             let (count, mut sum) = (2000, 0.0);
             for i in 0..count {
                 sum += deviation.at((f64::from(i) + 0.5) / f64::from(count)).0 / f64::from(count);

@@ -1,13 +1,13 @@
-//! Newton's method for several unknowns, shortened where it would go too far.
+//! Newton's method for several unknowns, with damped steps.
 
 /// Steps after which the search is given up.
-const MOST_STEPS: u32 = 60;
+const MAX_STEPS: u32 = 60;
 
 /// A step below this part of an unknown and of 1 is the last. The slopes are differences, good to
 /// about seven digits, so the next step would be below 10⁻¹⁶.
 const STEP_TOLERANCE: f64 = 1e-9;
 
-/// What an equation may miss 0 by: more than its roundings, and less than any other reason.
+/// The largest residual of an equation that counts as rounding.
 const VALUE_TOLERANCE: f64 = 1e-12;
 
 /// The distance over which slopes are taken: about the root of a rounding.
@@ -27,7 +27,7 @@ pub(super) fn solve(start: &[f64], equations: impl Fn(&[f64]) -> Vec<f64>) -> Op
     }
     let mut unknowns = start.to_vec();
     let mut values = equations(&unknowns);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let mut step = values.clone();
         eliminate(slopes(&unknowns, &values, &equations), &mut step)?;
         let size = unknowns.iter().zip(&step).map(|(x, d)| d.abs() / (1.0 + x.abs()));

@@ -3,32 +3,36 @@
 //! The two weights are linear and taken as given, not scaled to sum to 1. Not modelled: more than
 //! two goods, a scale of returns other than 1.
 
-use super::wide::{Wide, exp, expm1, ln_1p};
-use crate::{Error, Result, check, numerical::double_double::DoubleDouble};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::{exp_64, expm1_64};
+use crate::arithmetic::logarithm::{ln_1p_64, ln_64};
+use crate::arithmetic::scaled::Scaled;
+use crate::{Error, Result, check};
 
-/// Beyond −2²⁰⁰ utility is Leontief's, and within 2⁻²⁰⁰ of 0 it is Cobb–Douglas', to far more
-/// digits than a double holds; the substitution parameter is moved to these.
+/// The limits of the substitution parameter: below −2²⁰⁰ utility is that of Leontief, and within
+/// 2⁻²⁰⁰ of 0 that of Cobb and Douglas, to far more digits than a double holds.
 const STRONGEST: f64 = 1.606_938_044_258_990_3e60;
 const WEAKEST: f64 = 1.0 / STRONGEST;
 
 /// A consumer with utility `(w₁x₁^ρ + w₂x₂^ρ)^{1/ρ}`, an income and two prices.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ces {
     /// Substitution parameter ρ = (σ − 1)/σ; below 1. Zero is Cobb–Douglas, −1e300 is Leontief.
     pub rho: f64,
     /// Weight of each good in the utility; zero or positive, not both zero.
     pub weights: [f64; 2],
-    /// What is spent, in money; zero or positive.
+    /// Income, in money, all of which is spent; zero or positive.
     pub income: f64,
     /// Price of a unit of each good; positive, or zero where the good has no weight.
     pub prices: [f64; 2],
 }
 
 /// The best bundle of goods that the income buys.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Optimum {
+#[non_exhaustive]
+pub struct CesOptimum {
     /// Quantity of each good.
     pub demand: [f64; 2],
     /// Utility of that bundle.
@@ -77,7 +81,7 @@ impl Ces {
     ///
     /// Arrow, Chenery, Minhas and Solow (1961), "Capital-Labor Substitution and Economic
     /// Efficiency"; Mas-Colell, Whinston and Green (1995), "Microeconomic Theory", exercise 3.C.6.
-    pub fn optimum(&self) -> Result<Optimum> {
+    pub fn optimum(&self) -> Result<CesOptimum> {
         self.validate()?;
         let [first, second] = self.weights;
         let (demand, utility) = if self.income == 0.0 {
@@ -91,23 +95,24 @@ impl Ces {
         } else {
             self.both_in_doubles().unwrap_or_else(|| self.both())
         };
-        Ok(Optimum {
+        Ok(CesOptimum {
             demand: [check::result("income", demand[0])?, check::result("income", demand[1])?],
             utility: check::result("weights", utility)?,
             elasticity_of_substitution: 1.0 / (1.0 - self.rho),
         })
     }
 
-    /// Quantity and utility where one good has all the weight.
+    /// Returns quantity and utility where one good has all the weight.
     fn only(&self, good: usize) -> (f64, f64) {
         let quantity = self.buys(good);
-        let utility = quantity * exp(self.logarithm_of_weight().over(self.rho_away_from_zero()));
+        let utility = quantity
+            * exp_64(self.logarithm_of_weight().over(self.rho_away_from_zero()).renormalised());
         (quantity.to_f64(), utility.to_f64())
     }
 
-    /// What [`both`](Self::both) returns, within 6e-15, where plain doubles can.
+    /// Returns the result of [`both`](Self::both) within 6e-15, where plain doubles suffice.
     ///
-    /// Excluded is whatever would multiply their rounding: a small ρ under a sum of weights that
+    /// Excluded are arguments that would multiply the rounding errors: a small ρ under a sum of weights that
     /// is not 1, a large elasticity, and goods whose prices by weight are far apart.
     fn both_in_doubles(&self) -> Option<([f64; 2], f64)> {
         let Self { rho, weights, income, prices } = *self;
@@ -138,49 +143,49 @@ impl Ces {
         Some((demand, demand[base] * libm::exp(exponent)))
     }
 
-    /// Quantities and utility where both goods have a weight.
+    /// Returns quantities and utility where both goods have a weight.
     fn both(&self) -> ([f64; 2], f64) {
         let rho = self.rho_away_from_zero();
-        let rho_sigma = rho.over((-rho).plus(1.0.into()));
-        let wide = |value: f64| Wide::from(value);
-        let [w1, w2] = self.weights.map(wide);
-        let [p1, p2] = self.prices.map(wide);
-        let tilt = ((w2 * p1) / (w1 * p2)).ln() * rho_sigma;
-        let odds = w2 / w1 * exp(tilt);
+        let rho_sigma = rho.over((-rho).plus(1.0)).renormalised();
+        let scaled = |value: f64| Scaled::from(value);
+        let [w1, w2] = self.weights.map(scaled);
+        let [p1, p2] = self.prices.map(scaled);
+        let tilt = ln_64((w2 * p1).over(w1 * p2)) * rho_sigma;
+        let odds = w2.over(w1) * exp_64(tilt);
         // From here on the major good is the one with at least half the income, so that its
         // odds lie in [0, 1] and no exponential overflows.
         let (major, minor, odds, tilt) = if odds.exceeds_one() {
-            (1, 0, w1 / w2 * exp(-tilt), -tilt)
+            (1, 0, w1.over(w2) * exp_64(-tilt), -tilt)
         } else {
             (0, 1, odds, tilt)
         };
-        let whole = Wide::from(odds.narrow().plus(1.0.into()));
-        let major_quantity = self.buys(major) / whole;
-        let minor_quantity = self.buys(minor) * odds / whole;
+        let whole = Scaled::from(odds.to_double_double().plus(1.0));
+        let major_quantity = self.buys(major).over(whole);
+        let minor_quantity = (self.buys(minor) * odds).over(whole);
         let exponent = self.logarithm_of_weight().plus(self.logarithm_of_gain(major, tilt, whole));
-        let utility = major_quantity * exp(exponent.over(rho));
+        let utility = major_quantity * exp_64(exponent.over(rho).renormalised());
         let mut demand = [0.0; 2];
         demand[major] = major_quantity.to_f64();
         demand[minor] = minor_quantity.to_f64();
         (demand, utility.to_f64())
     }
 
-    /// What the whole income buys of one good.
-    fn buys(&self, good: usize) -> Wide {
-        Wide::from(self.income) / Wide::from(self.prices[good])
+    /// Returns the quantity of one good that the whole income buys.
+    fn buys(&self, good: usize) -> Scaled {
+        Scaled::from(self.income).over(Scaled::from(self.prices[good]))
     }
 
     /// `ln(ŵ/s)` of the major good, where ŵ is its share of the weight and s that of the income.
-    fn logarithm_of_gain(&self, major: usize, tilt: DoubleDouble, whole: Wide) -> DoubleDouble {
-        let share_of_weight = |good: usize| Wide::from(self.weights[good]) / self.weight();
+    fn logarithm_of_gain(&self, major: usize, tilt: DoubleDouble, whole: Scaled) -> DoubleDouble {
+        let share_of_weight = |good: usize| Scaled::from(self.weights[good]).over(self.weight());
         if tilt.high.abs() <= 1.0 {
             // ŵ/s = 1 + (1 − ŵ)(e^{ρσL} − 1) keeps the digits that division by a small ρ needs.
-            let gain = share_of_weight(1 - major).narrow() * expm1(tilt);
+            let gain = share_of_weight(1 - major).to_double_double() * expm1_64(tilt);
             if gain.high.abs() <= 0.03125 {
-                return ln_1p(gain);
+                return ln_1p_64(gain);
             }
         }
-        (share_of_weight(major) * whole).ln()
+        ln_64(share_of_weight(major) * whole)
     }
 
     /// `ln W`, or zero where ρ is zero, whose formula has no W.
@@ -189,15 +194,15 @@ impl Ces {
         if self.rho == 0.0 || first + second == 1.0 {
             DoubleDouble::ZERO
         } else {
-            self.weight().ln()
+            ln_64(self.weight())
         }
     }
 
     /// The sum of the weights, neither rounded nor out of range.
-    fn weight(&self) -> Wide {
+    fn weight(&self) -> Scaled {
         let (_, exponent) = libm::frexp(self.weights[0].max(self.weights[1]));
         let [first, second] = self.weights.map(|weight| libm::scalbn(weight, -exponent));
-        Wide::from(DoubleDouble::sum(first, second)).times_power_of_two(exponent)
+        Scaled::from(DoubleDouble::sum(first, second)).times_power_of_two(exponent)
     }
 
     /// ρ, moved to where neither its reciprocal nor its product with a logarithm overflows.
@@ -228,7 +233,7 @@ impl Ces {
     }
 }
 
-/// Whether products of four such numbers, and their quotients, are far from the ends of a double.
+/// Returns whether products and quotients of four such numbers are far from overflow and underflow.
 pub(super) fn is_tame(value: f64) -> bool {
     (1e-60..=1e60).contains(&value)
 }
@@ -282,7 +287,7 @@ mod tests {
             let swapped = Ces {
                 weights: [weights[1], weights[0]],
                 prices: [prices[1], prices[0]],
-                ..consumer.clone()
+                ..consumer
             };
             let found = swapped.optimum().expect("an optimum");
             prop_assert_eq!([found.demand[1], found.demand[0]], optimum.demand);

@@ -4,30 +4,35 @@
 //! goods, corner constraints, endowments.
 
 use super::ces::is_tame;
-use super::wide::{Wide, exp};
-use crate::{Result, check, numerical::double_double::DoubleDouble};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp_64;
+use crate::arithmetic::logarithm::ln_64;
+use crate::arithmetic::scaled::Scaled;
+use crate::arithmetic::without_negative_zero;
+use crate::{Result, check};
 
 /// A consumer with utility `x₁^α x₂^{1−α}`, an income and two prices.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CobbDouglas {
     /// Share of the income spent on the first good, α; from 0 to 1.
     pub alpha: f64,
-    /// What is spent, in money; zero or positive.
+    /// Income, in money, all of which is spent; zero or positive.
     pub income: f64,
     /// Price of a unit of each good; positive, or zero where the good has no share.
     pub prices: [f64; 2],
 }
 
 /// The best bundle of goods that the income buys.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Optimum {
+#[non_exhaustive]
+pub struct CobbDouglasOptimum {
     /// Quantity of each good.
     pub demand: [f64; 2],
     /// Utility of that bundle.
     pub utility: f64,
-    /// What the bundle costs: the whole income.
+    /// Cost of the bundle: the whole income.
     pub expenditure: f64,
     /// The largest utility at these prices and this income: at the optimum, `utility`.
     pub indirect_utility: f64,
@@ -67,7 +72,7 @@ impl CobbDouglas {
     /// # References
     ///
     /// Mas-Colell, Whinston and Green (1995), "Microeconomic Theory", example 3.D.1.
-    pub fn optimum(&self) -> Result<Optimum> {
+    pub fn optimum(&self) -> Result<CobbDouglasOptimum> {
         self.validate()?;
         if self.income == 0.0 {
             return Ok(self.bundle([0.0, 0.0], 0.0));
@@ -88,22 +93,23 @@ impl CobbDouglas {
         self.optimum_beyond_doubles()
     }
 
-    /// The optimum where quantities or their ratio may leave the range of a double.
-    fn optimum_beyond_doubles(&self) -> Result<Optimum> {
+    /// Returns the optimum where quantities or their ratio may leave the range of a double.
+    fn optimum_beyond_doubles(&self) -> Result<CobbDouglasOptimum> {
         let [first_price, second_price] = self.prices;
         let bought = |share: DoubleDouble, price: f64| {
-            Wide::from(share) * Wide::from(self.income) / Wide::from(price)
+            (Scaled::from(share) * Scaled::from(self.income)).over(Scaled::from(price))
         };
         let first = bought(self.alpha.into(), first_price);
         let second = bought(DoubleDouble::sum(1.0, -self.alpha), second_price);
         let demand =
             [check::result("income", first.to_f64())?, check::result("income", second.to_f64())?];
-        let utility = second * exp((first / second).ln() * self.alpha.into());
+        let utility = second * exp_64(ln_64(first.over(second)) * self.alpha.into());
         Ok(self.bundle(demand, check::result("income", utility.to_f64())?))
     }
 
-    fn bundle(&self, demand: [f64; 2], utility: f64) -> Optimum {
-        Optimum { demand, utility, expenditure: self.income + 0.0, indirect_utility: utility }
+    fn bundle(&self, demand: [f64; 2], utility: f64) -> CobbDouglasOptimum {
+        let expenditure = without_negative_zero(self.income);
+        CobbDouglasOptimum { demand, utility, expenditure, indirect_utility: utility }
     }
 
     fn validate(&self) -> Result<()> {

@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use crate::{Error, Result, check};
 
-/// How far from one the probabilities may add up.
+/// The largest deviation of the sum of the probabilities from 1.
 const TOLERANCE: f64 = 1e-6;
 
 /// Returns the entropy of a distribution, in units of the logarithm's `base`.
@@ -81,13 +81,13 @@ fn distribution(probabilities: &[f64], rounded_sum: f64) -> Result<()> {
 /// Sums are kept in this many strands, which fit vector registers.
 const STRANDS: usize = 8;
 
-/// How many probabilities are taken at a time: what they need stays in the first-level cache.
+/// The number of probabilities in a block, whose data stay in the first-level cache.
 const BLOCK: usize = 64;
 
-/// What one pass over the probabilities finds.
+/// The result of one pass over the probabilities.
 #[derive(Debug, PartialEq)]
 struct Totals {
-    /// Whether each of them is from 0 to 1.
+    /// Whether each probability is from 0 to 1.
     all_within: bool,
     /// Σ p, with a rounding error at each addition.
     probability: f64,

@@ -1,13 +1,14 @@
 //! Transfer entropy from one time series to another.
 
-use crate::numerical::double_double::DoubleDouble;
-use crate::numerical::{elementary, scaled::Scaled};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::logarithm::ln;
+use crate::arithmetic::scaled::Scaled;
 use crate::{Error, Result, check};
 
-/// The most bins a series may be divided into.
+/// The largest number of bins of a series.
 const MOST_BINS: usize = 1_000;
 
-/// The most points of a series: what a 32-bit count can hold.
+/// The largest number of points of a series: the largest 32-bit count.
 const MOST_POINTS: usize = u32::MAX as usize;
 
 /// Returns the transfer entropy from `x_history` to `y_history`, in nats.
@@ -89,7 +90,7 @@ fn bins(argument: &'static str, series: &[f64], n_bins: usize) -> Result<Vec<u16
 
 /// The least and the greatest value of a series of finite numbers.
 fn extremes(argument: &'static str, series: &[f64]) -> Result<(f64, f64)> {
-    // Eight strands at once, which become vector registers.
+    // Eight independent lanes, which become vector registers.
     let (mut lowest, mut highest) = ([f64::INFINITY; 8], [f64::NEG_INFINITY; 8]);
     let mut infinite = 0_u64;
     let (chunks, rest) = series.as_chunks::<8>();
@@ -150,10 +151,10 @@ impl Bins {
         }
     }
 
-    /// The same bins without a division, unless a value is so near to an edge that the rounding
-    /// could matter: then it says `false`.
+    /// Writes the same bins without a division. Returns `false` where a value is so near to an edge
+    /// that the rounding could matter.
     fn place_quickly(&self, values: &[f64], bins: &mut [u16]) -> bool {
-        // An integer added to it stands in its last bits.
+        // The sum of this number and an integer has the integer in its last bits.
         const INTEGERS: f64 = 1.5 * 4_503_599_627_370_496.0;
         // Positions are below 1,000 and exact to 1e-12.
         const CLEAR_OF_EDGES: f64 = 0.5 - 1e-9;
@@ -170,7 +171,7 @@ impl Bins {
     }
 }
 
-/// How many values are placed before it is known whether one of them lies near an edge.
+/// The number of values in a block, for which one result says whether a value lies near an edge.
 const BLOCK: usize = 64;
 
 /// The triples (y_{t−lag}, x_{t−lag}, y_t) of bins.
@@ -186,7 +187,7 @@ impl Triples<'_> {
         self.target.len() - self.lag
     }
 
-    /// Whether a count for every possible triple takes no more memory than the series do.
+    /// Returns whether a count for every possible triple takes no more memory than the series.
     fn fit_a_table(&self) -> bool {
         self.n_bins.pow(3) <= 4 * self.len().max(1_024)
     }
@@ -232,8 +233,8 @@ impl Triples<'_> {
         table
     }
 
-    /// Where cells are few the same one is hit again and again, and each addition would wait for
-    /// the one before: neighbouring triples have their own copy of the table.
+    /// Returns the counts of a small table. Consecutive triples often have the same cell, and each
+    /// addition would wait for the one before: so they are counted in separate copies.
     fn small_table(&self, size: usize) -> Vec<u32> {
         let mut table = vec![[0_u32; COPIES]; size];
         for (index, cell) in self.cells().enumerate() {
@@ -266,7 +267,7 @@ fn runs(cells: &[u32], key: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
 /// Tables of up to this many counts are kept in several copies.
 const SMALL_TABLE: usize = 4_096;
 
-/// How many: enough to hide the latency of adding to memory.
+/// The number of copies: enough to hide the latency of an addition to memory.
 const COPIES: usize = 8;
 
 /// Counts below this are gathered, since many cells share them.
@@ -325,7 +326,7 @@ impl Tally {
 fn times_log(count: u32, times: i64) -> DoubleDouble {
     // The product of a count and the number of cells that have it is at most the number of triples.
     let weight = times as f64 * f64::from(count);
-    elementary::log(Scaled::from(f64::from(count))) * weight.into()
+    ln(Scaled::from(f64::from(count))) * weight.into()
 }
 
 #[cfg(test)]

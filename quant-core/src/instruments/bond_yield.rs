@@ -1,9 +1,9 @@
-//! Prices and yields of a fixed bond, how they move together, and its value on a curve.
+//! Prices and yields of a fixed bond, the sensitivities between them, and its value on a curve.
 //!
-//! A yield is the one rate that discounts all payments to the price. Time is counted in coupon
-//! periods: those after the running one are whole, whatever their days, and what is left of the
-//! running one is measured by the bond's day count. As markets do, payments are discounted from
-//! the end of their period, not from the business day to which a calendar moves them.
+//! The yield to maturity is the single rate that discounts all payments to the price. Time is in
+//! coupon periods: periods after the running one count as whole, and the remaining part of the
+//! running period is measured by the bond's day count. By market convention payments are discounted
+//! from the end of their period, not from the adjusted business day.
 //!
 //! Prices are in the unit of the face value: a face value of 100 gives prices per 100. Not
 //! modelled: days ex-dividend, call dates, simple interest in the last period of a bond quoted by
@@ -12,25 +12,18 @@
 use chrono::NaiveDate;
 
 use super::fixed_bond::FixedBond;
-use crate::{Result, check, curves::Curve, numerical::double_double::DoubleDouble};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::{Result, check, curves::Curve};
 use claim::{Claim, Value};
+
+pub use claim::YieldConvention;
 
 mod claim;
 
-/// How a yield discounts over the part of a coupon period that is left at the settlement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The price of a bond at a yield, and the sensitivities of the price.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum YieldConvention {
-    /// By compound interest, as over whole periods; the convention of the street and of the
-    /// International Capital Market Association.
-    Street,
-    /// By simple interest, as the United States Treasury prices its auctions.
-    Treasury,
-}
-
-/// What a bond is worth at a yield, and how its price moves.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct BondMeasures {
     /// Price without accrued interest, as it is quoted.
     pub clean_price: f64,
@@ -432,11 +425,11 @@ mod tests {
         assert_eq!(refused(&good, "2023-03-15", 0.0), ("domain", "clean_price"));
         assert_eq!(refused(&good, "2023-06-15", -2.0), ("domain", "clean_price"));
         assert_eq!(refused(&good, "2023-06-15", 1e306), ("domain", "clean_price"));
-        let zero = FixedBond { coupon_rate: 0.0, ..good.clone() };
+        let zero = FixedBond { coupon_rate: 0.0, ..good };
         assert_eq!(refused(&zero, "2030-03-14", 1e-9), ("overflow", "clean_price"));
         assert_eq!(refused(&good, "2020-03-14", 100.0), ("date", "settlement_date"));
         assert_eq!(refused(&good, "2030-03-15", 100.0), ("date", "settlement_date"));
-        let ruinous = FixedBond { coupon_rate: -3.0, ..good.clone() };
+        let ruinous = FixedBond { coupon_rate: -3.0, ..good };
         assert_eq!(refused(&ruinous, "2023-03-15", 100.0), ("conflict", "coupon_rate"));
         for rate in [-2.0, -3.0, f64::NAN, f64::INFINITY] {
             let error = good.dirty_price(date("2023-06-15"), rate, Street).unwrap_err();
@@ -538,7 +531,7 @@ mod tests {
             (bond, settlement) in any_bond(), coupon_rate in any::<f64>(), face_value in any::<f64>(), figure in any::<f64>(), small in -3.0..3.0, simple: bool,
         ) {
             let convention = if simple { Treasury } else { Street };
-            for bond in [FixedBond { coupon_rate, ..bond.clone() }, FixedBond { coupon_rate: small, face_value, ..bond.clone() }, bond] {
+            for bond in [FixedBond { coupon_rate, ..bond }, FixedBond { coupon_rate: small, face_value, ..bond }, bond] {
                 for figure in [figure, small, 100.0 * small] {
                     for found in [bond.yield_to_maturity(settlement, figure, convention), bond.clean_price(settlement, figure, convention)] {
                         prop_assert!(found.is_err() || found.is_ok_and(f64::is_finite));

@@ -6,6 +6,7 @@
 
 use chrono::NaiveDate;
 
+use crate::named::named;
 use crate::{
     Result, check,
     time::{
@@ -17,32 +18,31 @@ use crate::{
 };
 
 /// A bond that pays a fixed coupon and its face value at maturity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FixedBond {
-    /// When interest starts to accrue.
+    /// Date from which interest accrues.
     pub issue_date: NaiveDate,
-    /// When the face value is due; after the issue.
+    /// Date on which the face value is due; after the issue.
     pub maturity_date: NaiveDate,
     /// Interest a year as a part of the face value, 0.05 being 5 %; of any sign.
     pub coupon_rate: f64,
-    /// What is paid back; positive.
+    /// Amount of the redemption; positive.
     pub face_value: f64,
     /// Coupons a year.
     pub frequency: Frequency,
-    /// How a period becomes a part of a year.
+    /// Day-count convention of the coupon periods.
     pub day_count: DayCount,
-    /// Whether coupons fall on month ends where the maturity does.
+    /// End-of-month rule: coupons fall on month ends if the maturity does.
     pub end_of_month: bool,
-    /// The days on which nothing is paid; BUS/252 counts by it too.
+    /// Calendar of the payments, and of the day count BUS/252.
     pub calendar: Calendar,
-    /// Where a payment moves that would fall on one of them.
+    /// Business-day convention for payments on a holiday.
     pub convention: BusinessDayConvention,
 }
 
-/// What a payment is for.
+/// The kind of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CashFlowKind {
     /// Interest of one period.
     Coupon,
@@ -50,27 +50,31 @@ pub enum CashFlowKind {
     Redemption,
 }
 
+named!(CashFlowKind, "kind", Coupon = "coupon", Redemption = "redemption");
+
 /// One payment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct CashFlow {
-    /// When it is paid: the end of the period, moved to a business day where that was asked for.
+    /// Date of the payment: the end of the period, moved by the business-day convention.
     pub date: NaiveDate,
-    /// What is paid.
+    /// Amount of the payment.
     pub amount: f64,
-    /// What it is for.
+    /// Kind of the payment.
     pub kind: CashFlowKind,
-    /// Where the period starts over which a coupon accrued; the maturity for the redemption.
+    /// Start of the accrual period of a coupon; the maturity for the redemption.
     pub period_start: NaiveDate,
-    /// Where it ends, before any move; the maturity for the redemption.
+    /// Unadjusted end of the accrual period; the maturity for the redemption.
     pub period_end: NaiveDate,
     /// The period as a part of a year; 0 for the redemption.
     pub year_fraction: f64,
 }
 
-/// What a bond pays from some day on.
+/// The payments of a bond from some day on.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct CashFlows {
     /// The payments in order of time, the redemption last.
     pub cashflows: Vec<CashFlow>,
@@ -333,15 +337,15 @@ mod tests {
         let good = bond("2024-01-15", "2025-01-15");
         #[rustfmt::skip]
         let rows = [
-            (FixedBond { maturity_date: good.issue_date, ..good.clone() }, "date", "maturity_date"),
-            (FixedBond { issue_date: NaiveDate::MIN, ..good.clone() }, "date", "issue_date"),
-            (FixedBond { maturity_date: NaiveDate::MAX, ..good.clone() }, "date", "maturity_date"),
-            (FixedBond { coupon_rate: f64::NAN, ..good.clone() }, "domain", "coupon_rate"),
-            (FixedBond { face_value: 0.0, ..good.clone() }, "domain", "face_value"),
-            (FixedBond { face_value: -1.0, ..good.clone() }, "domain", "face_value"),
-            (FixedBond { face_value: f64::INFINITY, ..good.clone() }, "domain", "face_value"),
-            (FixedBond { face_value: 1e300, coupon_rate: 1e10, ..good.clone() }, "overflow", "face_value"),
-            (FixedBond { day_count: DayCount::Bus252, ..good.clone() }, "conflict", "calendar"),
+            (FixedBond { maturity_date: good.issue_date, ..good }, "date", "maturity_date"),
+            (FixedBond { issue_date: NaiveDate::MIN, ..good }, "date", "issue_date"),
+            (FixedBond { maturity_date: NaiveDate::MAX, ..good }, "date", "maturity_date"),
+            (FixedBond { coupon_rate: f64::NAN, ..good }, "domain", "coupon_rate"),
+            (FixedBond { face_value: 0.0, ..good }, "domain", "face_value"),
+            (FixedBond { face_value: -1.0, ..good }, "domain", "face_value"),
+            (FixedBond { face_value: f64::INFINITY, ..good }, "domain", "face_value"),
+            (FixedBond { face_value: 1e300, coupon_rate: 1e10, ..good }, "overflow", "face_value"),
+            (FixedBond { day_count: DayCount::Bus252, ..good }, "conflict", "calendar"),
         ];
         for (bond, code, argument) in rows {
             let error = bond.cash_flows(None).unwrap_err();

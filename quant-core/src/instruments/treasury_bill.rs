@@ -5,40 +5,42 @@
 
 use chrono::NaiveDate;
 
+use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
     time::{add_months, days_between, require_year},
 };
 
 /// A bill, and what is known of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TreasuryBill {
-    /// When it is paid for.
+    /// Settlement date, on which the price is paid.
     pub settlement_date: NaiveDate,
-    /// When the face value is paid; after the settlement.
+    /// Date on which the face value is paid; after the settlement.
     pub maturity_date: NaiveDate,
-    /// What is paid at maturity; positive.
+    /// Amount paid at maturity; positive.
     pub face_value: f64,
-    /// How the bill is quoted.
+    /// Quote of the bill.
     pub quote: Quote,
 }
 
-/// How a bill is quoted.
+/// The quote of a bill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Quote {
     /// By its discount a year as a part of the face value; of any sign, with a positive price.
     DiscountRate(f64),
-    /// By what is paid for the face value; positive, and above it where the yield is negative.
+    /// By its price; positive, and above the face value where the yield is negative.
     Price(f64),
 }
 
-/// What follows from the quote.
-#[derive(Clone, Debug, PartialEq)]
+/// The price, the discount and the yields of a bill.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct BillValuation {
-    /// What is paid for the face value.
+    /// Price of the face value.
     pub price: f64,
     /// The investment rate: the yield of a bond with two coupons a year.
     pub bond_equivalent_yield: f64,
@@ -140,7 +142,7 @@ impl TreasuryBill {
                     check::result("discount_rate", self.face_value * (rate * days / 360.0))?;
                 let price = check::result("discount_rate", self.face_value - discount)?;
                 check::require(price > 0.0, "discount_rate", rate, "a rate with a positive price")?;
-                Ok((price, discount, rate + 0.0))
+                Ok((price, discount, without_negative_zero(rate)))
             }
             Quote::Price(price) => {
                 check::positive("price", price)?;
@@ -160,7 +162,7 @@ fn bond_equivalent_yield(gain: f64, days: f64, year: f64) -> f64 {
     // A gain is above −1, so the square is no less than (r − y)²; rounding may take it below 0.
     let slope = (2.0 * days - year) * year;
     let square = days * days + slope * gain;
-    // Where the square overflows its root does not, and the first term no longer counts.
+    // Where the square overflows, its root does not, and the first term is negligible.
     let root = if square.is_finite() { square.max(0.0).sqrt() } else { slope.sqrt() * gain.sqrt() };
     2.0 * gain * year / (days + root)
 }

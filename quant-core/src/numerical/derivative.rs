@@ -10,13 +10,15 @@
 //! backward scheme. m, k and both ends of the interval are taken as real numbers, never rounded
 //! to a double, so that a step far below the last bit of `x` still counts.
 
-use super::elementary::{artanh_ratio, cos, exp, exp_decrease_ratio, log, sin, sin_ratio};
-use super::scaled::Scaled;
+use crate::arithmetic::exponential::{exp, exp_decrease_ratio};
+use crate::arithmetic::logarithm::{artanh_ratio, ln};
+use crate::arithmetic::scaled::Scaled;
+use crate::arithmetic::trigonometric::{cos, sin, sin_ratio};
+use crate::named::named;
 use crate::{Result, check};
 
 /// A function to differentiate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// The exponential eˣ.
     Exp,
@@ -36,9 +38,21 @@ pub enum Function {
     Cube,
 }
 
-/// Where the two points of the quotient lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+named!(
+    Function,
+    "function",
+    Exp = "exp",
+    Log = "log",
+    Sin = "sin",
+    Cos = "cos",
+    Sqrt = "sqrt",
+    Tan = "tan",
+    Square = "x2",
+    Cube = "x3"
+);
+
+/// The position of the two points of the quotient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// `(f(x + h) − f(x − h)) / 2h`.
     Central,
@@ -47,6 +61,8 @@ pub enum Scheme {
     /// `(f(x) − f(x − h)) / h`.
     Backward,
 }
+
+named!(Scheme, "scheme", Central = "central", Forward = "forward", Backward = "backward");
 
 /// Returns the difference quotient of `function` at `x` with step `h`.
 ///
@@ -172,16 +188,16 @@ impl Interval {
             return Scaled::ZERO;
         }
         let clamped = if upper > DECIDED { Scaled::from(DECIDED) } else { self.upper() };
-        exp(clamped.to_plain()) * exp_decrease_ratio(self.width())
+        exp(clamped.to_double_double()) * exp_decrease_ratio(self.width())
     }
 
     fn log(&self) -> Scaled {
         // Above an eighth, ln(upper/lower) is large enough to be taken as it stands.
         let ratio = self.half_width / self.middle();
         if ratio.to_f64() <= 0.125 {
-            Scaled::from(artanh_ratio(ratio.to_plain())) / self.middle()
+            Scaled::from(artanh_ratio(ratio.to_double_double())) / self.middle()
         } else {
-            Scaled::from(log(self.upper() / self.lower())) / self.width()
+            Scaled::from(ln(self.upper() / self.lower())) / self.width()
         }
     }
 

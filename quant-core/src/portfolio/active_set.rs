@@ -1,9 +1,9 @@
-//! Least variance under bounds, by the set of assets that are free of them.
+//! Least variance under bounds, by active-set methods.
 //!
-//! Two methods share the same steps. Block pivoting moves every asset that breaks a condition at
-//! once and meets the answer in a handful of factorisations, but may cycle and needs a definite
-//! matrix. The primal method moves one asset at a time from a feasible point, never cycles for
-//! long, and welcomes singular matrices.
+//! Two methods share the same steps. Block pivoting moves every asset that violates a condition at
+//! once and needs few factorisations, but may cycle and needs a definite matrix. The primal method
+//! moves one asset at a time from a feasible point and accepts singular matrices; its cycles end,
+//! since its tolerance grows.
 //!
 //! Júdice and Pires (1994), "A block principal pivoting algorithm for large-scale strictly
 //! monotone linear complementarity problems"; Nocedal and Wright (2006), "Numerical
@@ -11,12 +11,12 @@
 
 use super::cholesky::Cholesky;
 use super::face::Face;
-use super::symmetric::{Symmetric, dot, sum};
+use super::symmetric::{Symmetric, dot, held_assets, sum};
 use crate::{Error, Result};
 
-/// How far, in units of the risks involved, a gradient may be from its sign by rounding.
+/// The rounding error of a gradient, in units of the risks involved.
 const NOISE: f64 = 8.881_784_197_001_252e-16;
-/// Rounds of block pivoting without progress before the primal method takes over.
+/// The number of iterations of block pivoting without progress before the primal method starts.
 const PATIENCE: u32 = 5;
 
 /// A covariance, with its largest variance near 1, and bounds that some portfolio meets.
@@ -32,7 +32,7 @@ pub(super) struct Problem<'a> {
     pub(super) returns: Option<Vec<f64>>,
 }
 
-/// Where an asset stands.
+/// The status of an asset in the active set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Between its bounds, moved by every step.
@@ -41,11 +41,11 @@ pub(super) enum Place {
     Lower,
     /// At its upper bound.
     Upper,
-    /// At zero between its bounds, not yet moved.
-    Parked,
+    /// Nonbasic at zero between its bounds, not yet moved.
+    AtZero,
 }
 
-/// A portfolio and what holds it in place.
+/// A portfolio with its active set and its multipliers.
 pub(super) struct Vertex<'a> {
     pub(super) weights: Vec<f64>,
     pub(super) places: Vec<Place>,
@@ -63,7 +63,7 @@ impl<'a> Problem<'a> {
         Self { covariance, deviations, lower, upper, returns: None }
     }
 
-    /// Whether the bounds leave an asset no room.
+    /// Returns whether the bounds of an asset are equal.
     pub(super) fn is_fixed(&self, asset: usize) -> bool {
         self.lower[asset] == self.upper[asset]
     }
@@ -85,7 +85,7 @@ impl<'a> Problem<'a> {
         Ok(vertex)
     }
 
-    /// Moves all assets that break a condition at once until none does; `None` where it cycles.
+    /// Moves all assets that violate a condition at once until none does; `None` for a cycle.
     fn pivot_in_blocks(&self, factor: Cholesky) -> Option<Vertex<'a>> {
         let size = self.covariance.size();
         let mut places = vec![Place::Free; size];
@@ -122,17 +122,17 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The weights of the assets at their bounds, zero elsewhere.
+    /// Returns the weights of the assets at their bounds, zero elsewhere.
     fn bound_weights(&self, places: &[Place]) -> Vec<f64> {
         let weight = |(asset, &place): (usize, &Place)| match place {
             Place::Lower => self.lower[asset],
             Place::Upper => self.upper[asset],
-            Place::Free | Place::Parked => 0.0,
+            Place::Free | Place::AtZero => 0.0,
         };
         places.iter().enumerate().map(weight).collect()
     }
 
-    /// Moves every asset that breaks a condition to its other side and counts them.
+    /// Changes the status of every asset that violates a condition, and returns their number.
     fn exchange(&self, weights: &[f64], places: &mut [Place], multiplier: f64) -> usize {
         let gradient = self.covariance.times(weights);
         let noise = self.noise(weights);
@@ -141,8 +141,8 @@ impl<'a> Problem<'a> {
             let slope = gradient[asset] - multiplier;
             let tolerance = noise * self.deviations[asset];
             let next = match place {
-                Place::Free | Place::Parked if weights[asset] < self.lower[asset] => Place::Lower,
-                Place::Free | Place::Parked if weights[asset] > self.upper[asset] => Place::Upper,
+                Place::Free | Place::AtZero if weights[asset] < self.lower[asset] => Place::Lower,
+                Place::Free | Place::AtZero if weights[asset] > self.upper[asset] => Place::Upper,
                 Place::Lower if slope < -tolerance && !self.is_fixed(asset) => Place::Free,
                 Place::Upper if slope > tolerance && !self.is_fixed(asset) => Place::Free,
                 _ => continue,
@@ -153,7 +153,7 @@ impl<'a> Problem<'a> {
         broken
     }
 
-    /// Walks from a feasible point, freeing or binding one asset at a time.
+    /// Iterates from a feasible point, freeing or binding one asset at a time.
     fn step_from_a_vertex(&self) -> Result<Vertex<'a>> {
         let mut vertex = self.first_vertex();
         let mut gradient = self.covariance.times(&vertex.weights);
@@ -162,7 +162,7 @@ impl<'a> Problem<'a> {
         for iteration in 0..limit {
             let is_blocked = self.move_on_face(&mut vertex, &gradient);
             gradient = self.covariance.times(&vertex.weights);
-            // What goes on for this long turns on rounding: tolerate ever more of it.
+            // An iteration this long cycles because of rounding: the tolerance grows.
             let tolerance = libm::scalbn(1.0, (iteration / (calm / 10)).saturating_sub(10) as i32);
             if !is_blocked && !self.free_one(&mut vertex, &gradient, tolerance) {
                 return Ok(vertex);
@@ -183,7 +183,7 @@ impl<'a> Problem<'a> {
         for (asset, change) in vertex.face.assets().zip(step) {
             vertex.weights[asset] += length * change;
         }
-        // The last free asset carries the budget: that it passes its bound is rounding.
+        // The last free asset absorbs the budget: a step past its bound is rounding.
         let Some((asset, place, _)) = blocked.filter(|_| vertex.face.len() > 1) else {
             return false;
         };
@@ -194,7 +194,7 @@ impl<'a> Problem<'a> {
         true
     }
 
-    /// The first bound that a step would pass, and the part of the step that reaches it.
+    /// Returns the first bound that a step would pass, and the fraction of the step up to the bound.
     fn first_bound(&self, vertex: &Vertex<'a>, step: &[f64]) -> Option<(usize, Place, f64)> {
         let mut first: Option<(usize, Place, f64)> = None;
         for (asset, &change) in vertex.face.assets().zip(step) {
@@ -214,7 +214,7 @@ impl<'a> Problem<'a> {
         first
     }
 
-    /// Frees the asset whose move lowers the variance fastest; false if none does.
+    /// Frees the asset whose move lowers the variance fastest; returns `false` if there is none.
     fn free_one(&self, vertex: &mut Vertex<'a>, gradient: &[f64], tolerance: f64) -> bool {
         let mut dependent = vec![false; gradient.len()];
         while let Some(asset) = self.entering(vertex, gradient, &dependent, tolerance) {
@@ -222,13 +222,13 @@ impl<'a> Problem<'a> {
                 vertex.places[asset] = Place::Free;
                 return true;
             }
-            // Its move leads along a line of equal variance, where a slope can only be rounding.
+            // The asset moves along a line of equal variance, where a slope is rounding.
             dependent[asset] = true;
         }
         false
     }
 
-    /// The asset outside the face whose move lowers the variance fastest, if any does.
+    /// Returns the asset outside the face whose move lowers the variance fastest, if there is one.
     fn entering(
         &self,
         vertex: &Vertex<'a>,
@@ -246,7 +246,7 @@ impl<'a> Problem<'a> {
                 Place::Free => continue,
                 Place::Lower => -slope,
                 Place::Upper => slope,
-                Place::Parked => slope.abs(),
+                Place::AtZero => slope.abs(),
             };
             if descent > noise * self.deviations[asset] && descent > steepest {
                 (steepest, entering) = (descent, Some(asset));
@@ -255,8 +255,8 @@ impl<'a> Problem<'a> {
         entering
     }
 
-    /// A feasible portfolio with one free asset: all as near to zero as their bounds allow, then
-    /// the calmest assets filled.
+    /// Returns a feasible portfolio with one free asset: all weights as near to zero as their bounds
+    /// allow, then the assets of least deviation filled.
     fn first_vertex(&self) -> Vertex<'a> {
         let size = self.covariance.size();
         let (mut weights, mut places): (Vec<f64>, Vec<Place>) =
@@ -292,11 +292,11 @@ impl<'a> Problem<'a> {
         } else if self.upper[asset] <= 0.0 {
             (self.upper[asset], Place::Upper)
         } else {
-            (0.0, Place::Parked)
+            (0.0, Place::AtZero)
         }
     }
 
-    /// Repeats the last step with a gradient in twice the precision until it moves nothing.
+    /// Repeats the last step with a gradient in twice the precision until no weight changes.
     pub(super) fn refine(&self, vertex: &mut Vertex<'a>) {
         let mut last = f64::INFINITY;
         for _ in 0..3 {
@@ -304,8 +304,8 @@ impl<'a> Problem<'a> {
             let missing = 1.0 - sum(vertex.weights.iter().copied());
             let (step, correction) = vertex.face.step(&slopes, missing);
             let largest = step.iter().fold(0.0, |largest: f64, change| largest.max(change.abs()));
-            // The face may be so near to singular that steps no longer shrink; and a bound that
-            // cuts a step off would leave the budget behind.
+            // On a nearly singular face the steps no longer shrink; and a step that a bound cuts
+            // off would violate the budget.
             if largest >= 0.5 * last || self.first_bound(vertex, &step).is_some() {
                 return;
             }
@@ -359,9 +359,4 @@ impl<'a> Problem<'a> {
             (asset, dot(&row, &factors))
         })
     }
-}
-
-/// The assets whose weight is not zero.
-pub(super) fn held_assets(weights: &[f64]) -> Vec<usize> {
-    (0..weights.len()).filter(|&asset| weights[asset] != 0.0).collect()
 }

@@ -1,4 +1,4 @@
-//! Cholesky factors that grow and shrink by one row.
+//! Cholesky factors that are updated when a row is added or removed.
 
 use std::ops::Range;
 
@@ -9,6 +9,9 @@ const PANEL: usize = 8;
 const STRIP: usize = 256;
 
 /// The factor U of `UᵀU = A`, upper triangular, row by row.
+///
+/// The factorisation of `nalgebra` sums in another order, so that the bits would differ, has no floor
+/// for the pivots, and takes 1.3 to 1.5 times as long for 200 to 500 rows.
 pub(super) struct Cholesky {
     order: usize,
     stride: usize,
@@ -149,7 +152,7 @@ impl Cholesky {
 
 /// Subtracts from a strip of columns of a panel what the finished rows contribute.
 ///
-/// Elements left of the diagonal, which nobody reads, are written as well.
+/// Elements left of the diagonal, which are never read, are written as well.
 fn subtract_products(
     panel: &mut [f64],
     done: &[f64],

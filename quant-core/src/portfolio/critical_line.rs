@@ -1,9 +1,9 @@
-//! The line of portfolios of least variance, from the least of all to ever more return.
+//! The critical line: the portfolios of least variance for each trade-off of variance and return.
 //!
-//! Along it the weights are linear between corners, at which an asset meets a bound or leaves
-//! one. Each corner is found from the one before: within a face the weights move by the solution
-//! of `Σ_FF d − μ_F = ν1, 1ᵀd = 0`, and the first weight to reach a bound or slope to reach zero
-//! ends the face.
+//! Along the line the weights are linear between corners, at which an asset reaches a bound or
+//! leaves one. Each corner follows from the previous one: within a face the derivative of the
+//! weights solves `Σ_FF d − μ_F = ν1, 1ᵀd = 0`. The first weight that reaches a bound, or the first
+//! slope that reaches zero, ends the face.
 //!
 //! Markowitz and Todd (2000), "Mean–Variance Analysis in Portfolio Choice and Capital Markets",
 //! chapters 7 and 8; Niedermayer and Niedermayer (2010), "Applying Markowitz's Critical Line
@@ -13,45 +13,45 @@ use super::active_set::{Place, Problem, Vertex};
 use super::symmetric::sum;
 use crate::{Error, Result};
 
-/// Returns that differ by less than this part of their range make no one move.
+/// The difference of returns, as a part of their range, below which they count as equal.
 const NO_DIFFERENCE: f64 = 1e-13;
-/// A part of a move below this part of the largest is rounding error.
+/// The component of a move, as a part of the largest, below which it is rounding error.
 const NO_MOVE: f64 = 1e-14;
-/// A weight this near to a bound, in units of the largest, is on it.
+/// The distance of a weight from a bound, in units of the largest weight, that is rounding.
 const ROUNDED: f64 = 1.776_356_839_400_250_5e-15;
-/// A move of the weights by less than this part of the largest is none: where many bounds meet in
-/// one corner, the rounding of nearly dependent assets is more than that of one weight.
+/// The change of the weights, as a part of the largest weight, that is rounding. Where many bounds
+/// meet in one corner, nearly dependent assets add to the rounding of one weight.
 const STANDSTILL: f64 = 2.842_170_943_040_401e-14;
-/// Events closer together than this part of the trade-off happen at once.
+/// The distance of two events, as a part of the trade-off, below which they coincide.
 const AT_ONCE: f64 = 1e-13;
 
-/// A walk along the line, resting at a corner.
-pub(super) struct Walk<'p, 'a> {
+/// The critical line, at one of its corners.
+pub(super) struct CriticalLine<'p, 'a> {
     problem: &'p Problem<'a>,
     returns: &'p [f64],
     vertex: Vertex<'a>,
-    /// How it goes on from here, where that is known.
+    /// The next step, where it is known.
     pending: Option<Motion>,
-    /// Events that may still happen before the walk is given up.
+    /// The number of events after which the search fails.
     patience: usize,
 }
 
-/// Where a step along the line leads.
+/// A step along the critical line.
 pub(super) enum Step {
-    /// From this corner to the next.
+    /// A segment from one corner to the next.
     Corner { from: Vec<f64>, to: Vec<f64> },
-    /// From this corner without end, along this change of the weights.
+    /// A ray from a corner without end, along a change of the weights.
     Ray {
         from: Vec<f64>,
         way: Vec<f64>,
-        /// Whether the variance does not grow along it.
+        /// Whether the variance is constant along the ray.
         is_free: bool,
     },
-    /// Nowhere: no portfolio returns more than this.
+    /// The end of the line: no portfolio has a larger return.
     End(Vec<f64>),
 }
 
-/// How weights and slopes change with the trade-off.
+/// The derivatives of weights and slopes by the trade-off.
 struct Motion {
     weights: Vec<f64>,
     slopes: Vec<f64>,
@@ -60,23 +60,24 @@ struct Motion {
     multiplier: f64,
 }
 
-/// What ends a face.
+/// The event that ends a face.
 struct Event {
-    /// By how much the trade-off rises until then.
+    /// The increase of the trade-off until the event.
     rise: f64,
     asset: usize,
-    /// Where the asset goes.
+    /// The new status of the asset.
     place: Place,
 }
 
-impl<'p, 'a> Walk<'p, 'a> {
-    /// Starts at a portfolio of least variance. The problem has returns, of a range near 1.
+impl<'p, 'a> CriticalLine<'p, 'a> {
+    /// Returns the line at a portfolio of least variance. The returns of the problem have a range
+    /// near 1.
     pub(super) fn from(problem: &'p Problem<'a>, vertex: Vertex<'a>) -> Self {
         let returns = problem.returns.as_deref().unwrap_or(&[]);
         Self { problem, returns, patience: 20 * returns.len() + 100, pending: None, vertex }
     }
 
-    /// The weights, those that rounding took off their bounds put back.
+    /// Returns the weights, with those near a bound by rounding set to the bound.
     fn weights(&self) -> Vec<f64> {
         let near = ROUNDED * largest(&self.vertex.weights);
         let bounds = self.problem.lower.iter().zip(&self.problem.upper);
@@ -87,12 +88,12 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.vertex.weights.iter().zip(bounds).map(inside).collect()
     }
 
-    /// Whether the portfolio has the least variance of all, to rounding.
+    /// Returns whether the portfolio has the least variance of all, to rounding.
     pub(super) fn is_at_start(&self) -> bool {
         self.vertex.trade_off <= self.problem.noise(&self.vertex.weights)
     }
 
-    /// Goes on to the next corner, past all that happens there at once.
+    /// Advances to the next corner, past all events that coincide there.
     pub(super) fn advance(&mut self) -> Result<Step> {
         let (mut from, mut has_moved) = (self.weights(), false);
         while self.patience > 0 {
@@ -118,7 +119,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             if !is_at_once {
                 self.follow(&motion, event.rise);
             }
-            // An asset that leaves its bound is on it still, and so is not refined with the others.
+            // An asset that leaves its bound is still at the bound, so it is not refined.
             if event.place != Place::Free {
                 self.bind(event.asset, event.place);
             }
@@ -140,20 +141,20 @@ impl<'p, 'a> Walk<'p, 'a> {
         Err(Error::NoConvergence { method: "critical line", iterations, residual })
     }
 
-    /// Stays at this corner, knowing how it goes on.
+    /// Stays at this corner and stores the next step.
     fn rest(&mut self, from: Vec<f64>, motion: Motion) -> Step {
         self.pending = Some(motion);
         Step::Corner { from, to: self.weights() }
     }
 
-    /// Whether an event comes so soon that only rounding keeps it from being now.
+    /// Returns whether the distance to an event is rounding, so that the event is due now.
     fn is_at_once(&self, event: &Event, motion: &Motion) -> bool {
         let is_now = event.rise <= AT_ONCE * self.vertex.trade_off;
         let moved = event.rise * largest(&motion.weights);
         is_now || event.place != Place::Free && moved <= STANDSTILL * largest(&self.vertex.weights)
     }
 
-    /// The changes within the face when the trade-off rises by one.
+    /// Returns the derivatives by the trade-off within the face.
     fn motion(&self) -> Motion {
         let pull: Vec<f64> = self.returns.iter().map(|value| -value).collect();
         let face = &self.vertex.face;
@@ -177,7 +178,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         Motion { weights, slopes, noise, multiplier }
     }
 
-    /// Whether the free assets' returns differ by nothing but rounding.
+    /// Returns whether the returns of the free assets differ by rounding alone.
     fn is_still(&self, motion: &Motion) -> bool {
         let moves = |asset| {
             let variance = self.problem.covariance.diagonal(asset);
@@ -186,8 +187,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         !self.vertex.face.assets().any(moves)
     }
 
-    /// The first event on the way; of several at once that of the first asset, so that the walk
-    /// seldom goes round in circles.
+    /// Returns the first event on the face; among coincident events that of the first asset, so
+    /// that cycles are rare.
     fn first_event(&self, motion: &Motion) -> Option<Event> {
         let mut events = self.entries(motion);
         if !self.is_still(motion) {
@@ -201,7 +202,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         first_of(events, AT_ONCE * self.vertex.trade_off)
     }
 
-    /// When free assets arrive at their bounds, moving like this.
+    /// Returns the events at which free assets reach their bounds.
     fn arrivals(&self, motion: &[f64]) -> Vec<Event> {
         let negligible = NO_MOVE * largest(motion);
         let arrival = |asset: usize| {
@@ -217,7 +218,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.vertex.face.assets().filter_map(arrival).collect()
     }
 
-    /// When the slopes of assets at their bounds have come down to zero.
+    /// Returns the events at which the slopes of assets at their bounds reach zero.
     fn entries(&self, motion: &Motion) -> Vec<Event> {
         let Vertex { weights, places, multiplier, trade_off, .. } = &self.vertex;
         let gradient = self.problem.covariance.times(weights);
@@ -233,7 +234,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             let distance = match places[asset] {
                 Place::Lower if rate < 0.0 => slope,
                 Place::Upper if rate > 0.0 => -slope,
-                Place::Parked => 0.0,
+                Place::AtZero => 0.0,
                 _ => return None,
             };
             let is_on = rate.abs() > motion.noise[asset] && !self.problem.is_fixed(asset);
@@ -243,7 +244,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         (0..weights.len()).filter_map(entry).collect()
     }
 
-    /// Moves along the face until the trade-off has risen by this much.
+    /// Moves along the face by the given increase of the trade-off.
     fn follow(&mut self, motion: &Motion, rise: f64) {
         for (weight, change) in self.vertex.weights.iter_mut().zip(&motion.weights) {
             *weight += rise * change;
@@ -252,13 +253,13 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.vertex.trade_off += rise;
     }
 
-    /// Frees an asset at its bound; false where it depends on the free ones.
+    /// Frees an asset at its bound; returns `false` where the asset depends on the free assets.
     fn free(&mut self, asset: usize, rate: f64) -> bool {
         if !self.vertex.face.add(asset) {
             return false;
         }
-        // A free asset goes against its slope, whatever else moves. One that does not depends on
-        // the others so nearly that rounding decided.
+        // A free asset moves against its slope. An asset that does not is nearly dependent on the
+        // others, and rounding determined its move.
         let motion = self.motion();
         if motion.weights[asset] * rate > 0.0 {
             self.vertex.face.remove(asset);
@@ -278,7 +279,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// How the free assets keep variance and budget while an asset that depends on them moves.
+    /// Returns the move of the free assets that keeps variance and budget while a dependent asset
+    /// moves.
     fn null_way(&mut self, asset: usize, sign: f64) -> Vec<f64> {
         let mut way = vec![0.0; self.vertex.weights.len()];
         let others = self.vertex.face.null_move(asset);
@@ -294,8 +296,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         way
     }
 
-    /// Moves an asset that depends on the free ones, which gains return and costs no variance,
-    /// until one of them is at a bound; returns the way where none ever is.
+    /// Moves a dependent asset, which gains return at constant variance, until an asset reaches a
+    /// bound; returns the direction where no asset ever does.
     fn exchange(&mut self, asset: usize, sign: f64) -> Option<Vec<f64>> {
         let way = self.null_way(asset, sign);
         let place = if sign < 0.0 { Place::Lower } else { Place::Upper };
@@ -311,20 +313,20 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.bind(event.asset, event.place);
         if event.asset != asset {
             let is_free = self.vertex.face.add(asset);
-            self.vertex.places[asset] = if is_free { Place::Free } else { Place::Parked };
+            self.vertex.places[asset] = if is_free { Place::Free } else { Place::AtZero };
         }
         None
     }
 }
 
-/// The first event; of several at once that of the first asset.
+/// Returns the first event; among coincident events that of the first asset.
 fn first_of(events: Vec<Event>, at_once: f64) -> Option<Event> {
     let first = events.iter().map(|event| event.rise).fold(f64::INFINITY, f64::min);
     let until = first + at_once + AT_ONCE * first;
     events.into_iter().filter(|event| event.rise <= until).min_by_key(|event| event.asset)
 }
 
-/// Whether two portfolios differ by more than rounding.
+/// Returns whether two portfolios differ by more than rounding.
 fn is_apart(before: &[f64], after: &[f64]) -> bool {
     let near = STANDSTILL * largest(after);
     before.iter().zip(after).any(|(a, b)| (a - b).abs() > near)
@@ -334,7 +336,8 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(value.abs()))
 }
 
-/// Returns less their middle, divided by a power of two so that they lie between −1 and 1.
+/// Subtracts the middle of the range from the returns and divides by a power of two, so that the
+/// results lie between −1 and 1.
 pub(super) fn centred(returns: &[f64]) -> Vec<f64> {
     let least = returns.iter().copied().fold(f64::INFINITY, f64::min);
     let most = returns.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -343,7 +346,7 @@ pub(super) fn centred(returns: &[f64]) -> Vec<f64> {
     returns.iter().map(|value| libm::scalbn(value - middle, -exponent)).collect()
 }
 
-/// The weights a part of the way from one portfolio to another, or along a ray, within bounds.
+/// Returns the weights at a fraction of a segment or at a distance along a ray, within bounds.
 pub(super) fn between(problem: &Problem<'_>, from: &[f64], way: &[f64], part: f64) -> Vec<f64> {
     let bounds = problem.lower.iter().zip(&problem.upper);
     from.iter()
@@ -353,7 +356,7 @@ pub(super) fn between(problem: &Problem<'_>, from: &[f64], way: &[f64], part: f6
         .collect()
 }
 
-/// The change of the weights from one portfolio to another.
+/// Returns the change of the weights from one portfolio to another.
 pub(super) fn way(from: &[f64], to: &[f64]) -> Vec<f64> {
     from.iter().zip(to).map(|(from, to)| to - from).collect()
 }
@@ -363,9 +366,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::{
+        assets::Portfolio,
+        covariance::Covariance,
         efficient_frontier::{EfficientFrontier, Frontier},
         max_sharpe::MaxSharpe,
-        min_variance::{MinVariance, Portfolio},
+        min_variance::MinVariance,
         symmetric::dot,
         target_return::TargetReturn,
     };
@@ -383,22 +388,22 @@ mod tests {
     impl Market {
         fn frontier(&self) -> Result<Frontier> {
             EfficientFrontier {
-                expected_returns: &self.returns,
-                covariance_matrix: &self.covariance,
+                expected_returns: self.returns.clone(),
+                covariance_matrix: Covariance::from_rows(&self.covariance).unwrap(),
                 risk_free_rate: 0.0,
-                min_weights: self.lower.as_deref(),
-                max_weights: self.upper.as_deref(),
+                min_weights: self.lower.clone(),
+                max_weights: self.upper.clone(),
             }
             .solve()
         }
 
         fn with_return(&self, target_return: f64) -> Result<Portfolio> {
             TargetReturn {
-                expected_returns: &self.returns,
-                covariance_matrix: &self.covariance,
+                expected_returns: self.returns.clone(),
+                covariance_matrix: Covariance::from_rows(&self.covariance).unwrap(),
                 risk_free_rate: 0.0,
-                min_weights: self.lower.as_deref(),
-                max_weights: self.upper.as_deref(),
+                min_weights: self.lower.clone(),
+                max_weights: self.upper.clone(),
                 target_return,
             }
             .solve()
@@ -406,24 +411,23 @@ mod tests {
 
         fn max_sharpe(&self, risk_free_rate: f64) -> Result<Portfolio> {
             MaxSharpe {
-                expected_returns: &self.returns,
-                covariance_matrix: &self.covariance,
+                expected_returns: self.returns.clone(),
+                covariance_matrix: Covariance::from_rows(&self.covariance).unwrap(),
                 risk_free_rate,
-                min_weights: self.lower.as_deref(),
-                max_weights: self.upper.as_deref(),
+                min_weights: self.lower.clone(),
+                max_weights: self.upper.clone(),
             }
             .solve()
         }
 
         fn min_variance(&self) -> Portfolio {
             let least = MinVariance {
-                expected_returns: &self.returns,
-                covariance_matrix: &self.covariance,
-                risk_free_rate: 0.0,
-                min_weights: self.lower.as_deref(),
-                max_weights: self.upper.as_deref(),
+                covariance_matrix: Covariance::from_rows(&self.covariance).unwrap(),
+                min_weights: self.lower.clone(),
+                max_weights: self.upper.clone(),
             };
-            least.solve().expect("a portfolio")
+            let least = least.solve().expect("a portfolio");
+            least.with_returns(&self.returns, 0.0).expect("a portfolio")
         }
 
         fn bounds(&self, asset: usize) -> (f64, f64) {

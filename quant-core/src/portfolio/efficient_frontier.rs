@@ -5,40 +5,41 @@
 //! corners are the whole frontier.
 
 use super::active_set::Problem;
-use super::critical_line::{Step, Walk, centred};
-use super::min_variance::{Checked, MinVariance, Portfolio, accepted, only_portfolio};
+use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio};
+use super::covariance::Covariance;
+use super::critical_line::{CriticalLine, Step, centred};
 use super::symmetric::dot;
 use crate::{Result, check};
 
 /// Assets, their risks and returns, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct EfficientFrontier<'a> {
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EfficientFrontier {
     /// Expected return of each asset, annual.
-    pub expected_returns: &'a [f64],
-    /// Covariance of the returns, annual: a row for each asset, symmetric, positive
-    /// semi-definite.
-    pub covariance_matrix: &'a [Vec<f64>],
+    pub expected_returns: Vec<f64>,
+    /// Covariance of the returns, annual: symmetric, positive semi-definite.
+    pub covariance_matrix: Covariance,
     /// Return of the riskless asset, annual; enters only the Sharpe ratios.
     pub risk_free_rate: f64,
-    /// Smallest weight of each asset, −∞ where it has none; `None` leaves all unbounded below.
-    pub min_weights: Option<&'a [f64]>,
-    /// Largest weight of each asset, ∞ where it has none; `None` leaves all unbounded above.
-    pub max_weights: Option<&'a [f64]>,
+    /// Smallest weight of each asset, −∞ for an asset without a bound; `None` where no asset has one.
+    pub min_weights: Option<Vec<f64>>,
+    /// Largest weight of each asset, ∞ for an asset without a bound; `None` where no asset has one.
+    pub max_weights: Option<Vec<f64>>,
 }
 
 /// The efficient portfolios.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Frontier {
     /// The corner portfolios, from the one of least variance upwards in return; at least one.
     pub corners: Vec<Portfolio>,
-    /// Where the frontier goes on without end, the change of the weights for each unit of return
-    /// beyond the last corner; they sum to 0. `None` where the last corner has the largest return.
+    /// Change of the weights for each unit of return beyond the last corner, where the frontier is
+    /// unbounded; the changes sum to 0. `None` where the last corner has the largest return.
     pub ray: Option<Vec<f64>>,
 }
 
-impl EfficientFrontier<'_> {
+impl EfficientFrontier {
     /// Returns the corner portfolios of the efficient frontier within the bounds.
     ///
     /// ```text
@@ -66,10 +67,10 @@ impl EfficientFrontier<'_> {
     /// use quant_core::portfolio::efficient_frontier::EfficientFrontier;
     ///
     /// let frontier = EfficientFrontier {
-    ///     expected_returns: &[0.06, 0.10],
-    ///     covariance_matrix: &[vec![0.01, 0.0], vec![0.0, 0.03]],
+    ///     expected_returns: vec![0.06, 0.10],
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.03]].into(),
     ///     risk_free_rate: 0.02,
-    ///     min_weights: Some(&[0.0, 0.0]),
+    ///     min_weights: Some(vec![0.0, 0.0]),
     ///     max_weights: None,
     /// }
     /// .solve()?;
@@ -85,12 +86,12 @@ impl EfficientFrontier<'_> {
     /// constraints"; Niedermayer and Niedermayer (2010), "Applying Markowitz's Critical Line
     /// Algorithm".
     pub fn solve(&self) -> Result<Frontier> {
-        let assets = MinVariance {
-            expected_returns: self.expected_returns,
-            covariance_matrix: self.covariance_matrix,
+        let assets = Assets {
+            expected_returns: &self.expected_returns,
+            covariance_matrix: &self.covariance_matrix,
             risk_free_rate: self.risk_free_rate,
-            min_weights: self.min_weights,
-            max_weights: self.max_weights,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
         };
         let Checked { lower, upper, covariance, exponent, factor } = assets.check()?;
         let (corners, ray) = if let Some(only) = only_portfolio(&lower, &upper) {
@@ -98,8 +99,8 @@ impl EfficientFrontier<'_> {
         } else {
             let mut problem = Problem::new(&covariance, lower, upper);
             let vertex = problem.minimise(factor)?;
-            problem.returns = Some(centred(self.expected_returns));
-            corners(Walk::from(&problem, vertex))?
+            problem.returns = Some(centred(&self.expected_returns));
+            corners(CriticalLine::from(&problem, vertex))?
         };
         let describe = |weights| assets.describe(accepted(weights)?, &covariance, exponent);
         let mut corners: Vec<Portfolio> =
@@ -112,7 +113,7 @@ impl EfficientFrontier<'_> {
 
     /// A change of the weights divided by the return that it brings.
     fn by_return(&self, way: &[f64]) -> Result<Vec<f64>> {
-        let gained = dot(way, self.expected_returns);
+        let gained = dot(way, &self.expected_returns);
         way.iter().map(|change| check::result("expected_returns", change / gained)).collect()
     }
 }
@@ -121,7 +122,7 @@ impl EfficientFrontier<'_> {
 type Path = (Vec<Vec<f64>>, Option<Vec<f64>>);
 
 /// Follows the line to its end.
-fn corners(mut walk: Walk<'_, '_>) -> Result<Path> {
+fn corners(mut walk: CriticalLine<'_, '_>) -> Result<Path> {
     let mut corners: Vec<Vec<f64>> = Vec::new();
     loop {
         let step = walk.advance()?;
@@ -153,11 +154,11 @@ mod tests {
         upper: Option<&[f64]>,
     ) -> Frontier {
         EfficientFrontier {
-            expected_returns: returns,
-            covariance_matrix: covariance,
+            expected_returns: returns.to_vec(),
+            covariance_matrix: Covariance::from_rows(covariance).unwrap(),
             risk_free_rate: 0.0,
-            min_weights: lower,
-            max_weights: upper,
+            min_weights: lower.map(<[f64]>::to_vec),
+            max_weights: upper.map(<[f64]>::to_vec),
         }
         .solve()
         .unwrap()
@@ -200,8 +201,8 @@ mod tests {
     #[test]
     fn returns_at_the_end_of_a_double_are_refused_rather_than_a_ray_of_nothing() {
         let frontier = EfficientFrontier {
-            expected_returns: &[f64::MAX, 62.0],
-            covariance_matrix: &[vec![0.0; 2], vec![0.0; 2]],
+            expected_returns: vec![f64::MAX, 62.0],
+            covariance_matrix: [[0.0; 2]; 2].into(),
             risk_free_rate: 0.0,
             min_weights: None,
             max_weights: None,

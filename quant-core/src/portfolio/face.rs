@@ -2,7 +2,7 @@
 //!
 //! Within the free set F the step x and the multiplier λ of the budget solve
 //! `Σ_FF x + b = λ1, 1ᵀx = β`. Where Σ_FF is singular but the minimum within F is still unique,
-//! one asset, the tail, depends on the others: its column is `Σ_RR q`. It stays outside the
+//! one asset, the tail, depends on the others: its column is `Σ_RR q`. The tail is not part of the
 //! factor and enters through q, so that a riskless hedge costs no accuracy.
 
 use super::cholesky::Cholesky;
@@ -27,7 +27,7 @@ pub(super) struct Face<'a> {
 struct Tail {
     asset: usize,
     combination: Vec<f64>,
-    /// What one unit of the asset, hedged by the combination, takes of the budget.
+    /// The part of the budget that one unit of the asset takes, hedged by the combination.
     budget: f64,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Face<'a> {
         Self { covariance, members, factor, tail: None }
     }
 
-    /// The free assets, in the order of [`step`](Self::step).
+    /// Returns the free assets, in the order of [`step`](Self::step).
     pub(super) fn assets(&self) -> impl Iterator<Item = usize> + '_ {
         self.members.iter().copied().chain(self.tail.iter().map(|tail| tail.asset))
     }
@@ -56,7 +56,8 @@ impl<'a> Face<'a> {
         self.members.len() + usize::from(self.tail.is_some())
     }
 
-    /// Frees an asset, unless the minimum would no longer be unique; returns whether it did.
+    /// Frees an asset, unless the minimum would no longer be unique; returns whether the asset is
+    /// free.
     pub(super) fn add(&mut self, asset: usize) -> bool {
         let Some((column, pivot)) = self.independent_column(asset) else {
             return self.tail.is_none() && self.add_tail(asset, NO_BUDGET);
@@ -113,7 +114,7 @@ impl<'a> Face<'a> {
             self.factor.remove(position);
         }
         if let Some(tail) = tail.filter(|&tail| tail != asset) {
-            // A part of a face with a unique minimum has one too, so this must not fail.
+            // A subset of a face with a unique minimum has a unique minimum, so this cannot fail.
             if let Some((column, pivot)) = self.independent_column(tail) {
                 self.factor.push(&column, pivot);
                 self.members.push(tail);
@@ -135,7 +136,7 @@ impl<'a> Face<'a> {
         self.factor.solve(&mut response);
         let mut base = vec![1.0; self.members.len()];
         self.factor.solve(&mut base);
-        // The whole budget in the direction that leaves the slopes level.
+        // The whole budget in the direction that keeps the slopes equal.
         let (unit, at_once) = match &self.tail {
             Some(tail) => {
                 let mut unit: Vec<f64> =

@@ -24,8 +24,8 @@ impl Problem<'_> {
     /// Moves a portfolio of least variance to the one of least norm among all of these.
     pub(super) fn shorten(&self, vertex: &mut Vertex<'_>) {
         self.project(vertex);
-        // What belongs on a bound or at zero must not be 1e-34 off, or a riskless portfolio
-        // would have a volatility.
+        // A weight that belongs on a bound or at zero must not be off by 1e-34, or a riskless
+        // portfolio would have a volatility.
         let largest =
             vertex.weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         for (asset, weight) in vertex.weights.iter_mut().enumerate() {
@@ -51,7 +51,7 @@ impl Problem<'_> {
             |bounds: &[f64]| level.iter().map(|&asset| bounds[asset]).collect::<Vec<f64>>();
         let start: Vec<f64> = level.iter().map(|&asset| vertex.weights[asset]).collect();
         let projection = Projection::new(basis, &start, bounds(&self.lower), bounds(&self.upper));
-        // Where rounding defeats the search, the portfolio of least variance stands as it is.
+        // If rounding makes the search fail, the portfolio of least variance stays unchanged.
         let Some(nearest) = projection.run() else { return };
         let lost = sum(nearest.iter().zip(&start).map(|(nearest, start)| nearest - start));
         if lost.abs() > INSIDE * nearest.iter().map(|weight| weight.abs()).sum::<f64>() {
@@ -261,7 +261,7 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// How far multipliers can fall at these rates until one is zero, and whose it is.
+    /// Returns the step at which the first multiplier becomes zero at these rates, and its index.
     fn first_to_leave(&self, rates: &[f64]) -> (f64, Option<usize>) {
         let (mut length, mut leaving) = (f64::INFINITY, None);
         for (index, (active, &rate)) in self.active.iter().zip(rates).enumerate() {

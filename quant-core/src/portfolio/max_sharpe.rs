@@ -1,32 +1,32 @@
 //! Portfolios of the largest Sharpe ratio.
 //!
-//! The portfolio whose ray from the riskless asset touches the efficient frontier: with free
-//! borrowing and lending at one rate, every other mix of assets is worse at every level of risk.
+//! The tangency portfolio of the efficient frontier: with borrowing and lending at the riskless rate,
+//! no other portfolio of the assets has a larger return at the same risk.
 
-use super::active_set::{Problem, held_assets};
-use super::critical_line::{Step, Walk, between, centred, way};
-use super::min_variance::{Checked, MinVariance, Portfolio, accepted, only_portfolio, variance};
-use super::symmetric::{dot, inner};
+use super::active_set::Problem;
+use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio, variance};
+use super::covariance::Covariance;
+use super::critical_line::{CriticalLine, Step, between, centred, way};
+use super::symmetric::{dot, held_assets, inner};
 use crate::{Error, Result};
 
 /// Assets, their risks and returns, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct MaxSharpe<'a> {
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct MaxSharpe {
     /// Expected return of each asset, annual.
-    pub expected_returns: &'a [f64],
-    /// Covariance of the returns, annual: a row for each asset, symmetric, positive
-    /// semi-definite.
-    pub covariance_matrix: &'a [Vec<f64>],
+    pub expected_returns: Vec<f64>,
+    /// Covariance of the returns, annual: symmetric, positive semi-definite.
+    pub covariance_matrix: Covariance,
     /// Return of the riskless asset, annual.
     pub risk_free_rate: f64,
-    /// Smallest weight of each asset, −∞ where it has none; `None` leaves all unbounded below.
-    pub min_weights: Option<&'a [f64]>,
-    /// Largest weight of each asset, ∞ where it has none; `None` leaves all unbounded above.
-    pub max_weights: Option<&'a [f64]>,
+    /// Smallest weight of each asset, −∞ for an asset without a bound; `None` where no asset has one.
+    pub min_weights: Option<Vec<f64>>,
+    /// Largest weight of each asset, ∞ for an asset without a bound; `None` where no asset has one.
+    pub max_weights: Option<Vec<f64>>,
 }
 
-impl MaxSharpe<'_> {
+impl MaxSharpe {
     /// Returns the portfolio of the largest ratio of excess return to volatility, within the
     /// bounds.
     ///
@@ -54,10 +54,10 @@ impl MaxSharpe<'_> {
     /// use quant_core::portfolio::max_sharpe::MaxSharpe;
     ///
     /// let portfolio = MaxSharpe {
-    ///     expected_returns: &[0.06, 0.10],
-    ///     covariance_matrix: &[vec![0.01, 0.0], vec![0.0, 0.04]],
+    ///     expected_returns: vec![0.06, 0.10],
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.04]].into(),
     ///     risk_free_rate: 0.02,
-    ///     min_weights: Some(&[0.0, 0.0]),
+    ///     min_weights: Some(vec![0.0, 0.0]),
     ///     max_weights: None,
     /// }
     /// .solve()?;
@@ -79,21 +79,21 @@ impl MaxSharpe<'_> {
         } else {
             let mut problem = Problem::new(&covariance, lower, upper);
             let vertex = problem.minimise(factor)?;
-            problem.returns = Some(centred(self.expected_returns));
-            self.walk(&problem, Walk::from(&problem, vertex))?
+            problem.returns = Some(centred(&self.expected_returns));
+            self.walk(&problem, CriticalLine::from(&problem, vertex))?
         };
         let portfolio = assets.describe(accepted(weights)?, &covariance, exponent)?;
         // A risk that is rounding of its terms is none, here as there.
         if portfolio.sharpe_ratio.is_none() { Err(riskless()) } else { Ok(portfolio) }
     }
 
-    fn assets(&self) -> MinVariance<'_> {
-        MinVariance {
-            expected_returns: self.expected_returns,
-            covariance_matrix: self.covariance_matrix,
+    fn assets(&self) -> Assets<'_> {
+        Assets {
+            expected_returns: &self.expected_returns,
+            covariance_matrix: &self.covariance_matrix,
             risk_free_rate: self.risk_free_rate,
-            min_weights: self.min_weights,
-            max_weights: self.max_weights,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
         }
     }
 
@@ -109,7 +109,7 @@ impl MaxSharpe<'_> {
     }
 
     /// Follows the efficient frontier until the ratio falls.
-    fn walk(&self, problem: &Problem<'_>, mut walk: Walk<'_, '_>) -> Result<Vec<f64>> {
+    fn walk(&self, problem: &Problem<'_>, mut walk: CriticalLine<'_, '_>) -> Result<Vec<f64>> {
         let excess = self.excess_returns();
         loop {
             let is_at_start = walk.is_at_start();
@@ -120,7 +120,7 @@ impl MaxSharpe<'_> {
                 return Err(riskless());
             }
             match step {
-                // As long as the variance is the least, more return is a larger ratio.
+                // At constant least variance a larger return is a larger ratio.
                 Step::Corner { .. } if walk.is_at_start() => {}
                 Step::Corner { from, to } => {
                     let segment = Segment::new(problem, &excess, &from, way(&from, &to));
@@ -196,7 +196,7 @@ impl<'s, 'a> Segment<'s, 'a> {
         dot(&left, &[dot(weights, &gradient), dot(&self.way, &gradient)])
     }
 
-    /// How the steepness changes along the way.
+    /// Returns the derivative of the steepness along the segment.
     fn bend(&self) -> f64 {
         let gradient = self.problem.covariance.times(&self.way);
         inner(&self.way, self.excess) * inner(self.from, &gradient)
@@ -230,10 +230,10 @@ mod tests {
         lower: Option<&[f64]>,
     ) -> Result<Portfolio> {
         MaxSharpe {
-            expected_returns: returns,
-            covariance_matrix: covariance,
+            expected_returns: returns.to_vec(),
+            covariance_matrix: Covariance::from_rows(covariance)?,
             risk_free_rate: rate,
-            min_weights: lower,
+            min_weights: lower.map(<[f64]>::to_vec),
             max_weights: None,
         }
         .solve()

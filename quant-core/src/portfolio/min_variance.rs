@@ -1,71 +1,62 @@
 //! Portfolios of least variance under bounds on the weights.
 //!
-//! The answer is that of an active-set method: weights at a bound are the bound, and the others
-//! meet the first-order conditions to rounding. Singular covariances are welcome. Not modelled:
+//! The method is an active-set method: weights at a bound are exactly the bound, and the others
+//! meet the first-order conditions to rounding. Singular covariances are accepted. Not modelled:
 //! transaction costs, constraints on groups of assets. [`target_return`](super::target_return)
-//! asks for a return as well.
+//! adds a constraint on the return.
 
 use super::active_set::Problem;
+use super::assets::{
+    Checked, Portfolio, accepted, expected_return, only_portfolio, sharpe_ratio, volatility,
+};
 use super::cholesky::Cholesky;
-use super::symmetric::{Symmetric, dot, sum};
+use super::covariance::Covariance;
 use crate::{Error, Result, check};
-use bounds::bounds;
-use covariance::{scaled, semi_definite};
 
-pub(super) use bounds::only_portfolio;
-pub(super) use covariance::variance;
-
-mod bounds;
-mod covariance;
-
-/// Weights whose sum misses 1 by more than this part of their size are no answer.
-const BUDGET: f64 = 1e-10;
-
-/// Assets, their risks and returns, and the bounds on their weights.
+/// Assets, their covariance, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct MinVariance<'a> {
-    /// Expected return of each asset, annual.
-    pub expected_returns: &'a [f64],
-    /// Covariance of the returns, annual: a row for each asset, symmetric, positive
-    /// semi-definite.
-    pub covariance_matrix: &'a [Vec<f64>],
-    /// Return of the riskless asset, annual; enters only the Sharpe ratio.
-    pub risk_free_rate: f64,
-    /// Smallest weight of each asset, −∞ where it has none; `None` leaves all unbounded below.
-    pub min_weights: Option<&'a [f64]>,
-    /// Largest weight of each asset, ∞ where it has none; `None` leaves all unbounded above.
-    pub max_weights: Option<&'a [f64]>,
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct MinVariance {
+    /// Covariance of the returns, annual: symmetric, positive semi-definite.
+    pub covariance_matrix: Covariance,
+    /// Smallest weight of each asset, −∞ for an asset without a bound; `None` where no asset has one.
+    pub min_weights: Option<Vec<f64>>,
+    /// Largest weight of each asset, ∞ for an asset without a bound; `None` where no asset has one.
+    pub max_weights: Option<Vec<f64>>,
 }
 
 /// The portfolio of least variance.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Portfolio {
+#[non_exhaustive]
+pub struct MinVariancePortfolio {
     /// Weight of each asset, in the order of the input; they sum to 1.
     pub weights: Vec<f64>,
-    /// Expected return, annual.
-    pub expected_return: f64,
     /// Standard deviation of the return, annual.
     pub volatility: f64,
-    /// Return beyond the riskless rate by volatility; `None` where the volatility is zero.
-    pub sharpe_ratio: Option<f64>,
 }
 
-/// Arguments that have been checked.
-pub(super) struct Checked {
-    /// Lower bounds, −∞ where there is none.
-    pub(super) lower: Vec<f64>,
-    /// Upper bounds, ∞ where there is none.
-    pub(super) upper: Vec<f64>,
-    /// The covariance times `2^−exponent`, its largest variance near 1.
-    pub(super) covariance: Symmetric,
-    pub(super) exponent: i32,
-    /// The factor of the covariance where that is clearly definite.
-    pub(super) factor: Option<Cholesky>,
+impl MinVariancePortfolio {
+    /// Returns the portfolio with its expected return and its Sharpe ratio, given the expected
+    /// return of each asset and the riskless rate, annual.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] where there are not as many returns as weights; [`Error::Element`] and
+    /// [`Error::Domain`] where a number is not finite; [`Error::Overflow`] where the return or the
+    /// ratio exceeds the largest double.
+    pub fn with_returns(self, expected_returns: &[f64], risk_free_rate: f64) -> Result<Portfolio> {
+        check::length("expected_returns", expected_returns.len(), self.weights.len())?;
+        check::each("expected_returns", expected_returns, "a finite number", f64::is_finite)?;
+        check::finite("risk_free_rate", risk_free_rate)?;
+        let Self { weights, volatility } = self;
+        let expected_return = expected_return(&weights, expected_returns)?;
+        let sharpe_ratio = sharpe_ratio(expected_return, volatility, risk_free_rate)?;
+        Ok(Portfolio { weights, expected_return, volatility, sharpe_ratio })
+    }
 }
 
-impl MinVariance<'_> {
+impl MinVariance {
     /// Returns the portfolio of least variance within the bounds.
     ///
     /// ```text
@@ -85,12 +76,12 @@ impl MinVariance<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooFew`] without assets; [`Error::Shape`] where a length differs from that of
-    /// `expected_returns`; [`Error::Domain`] or [`Error::Element`] where a number is not finite;
+    /// [`Error::TooFew`] without assets; [`Error::Shape`] where the number of bounds differs from
+    /// that of the assets; [`Error::Element`] where a number is not finite;
     /// [`Error::Asymmetric`] where mirror images differ by more than 1e-12 of the larger;
     /// [`Error::NotPositiveSemiDefinite`] where an eigenvalue is below −1e-10 of the largest
     /// variance; [`Error::Infeasible`] where a lower bound exceeds its upper bound or the bounds
-    /// exclude weights that sum to 1; [`Error::Overflow`] where return or ratio exceed the
+    /// exclude weights that sum to 1; [`Error::Overflow`] where the volatility exceeds the
     /// largest double; [`Error::NoConvergence`] where weights of very different sizes defeat the
     /// rounding, which takes a matrix that is singular to the last bit.
     ///
@@ -100,16 +91,15 @@ impl MinVariance<'_> {
     /// use quant_core::portfolio::min_variance::MinVariance;
     ///
     /// let portfolio = MinVariance {
-    ///     expected_returns: &[0.06, 0.10],
-    ///     covariance_matrix: &[vec![0.01, 0.0], vec![0.0, 0.03]],
-    ///     risk_free_rate: 0.02,
-    ///     min_weights: Some(&[0.0, 0.0]),
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.03]].into(),
+    ///     min_weights: Some(vec![0.0, 0.0]),
     ///     max_weights: None,
     /// }
     /// .solve()?;
     /// assert_eq!(portfolio.weights, [0.75, 0.25]);
-    /// assert!((portfolio.expected_return - 0.07).abs() < 1e-15);
     /// assert!((portfolio.volatility - 0.0075_f64.sqrt()).abs() < 1e-15);
+    /// let valued = portfolio.with_returns(&[0.06, 0.10], 0.02)?;
+    /// assert!((valued.expected_return - 0.07).abs() < 1e-15);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     ///
@@ -117,63 +107,21 @@ impl MinVariance<'_> {
     ///
     /// Markowitz (1956), "The optimization of a quadratic function subject to linear
     /// constraints"; Nocedal and Wright (2006), "Numerical Optimization", chapter 16.
-    pub fn solve(&self) -> Result<Portfolio> {
-        let Checked { lower, upper, covariance, exponent, factor } = self.check()?;
+    pub fn solve(&self) -> Result<MinVariancePortfolio> {
+        if self.covariance_matrix.size() == 0 {
+            return Err(Error::TooFew { argument: "covariance_matrix", needed: 1, found: 0 });
+        }
+        let Checked { lower, upper, covariance, exponent, factor } = Checked::new(
+            &self.covariance_matrix,
+            self.min_weights.as_deref(),
+            self.max_weights.as_deref(),
+        )?;
         let weights = match only_portfolio(&lower, &upper) {
             Some(weights) => weights,
             None => least_variance(&Problem::new(&covariance, lower, upper), factor)?,
         };
-        self.describe(weights, &covariance, exponent)
-    }
-
-    /// Checks all arguments and brings them into the form in which they are computed with.
-    pub(super) fn check(&self) -> Result<Checked> {
-        self.validate()?;
-        let size = self.expected_returns.len();
-        let (lower, upper) = bounds(size, self.min_weights, self.max_weights)?;
-        let (covariance, exponent) = scaled(self.covariance_matrix)?;
-        let factor = semi_definite(&covariance)?;
-        Ok(Checked { lower, upper, covariance, exponent, factor })
-    }
-
-    fn validate(&self) -> Result<()> {
-        let size = self.expected_returns.len();
-        if size == 0 {
-            return Err(Error::TooFew { argument: "expected_returns", needed: 1, found: 0 });
-        }
-        check::each("expected_returns", self.expected_returns, "a finite number", f64::is_finite)?;
-        check::length("covariance_matrix", self.covariance_matrix.len(), size)?;
-        for row in self.covariance_matrix {
-            check::length("covariance_matrix", row.len(), size)?;
-        }
-        check::finite("risk_free_rate", self.risk_free_rate)
-    }
-
-    /// Return, volatility and Sharpe ratio of the weights.
-    pub(super) fn describe(
-        &self,
-        weights: Vec<f64>,
-        covariance: &Symmetric,
-        exponent: i32,
-    ) -> Result<Portfolio> {
-        let exact = dot(&weights, self.expected_returns);
-        let plain = || {
-            weights.iter().zip(self.expected_returns).map(|(weight, value)| weight * value).sum()
-        };
-        // The exact products need room above the largest return; the plain ones do not.
-        let expected_return = if exact.is_finite() { exact } else { plain() };
-        let expected_return = check::result("expected_returns", expected_return)?;
-        // The root takes an even power of two.
-        let variance = libm::scalbn(variance(&weights, covariance), exponent & 1);
-        let deviation = libm::scalbn(variance.sqrt(), exponent >> 1);
-        let volatility = check::result("covariance_matrix", deviation)?;
-        let sharpe_ratio = if volatility > 0.0 {
-            let excess = check::result("expected_returns", expected_return - self.risk_free_rate)?;
-            Some(check::result("expected_returns", excess / volatility)?)
-        } else {
-            None
-        };
-        Ok(Portfolio { weights, expected_return, volatility, sharpe_ratio })
+        let volatility = volatility(&weights, &covariance, exponent)?;
+        Ok(MinVariancePortfolio { weights, volatility })
     }
 }
 
@@ -187,19 +135,9 @@ fn least_variance(problem: &Problem<'_>, factor: Option<Cholesky>) -> Result<Vec
     accepted(vertex.weights)
 }
 
-/// Hands on weights that are finite and sum to 1.
-pub(super) fn accepted(weights: Vec<f64>) -> Result<Vec<f64>> {
-    // Only covariances that are singular to the last bit, unbounded, come near this.
-    let residual = (1.0 - sum(weights.iter().copied())).abs();
-    let size: f64 = weights.iter().map(|weight| weight.abs()).sum();
-    if residual.is_nan() || residual > BUDGET * size {
-        return Err(Error::NoConvergence { method: "refinement", iterations: 3, residual });
-    }
-    weights.into_iter().map(|weight| check::result("covariance_matrix", weight)).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::symmetric::{dot, sum};
     use super::*;
     use proptest::prelude::*;
 
@@ -209,13 +147,12 @@ mod tests {
         max: Option<&[f64]>,
     ) -> Result<Portfolio> {
         MinVariance {
-            expected_returns: &vec![0.05; covariance.len()],
-            covariance_matrix: covariance,
-            risk_free_rate: 0.01,
-            min_weights: min,
-            max_weights: max,
+            covariance_matrix: Covariance::from_rows(covariance)?,
+            min_weights: min.map(<[f64]>::to_vec),
+            max_weights: max.map(<[f64]>::to_vec),
         }
-        .solve()
+        .solve()?
+        .with_returns(&vec![0.05; covariance.len()], 0.01)
     }
 
     fn weights(covariance: &[Vec<f64>], min: Option<&[f64]>, max: Option<&[f64]>) -> Vec<f64> {
@@ -316,7 +253,7 @@ mod tests {
     #[test]
     fn shapes_and_numbers_are_checked() {
         let argument = |result: Result<Portfolio>| result.expect_err("refused").argument();
-        assert_eq!(argument(solve(&[], None, None)), Some("expected_returns"));
+        assert_eq!(argument(solve(&[], None, None)), Some("covariance_matrix"));
         assert_eq!(
             argument(solve(&[vec![1.0, 0.0], vec![0.0]], None, None)),
             Some("covariance_matrix")

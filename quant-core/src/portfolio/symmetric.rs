@@ -1,35 +1,33 @@
-//! Symmetric matrices, and sums of products that keep their digits.
+//! Symmetric matrices, and sums of products in twice the precision.
 
-use crate::numerical::double_double::DoubleDouble;
+use nalgebra::DMatrix;
 
-/// A symmetric matrix of doubles, stored in full, row by row.
-pub(super) struct Symmetric {
-    size: usize,
-    elements: Vec<f64>,
-}
+use crate::arithmetic::double_double::{two_product, two_sum};
+
+/// A symmetric matrix, stored in full: its columns are its rows.
+pub(super) struct Symmetric(DMatrix<f64>);
 
 impl Symmetric {
-    /// Collects a matrix of this size from its elements, row by row.
+    /// Returns the matrix of this size with the given elements, row by row.
     pub(super) fn from_elements(size: usize, elements: Vec<f64>) -> Self {
-        debug_assert_eq!(elements.len(), size * size, "a square matrix");
-        Self { size, elements }
+        Self(DMatrix::from_vec(size, size, elements))
     }
 
     pub(super) fn size(&self) -> usize {
-        self.size
+        self.0.nrows()
     }
 
     pub(super) fn row(&self, row: usize) -> &[f64] {
-        &self.elements[row * self.size..(row + 1) * self.size]
+        &self.0.as_slice()[row * self.size()..(row + 1) * self.size()]
     }
 
     pub(super) fn diagonal(&self, row: usize) -> f64 {
-        self.elements[row * self.size + row]
+        self.0[(row, row)]
     }
 
     /// Returns the product with a vector, most of whose elements may be zero.
     pub(super) fn times(&self, vector: &[f64]) -> Vec<f64> {
-        let mut product = vec![0.0; self.size];
+        let mut product = vec![0.0; self.size()];
         for (row, &factor) in vector.iter().enumerate() {
             if factor != 0.0 {
                 for (sum, element) in product.iter_mut().zip(self.row(row)) {
@@ -63,10 +61,10 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a_chunks, b_chunks) = (a.chunks_exact(4), b.chunks_exact(4));
     let remainder = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(&a, &b)| [a, b]);
     let add = |sum: &mut f64, rest: &mut f64, a: f64, b: f64| {
-        let product = DoubleDouble::product(a, b);
-        let partial = DoubleDouble::sum(*sum, product.high);
-        *sum = partial.high;
-        *rest += partial.low + product.low;
+        let (product, product_error) = two_product(a, b);
+        let (total, sum_error) = two_sum(*sum, product);
+        *sum = total;
+        *rest += sum_error + product_error;
     };
     for (a, b) in a_chunks.zip(b_chunks) {
         for lane in 0..4 {
@@ -83,9 +81,14 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub(super) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut rest) = (0.0, 0.0);
     for value in values {
-        let partial = DoubleDouble::sum(sum, value);
-        sum = partial.high;
-        rest += partial.low;
+        let (total, error) = two_sum(sum, value);
+        sum = total;
+        rest += error;
     }
     sum + rest
+}
+
+/// Returns the assets whose weight is not zero.
+pub(super) fn held_assets(weights: &[f64]) -> Vec<usize> {
+    (0..weights.len()).filter(|&asset| weights[asset] != 0.0).collect()
 }

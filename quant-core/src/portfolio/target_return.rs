@@ -1,12 +1,12 @@
 //! Portfolios of least variance among those with a given return.
 //!
-//! They lie on the line that [`efficient_frontier`](super::efficient_frontier) describes by its
-//! corners, and below it on its mirror image of inefficient portfolios. Weights at a bound are the
-//! bound.
+//! These portfolios lie on the line of [`efficient_frontier`](super::efficient_frontier), or below
+//! the least variance on its inefficient counterpart. Weights at a bound are exactly the bound.
 
 use super::active_set::Problem;
-use super::critical_line::{Step, Walk, between, centred, way};
-use super::min_variance::{Checked, MinVariance, Portfolio, accepted, only_portfolio};
+use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio};
+use super::covariance::Covariance;
+use super::critical_line::{CriticalLine, Step, between, centred, way};
 use super::symmetric::dot;
 use crate::{Error, Result, check};
 
@@ -15,24 +15,23 @@ const ROUNDING: f64 = 8.881_784_197_001_252e-16;
 
 /// Assets, their risks and returns, the bounds on their weights, and the return to be had.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct TargetReturn<'a> {
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TargetReturn {
     /// Expected return of each asset, annual.
-    pub expected_returns: &'a [f64],
-    /// Covariance of the returns, annual: a row for each asset, symmetric, positive
-    /// semi-definite.
-    pub covariance_matrix: &'a [Vec<f64>],
+    pub expected_returns: Vec<f64>,
+    /// Covariance of the returns, annual: symmetric, positive semi-definite.
+    pub covariance_matrix: Covariance,
     /// Return of the riskless asset, annual; enters only the Sharpe ratio.
     pub risk_free_rate: f64,
-    /// Smallest weight of each asset, −∞ where it has none; `None` leaves all unbounded below.
-    pub min_weights: Option<&'a [f64]>,
-    /// Largest weight of each asset, ∞ where it has none; `None` leaves all unbounded above.
-    pub max_weights: Option<&'a [f64]>,
+    /// Smallest weight of each asset, −∞ for an asset without a bound; `None` where no asset has one.
+    pub min_weights: Option<Vec<f64>>,
+    /// Largest weight of each asset, ∞ for an asset without a bound; `None` where no asset has one.
+    pub max_weights: Option<Vec<f64>>,
     /// Expected return of the portfolio, annual.
     pub target_return: f64,
 }
 
-impl TargetReturn<'_> {
+impl TargetReturn {
     /// Returns the portfolio of least variance with the target return, within the bounds.
     ///
     /// ```text
@@ -59,10 +58,10 @@ impl TargetReturn<'_> {
     /// use quant_core::portfolio::target_return::TargetReturn;
     ///
     /// let portfolio = TargetReturn {
-    ///     expected_returns: &[0.06, 0.10],
-    ///     covariance_matrix: &[vec![0.01, 0.0], vec![0.0, 0.03]],
+    ///     expected_returns: vec![0.06, 0.10],
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.03]].into(),
     ///     risk_free_rate: 0.02,
-    ///     min_weights: Some(&[0.0, 0.0]),
+    ///     min_weights: Some(vec![0.0, 0.0]),
     ///     max_weights: None,
     ///     target_return: 0.09,
     /// }
@@ -85,28 +84,28 @@ impl TargetReturn<'_> {
         } else {
             let mut problem = Problem::new(&covariance, lower, upper);
             let vertex = problem.minimise(factor)?;
-            let mut returns = centred(self.expected_returns);
-            if self.target_return < dot(&vertex.weights, self.expected_returns) {
+            let mut returns = centred(&self.expected_returns);
+            if self.target_return < dot(&vertex.weights, &self.expected_returns) {
                 returns.iter_mut().for_each(|value| *value = -*value);
             }
             problem.returns = Some(returns);
-            self.walk(&problem, Walk::from(&problem, vertex))?
+            self.walk(&problem, CriticalLine::from(&problem, vertex))?
         };
         assets.describe(accepted(weights)?, &covariance, exponent)
     }
 
-    fn assets(&self) -> MinVariance<'_> {
-        MinVariance {
-            expected_returns: self.expected_returns,
-            covariance_matrix: self.covariance_matrix,
+    fn assets(&self) -> Assets<'_> {
+        Assets {
+            expected_returns: &self.expected_returns,
+            covariance_matrix: &self.covariance_matrix,
             risk_free_rate: self.risk_free_rate,
-            min_weights: self.min_weights,
-            max_weights: self.max_weights,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
         }
     }
 
     /// Follows the line until it has the target return.
-    fn walk(&self, problem: &Problem<'_>, mut walk: Walk<'_, '_>) -> Result<Vec<f64>> {
+    fn walk(&self, problem: &Problem<'_>, mut walk: CriticalLine<'_, '_>) -> Result<Vec<f64>> {
         loop {
             let (from, change, most) = match walk.advance()? {
                 Step::Corner { from, to } => {
@@ -116,8 +115,8 @@ impl TargetReturn<'_> {
                 Step::Ray { from, way, .. } => (from, way, f64::INFINITY),
                 Step::End(last) => return self.last(last),
             };
-            let missing = self.target_return - dot(&from, self.expected_returns);
-            let part = missing / dot(&change, self.expected_returns);
+            let missing = self.target_return - dot(&from, &self.expected_returns);
+            let part = missing / dot(&change, &self.expected_returns);
             if self.is_met_by(&from) {
                 return Ok(from);
             }
@@ -130,10 +129,10 @@ impl TargetReturn<'_> {
         }
     }
 
-    /// Whether a portfolio has the target return to rounding.
+    /// Returns whether a portfolio has the target return to rounding.
     fn is_met_by(&self, weights: &[f64]) -> bool {
-        let sizes = weights.iter().zip(self.expected_returns).map(|(w, r)| (w * r).abs());
-        let missing = self.target_return - dot(weights, self.expected_returns);
+        let sizes = weights.iter().zip(&self.expected_returns).map(|(w, r)| (w * r).abs());
+        let missing = self.target_return - dot(weights, &self.expected_returns);
         missing.abs() <= ROUNDING * sizes.sum::<f64>()
     }
 
@@ -142,7 +141,7 @@ impl TargetReturn<'_> {
         if self.is_met_by(&weights) {
             return Ok(weights);
         }
-        let found = dot(&weights, self.expected_returns);
+        let found = dot(&weights, &self.expected_returns);
         let how = if self.target_return > found { "most" } else { "least" };
         let problem = format!("the bounds allow at {how} {found}");
         Err(Error::Infeasible { argument: "target_return", index: None, problem })
@@ -155,11 +154,11 @@ mod tests {
 
     fn solve(target_return: f64, bounds: Option<(&[f64], &[f64])>) -> Result<Portfolio> {
         TargetReturn {
-            expected_returns: &[0.02, 0.04, 0.08],
-            covariance_matrix: &[vec![0.01, 0.0, 0.0], vec![0.0, 0.02, 0.0], vec![0.0, 0.0, 0.04]],
+            expected_returns: vec![0.02, 0.04, 0.08],
+            covariance_matrix: [[0.01, 0.0, 0.0], [0.0, 0.02, 0.0], [0.0, 0.0, 0.04]].into(),
             risk_free_rate: 0.01,
-            min_weights: bounds.map(|(lower, _)| lower),
-            max_weights: bounds.map(|(_, upper)| upper),
+            min_weights: bounds.map(|(lower, _)| lower.to_vec()),
+            max_weights: bounds.map(|(_, upper)| upper.to_vec()),
             target_return,
         }
         .solve()
@@ -203,10 +202,10 @@ mod tests {
 
     #[test]
     fn equal_returns_leave_one_return() {
-        let covariance = [vec![0.01, 0.0], vec![0.0, 0.03]];
+        let covariance = [[0.01, 0.0], [0.0, 0.03]];
         let target = |target_return| TargetReturn {
-            expected_returns: &[0.05, 0.05],
-            covariance_matrix: &covariance,
+            expected_returns: vec![0.05, 0.05],
+            covariance_matrix: covariance.into(),
             risk_free_rate: 0.0,
             min_weights: None,
             max_weights: None,

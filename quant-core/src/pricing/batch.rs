@@ -1,10 +1,10 @@
 //! Prices of many European options at once.
 
 use super::black_scholes::EuropeanOption;
-use super::in_doubles::{Moneyness, Swap};
+use super::exchange_double::{DoubleExchange, Moneyness};
 use crate::{Error, Result, check};
 
-/// How many options are worked on together: what they need stays in the first-level cache.
+/// The number of options in a block, whose data stay in the first-level cache.
 const CHUNK: usize = 32;
 
 /// Writes the price of each option to the same position of `prices`, which stays on the stack:
@@ -86,7 +86,7 @@ fn chunk(
         swaps[3][position] = swap.give_exponent;
         swaps[4][position] = swap.deviation;
     }
-    let swap = |i: usize| Swap {
+    let swap = |i: usize| DoubleExchange {
         receive: swaps[0][i],
         receive_exponent: swaps[1][i],
         give: swaps[2][i],
@@ -123,7 +123,7 @@ fn chunk(
     Ok(())
 }
 
-/// The same error of an element.
+/// Converts the error of an option to that of an element of the batch.
 fn at(index: usize, error: Error) -> Error {
     match error {
         Error::Domain { argument, value, requirement } => {

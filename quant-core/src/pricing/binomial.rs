@@ -1,43 +1,28 @@
 //! European and American options on binomial trees.
 //!
-//! | exercise | how | steps of work |
+//! | exercise | method | cost |
 //! |---|---|---|
-//! | European | the ends, by their binomial probabilities | √n |
-//! | American | backward induction from the boundary of early exercise to the edge of what is likely | below n^1.5 |
+//! | European | the terminal nodes, by their binomial probabilities | √n |
+//! | American | backward induction from the boundary of early exercise over the likely nodes | below n^1.5 |
 //!
 //! The four trees are those of [`barrier`](super::barrier). As the number of steps grows all of them
 //! lead to one price: that of [`black_scholes`](super::black_scholes), or the American one.
 //!
 //! Not modelled: discrete dividends, exercise on some days only, Greeks off the tree.
 
-use super::black_scholes::{EuropeanOption, OptionType, discount};
-use crate::{Error, Result, check};
-use lattice::Lattice;
+use super::black_scholes::{EuropeanOption, discount};
+use super::lattice::{moves::Lattice, paths::european_value, tree};
+use crate::named::named;
+use crate::{Result, check};
+
+pub use super::lattice::tree::{MAX_STEPS, Tree};
 
 mod american;
-pub(in crate::pricing) mod band;
-pub(in crate::pricing) mod lattice;
-pub(in crate::pricing) mod paths;
 #[cfg(test)]
 pub(in crate::pricing) mod reference;
 
-/// How the tree's up and down moves are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Tree {
-    /// Cox, Ross and Rubinstein: `u = e^{σ√Δt}`, `d = 1/u`.
-    Crr,
-    /// Jarrow and Rudd: even odds.
-    Jr,
-    /// Leisen and Reimer: centred on the strike, by the second inversion of Peizer and Pratt.
-    Lr,
-    /// Tian: the first three moments of the price matched.
-    Tian,
-}
-
-/// When the holder may use the right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+/// The times at which the holder may exercise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exercise {
     /// At expiry alone.
     European,
@@ -45,8 +30,7 @@ pub enum Exercise {
     American,
 }
 
-/// The most steps of a tree.
-pub const MOST_STEPS: usize = 1_000_000;
+named!(Exercise, "exercise", European = "european", American = "american");
 
 /// Returns the present value of a call or a put on a binomial tree of `n_steps` steps.
 ///
@@ -58,19 +42,19 @@ pub const MOST_STEPS: usize = 1_000_000;
 /// V = max(φ (S − K), e^{−rΔt} (p V_up + (1 − p) V_down))   American
 /// ```
 ///
-/// where φ is +1 for a call and −1 for a put. `n_steps` is from 1 to [`MOST_STEPS`]; LR takes one
+/// where φ is +1 for a call and −1 for a put. `n_steps` is from 1 to [`MAX_STEPS`]; LR takes one
 /// more where it is even. An American option is worth no less than exercising it now, and no less
 /// than the European one on the same tree; where waiting never costs anything (a call without
 /// dividends, a put without interest) it is that one. Where spot, volatility or time is zero (and,
 /// for LR, the strike) the price moves along its forward without risk, and so the tree does.
 ///
-/// Rates of any sign are welcome: below zero there may be prices too low for early exercise as well
-/// as too high for it.
+/// Rates may have any sign: with negative rates early exercise may be optimal between two prices
+/// only.
 ///
 /// # Errors
 ///
 /// [`Error::Domain`] for a negative spot, strike, volatility or time, any number that is not finite,
-/// or more steps than [`MOST_STEPS`]; [`Error::TooFew`] for no steps, and where a CRR probability
+/// or more steps than [`MAX_STEPS`]; [`Error::TooFew`] for no steps, and where a CRR probability
 /// would lie outside [0, 1], with a number of steps that works; [`Error::Overflow`] where a number
 /// leaves the range of a double.
 ///
@@ -90,9 +74,9 @@ pub const MOST_STEPS: usize = 1_000_000;
 ///     volatility: 0.40,
 ///     time_to_maturity: 5.0 / 12.0,
 /// };
-/// assert!((price(&put, Exercise::American, Tree::Crr, 5)? - 4.49).abs() < 0.005);
+/// assert!((price(&put, Exercise::American, Tree::CoxRossRubinstein, 5)? - 4.49).abs() < 0.005);
 /// // And 4.278 with infinitely many steps.
-/// assert!((price(&put, Exercise::American, Tree::Lr, 2001)? - 4.2842).abs() < 0.0002);
+/// assert!((price(&put, Exercise::American, Tree::LeisenReimer, 2001)? - 4.2842).abs() < 0.0002);
 /// # Ok::<(), quant_core::Error>(())
 /// ```
 ///
@@ -108,56 +92,28 @@ pub fn price(
     n_steps: usize,
 ) -> Result<f64> {
     option.validate()?;
-    let n = steps(tree, n_steps)?;
+    let n = tree::steps(tree, n_steps)?;
     let value = match exercise {
-        Exercise::European if is_riskless(option, tree) => along_forward(option, 1.0),
-        Exercise::European => Lattice::new(option, tree, n)?.vanilla(option),
-        Exercise::American if is_riskless(option, tree) => best_along_forward(option, n),
+        Exercise::European if tree::is_riskless(option, tree) => along_forward(option, 1.0),
+        Exercise::European => european_value(&Lattice::new(option, tree, n)?, option),
+        Exercise::American if tree::is_riskless(option, tree) => best_along_forward(option, n),
         Exercise::American => american::value(option, &Lattice::new(option, tree, n)?),
     };
     check::result("spot", value)
 }
 
-/// The steps that the tree takes where `n_steps` are asked for.
-pub(in crate::pricing) fn steps(tree: Tree, n_steps: usize) -> Result<usize> {
-    if n_steps == 0 {
-        return Err(Error::TooFew { argument: "n_steps", needed: 1, found: 0 });
-    }
-    let asked = n_steps as f64;
-    check::require(n_steps <= MOST_STEPS, "n_steps", asked, "at most 1,000,000")?;
-    Ok(if tree == Tree::Lr { n_steps | 1 } else { n_steps })
-}
-
-/// Whether the price moves along its forward without risk, to the last bit.
-///
-/// Beside a drift a CRR tree refuses any volatility that is too small for it.
-pub(in crate::pricing) fn is_riskless(option: &EuropeanOption, tree: Tree) -> bool {
-    let deviation = option.volatility * option.time_to_maturity.sqrt();
-    let carry = option.risk_free_rate - option.dividend_yield;
-    let lost = LEAST_DEVIATION * (carry * option.time_to_maturity).abs();
-    option.spot == 0.0
-        || deviation < f64::MIN_POSITIVE.sqrt()
-        || (tree != Tree::Crr && deviation < lost)
-        || (tree == Tree::Lr && option.strike == 0.0)
-}
-
-/// What exercising is worth today.
-fn intrinsic(option: &EuropeanOption) -> f64 {
-    let sign = if option.option_type == OptionType::Call { 1.0 } else { -1.0 };
-    (sign * (option.spot - option.strike)).max(0.0)
-}
-
-/// The present value of exercising on the forward, after this part of the time.
+/// Returns the present value of exercising on the forward, after this part of the time.
 fn along_forward(option: &EuropeanOption, part: f64) -> f64 {
     let time = option.time_to_maturity * part;
-    intrinsic(&EuropeanOption {
+    let forward = EuropeanOption {
         spot: option.spot * discount(option.dividend_yield, time),
         strike: option.strike * discount(option.risk_free_rate, time),
-        ..option.clone()
-    })
+        ..*option
+    };
+    forward.exercise_value()
 }
 
-/// The most that exercising on the forward is worth, at one of `n` steps.
+/// Returns the largest present value of exercising on the forward at one of `n` steps.
 ///
 /// `S e^{−qt} − K e^{−rt}` turns at most once, where `q S e^{−qt} = r K e^{−rt}`: the most is at an end
 /// or at a step beside that moment.
@@ -168,8 +124,5 @@ fn best_along_forward(option: &EuropeanOption, n: usize) -> f64 {
     let step = (moment / option.time_to_maturity * n as f64).floor();
     let steps = [step, step + 1.0].into_iter().filter(|step| (0.0..n as f64).contains(step));
     let at_steps = steps.map(|step| along_forward(option, step / n as f64));
-    at_steps.fold(intrinsic(option).max(along_forward(option, 1.0)), f64::max)
+    at_steps.fold(option.exercise_value().max(along_forward(option, 1.0)), f64::max)
 }
-
-/// A total deviation below this part of the total drift is lost in its rounding.
-const LEAST_DEVIATION: f64 = 1e-13;

@@ -3,14 +3,15 @@
 //! The underlying follows geometric Brownian motion with a constant riskless rate, dividend yield
 //! and volatility. Not modelled: discrete dividends, term structures, smiles, early exercise.
 
-use super::extended::Extended;
-use super::in_doubles::Swap;
-use super::lognormal::{Exchange, Leg};
+use super::exchange::{Exchange, Leg};
+use super::exchange_double::DoubleExchange;
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp_rounded;
+use crate::named::named;
 use crate::{Result, check};
 
-/// Whether the holder may buy or sell at expiry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+/// The right of the holder: to buy or to sell at expiry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OptionType {
     /// To buy at the strike.
     Call,
@@ -18,15 +19,17 @@ pub enum OptionType {
     Put,
 }
 
+named!(OptionType, "option_type", Call = "call", Put = "put");
+
 /// A European option and the market it is priced in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EuropeanOption {
-    /// Whether the holder may buy or sell.
+    /// Right of the holder: to buy or to sell.
     pub option_type: OptionType,
     /// Price of the underlying today; zero or positive.
     pub spot: f64,
-    /// Price at which the right may be used; zero or positive.
+    /// Price at which the option may be exercised; zero or positive.
     pub strike: f64,
     /// Riskless rate, annual, continuously compounded; of any sign.
     pub risk_free_rate: f64,
@@ -34,7 +37,7 @@ pub struct EuropeanOption {
     pub dividend_yield: f64,
     /// Standard deviation of annual log returns; zero or positive.
     pub volatility: f64,
-    /// Time until the right may be used, in years; zero or positive.
+    /// Time until expiry, in years; zero or positive.
     pub time_to_maturity: f64,
 }
 
@@ -97,15 +100,21 @@ impl EuropeanOption {
         check::not_negative("time_to_maturity", self.time_to_maturity)
     }
 
-    /// The price of valid arguments.
+    /// Returns what exercising today is worth.
+    pub(super) fn exercise_value(&self) -> f64 {
+        let sign = if self.option_type == OptionType::Call { 1.0 } else { -1.0 };
+        (sign * (self.spot - self.strike)).max(0.0)
+    }
+
+    /// Returns the price of valid arguments.
     #[inline]
     pub(super) fn value(&self) -> f64 {
         self.swap().value().unwrap_or_else(|| self.value_beyond_doubles())
     }
 
-    /// What is received and given with the logarithms of their discount factors, and σ√T.
+    /// Returns the amounts received and given, the logarithms of their discount factors, and σ√T.
     #[inline(always)]
-    pub(super) fn swap(&self) -> Swap {
+    pub(super) fn swap(&self) -> DoubleExchange {
         let time = self.time_to_maturity;
         let (asset, cash) = (-self.dividend_yield * time, -self.risk_free_rate * time);
         let (receive, receive_exponent, give, give_exponent) = match self.option_type {
@@ -113,10 +122,10 @@ impl EuropeanOption {
             OptionType::Put => (self.strike, cash, self.spot, asset),
         };
         let deviation = self.volatility * time.sqrt();
-        Swap { receive, receive_exponent, give, give_exponent, deviation }
+        DoubleExchange { receive, receive_exponent, give, give_exponent, deviation }
     }
 
-    /// The price, or why there is none, where doubles do not suffice.
+    /// Returns the price, or the refusal, where doubles do not suffice.
     #[cold]
     #[inline(never)]
     pub(super) fn price_beyond_doubles(&self) -> Result<f64> {
@@ -124,12 +133,12 @@ impl EuropeanOption {
         check::result("spot", self.value_beyond_doubles())
     }
 
-    /// The price of valid arguments, anywhere.
+    /// Returns the price of valid arguments of any size.
     fn value_beyond_doubles(&self) -> f64 {
         let time = self.time_to_maturity;
         let receive = Leg::new(self.spot, self.dividend_yield, time);
         let give = Leg::new(self.strike, self.risk_free_rate, time);
-        let deviation = || Extended::from(time).square_root().times(self.volatility);
+        let deviation = || DoubleDouble::from(time).sqrt().times(self.volatility);
         let call = Exchange::new(receive, give, self.volatility * time.sqrt(), deviation);
         match self.option_type {
             OptionType::Call => call.value(),
@@ -138,9 +147,9 @@ impl EuropeanOption {
     }
 }
 
-/// `e^{−rate·time}`, the value today of 1 paid then.
+/// Returns `e^{−rate·time}`, the present value of 1 paid after `time` years.
 pub(super) fn discount(rate: f64, time: f64) -> f64 {
-    if rate == 0.0 { 1.0 } else { Extended::product(-rate, time).exp() }
+    if rate == 0.0 { 1.0 } else { exp_rounded(DoubleDouble::product(-rate, time)) }
 }
 
 #[cfg(test)]

@@ -4,16 +4,17 @@
 //! time, and those in the rates, from one call. Not given: third orders and beyond.
 
 use super::black_scholes::{EuropeanOption, OptionType};
-use super::extended::Extended;
-use super::lognormal::{Exchange, Leg};
+use super::exchange::{Exchange, Leg};
+use crate::arithmetic::double_double::DoubleDouble;
 use crate::{Error, Result, check};
 
-/// How an option's price changes with what it depends on.
+/// The derivatives of an option's price by its arguments.
 ///
 /// Rates, yields and volatility count in units, so that 1 is 100 %: divide by 100 for a change per
 /// point. Times are in years; the derivatives in time are those of its passing, against expiry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Greeks {
     /// The present value, V; that of [`EuropeanOption::price`].
     pub price: f64,
@@ -99,7 +100,7 @@ impl EuropeanOption {
     /// Hull, "Options, Futures, and Other Derivatives", the chapter on the Greek letters.
     pub fn greeks(&self) -> Result<Greeks> {
         let price = self.price()?;
-        let deviation = Extended::from(self.time_to_maturity).square_root().times(self.volatility);
+        let deviation = DoubleDouble::from(self.time_to_maturity).sqrt().times(self.volatility);
         let greeks = if deviation.high == 0.0 || self.spot == 0.0 || self.strike == 0.0 {
             self.limits(price)?
         } else {
@@ -109,7 +110,7 @@ impl EuropeanOption {
     }
 
     /// The Greeks of positive amounts under a positive deviation.
-    fn greeks_under(&self, deviation: Extended, price: f64) -> Greeks {
+    fn greeks_under(&self, deviation: DoubleDouble, price: f64) -> Greeks {
         let (time, volatility) = (self.time_to_maturity, self.volatility);
         let (rate, yielded) = (self.risk_free_rate, self.dividend_yield);
         let asset = Leg::new(self.spot, yielded, time);
@@ -117,17 +118,17 @@ impl EuropeanOption {
         let call = Exchange::precise(asset, cash, deviation);
         let (sign, asset, cash) = match self.option_type {
             OptionType::Call => {
-                let (asset, cash) = call.used();
+                let (asset, cash) = call.exercised_legs();
                 (1.0, asset, cash)
             }
             OptionType::Put => {
-                let (cash, asset) = call.reversed().used();
+                let (cash, asset) = call.reversed().exercised_legs();
                 (-1.0, asset, cash)
             }
         };
         let density = call.density();
         let (s, root) = (deviation.high, time.sqrt());
-        // Without a density these only multiply zero, and may be infinite.
+        // Without a density d₁, d₂ and the pull only multiply zero, and may be infinite.
         let (d1, d2) = if density == 0.0 { (0.0, 0.0) } else { call.distances() };
         let pull = if density == 0.0 { 0.0 } else { (rate - yielded) / s };
         let (per_spot, per_strike) = (density / self.spot, density / self.strike);
@@ -150,7 +151,7 @@ impl EuropeanOption {
         }
     }
 
-    /// The limits where nothing is uncertain: a forward, or nothing.
+    /// Returns the limits without uncertainty: those of a forward, or zeros.
     fn limits(&self, price: f64) -> Result<Greeks> {
         let (time, rate, yielded) =
             (self.time_to_maturity, self.risk_free_rate, self.dividend_yield);
@@ -178,7 +179,7 @@ impl EuropeanOption {
 }
 
 impl Greeks {
-    /// Those of nothing.
+    /// The Greeks of an option that is worthless.
     const NONE: Self = Self {
         price: 0.0,
         delta: 0.0,

@@ -1,32 +1,75 @@
 //! The volatility that a European option's price implies.
 //!
-//! Black–Scholes–Merton turned round: what the market takes the volatility to be.
+//! The inverse of the formula of Black, Scholes and Merton in the volatility.
 
-use super::black_scholes::OptionType;
-use super::exponential;
-use super::extended::Extended;
-use super::in_doubles::log_ratio;
-use super::lognormal::{Exchange, Leg};
+use super::black_scholes::{EuropeanOption, OptionType};
+use super::exchange::{Exchange, Leg};
 use super::normal::{DENSITY_AT_ZERO, mills, mills_difference, rough_mills_difference};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp_rounded;
+use crate::arithmetic::logarithm::{ln_ratio, ln_ratio_double};
 use crate::{Error, Result, check};
 
+impl EuropeanOption {
+    /// Returns the annual volatility at which [`price`](Self::price) is the given price; the field
+    /// `volatility` is without effect.
+    ///
+    /// See [`QuotedOption::implied_volatility`] for the accuracy and the limits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`QuotedOption::implied_volatility`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::pricing::{EuropeanOption, OptionType};
+    ///
+    /// let call = EuropeanOption {
+    ///     option_type: OptionType::Call,
+    ///     spot: 21.0,
+    ///     strike: 20.0,
+    ///     risk_free_rate: 0.10,
+    ///     dividend_yield: 0.0,
+    ///     volatility: 0.2,
+    ///     time_to_maturity: 0.25,
+    /// };
+    /// assert!((call.implied_volatility(1.875)? - 0.235).abs() < 0.0005);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn implied_volatility(&self, price: f64) -> Result<f64> {
+        let Self { option_type, spot, strike, risk_free_rate, dividend_yield, .. } = *self;
+        let time_to_maturity = self.time_to_maturity;
+        let quoted = QuotedOption {
+            option_type,
+            spot,
+            strike,
+            risk_free_rate,
+            dividend_yield,
+            price,
+            time_to_maturity,
+        };
+        quoted.implied_volatility()
+    }
+}
+
 /// A European option whose price is known and whose volatility is not.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct QuotedOption {
-    /// Whether the holder may buy or sell.
+    /// Right of the holder: to buy or to sell.
     pub option_type: OptionType,
     /// Price of the underlying today; positive.
     pub spot: f64,
-    /// Price at which the right may be used; positive.
+    /// Price at which the option may be exercised; positive.
     pub strike: f64,
     /// Riskless rate, annual, continuously compounded; of any sign.
     pub risk_free_rate: f64,
     /// Dividend yield, annual, continuously compounded; of any sign.
     pub dividend_yield: f64,
-    /// Price of the option today; from its intrinsic value to what exercise brings in.
+    /// Price of the option today; from its intrinsic value to the discounted amount received.
     pub price: f64,
-    /// Time until the right may be used, in years; positive.
+    /// Time until expiry, in years; positive.
     pub time_to_maturity: f64,
 }
 
@@ -90,7 +133,7 @@ impl QuotedOption {
         check::result("time_to_maturity", deviation / self.time_to_maturity.sqrt())
     }
 
-    /// What exercise brings in and what is given for it.
+    /// Returns the amount received on exercise and the amount given for it.
     #[inline(always)]
     fn legs(&self) -> (Leg, Leg) {
         let asset = Leg::new(self.spot, self.dividend_yield, self.time_to_maturity);
@@ -111,12 +154,12 @@ impl QuotedOption {
             return None;
         }
         let (receive, give) = self.legs();
-        let ratio = log_ratio(receive.amount, give.amount);
+        let ratio = ln_ratio_double(receive.amount, give.amount);
         let (gained, lost) = (receive.log_discount.high, give.log_discount.high);
         if !(gained.abs() < 100.0 && lost.abs() < 100.0) {
             return None;
         }
-        let x = Extended::from(ratio + (gained - lost));
+        let x = DoubleDouble::from(ratio + (gained - lost));
         let found = Bounds::new(&receive, &give, x).time_value(price)?;
         // An error of x moves s as far, and x is in proportion to s where it is larger.
         let terms = ratio.abs() + gained.abs() + lost.abs();
@@ -154,33 +197,33 @@ impl QuotedOption {
     }
 }
 
-/// What the price of an option lies between.
+/// The bounds of the price of an option.
 struct Bounds {
-    intrinsic: Extended,
-    /// The discounted value of what exercise brings in.
-    most: Extended,
-    /// The logarithm of its ratio to that of what is given.
-    x: Extended,
+    intrinsic: DoubleDouble,
+    /// The discounted amount received on exercise.
+    most: DoubleDouble,
+    /// The logarithm of the ratio of the discounted amounts received and given.
+    x: DoubleDouble,
     /// The smaller of the two.
-    smaller: Extended,
-    /// The same as an amount and its discount.
+    smaller: DoubleDouble,
+    /// The smaller of the two as an amount and its discount.
     leg: Leg,
 }
 
 impl Bounds {
     #[inline(always)]
-    fn new(receive: &Leg, give: &Leg, x: Extended) -> Self {
+    fn new(receive: &Leg, give: &Leg, x: DoubleDouble) -> Self {
         let most = receive.precise_value();
         if x.high > 0.0 {
             let smaller = give.precise_value();
             let intrinsic = if Exchange::is_apart(receive, give, x) {
-                most.plus(smaller.negated())
+                most.plus(-smaller)
             } else {
                 Exchange::near_intrinsic(receive, x)
             };
             Self { intrinsic, most, x, smaller, leg: *give }
         } else {
-            Self { intrinsic: Extended::from(0.0), most, x, smaller: most, leg: *receive }
+            Self { intrinsic: DoubleDouble::from(0.0), most, x, smaller: most, leg: *receive }
         }
     }
 
@@ -207,13 +250,13 @@ struct TimeValue {
     x: f64,
     /// The time value as a part of the smaller.
     part: f64,
-    /// What the part lacks of 1.
+    /// One less the part.
     lack: f64,
     /// The time value.
     value: f64,
     /// The smaller.
     unit: f64,
-    /// The same as an amount and its discount.
+    /// The smaller of the two as an amount and its discount.
     leg: Leg,
 }
 
@@ -255,10 +298,10 @@ impl TimeValue {
     /// The logarithm of the part.
     fn log_part(&self) -> f64 {
         if self.part > LEAST && self.value > LEAST {
-            return log_ratio(self.part, 1.0);
+            return ln_ratio_double(self.part, 1.0);
         }
-        let log_unit = self.leg.log_discount.negated();
-        Extended::log_ratio(self.value, self.leg.amount).plus(log_unit).high
+        let log_unit = -self.leg.log_discount;
+        ln_ratio(self.value, self.leg.amount).plus(log_unit).high
     }
 
     /// For small x and not too large z, from the part itself: steps in s, near which `x/s` is `h`.
@@ -277,7 +320,7 @@ impl TimeValue {
     fn nearer(&self, s: f64, h: f64, difference: impl Fn(f64, f64) -> f64) -> f64 {
         let t = 0.5 * s;
         let z = h - t;
-        let growth = exponential::exp(Extended::from(0.5 * z * z));
+        let growth = exp_rounded(DoubleDouble::from(0.5 * z * z));
         let excess = self.part / DENSITY_AT_ZERO * growth - difference(z, s);
         let second = (h - t) * (h + t);
         let third = second * second - 3.0 * h * h - t * t;
@@ -303,7 +346,7 @@ impl TimeValue {
         let s = self.deviation_at(z, w);
         let difference = difference(z, s);
         let log = if scale > LEAST {
-            log_ratio(difference, scale)
+            ln_ratio_double(difference, scale)
         } else {
             libm::log(difference / scale)
         };
@@ -318,7 +361,7 @@ impl TimeValue {
         for _ in 0..steps {
             let w = (z * z + 2.0 * x).sqrt();
             let sum = mills(z) + mills(w);
-            let excess = log_ratio(sum, 1.0) - 0.5 * z * z - target;
+            let excess = ln_ratio_double(sum, 1.0) - 0.5 * z * z - target;
             z += step(excess, z, -w, (w + z) / (w * sum));
         }
         (z * z + 2.0 * x).sqrt() + z
@@ -342,7 +385,8 @@ impl TimeValue {
         (z + rough_log_plus_one(-far / near) / slope).max(-0.5)
     }
 
-    /// Likewise with the factor `1 + M(w)/M(z)`, which is 2 where x is zero.
+    /// Returns a first guess of z above the edge, by the quantile of the part with the factor
+    /// `1 + M(w)/M(z)`, which is 2 where x is zero.
     fn guess_above_the_edge(&self, target: f64) -> f64 {
         let factor = 1.0 + 1.0 / (1.0 + 2.0 * self.x.sqrt());
         let z = upper_quantile(target - LOG_ROOT_TWO_PI - rough_log_plus_one(factor - 1.0));
@@ -405,27 +449,27 @@ fn bachelier(l: f64) -> (f64, f64) {
     (l / slope, slope)
 }
 
-/// So many steps give all bits: the guesses are within a fifth or so of the range over which the
-/// functions bend.
+/// The number of steps that gives all bits: the guesses are within about a fifth of the range over
+/// which the curvature of the functions matters.
 const STEPS: usize = 2;
 
-/// Where −z is about this, both forms are exact: the part is between 0.3 and 0.7.
+/// The −z at which the two forms meet; both are exact there, as the part is between 0.3 and 0.7.
 const EDGE: f64 = 0.4;
 
 /// The density and the Mills ratio there.
 const DENSITY_AT_EDGE: f64 = 0.368_270_140_303_323_3;
 const MILLS_AT_EDGE: f64 = 0.935_667_111_392_376_8;
 
-/// From this logarithm of the ratio on the lognormal distribution is no longer near a normal one.
+/// The logarithm of the ratio above which the lognormal distribution is not near a normal one.
 const WIDE: f64 = 0.3;
 
-/// From this z on, or so, the logarithm of the part has more digits than the part.
+/// The z above which the logarithm of the part has more digits than the part.
 const FAR: f64 = 3.0;
 
-/// Below this z the quotient `x/z` may be one of zeros.
+/// The z below which the quotient `x/z` may be one of zeros.
 const SMALL: f64 = 1e-9;
 
-/// Below this the last bits of a quotient may be lost.
+/// The number below which the last bits of a quotient may be lost.
 const LEAST: f64 = 1e-290;
 
 /// The bits of the fraction of a double, and those of the exponent of 1.
@@ -438,10 +482,9 @@ const LOG_ROOT_TWO_PI: f64 = 0.918_938_533_204_672_8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pricing::black_scholes::EuropeanOption;
     use proptest::prelude::*;
 
-    /// How many last bits of the volatility, or moves of it by one of the price, are allowed.
+    /// The number of last bits of the volatility, or moves of it by one of the price, are allowed.
     const BITS: f64 = 8.0;
 
     fn quoted(option_type: OptionType, numbers: [f64; 6]) -> QuotedOption {
@@ -548,7 +591,7 @@ mod tests {
                     return Ok(());
                 }
             };
-            let greeks = EuropeanOption { volatility, ..option.clone() }.greeks().unwrap();
+            let greeks = EuropeanOption { volatility, ..option }.greeks().unwrap();
             let bits = f64::EPSILON * (greeks.price + volatility * greeks.vega);
             // The price itself is good to 2e-14.
             let allowed = BITS * bits + 2e-14 * greeks.price;

@@ -1,14 +1,15 @@
 //! The option to exchange one asset for another.
 //!
-//! Both assets follow geometric Brownian motion. No riskless rate enters: neither leg is money.
+//! Both assets follow geometric Brownian motion. The riskless rate has no effect, since neither leg
+//! is money.
 
-use super::extended::Extended;
-use super::in_doubles::Swap;
-use super::lognormal::{Exchange, Leg};
+use super::exchange::{Exchange, Leg};
+use super::exchange_double::DoubleExchange;
+use crate::arithmetic::double_double::DoubleDouble;
 use crate::{Result, check};
 
 /// Two assets and the time at which one may be exchanged for the other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ExchangeOption {
     /// Price of the first asset today; zero or positive.
@@ -29,9 +30,10 @@ pub struct ExchangeOption {
     pub time_to_maturity: f64,
 }
 
-/// What the right to exchange is worth in either direction.
-#[derive(Clone, Debug, PartialEq)]
+/// The values of the right to exchange in either direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct ExchangePrices {
     /// Present value of `max(S₁ − S₂, 0)`: to receive the first asset for the second.
     pub call: f64,
@@ -107,7 +109,7 @@ impl ExchangeOption {
         }
         let difference = volatility1 - volatility2;
         let unshared = 2.0 * (1.0 - correlation) * volatility1 * volatility2;
-        let swap = Swap {
+        let swap = DoubleExchange {
             receive: self.spot1,
             receive_exponent: -self.dividend_yield1 * time_to_maturity,
             give: self.spot2,
@@ -139,22 +141,23 @@ impl ExchangeOption {
     }
 
     /// `σ√T`, of volatilities whose squares stay in range: far from 1 they are brought near it.
-    fn deviation(&self) -> Extended {
+    fn deviation(&self) -> DoubleDouble {
         let largest = self.volatility1.max(self.volatility2);
         if largest == 0.0 || (1e-60..1e60).contains(&largest) {
             return self.deviation_of(self.volatility1, self.volatility2);
         }
         let (_, exponent) = libm::frexp(largest);
         let scaled = |volatility| libm::scalbn(volatility, -exponent);
-        self.deviation_of(scaled(self.volatility1), scaled(self.volatility2)).scaled(exponent)
+        self.deviation_of(scaled(self.volatility1), scaled(self.volatility2))
+            .times_power_of_two(exponent)
     }
 
-    fn deviation_of(&self, first: f64, second: f64) -> Extended {
-        let unshared = Extended::difference(1.0, self.correlation).times(2.0);
-        let variance = Extended::difference(first, second)
+    fn deviation_of(&self, first: f64, second: f64) -> DoubleDouble {
+        let unshared = DoubleDouble::difference(1.0, self.correlation).times(2.0);
+        let variance = DoubleDouble::difference(first, second)
             .squared()
-            .plus(Extended::product(first, second).multiply(unshared));
-        variance.times(self.time_to_maturity).square_root()
+            .plus(DoubleDouble::product(first, second).times(unshared));
+        variance.times(self.time_to_maturity).sqrt()
     }
 }
 

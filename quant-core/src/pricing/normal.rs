@@ -1,10 +1,11 @@
 //! The standard normal distribution, good to the last bits in both tails.
 //!
-//! Everything rests on the Mills ratio, the tail divided by the density. It falls slowly from 1.25
-//! to 1/z, so that one polynomial gives it on the whole half-line, and neither a tail nor a
-//! difference of two of them is ever taken from 1.
+//! All functions use the Mills ratio, the tail divided by the density. The ratio falls slowly from
+//! 1.25 to 1/z, so that one polynomial approximates it on the whole half-line. Neither a tail nor a
+//! difference of two tails is computed by subtraction from 1.
 
-use super::extended::Extended;
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp_rounded;
 
 /// Returns the probability that a standard normal variable is at most `x`.
 ///
@@ -66,7 +67,7 @@ pub fn cdf(x: f64) -> f64 {
 /// Abramowitz and Stegun (1964), *Handbook of Mathematical Functions*, 26.2.1.
 #[must_use]
 pub fn pdf(x: f64) -> f64 {
-    DENSITY_AT_ZERO * Extended::product(x, -0.5 * x).exp()
+    DENSITY_AT_ZERO * exp_rounded(DoubleDouble::product(x, -0.5 * x))
 }
 
 /// Returns the Mills ratio, the upper tail divided by the density.
@@ -100,7 +101,7 @@ pub fn mills_ratio(z: f64) -> f64 {
     }
 }
 
-/// How far below zero [`mills`] and [`mills_difference`] reach.
+/// Minus the least argument of [`mills`] and [`mills_difference`].
 pub(super) const CENTRE: f64 = 0.5;
 
 /// The Mills ratio for z ≥ −[`CENTRE`].
@@ -120,7 +121,7 @@ pub(super) fn mills_difference(z: f64, width: f64) -> f64 {
     difference(&COEFFICIENTS, z, width)
 }
 
-/// The same within 2e-7, in less time.
+/// Returns `M(z) − M(z + width)` within 2e-7, in less time.
 #[inline(always)]
 pub(super) fn rough_mills_difference(z: f64, width: f64) -> f64 {
     difference(&FEW_COEFFICIENTS, z, width)
@@ -159,7 +160,7 @@ fn quarters(x: f64) -> [f64; 4] {
     value
 }
 
-/// The same at `a`, and their divided differences between `a` and `b`.
+/// Returns the four polynomials at `a`, and their divided differences between `a` and `b`.
 #[inline(always)]
 fn quarters_with_slopes<const ROWS: usize>(
     table: &[[f64; 4]; ROWS],
@@ -195,7 +196,7 @@ const COEFFICIENTS: [[f64; 4]; 7] = [
     [7.861_305_188_028_131e-08, -2.314_336_081_242_491e-09, -9.860_862_377_927_455e-09, -1.312_465_018_089_171_5e-09],
 ];
 
-/// The same to a lower degree, for z from −½ to 3,000 or so.
+/// The coefficients of a lower degree, for z from −½ to about 3,000.
 #[rustfmt::skip]
 const FEW_COEFFICIENTS: [[f64; 4]; 3] = [
     [2.125_590_654_526_887_7, -1.990_549_336_971_323_4, 1.282_893_846_584_158_2, -0.499_849_838_686_649_34],

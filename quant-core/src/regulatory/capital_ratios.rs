@@ -1,8 +1,8 @@
 //! Capital ratios under Basel III.
 //!
 //! Amounts are in one currency, ratios are fractions: 0.045 is 4.5 %. Not modelled: capital
-//! buffers, a minimum for the leverage ratio, the composition of the capital; nothing is said
-//! about tier 1 capital below common equity.
+//! buffers, a minimum for the leverage ratio, the composition of the capital. Tier 1 capital below
+//! common equity is accepted.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ const MINIMUM_TIER1: u32 = 60;
 const MINIMUM_TOTAL: u32 = 80;
 
 /// A bank's capital and what it must cover.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Capital {
     /// Common equity tier 1 capital; may be negative.
@@ -30,8 +30,9 @@ pub struct Capital {
 }
 
 /// Capital as fractions of what it covers, and whether it reaches the minimums.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct CapitalRatios {
     /// Common equity tier 1 capital by risk-weighted assets.
     pub cet1_ratio: f64,
@@ -41,11 +42,11 @@ pub struct CapitalRatios {
     pub total_capital_ratio: f64,
     /// Tier 1 capital by total exposure; `None` where no exposure was given.
     pub leverage_ratio: Option<f64>,
-    /// Whether common equity tier 1 capital is at least 4.5 % of risk-weighted assets.
+    /// True if common equity tier 1 capital is at least 4.5 % of risk-weighted assets.
     pub cet1_adequate: bool,
-    /// Whether tier 1 capital is at least 6 % of risk-weighted assets.
+    /// True if tier 1 capital is at least 6 % of risk-weighted assets.
     pub tier1_adequate: bool,
-    /// Whether total capital is at least 8 % of risk-weighted assets.
+    /// True if total capital is at least 8 % of risk-weighted assets.
     pub total_adequate: bool,
 }
 
@@ -116,7 +117,7 @@ impl Capital {
     }
 }
 
-/// Whether `capital` is at least `minimum` thousandths of `assets`, as decimal numbers.
+/// Returns whether `capital` is at least `minimum` thousandths of `assets`, as decimal numbers.
 fn is_adequate(capital: f64, assets: f64, minimum: u32) -> bool {
     if capital <= 0.0 {
         return false;
@@ -161,7 +162,7 @@ impl Decimal {
         let raised = |digits: u128| {
             10_u128.checked_pow(gap.unsigned_abs()).and_then(|power| digits.checked_mul(power))
         };
-        // What does not fit into 128 bits is greater than the other, which has fewer than 70.
+        // A product beyond 128 bits is greater than the other, which has fewer than 70.
         if gap >= 0 {
             raised(self.digits).map_or(Ordering::Greater, |digits| digits.cmp(&other.digits))
         } else {

@@ -1,19 +1,19 @@
-//! Calendars: which days are business days, and where a date moves that is none.
+//! Calendars: business days, and the adjustment of dates that fall on holidays.
 //!
-//! Holidays are computed from rules, so every year has them. The rules are those in force today,
-//! carried back to the dates at which they changed where a table below says so, and forward
-//! without end. What a proclamation will add is not known to them.
+//! Holidays are computed from rules, for every year. The rules are those in force today, extended
+//! back to the changes that a table below names, and forward without end. Future holidays by
+//! proclamation are not included.
 
 use std::sync::OnceLock;
 
 use chrono::{Datelike, NaiveDate, Weekday};
 
 use super::gregorian;
+use crate::named::named;
 use crate::{Error, Result};
 
 /// The days on which a market is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Calendar {
     /// Every day is a business day.
     None,
@@ -37,11 +37,20 @@ pub enum Calendar {
     UnitedKingdom,
 }
 
-/// Where a date moves that is not a business day.
+named!(
+    Calendar,
+    "calendar",
+    None = "none",
+    Weekends = "weekends",
+    Target = "TARGET",
+    UnitedStates = "US",
+    UnitedKingdom = "UK"
+);
+
+/// The adjustment of a date that is not a business day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BusinessDayConvention {
-    /// It stays.
+    /// No adjustment.
     Unadjusted,
     /// To the next business day.
     Following,
@@ -53,8 +62,18 @@ pub enum BusinessDayConvention {
     ModifiedPreceding,
 }
 
+named!(
+    BusinessDayConvention,
+    "convention",
+    Unadjusted = "unadjusted",
+    Following = "following",
+    ModifiedFollowing = "modified following",
+    Preceding = "preceding",
+    ModifiedPreceding = "modified preceding"
+);
+
 impl Calendar {
-    /// Whether the market is open on this date.
+    /// Returns whether the market is open on this date.
     ///
     /// # Examples
     ///
@@ -227,7 +246,7 @@ const NO_HOLIDAYS: Holidays = [NO_DAY; 16];
 const FIRST_KNOWN_YEAR: i32 = 1900;
 const KNOWN_YEARS: usize = 300;
 
-/// A date taken apart once, and moved on cheaply.
+/// A date as its parts, which can be advanced at little cost.
 struct Day {
     year: i32,
     month: u32,

@@ -7,11 +7,11 @@ use super::{
     gregorian::{days_between, days_in_month, is_leap_year},
     schedule::Frequency,
 };
+use crate::named::named;
 use crate::{Error, Result};
 
 /// A rule for the fraction of a year between two dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DayCount {
     /// 30/360, the bond basis: months of 30 days; a 31st counts as the 30th at the start, and at
     /// the end where the start is the 30th or 31st.
@@ -33,19 +33,32 @@ pub enum DayCount {
     Bus252,
 }
 
-/// What some day counts ask for beside the two dates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+named!(
+    DayCount,
+    "day_count",
+    Thirty360BondBasis = "30/360",
+    ThirtyE360 = "30E/360",
+    ThirtyE360Isda = "30E/360 ISDA",
+    Act360 = "ACT/360",
+    Act365 = "ACT/365",
+    ActActIcma = "ACT/ACT ICMA",
+    ActActIsda = "ACT/ACT ISDA",
+    Bus252 = "BUS/252"
+);
+
+/// Data that some day counts need beside the two dates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reference {
-    /// Where the regular coupon period that holds both dates starts; for ACT/ACT ICMA.
+    /// Start of the regular coupon period that holds both dates; for ACT/ACT ICMA.
     pub period_start: NaiveDate,
-    /// Where it ends.
+    /// End of that period.
     pub period_end: NaiveDate,
     /// Coupons a year; for ACT/ACT ICMA.
     pub frequency: Frequency,
-    /// When the instrument matures; for 30E/360 ISDA.
+    /// Maturity of the instrument; for 30E/360 ISDA.
     pub maturity_date: NaiveDate,
-    /// Which days are business days; for BUS/252.
+    /// Calendar of business days; for BUS/252.
     pub calendar: Calendar,
 }
 

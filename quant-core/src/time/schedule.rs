@@ -5,11 +5,11 @@ use std::iter::FusedIterator;
 use chrono::{Datelike, NaiveDate};
 
 use super::gregorian;
+use crate::named::named;
 use crate::{Error, Result};
 
-/// How often in a year a coupon is paid.
+/// The number of coupons in a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Frequency {
     /// Once a year.
     Annual,
@@ -24,6 +24,17 @@ pub enum Frequency {
     /// Every month.
     Monthly,
 }
+
+named!(
+    Frequency,
+    "frequency",
+    Annual = "annual",
+    Semiannual = "semiannual",
+    EveryFourthMonth = "every_fourth_month",
+    Quarterly = "quarterly",
+    Bimonthly = "bimonthly",
+    Monthly = "monthly"
+);
 
 impl Frequency {
     /// The frequency with this many payments a year: 1, 2, 3, 4, 6 or 12.
@@ -69,14 +80,14 @@ impl Frequency {
 }
 
 /// A coupon period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Period {
     /// The first day of the period.
     pub start: NaiveDate,
     /// The day after its last: the coupon date, and the first day of the next period.
     pub end: NaiveDate,
-    /// Where a period of full length with the same end would start; earlier than `start` in a
+    /// Start of a period of full length with the same end; earlier than `start` in a
     /// short first period only, and there possibly before the year 1.
     pub regular_start: NaiveDate,
 }
@@ -102,7 +113,8 @@ pub struct Period {
 /// assert_eq!(ends, ["2026-02-28", "2026-08-31", "2027-02-28"]);
 /// # Ok::<(), quant_core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Schedule {
     /// The month of the maturity, and the day for which every coupon date asks.
     last_month: i64,
@@ -110,9 +122,9 @@ pub struct Schedule {
     months: i64,
     /// Periods still to come.
     remaining: i64,
-    /// Where the next period starts.
+    /// Start of the next period.
     start: NaiveDate,
-    /// Where it would start were it of full length.
+    /// Start of a period of full length with the same end as the next period.
     regular_start: NaiveDate,
 }
 

@@ -1,6 +1,6 @@
 //! Tenors: a length of time such as `3M` or `1Y6M`, to be added to a date.
 //!
-//! A tenor counts calendar days, not business days, and knows no stickiness at month ends:
+//! A tenor counts calendar days, not business days, and has no end-of-month rule:
 //! 28 February and one month is 28 March.
 
 use std::{fmt, str::FromStr};

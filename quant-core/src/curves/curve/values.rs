@@ -1,10 +1,10 @@
-//! What a curve may be given, and what it makes of it.
+//! The values that define a curve, and their conversion to discount factors.
 
+use crate::named::named;
 use crate::{Result, check};
 
-/// What the values of a curve are.
+/// The quantity that the values of a curve are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CurveType {
     /// Zero rates, continuously compounded.
     Zero,
@@ -14,6 +14,8 @@ pub enum CurveType {
     /// continuously compounded.
     Forward,
 }
+
+named!(CurveType, "curve_type", Zero = "zero", Discount = "discount", Forward = "forward");
 
 /// Refuses values that are none of their type.
 pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {
@@ -27,7 +29,7 @@ pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()
     }
 }
 
-/// Minus the logarithms of the discount factors.
+/// Returns minus the logarithms of the discount factors.
 pub(super) fn exponents(tenors: &[f64], values: &[f64], curve_type: CurveType) -> Vec<f64> {
     let pairs = tenors.iter().zip(values);
     match curve_type {

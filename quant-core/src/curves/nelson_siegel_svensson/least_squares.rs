@@ -1,12 +1,13 @@
 //! Linear least squares with a handful of columns.
 
-/// A column of which less than this part is outside the span of those before it adds nothing.
+/// The part of a column outside the span of the columns before it, below which it is dependent.
 const DEPENDENT: f64 = 1e-11;
 
-/// The multiples of columns whose sum is nearest to a target, and what they leave of it.
+/// Returns the coefficients of the linear combination of columns nearest to a target, and the
+/// residual.
 ///
-/// Gram and Schmidt's method, each column orthogonalised twice. A column that depends on those
-/// before it has the multiple 0.
+/// The method is Gram and Schmidt's, each column orthogonalised twice. A column that depends on the
+/// columns before it has the coefficient 0.
 pub(super) fn least_squares<const N: usize>(
     columns: [Vec<f64>; N],
     target: &[f64],
@@ -32,7 +33,7 @@ pub(super) fn least_squares<const N: usize>(
             vector.fill(0.0);
         }
     }
-    // What rounding left of the directions in the rest.
+    // The components along the basis that rounding left in the remainder.
     for (part, direction) in parts.iter_mut().zip(&basis) {
         *part += take_out(direction, &mut rest);
     }
@@ -44,7 +45,7 @@ pub(super) fn least_squares<const N: usize>(
     (parts, rest)
 }
 
-/// Takes a direction out of a vector and returns how much there was of it.
+/// Subtracts the component of a vector along a unit direction, and returns its size.
 fn take_out(direction: &[f64], vector: &mut [f64]) -> f64 {
     let part: f64 = direction.iter().zip(vector.iter()).map(|(a, b)| a * b).sum();
     for (element, along) in vector.iter_mut().zip(direction) {
@@ -53,7 +54,7 @@ fn take_out(direction: &[f64], vector: &mut [f64]) -> f64 {
     part
 }
 
-/// The sum of the squares.
+/// Returns the sum of the squares.
 pub(super) fn squares(vector: &[f64]) -> f64 {
     vector.iter().map(|element| element * element).sum()
 }

@@ -1,6 +1,6 @@
-//! What the parameters are multiplied by.
+//! The factor loadings, which multiply the parameters.
 
-/// Below this, a hump is summed as a series.
+/// The x below which a hump is summed as a series.
 const SERIES_BOUND: f64 = 0.5;
 
 /// The functions of the time in units of a decay time.
@@ -21,7 +21,7 @@ impl Loading {
         let decay = libm::exp(-x);
         let slope = if x == 0.0 { 1.0 } else { -libm::expm1(-x) / x };
         let hump = if x < SERIES_BOUND { hump_series(x) } else { slope - decay };
-        // At an infinite time nothing is left.
+        // At an infinite time the loading is zero.
         let forward_hump = if decay == 0.0 { 0.0 } else { x * decay };
         Self { decay, slope, hump, forward_hump }
     }

@@ -1,9 +1,9 @@
 //! The search for the decay times.
 //!
-//! For given decay times the other four parameters are a linear least-squares problem and are
-//! solved for outright. What is left is a search in two dimensions with many valleys: from every
-//! point of a grid a few steps of Levenberg and Marquardt's method go down, the simplex method of
-//! Nelder and Mead looks around in the deepest valleys, and more such steps lead to the bottom.
+//! For given decay times the other four parameters solve a linear least-squares problem. The
+//! remaining search in two dimensions has many local minima: a few steps of Levenberg and
+//! Marquardt's method start at every point of a grid, the simplex method of Nelder and Mead refines
+//! the best results, and further steps of the first method converge to the minimum.
 
 use argmin::{
     core::{CostFunction, Executor, State},
@@ -11,40 +11,42 @@ use argmin::{
 };
 use argmin_math::{ArgminAdd, ArgminMul, ArgminSub};
 
-use super::{
-    NelsonSiegelSvensson, PARAMETERS,
-    least_squares::{least_squares, squares},
-    loading::Loading,
-};
+use super::least_squares::{least_squares, squares};
+use super::loading::Loading;
+use super::model::NelsonSiegelSvensson;
 use crate::{Result, check};
 
-/// Decay times on each axis of the grid.
+/// The number of parameters; fewer points than that fit many curves.
+pub(super) const PARAMETERS: usize = 6;
+
+/// The number of decay times on each axis of the grid.
 const GRID: usize = 9;
 
-/// Steps down from each point of the grid.
+/// The number of steps from each point of the grid.
 const FIRST_STEPS: u32 = 12;
 
-/// Valleys that are followed to the bottom.
+/// The number of local minima that are refined.
 const VALLEYS: usize = 3;
 
-/// Steps of the simplex in a valley, and its side as a part of the grid's.
+/// The number of steps of the simplex method, and the side of its simplex as a part of the grid's
+/// spacing.
 const SIMPLEX_STEPS: u64 = 80;
 const SIMPLEX_SIDE: f64 = 0.1;
 
-/// Steps to the bottom, a dozen of which are usual.
+/// The largest number of final steps; a dozen are usual.
 const FINE_STEPS: u32 = 150;
 
-/// The penalty on such a step, as a part of what it explains: at first, at least, and at most,
-/// where no step leads down any more.
+/// The damping of the method of Levenberg and Marquardt: initial, least, and largest, at which no
+/// step reduces the misfit any more.
 const FIRST_DAMPING: f64 = 1e-3;
 const LEAST_DAMPING: f64 = 1e-15;
 const MOST_DAMPING: f64 = 1e3;
 
-/// Decay times nearer to each other than this part are one, and their humps cannot be told apart.
+/// The relative distance of the decay times below which their humps cannot be distinguished.
 const APART: f64 = 0.05;
 
-/// Newton steps at the bottom, the distance over which its bends are taken, and what the misfit may
-/// rise by from rounding.
+/// The number of Newton steps at the minimum, the distance of the finite differences for its
+/// Hessian, and the relative increase of the misfit that counts as rounding.
 const LAST_STEPS: u32 = 8;
 const DIFFERENCE: f64 = 1e-5;
 const LEVEL: f64 = 1e-9;

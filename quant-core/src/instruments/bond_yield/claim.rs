@@ -1,37 +1,52 @@
-//! What a bond still pays: its value at a yield, and the yield of a price.
+//! The remaining payments of a bond: their value at a yield, and the yield of a price.
 
 use chrono::NaiveDate;
 
-use super::{FixedBond, YieldConvention};
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::exp;
+use crate::arithmetic::logarithm::ln;
+use crate::arithmetic::scaled::Scaled;
+use crate::instruments::fixed_bond::FixedBond;
+use crate::named::named;
 use crate::{
     Error, Result, check,
-    numerical::{double_double::DoubleDouble, elementary, scaled::Scaled},
     time::{day_count::DayCount, require_year, schedule::Period},
 };
 
-/// Newton steps after which a yield is given up; about six are needed.
-const MOST_STEPS: u32 = 200;
+/// The discounting of a yield over the remaining part of the coupon period at settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum YieldConvention {
+    /// By compound interest, as over whole periods; the convention of the street and of the
+    /// International Capital Market Association.
+    Street,
+    /// By simple interest, as the United States Treasury prices its auctions.
+    Treasury,
+}
 
-/// A step of the logarithm of the growth below this is left to the last steps in twice the
-/// precision.
+named!(YieldConvention, "convention", Street = "street", Treasury = "treasury");
+
+/// The largest number of Newton steps for a yield; about six are needed.
+const MAX_STEPS: u32 = 200;
+
+/// The step of the logarithm of the growth below which the steps are made in twice the precision.
 const COARSE: f64 = 1e-10;
 
-/// Steps in twice the precision after which nothing is left to gain.
+/// The largest number of steps in twice the precision.
 const MOST_FINE_STEPS: u32 = 4;
 
-/// Logarithms of the growth in a period beyond these belong to yields that are no doubles.
+/// The logarithm of the growth in a period beyond which the yield leaves the range of a double.
 const MOST_GROWTH: f64 = 700.0;
 
-/// A yield this near to zero is zero: no price in doubles tells it apart.
+/// The yield below which a yield is zero: no price in doubles distinguishes the two.
 const NO_YIELD: f64 = 1e-25;
 
-/// What is still to be paid, in units of a power of two near the face value.
+/// The remaining payments, in units of a power of two near the face value.
 pub(super) struct Claim {
-    /// What is due at the end of the running coupon period and of every one after it.
+    /// The payments due at the end of the running coupon period and of every later one.
     amounts: Vec<f64>,
-    /// The part of the running period that is left, in units of a regular one.
+    /// The remaining part of the running period, in units of a regular period.
     part: f64,
-    /// What was due before the settlement and is paid after it.
+    /// The payment that was due before the settlement and is paid after it.
     pub(super) overdue: f64,
     pub(super) accrued: f64,
     pub(super) frequency: f64,
@@ -115,7 +130,7 @@ impl Claim {
         DoubleDouble::ONE + DoubleDouble::from(rate) / self.frequency.into()
     }
 
-    /// What is not overdue is worth, at a yield that may be out of range.
+    /// Returns the value of the payments that are not overdue, at a yield that may be out of range.
     pub(super) fn value(&self, rate: f64, convention: YieldConvention) -> Result<Value> {
         let growth = if rate.is_finite() { self.growth(rate) } else { DoubleDouble::ZERO };
         let requirement = "a finite rate above -100 % a coupon period";
@@ -128,8 +143,8 @@ impl Claim {
         let part = DoubleDouble::from(self.part);
         match convention {
             YieldConvention::Street => {
-                let logarithm = elementary::log(Scaled::from(growth));
-                let front = elementary::exp(-(part * logarithm)).to_plain();
+                let logarithm = ln(Scaled::from(growth));
+                let front = exp(-(part * logarithm)).to_double_double();
                 let price = front * sum;
                 let first_moment = front * (part * sum + first);
                 let second_moment =
@@ -223,9 +238,9 @@ impl Claim {
     fn search(&self, target: f64, convention: YieldConvention) -> Result<f64> {
         let (mut below, mut above) = (-MOST_GROWTH, MOST_GROWTH);
         let mut logarithm = 0.0;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let (price, fall) = self.rough_value(logarithm, convention);
-            // Where the growth is small the value is no double any more.
+            // For a small growth the value leaves the range of a double.
             let is_too_high = price > target || !price.is_finite();
             if is_too_high {
                 below = logarithm;
@@ -244,7 +259,7 @@ impl Claim {
             }
         }
         let residual = above - below;
-        Err(Error::NoConvergence { method: "yield", iterations: MOST_STEPS, residual })
+        Err(Error::NoConvergence { method: "yield", iterations: MAX_STEPS, residual })
     }
 
     /// The yield near another one at which the value is the target.

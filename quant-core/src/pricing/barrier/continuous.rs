@@ -1,25 +1,26 @@
-//! The closed form of a barrier that is watched always.
+//! The closed form of a continuously monitored barrier.
 
-use super::super::black_scholes::{OptionType, discount};
-use super::super::extended::Extended;
-use super::super::lognormal::positive_part;
-use super::super::normal;
-use super::{BarrierOption, Direction, Knock};
+use super::option::{BarrierOption, Knock};
+use crate::arithmetic::logarithm::ln_ratio;
+use crate::pricing::black_scholes::{OptionType, discount};
+use crate::pricing::exchange::positive_part;
+use crate::pricing::lattice::oriented::Direction;
+use crate::pricing::normal;
 use crate::{Result, check};
 
 impl BarrierOption {
-    /// Returns the option's present value where the barrier is watched at every moment.
+    /// Returns the option's present value under continuous monitoring of the barrier.
     ///
     /// ```text
-    /// out = V(S; alive) − (H/S)^{2μ} V(H²/S; alive) + rebate · E
-    /// in  = V(S; dead)  + (H/S)^{2μ} V(H²/S; alive)
+    /// out = V(S; near) − (H/S)^{2μ} V(H²/S; near) + rebate · E
+    /// in  = V(S; far)   + (H/S)^{2μ} V(H²/S; near)
     /// E   = (H/S)^{μ+λ} Φ(ηz) + (H/S)^{μ−λ} Φ(ηz − 2ηλσ√T)
     /// z   = ln(H/S)/σ√T + λσ√T,  μ = (r − q)/σ² − ½,  λ = √(μ² + 2r/σ²)
     /// ```
     ///
-    /// where V(·; A) is the value of the payoff where the final price is in A, on the living or the
-    /// dead side of the barrier H, and η is +1 for a barrier below and −1 for one above. The rebate
-    /// is paid at the hit. A barrier hit today pays the rebate, or leaves the European option;
+    /// where V(·; A) is the value of the payoff where the final price is in A, on the near or the
+    /// far side of the barrier H, and η is +1 for a barrier below and −1 for one above. The rebate
+    /// is paid at the moment of the hit. A barrier hit today pays the rebate, or leaves the European option;
     /// without volatility or time the price moves along its forward. Where a rate below zero makes λ
     /// imaginary, E is the integral that the formula stands for.
     ///
@@ -44,7 +45,7 @@ impl BarrierOption {
     /// };
     /// let (direction, knock) = (Direction::Down, Knock::Out);
     /// let barrier = BarrierOption { option, barrier: 95.0, direction, knock, rebate: 3.0 };
-    /// assert!((barrier.price_watched_continuously()? - 9.0246).abs() < 5e-5);
+    /// assert!((barrier.price_continuous()? - 9.0246).abs() < 5e-5);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     ///
@@ -52,7 +53,7 @@ impl BarrierOption {
     ///
     /// Reiner and Rubinstein (1991), "Breaking Down the Barriers"; the example is in Haug (2007),
     /// *The Complete Guide to Option Pricing Formulas*, table 4-13.
-    pub fn price_watched_continuously(&self) -> Result<f64> {
+    pub fn price_continuous(&self) -> Result<f64> {
         self.validate()?;
         if self.is_hit_today() {
             return check::result("spot", self.value_hit_at_once());
@@ -62,17 +63,18 @@ impl BarrierOption {
         if self.barrier == 0.0 || option.spot == 0.0 || deviation == 0.0 {
             return check::result("spot", self.value_on_forward());
         }
-        let passage = Passage::new(self);
+        let formula = ReinerRubinstein::new(self);
         let value = match self.knock {
             Knock::In => {
-                passage.value(passage.dead(), false) + passage.value(passage.alive(), true)
+                formula.value(formula.far_side(), false) + formula.value(formula.near_side(), true)
             }
-            Knock::Out if self.rebate == 0.0 => passage.survivors(),
-            Knock::Out => passage.survivors() + self.rebate * passage.discounted_hit(),
+            Knock::Out if self.rebate == 0.0 => formula.survivors(),
+            Knock::Out => formula.survivors() + self.rebate * formula.discounted_hit(),
         };
         check::result("spot", value)
     }
 
+    /// Returns the value where the barrier is hit today: the rebate, or the European option.
     pub(super) fn value_hit_at_once(&self) -> f64 {
         match self.knock {
             Knock::Out => self.rebate,
@@ -80,12 +82,12 @@ impl BarrierOption {
         }
     }
 
-    /// The value where the barrier is never hit, or where the price moves without risk.
+    /// Returns the value where the barrier cannot be hit, or where the price moves without risk.
     fn value_on_forward(&self) -> f64 {
         let option = &self.option;
         let carry = option.risk_free_rate - option.dividend_yield;
         let time = self.log_barrier() / carry;
-        // A price of zero, or one that moves away from the barrier, never comes to it.
+        // A price of zero, or one that moves away from the barrier, never reaches it.
         let is_hit = option.spot > 0.0 && time >= 0.0 && time <= option.time_to_maturity;
         match (self.knock, is_hit) {
             (Knock::Out, true) => self.rebate * discount(option.risk_free_rate, time),
@@ -95,8 +97,8 @@ impl BarrierOption {
     }
 }
 
-/// What the closed form is made of.
-pub(super) struct Passage {
+/// The terms of the formula of Reiner and Rubinstein.
+struct ReinerRubinstein {
     barrier: BarrierOption,
     /// `ln(H/S)`.
     distance: f64,
@@ -105,17 +107,19 @@ pub(super) struct Passage {
     volatility: f64,
     /// `σ√T`.
     deviation: f64,
-    pub(super) spot: f64,
-    pub(super) strike: f64,
+    /// `S e^{−qT}`.
+    spot: f64,
+    /// `K e^{−rT}`.
+    strike: f64,
 }
 
-impl Passage {
-    pub(super) fn new(barrier: &BarrierOption) -> Self {
+impl ReinerRubinstein {
+    fn new(barrier: &BarrierOption) -> Self {
         let option = &barrier.option;
         let (volatility, time) = (option.volatility, option.time_to_maturity);
         let carry = option.risk_free_rate - option.dividend_yield;
         Self {
-            barrier: barrier.clone(),
+            barrier: *barrier,
             distance: barrier.log_barrier(),
             mu: carry / (volatility * volatility) - 0.5,
             volatility,
@@ -125,12 +129,12 @@ impl Passage {
         }
     }
 
-    /// The value of the paths that never touch the barrier.
-    pub(super) fn survivors(&self) -> f64 {
-        positive_part(self.value(self.alive(), false) - self.value(self.alive(), true))
+    /// Returns the value of the paths that never touch the barrier.
+    fn survivors(&self) -> f64 {
+        positive_part(self.value(self.near_side(), false) - self.value(self.near_side(), true))
     }
 
-    /// The final prices at which the option pays.
+    /// Returns the range of final prices with a positive payoff.
     fn paying(&self) -> (f64, f64) {
         match self.barrier.option.option_type {
             OptionType::Call => (self.barrier.option.strike, f64::INFINITY),
@@ -138,8 +142,8 @@ impl Passage {
         }
     }
 
-    /// Those of them on the living side of the barrier.
-    fn alive(&self) -> (f64, f64) {
+    /// Returns the paying final prices on the near side of the barrier, where the spot is.
+    fn near_side(&self) -> (f64, f64) {
         let (low, high) = self.paying();
         match self.barrier.direction {
             Direction::Down => (low.max(self.barrier.barrier), high),
@@ -147,8 +151,8 @@ impl Passage {
         }
     }
 
-    /// Those of them on the dead side.
-    fn dead(&self) -> (f64, f64) {
+    /// Returns the paying final prices on the far side of the barrier.
+    fn far_side(&self) -> (f64, f64) {
         let (low, high) = self.paying();
         match self.barrier.direction {
             Direction::Down => (low, high.min(self.barrier.barrier)),
@@ -156,7 +160,7 @@ impl Passage {
         }
     }
 
-    /// The value of the payoff at final prices in a range, from the spot or from its image.
+    /// Returns the value of the payoff at final prices in a range, from the spot or from its image.
     fn value(&self, (low, high): (f64, f64), image: bool) -> f64 {
         if low >= high {
             return 0.0;
@@ -164,7 +168,7 @@ impl Passage {
         let (shift, weight) =
             if image { (2.0 * self.distance, 2.0 * self.mu * self.distance) } else { (0.0, 0.0) };
         let d2 = |level: f64| {
-            let log = Extended::log_ratio(self.barrier.option.spot, level).high;
+            let log = ln_ratio(self.barrier.option.spot, level).high;
             (log + shift) / self.deviation + self.mu * self.deviation
         };
         let (from, to) = (d2(high), d2(low));
@@ -178,8 +182,8 @@ impl Passage {
         positive_part(value)
     }
 
-    /// The expected discount factor at the hit.
-    pub(super) fn discounted_hit(&self) -> f64 {
+    /// Returns the expected discount factor at the hit, E.
+    fn discounted_hit(&self) -> f64 {
         let rate = self.barrier.option.risk_free_rate;
         let square = self.mu * self.mu + 2.0 * rate / (self.volatility * self.volatility);
         if square >= 0.0 {
@@ -189,7 +193,7 @@ impl Passage {
         }
     }
 
-    /// E of a time in which the standard deviation is `deviation`; with |μ| for λ it is the
+    /// Returns E for a time in which the standard deviation is `deviation`; with |μ| for λ, E is the
     /// probability of a hit.
     fn hit_within(&self, lambda: f64, deviation: f64) -> f64 {
         let toward = if self.barrier.direction == Direction::Down { 1.0 } else { -1.0 };
@@ -199,8 +203,8 @@ impl Passage {
             + weighted_cdf((self.mu - lambda) * self.distance, toward * far)
     }
 
-    /// E, for a rate so far below zero that λ is imaginary: with P(t) the probability of a hit by t,
-    /// `E = e^{−rT} P(T) + r ∫₀ᵀ e^{−rt} P(t) dt`, by the double exponential rule.
+    /// Returns E for a rate so far below zero that λ is imaginary: with P(t) the probability of a
+    /// hit by t, `E = e^{−rT} P(T) + r ∫₀ᵀ e^{−rt} P(t) dt`, by the double exponential rule.
     fn integrated_hit(&self) -> f64 {
         let option = &self.barrier.option;
         let (rate, time) = (option.risk_free_rate, option.time_to_maturity);
@@ -221,17 +225,17 @@ impl Passage {
     }
 }
 
-/// Half the nodes of the double exponential rule, and how far apart they are: to x = ±3.
+/// Half the number of nodes of the double exponential rule, and their spacing: x from −3 to 3.
 const NODES: i32 = 48;
 const SPACING: f64 = 0.0625;
 
-/// `e^{log_weight}·(Φ(to) − Φ(from))`, from the nearer tail.
+/// Returns `e^{log_weight}·(Φ(to) − Φ(from))`, from the nearer tail.
 fn weighted_probability(log_weight: f64, from: f64, to: f64) -> f64 {
     let (from, to) = if from > 0.0 { (-to, -from) } else { (from, to) };
     weighted_cdf(log_weight, to) - weighted_cdf(log_weight, from)
 }
 
-/// `e^{log_weight}·Φ(x)`, where the one may overflow and the other underflow.
+/// Returns `e^{log_weight}·Φ(x)`, where the first factor may overflow and the second underflow.
 fn weighted_cdf(log_weight: f64, x: f64) -> f64 {
     if x >= 0.0 {
         libm::exp(log_weight) * normal::cdf(x)
@@ -272,7 +276,7 @@ mod tests {
             };
             let (direction, knock) = (Direction::Down, Knock::Out);
             let option = BarrierOption { option, barrier: 95.0, direction, knock, rebate: 1.0 };
-            option.price_watched_continuously().unwrap()
+            option.price_continuous().unwrap()
         };
         let (below, at, above) = (price(-0.005_001), price(-0.005), price(-0.004_999));
         assert!((below + above - 2.0 * at).abs() < 1e-13);
@@ -287,8 +291,8 @@ mod tests {
             let option = option(if put { OptionType::Put } else { OptionType::Call }, strike, volatility);
             let direction = if barrier < 100.0 { Direction::Down } else { Direction::Up };
             let out = BarrierOption { option, barrier, direction, knock: Knock::Out, rebate: 0.0 };
-            let knock_in = BarrierOption { knock: Knock::In, ..out.clone() };
-            let sum = out.price_watched_continuously().unwrap() + knock_in.price_watched_continuously().unwrap();
+            let knock_in = BarrierOption { knock: Knock::In, ..out };
+            let sum = out.price_continuous().unwrap() + knock_in.price_continuous().unwrap();
             prop_assert!((sum - out.option.price().unwrap()).abs() <= 1e-12);
         }
     }

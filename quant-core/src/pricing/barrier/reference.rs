@@ -1,8 +1,9 @@
-//! The tree as it is defined, node by node: what the fast ways are held against.
+//! The tree by its definition, node by node, as a reference for the fast methods.
 
-use super::{BarrierOption, Direction, Handling, Knock, Tree, steps};
+use super::{BarrierOption, Direction, Knock, Tree};
 use crate::pricing::binomial::reference::moves;
 use crate::pricing::black_scholes::{EuropeanOption, OptionType};
+use crate::pricing::lattice::tree::steps;
 use proptest::prelude::*;
 
 /// Agreement of two ways that round differently, relative to the option without a barrier. Most of
@@ -60,11 +61,12 @@ fn barrier(
     BarrierOption { option, barrier, direction, knock, rebate }
 }
 
-const TREES: [Tree; 4] = [Tree::Crr, Tree::Jr, Tree::Lr, Tree::Tian];
+const TREES: [Tree; 4] =
+    [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian];
 
 fn assert_agrees(option: &BarrierOption, tree: Tree, n: usize) {
     let expected = by_nodes(option, tree, n);
-    let got = option.price_on_tree(tree, n, Handling::Plain).unwrap();
+    let got = option.price_on_tree(tree, n).unwrap();
     let scale = option.option.price().unwrap() + option.rebate;
     assert!(
         (got - expected).abs() <= TOLERANCE * scale,
@@ -133,8 +135,8 @@ proptest! {
         let level = spot * libm::exp(if direction == Direction::Up { distance } else { -distance });
         let numbers = [spot, 100.0, rate, dividend_yield, volatility, time];
         let option = barrier(option_type, numbers, (direction, knock, level, 2.5));
-        if let Err(refused) = option.price_on_tree(tree, n, Handling::Plain) {
-            prop_assert_eq!((refused.code(), tree), ("too_few", Tree::Crr));
+        if let Err(refused) = option.price_on_tree(tree, n) {
+            prop_assert_eq!((refused.code(), tree), ("too_few", Tree::CoxRossRubinstein));
         } else {
             assert_agrees(&option, tree, n);
         }

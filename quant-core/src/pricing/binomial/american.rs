@@ -1,22 +1,22 @@
-//! Early exercise: backward induction that leaves out the nodes at which the right is used.
+//! Early exercise: backward induction that skips the nodes at which exercise is optimal.
 //!
-//! All is counted in the option's numeraire, units of the strike paid at expiry for a put and of the
-//! underlying held until then for a call, and the lattice is turned so that the nodes in the money are
-//! the lowest. With g the rate at which the numeraire grows in a step, and h that of the other leg,
-//! exercising at step i is worth `e^{g(n−i)}(1 − e^{−m})`, m being the moneyness.
+//! Values are in units of the option's numeraire: the strike paid at expiry for a put, the underlying
+//! held until expiry for a call. The lattice is oriented so that the nodes in the money are the
+//! lowest. With g the growth rate of the numeraire in a step, and h that of the other leg, exercising
+//! at step i is worth `e^{g(n−i)}(1 − e^{−m})`, where m is the moneyness.
 //!
-//! - g ≤ 0 and h ≥ g: waiting never costs anything, and the option is European.
-//! - g ≥ 0: the value is convex in the price and equals that of exercising at its lowest, so the nodes
-//!   at which the right is used are all those up to a boundary. More time to wait cannot make
-//!   waiting worse, so going back in time the boundary only falls. One node is tested, and the next
-//!   below where that is not exercised.
+//! - g ≤ 0 and h ≥ g: early exercise is never optimal, and the option is European.
+//! - g ≥ 0: the value is convex in the price and equals the exercise value at the lowest price, so
+//!   exercise is optimal at all nodes up to a boundary. The continuation value does not fall with the
+//!   time to expiry, so the boundary does not rise backwards in time. One node is tested, and the
+//!   next below where exercise is not optimal there.
 //! - else the nodes of exercise may have a lower boundary as well, and every node is tested.
 
-use super::super::barrier::Direction;
-use super::super::black_scholes::{EuropeanOption, OptionType};
-use super::band::{Band, step_back};
-use super::intrinsic;
-use super::lattice::{Climb, Lattice, Payoff};
+use crate::pricing::black_scholes::{EuropeanOption, OptionType};
+use crate::pricing::lattice::band::{Band, step_back};
+use crate::pricing::lattice::moves::Lattice;
+use crate::pricing::lattice::oriented::{Direction, OrientedLattice, Payoff};
+use crate::pricing::lattice::paths::european_value;
 
 /// The value of an option with early exercise.
 pub(super) fn value(option: &EuropeanOption, lattice: &Lattice) -> f64 {
@@ -29,19 +29,19 @@ pub(super) fn value(option: &EuropeanOption, lattice: &Lattice) -> f64 {
         OptionType::Put => (lattice.cash, Direction::Down, cash, shares),
     };
     if growth <= 0.0 && other >= growth {
-        return lattice.vanilla(option);
+        return european_value(lattice, option);
     }
-    let climb = Climb::new(lattice, odds, direction);
-    let payoff = Payoff::new(option, direction, &climb);
-    let induction = Induction { climb, payoff, growth, other };
+    let oriented = OrientedLattice::new(lattice, odds, direction);
+    let payoff = Payoff::new(option, direction, &oriented);
+    let induction = Induction { lattice: oriented, payoff, growth, other };
     let waiting = if growth >= 0.0 { induction.above_boundary() } else { induction.everywhere() };
     // No rounding makes it less than what it is worth today.
-    waiting.map_or(0.0, |value| payoff.unit * value).max(intrinsic(option))
+    waiting.map_or(0.0, |value| payoff.unit * value).max(option.exercise_value())
 }
 
 /// An option with early exercise on a lattice whose lowest nodes are in the money.
 struct Induction {
-    climb: Climb,
+    lattice: OrientedLattice,
     payoff: Payoff,
     /// g, the numeraire's growth in a step.
     growth: f64,
@@ -51,7 +51,7 @@ struct Induction {
 
 /// The values of a step: those of exercising up to the boundary, then those of a range of nodes.
 struct Row {
-    /// One past the last node at which the right is used.
+    /// One past the last node at which early exercise is optimal.
     exercised: usize,
     from: usize,
     to: usize,
@@ -61,19 +61,19 @@ impl Induction {
     /// The value of waiting at the start, where all nodes of exercise lie below a boundary; `None`
     /// where it is worth more to exercise at once.
     fn above_boundary(&self) -> Option<f64> {
-        let n = self.climb.steps;
-        let paying = self.payoff.paying(&self.climb).1;
+        let n = self.lattice.steps;
+        let paying = self.payoff.paying(&self.lattice).1;
         let exercised = (0..paying)
             .rev()
-            .find(|&j| self.payoff.at(self.climb.height(n, j)) > 0.0)
+            .find(|&j| self.payoff.at(self.lattice.height(n, j)) > 0.0)
             .map_or(0, |j| j + 1);
-        let band = Band::new(&self.climb, (0, paying.max(1)));
+        let band = Band::new(&self.lattice, (0, paying.max(1)));
         let mut values = vec![0.0; n + 2];
         let mut row = Row { exercised, from: exercised, to: exercised };
         for i in (0..n).rev() {
             let exercised = self.exercised(i, &row, &values);
             let (from, to) = band.row(i, exercised);
-            // What lies beyond the paying ends is worth nothing, unless it can come back to them.
+            // A node beyond the paying terminal nodes is worthless unless a path leads back to them.
             let to = to.min(paying.max(exercised + self.lift())).max(from);
             for (j, value) in (from..).zip(&mut values[from..=to]) {
                 if j < row.exercised {
@@ -86,13 +86,13 @@ impl Induction {
             }
             let end = row.to.max(row.exercised).clamp(from, to + 1);
             values[end..=to].fill(0.0);
-            step_back(&mut values[from..=to], self.climb.odds.up, self.climb.odds.down);
+            step_back(&mut values[from..=to], self.lattice.odds.up, self.lattice.odds.down);
             row = Row { exercised, from, to };
         }
         (row.exercised == 0).then(|| values[0])
     }
 
-    /// One past the last node of step `i` at which the right is used, given the step after it.
+    /// Returns one past the last node of step `i` with optimal exercise, given the next step.
     fn exercised(&self, i: usize, after: &Row, values: &[f64]) -> usize {
         let child = |j: usize| {
             if j < after.exercised {
@@ -103,12 +103,12 @@ impl Induction {
                 0.0
             }
         };
-        let odds = self.climb.odds;
+        let odds = self.lattice.odds;
         let highest = (after.exercised + self.lift()).min(i + 1);
         (0..highest)
             .rev()
             .find(|&j| {
-                // Below the range nobody comes by, and the boundary may be anywhere.
+                // No likely path reaches a node below the range, so the boundary may be anywhere.
                 let is_unlikely = j >= after.exercised && j + 1 < after.from;
                 let is_better = || {
                     let waiting = odds.down * child(j) + odds.up * child(j + 1);
@@ -123,45 +123,49 @@ impl Induction {
     /// By how many nodes the boundary may rise going back a step: none, unless even the move towards
     /// it leads away from it.
     fn lift(&self) -> usize {
-        (self.climb.down / self.climb.spacing()).ceil().max(0.0) as usize
+        (self.lattice.down / self.lattice.spacing()).ceil().max(0.0) as usize
     }
 
-    /// Whether exercising now is worth no less than in the next step, whatever comes.
+    /// Returns whether exercising now is worth no less than exercising in the next step, on any path.
     fn pays_at_once(&self, i: usize, j: usize) -> bool {
-        let price = libm::exp(-self.payoff.moneyness(self.climb.height(i, j)));
+        let price = libm::exp(-self.payoff.moneyness(self.lattice.height(i, j)));
         libm::expm1(-self.growth) <= price * libm::expm1(-self.other)
     }
 
-    /// What exercising at a node is worth, less than nothing out of the money.
+    /// Returns the value of exercising at a node, negative out of the money.
     fn exercise(&self, i: usize, j: usize) -> f64 {
-        let moneyness = self.payoff.moneyness(self.climb.height(i, j));
+        let moneyness = self.payoff.moneyness(self.lattice.height(i, j));
         self.numeraire(i) * -libm::expm1(-moneyness)
     }
 
     /// The units of the numeraire that one unit is worth at step `i`.
     fn numeraire(&self, i: usize) -> f64 {
-        libm::exp(self.growth * (self.climb.steps - i) as f64)
+        libm::exp(self.growth * (self.lattice.steps - i) as f64)
     }
 
     /// The value at the start, where every node is tested.
     fn everywhere(&self) -> Option<f64> {
-        let n = self.climb.steps;
-        let paying = self.payoff.paying(&self.climb).1;
-        let band = Band::new(&self.climb, (0, paying.max(1)));
+        let n = self.lattice.steps;
+        let paying = self.payoff.paying(&self.lattice).1;
+        let band = Band::new(&self.lattice, (0, paying.max(1)));
         let mut values = vec![0.0; n + 2];
         let mut row = band.row(n, 0);
         for (j, value) in (row.0..row.1).zip(&mut values[row.0..row.1]) {
-            *value = self.payoff.at(self.climb.height(n, j));
+            *value = self.payoff.at(self.lattice.height(n, j));
         }
         let rises: Vec<f64> =
-            (0..row.1 - row.0 + 1).map(|k| libm::exp(k as f64 * self.climb.spacing())).collect();
+            (0..row.1 - row.0 + 1).map(|k| libm::exp(k as f64 * self.lattice.spacing())).collect();
         for i in (0..n).rev() {
             let wanted = band.row(i, 0);
             values[wanted.0..row.0.max(wanted.0)].fill(0.0);
             values[row.1.max(wanted.0)..row.1.max(wanted.1 + 1)].fill(0.0);
-            step_back(&mut values[wanted.0..=wanted.1], self.climb.odds.up, self.climb.odds.down);
+            step_back(
+                &mut values[wanted.0..=wanted.1],
+                self.lattice.odds.up,
+                self.lattice.odds.down,
+            );
             let unit = self.numeraire(i);
-            let lowest = self.payoff.moneyness(self.climb.height(i, wanted.0));
+            let lowest = self.payoff.moneyness(self.lattice.height(i, wanted.0));
             let lowest = unit * libm::exp(-lowest);
             for (value, rise) in values[wanted.0..wanted.1].iter_mut().zip(&rises) {
                 *value = value.max(unit - lowest * rise);

@@ -1,7 +1,8 @@
 //! The tree as it is defined, node by node: what the fast ways are held against.
 
-use super::{Exercise, Tree, price, steps};
+use super::{Exercise, Tree, price};
 use crate::pricing::black_scholes::{EuropeanOption, OptionType};
+use crate::pricing::lattice::tree::steps;
 use proptest::prelude::*;
 
 /// Agreement of two ways that round differently, relative to the spot and the strike. Most of it is
@@ -16,11 +17,11 @@ pub(in crate::pricing) fn moves(option: &EuropeanOption, tree: Tree, n: usize) -
     let growth = libm::exp(carry * dt);
     let root = sigma * dt.sqrt();
     match tree {
-        Tree::Crr => {
+        Tree::CoxRossRubinstein => {
             let (u, d) = (libm::exp(root), libm::exp(-root));
             (u, d, (growth - d) / (u - d))
         }
-        Tree::Jr => {
+        Tree::JarrowRudd => {
             let drift = (carry - 0.5 * sigma * sigma) * dt;
             (libm::exp(drift + root), libm::exp(drift - root), 0.5)
         }
@@ -32,7 +33,7 @@ pub(in crate::pricing) fn moves(option: &EuropeanOption, tree: Tree, n: usize) -
             let d = 0.5 * growth * v * (v + 1.0 - spread);
             (u, d, (growth - d) / (u - d))
         }
-        Tree::Lr => {
+        Tree::LeisenReimer => {
             let s = sigma * time.sqrt();
             let d1 = (libm::log(option.spot / option.strike) + carry * time) / s + 0.5 * s;
             let n = n as f64;
@@ -72,7 +73,8 @@ fn by_nodes(option: &EuropeanOption, exercise: Exercise, tree: Tree, n_steps: us
     values[0]
 }
 
-const TREES: [Tree; 4] = [Tree::Crr, Tree::Jr, Tree::Lr, Tree::Tian];
+const TREES: [Tree; 4] =
+    [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian];
 
 fn option(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
     let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] = numbers;
@@ -135,7 +137,7 @@ fn a_boundary_that_rises_going_back_in_time_is_found() {
     // in the reference's roundings.)
     let put = option(OptionType::Put, [100.0, 110.0, 0.9, 0.0, 0.02, 1.0]);
     let call = option(OptionType::Call, [100.0, 90.0, 0.0, 0.9, 0.02, 1.0]);
-    for tree in [Tree::Jr, Tree::Tian] {
+    for tree in [Tree::JarrowRudd, Tree::Tian] {
         for n in [1, 2, 3, 10, 101, 1500] {
             assert_agrees(&put, tree, n);
             assert_agrees(&call, tree, n);
@@ -154,7 +156,7 @@ proptest! {
         let option_type = if choice & 4 == 0 { OptionType::Call } else { OptionType::Put };
         let option = option(option_type, [spot, 100.0, rate, dividend_yield, volatility, time]);
         if let Err(refused) = price(&option, Exercise::American, tree, n) {
-            prop_assert_eq!((refused.code(), tree), ("too_few", Tree::Crr));
+            prop_assert_eq!((refused.code(), tree), ("too_few", Tree::CoxRossRubinstein));
         } else {
             assert_agrees(&option, tree, n);
         }

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::portfolio::min_variance;
+use quant_core::{
+    Error,
+    portfolio::{Covariance, min_variance},
+};
 
 use super::{Computation, example_answer};
 use crate::http::{Answer, Body, Metered, Tag};
@@ -72,14 +75,16 @@ impl Computation for MinVariance {
     type Answer = MinVariancePortfolio;
 
     fn compute(&self) -> quant_core::Result<MinVariancePortfolio> {
+        let (expected, found) = (self.expected_returns.len(), self.covariance_matrix.len());
+        if found != expected {
+            return Err(Error::Shape { argument: "covariance_matrix", expected, found });
+        }
         let problem = min_variance::MinVariance {
-            expected_returns: &self.expected_returns,
-            covariance_matrix: &self.covariance_matrix,
-            risk_free_rate: self.rf_rate,
-            min_weights: self.min_weights.as_deref(),
-            max_weights: self.max_weights.as_deref(),
+            covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
+            min_weights: self.min_weights.clone(),
+            max_weights: self.max_weights.clone(),
         };
-        let portfolio = problem.solve()?;
+        let portfolio = problem.solve()?.with_returns(&self.expected_returns, self.rf_rate)?;
         Ok(MinVariancePortfolio {
             weights: portfolio.weights,
             expected_return: portfolio.expected_return,

@@ -34,11 +34,12 @@ impl Pricing {
         caller.run(request.0).await
     }
 
-    /// Price a barrier option on a binomial tree.
+    /// Price a barrier option on a binomial tree or in closed form.
     ///
-    /// The plain tree of exactly `n_steps` steps; the barrier is watched at every step, at the
-    /// start and at expiry, and touching it is hitting it. The rebate is paid when the option
-    /// is knocked out; a knock-in ignores it.
+    /// The plain tree of exactly `n_steps` steps; the barrier is monitored at every step, at the
+    /// start and at expiry, and a price equal to the barrier hits it. With
+    /// `"barrier_monitoring": "continuous"` the exact closed form of a continuously monitored
+    /// barrier instead. The rebate is paid when the option is knocked out; a knock-in ignores it.
     #[oai(path = "/binomial/barrier", method = "post", operation_id = "price_barrier_option")]
     async fn barrier(
         &self,
@@ -130,26 +131,28 @@ impl Computation for European {
 pub enum Tree {
     /// Cox, Ross and Rubinstein.
     #[oai(rename = "CRR")]
-    Crr,
+    CoxRossRubinstein,
     /// Jarrow and Rudd, equal probabilities.
     #[oai(rename = "JR")]
-    Jr,
+    JarrowRudd,
     /// Leisen and Reimer, Peizer–Pratt 2; an even step count takes one more.
     #[oai(rename = "LR")]
-    Lr,
+    LeisenReimer,
     /// Tian's moment-matched tree.
     #[oai(rename = "TIAN")]
     Tian,
 }
 
-/// How the tree treats a barrier that lies between its layers.
+/// The times at which the barrier is monitored: `tree`, at every step of the tree, or `continuous`,
+/// by the exact closed form of Reiner and Rubinstein with the rebate paid at the hit. With
+/// `continuous` the fields `method` and `n_steps` are without effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[oai(rename_all = "lowercase", remote = "barrier::Handling")]
-pub enum BarrierHandling {
-    /// The tree as it is.
-    Plain,
-    /// An estimate of the continuously watched barrier at the same step count.
-    Corrected,
+#[oai(rename_all = "lowercase")]
+pub enum BarrierMonitoring {
+    /// At every step of the tree.
+    Tree,
+    /// Continuously, by the closed form of Reiner and Rubinstein.
+    Continuous,
 }
 
 /// A barrier option, the market it is priced in, and the tree to price it on.
@@ -173,7 +176,7 @@ pub struct Barrier {
     /// Time until the right may be used, in years; zero or more.
     #[oai(validator(minimum(value = "0")))]
     pub time_to_maturity: f64,
-    /// Number of tree steps; 1 to 100,000.
+    /// Number of tree steps; 1 to 100,000. Without effect where the monitoring is continuous.
     #[oai(default = "hundred", validator(minimum(value = "1"), maximum(value = "100000")))]
     pub n_steps: u32,
     /// Whether the holder may buy or sell.
@@ -189,12 +192,13 @@ pub struct Barrier {
     /// Paid when the option is knocked out, in the currency of the spot price; zero or more.
     #[oai(default, validator(minimum(value = "0")))]
     pub rebate: f64,
-    /// The family of binomial trees.
+    /// The family of binomial trees. Without effect where the monitoring is continuous.
     #[oai(default = "crr")]
     pub method: Tree,
-    /// How the tree treats a barrier that lies between its layers.
-    #[oai(default = "plain")]
-    pub barrier_handling: BarrierHandling,
+    /// The times at which the barrier is monitored. With `continuous` the fields `method` and
+    /// `n_steps` are without effect.
+    #[oai(default = "tree")]
+    pub barrier_monitoring: BarrierMonitoring,
 }
 
 /// The price of a barrier option.
@@ -230,12 +234,14 @@ impl Computation for Barrier {
             knock: if self.is_knock_in { barrier::Knock::In } else { barrier::Knock::Out },
             rebate: self.rebate,
         };
-        let steps = self.n_steps as usize;
-        let handling = self.barrier_handling.into();
-        Ok(BarrierPrice {
-            price: option
-                .price_on_tree(self.method.into(), steps, handling)
+        let price = match self.barrier_monitoring {
+            BarrierMonitoring::Tree => option
+                .price_on_tree(self.method.into(), self.n_steps as usize)
                 .map_err(within_reach)?,
+            BarrierMonitoring::Continuous => option.price_continuous()?,
+        };
+        Ok(BarrierPrice {
+            price,
             // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
             barrier: self.barrier + 0.0,
             is_knock_in: self.is_knock_in,
@@ -244,7 +250,7 @@ impl Computation for Barrier {
     }
 
     fn is_long(&self) -> bool {
-        self.n_steps > LONG_FROM_STEPS
+        self.barrier_monitoring == BarrierMonitoring::Tree && self.n_steps > LONG_FROM_STEPS
     }
 }
 
@@ -329,11 +335,11 @@ fn hundred() -> u32 {
 }
 
 fn crr() -> Tree {
-    Tree::Crr
+    Tree::CoxRossRubinstein
 }
 
-fn plain() -> BarrierHandling {
-    BarrierHandling::Plain
+fn tree() -> BarrierMonitoring {
+    BarrierMonitoring::Tree
 }
 
 impl Example for European {
@@ -371,8 +377,8 @@ impl Example for Barrier {
             is_knock_in: false,
             is_down: true,
             rebate: 0.0,
-            method: Tree::Crr,
-            barrier_handling: BarrierHandling::Plain,
+            method: Tree::CoxRossRubinstein,
+            barrier_monitoring: BarrierMonitoring::Tree,
         }
     }
 }

@@ -1,35 +1,36 @@
-//! The right to exchange one lognormal amount for another: the core of every closed form here.
+//! The right to exchange one lognormal amount for another, the core of every closed form here.
 
-use super::exponential;
-use super::extended::Extended;
 use super::normal;
+use crate::arithmetic::double_double::DoubleDouble;
+use crate::arithmetic::exponential::{exp_59, exp_rounded};
+use crate::arithmetic::logarithm::ln_ratio;
 
-/// What may be received, what is given for it, and their uncertainty.
+/// The amount that may be received, the amount given for it, and the deviation of their ratio.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    /// What is received.
+    /// The amount received.
     receive: Leg,
-    /// What is given.
+    /// The amount given.
     give: Leg,
     /// The logarithm of the ratio of their present values.
-    log_ratio: Extended,
+    log_ratio: DoubleDouble,
     /// The standard deviation of the logarithm of their ratio at expiry.
-    deviation: Extended,
+    deviation: DoubleDouble,
     /// d₁.
-    d1: Extended,
+    d1: DoubleDouble,
 }
 
 /// An amount today and the logarithm of the factor that discounts it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     pub(super) amount: f64,
-    pub(super) log_discount: Extended,
+    pub(super) log_discount: DoubleDouble,
 }
 
 impl Leg {
     /// An amount that is worth `amount·e^{−rate·time}` today.
     pub(super) fn new(amount: f64, rate: f64, time: f64) -> Self {
-        Self { amount, log_discount: Extended::product(-rate, time) }
+        Self { amount, log_discount: DoubleDouble::product(-rate, time) }
     }
 
     /// The present value.
@@ -37,7 +38,7 @@ impl Leg {
         if self.is_exact() { self.amount } else { times_exp(self.amount, self.log_discount) }
     }
 
-    /// Whether the present value exceeds the other's; `None` where they are equal.
+    /// Returns whether the present value exceeds that of the other leg; `None` where they are equal.
     pub(super) fn exceeds(&self, other: &Self) -> Option<bool> {
         let difference = if self.amount == 0.0 || other.amount == 0.0 {
             self.amount - other.amount
@@ -48,24 +49,24 @@ impl Leg {
     }
 
     /// The logarithm of the ratio of the two present values.
-    pub(super) fn log_ratio(&self, other: &Self) -> Extended {
-        let carry = self.log_discount.plus(other.log_discount.negated());
-        Extended::log_ratio(self.amount, other.amount).plus(carry)
+    pub(super) fn log_ratio(&self, other: &Self) -> DoubleDouble {
+        let carry = self.log_discount.plus(-other.log_discount);
+        ln_ratio(self.amount, other.amount).plus(carry)
     }
 
     /// The present value to more than a double, where it is neither very large nor very small.
-    pub(super) fn precise_value(&self) -> Extended {
+    pub(super) fn precise_value(&self) -> DoubleDouble {
         if self.is_exact() {
-            Extended::from(self.amount)
+            DoubleDouble::from(self.amount)
         } else if self.log_discount.high.abs() < 600.0 {
-            let product = exponential::precise(self.log_discount).times(self.amount);
-            Extended::sum(product.high, product.low)
+            let product = exp_59(self.log_discount).times(self.amount);
+            DoubleDouble::sum(product.high, product.low)
         } else {
-            Extended::from(self.value())
+            DoubleDouble::from(self.value())
         }
     }
 
-    /// Whether nothing is discounted.
+    /// Returns whether the discount factor is 1.
     fn is_exact(&self) -> bool {
         self.log_discount.high == 0.0
     }
@@ -78,25 +79,25 @@ impl Exchange {
         receive: Leg,
         give: Leg,
         s: f64,
-        precise_deviation: impl FnOnce() -> Extended,
+        precise_deviation: impl FnOnce() -> DoubleDouble,
     ) -> Self {
-        let carry = receive.log_discount.plus(give.log_discount.negated());
+        let carry = receive.log_discount.plus(-give.log_discount);
         let ratio = receive.amount / give.amount;
         let x = libm::log(ratio) + rounding(receive.amount, give.amount, ratio) + carry.high;
         let terms = (x - carry.high).abs() + carry.high.abs() + s * s;
         // The relative error of the price is that of d₁ times d₁².
         if terms * terms < EASY * s * s {
-            let (log_ratio, d1) = (Extended::from(x), Extended::from(x / s + 0.5 * s));
-            return Self { receive, give, log_ratio, deviation: Extended::from(s), d1 };
+            let (log_ratio, d1) = (DoubleDouble::from(x), DoubleDouble::from(x / s + 0.5 * s));
+            return Self { receive, give, log_ratio, deviation: DoubleDouble::from(s), d1 };
         }
         Self::precise(receive, give, precise_deviation())
     }
 
     /// The right to exchange `give` for `receive`, with every step to more than a double.
-    pub(super) fn precise(receive: Leg, give: Leg, deviation: Extended) -> Self {
+    pub(super) fn precise(receive: Leg, give: Leg, deviation: DoubleDouble) -> Self {
         let log_ratio = receive.log_ratio(&give);
-        let half = Extended { high: 0.5 * deviation.high, low: 0.5 * deviation.low };
-        let d1 = log_ratio.divide(deviation).plus(half);
+        let half = DoubleDouble { high: 0.5 * deviation.high, low: 0.5 * deviation.low };
+        let d1 = log_ratio.over(deviation).plus(half);
         Self { receive, give, log_ratio, deviation, d1 }
     }
 
@@ -127,20 +128,20 @@ impl Exchange {
         }
     }
 
-    /// Whether one of the two is worth nothing.
+    /// Returns whether one of the two amounts is zero.
     fn is_one_sided(&self) -> bool {
         self.receive.amount == 0.0 || self.give.amount == 0.0
     }
 
-    /// The same two amounts, exchanged the other way round.
+    /// Returns the right to exchange in the opposite direction.
     pub(super) fn reversed(&self) -> Self {
         let low = self.deviation.low - self.d1.low;
         Self {
             receive: self.give,
             give: self.receive,
-            log_ratio: self.log_ratio.negated(),
+            log_ratio: -self.log_ratio,
             // −d₂ = s − d₁.
-            d1: Extended::difference(self.deviation.high, self.d1.high).add(low),
+            d1: DoubleDouble::difference(self.deviation.high, self.d1.high).plus(low),
             deviation: self.deviation,
         }
     }
@@ -152,25 +153,25 @@ impl Exchange {
     }
 
     /// `receive − give` where that is positive, and what its rounding took.
-    fn intrinsic_of(receive: &Leg, give: &Leg, x: Extended) -> Extended {
+    fn intrinsic_of(receive: &Leg, give: &Leg, x: DoubleDouble) -> DoubleDouble {
         if Self::is_apart(receive, give, x) {
-            receive.precise_value().plus(give.precise_value().negated())
+            receive.precise_value().plus(-give.precise_value())
         } else {
             Self::near_intrinsic(receive, x)
         }
     }
 
-    /// Whether what is left of `receive − give` is more than the rounding of the two.
-    pub(super) fn is_apart(receive: &Leg, give: &Leg, x: Extended) -> bool {
+    /// Returns whether `receive − give` is more than the rounding of the two amounts.
+    pub(super) fn is_apart(receive: &Leg, give: &Leg, x: DoubleDouble) -> bool {
         receive.is_exact() && give.is_exact() || x.high > NEAR
     }
 
     /// `receive − give` where the two nearly agree and their rounding errors would be all that the
     /// difference has left: `receive·(1 − e^{−x})` keeps the digits of x, the logarithm of their
     /// ratio.
-    pub(super) fn near_intrinsic(receive: &Leg, x: Extended) -> Extended {
+    pub(super) fn near_intrinsic(receive: &Leg, x: DoubleDouble) -> DoubleDouble {
         let growth = libm::expm1(-x.high);
-        Extended::from(receive.value() * (x.low * (1.0 + growth) - growth))
+        DoubleDouble::from(receive.value() * (x.low * (1.0 + growth) - growth))
     }
 
     /// The value where `receive ≤ give`.
@@ -200,7 +201,7 @@ impl Exchange {
 
     /// d₁ and d₂ as doubles.
     pub(super) fn distances(&self) -> (f64, f64) {
-        let Extended { high, low } = self.reversed().d1;
+        let DoubleDouble { high, low } = self.reversed().d1;
         (self.d1.high, -(high + low))
     }
 
@@ -209,8 +210,8 @@ impl Exchange {
         self.receive_times_density(self.d1)
     }
 
-    /// `receive·Φ(d₁)` and `give·Φ(d₂)`: what the two sides are worth where the right is used.
-    pub(super) fn used(&self) -> (f64, f64) {
+    /// Returns `receive·Φ(d₁)` and `give·Φ(d₂)`: the present values of the two legs on exercise.
+    pub(super) fn exercised_legs(&self) -> (f64, f64) {
         let (d1, d2) = self.distances();
         let density = self.density();
         let part = |leg: &Leg, d: f64| {
@@ -221,9 +222,9 @@ impl Exchange {
     }
 
     /// `receive·φ(d₁)`.
-    fn receive_times_density(&self, d1: Extended) -> f64 {
+    fn receive_times_density(&self, d1: DoubleDouble) -> f64 {
         let square = d1.squared();
-        let half = Extended { high: -0.5 * square.high, low: -0.5 * square.low };
+        let half = DoubleDouble { high: -0.5 * square.high, low: -0.5 * square.low };
         let exponent = half.plus(self.receive.log_discount);
         normal::DENSITY_AT_ZERO * times_exp(self.receive.amount, exponent)
     }
@@ -235,28 +236,28 @@ pub(super) fn positive_part(value: f64) -> f64 {
 }
 
 /// `amount·e^exponent`, in two steps where the exponential alone would leave the range of a double.
-fn times_exp(amount: f64, exponent: Extended) -> f64 {
+fn times_exp(amount: f64, exponent: DoubleDouble) -> f64 {
     if exponent.high.abs() < 600.0 {
-        return amount * exponent.exp();
+        return amount * exp_rounded(exponent);
     }
-    let root = Extended { high: 0.5 * exponent.high, low: 0.5 * exponent.low }.exp();
+    let root = exp_rounded(DoubleDouble::new(0.5 * exponent.high, 0.5 * exponent.low));
     amount * root * root
 }
 
-/// What the rounding of `ratio = a/b` took from the logarithm of a/b.
+/// Returns the rounding error of the logarithm of a/b that `ratio = a/b` causes.
 fn rounding(a: f64, b: f64, ratio: f64) -> f64 {
-    let product = Extended::product(ratio, b);
+    let product = DoubleDouble::product(ratio, b);
     ((a - product.high) - product.low) / a
 }
 
-/// Up to this d₁², or so, doubles are enough for d₁.
+/// The d₁² up to which doubles are enough for d₁.
 const EASY: f64 = 8.0;
 
-/// Below this logarithm of their ratio two rounded amounts are too close to be subtracted.
+/// The logarithm of the ratio below which two rounded amounts are too close to be subtracted.
 const NEAR: f64 = 0.01;
 
-/// At d₁ above this the value is all of what is received: Φ(−40) is 1e-350.
+/// The d₁ above which the value is the whole amount received: Φ(−40) is 1e-350.
 const NEAREST: f64 = 40.0;
 
-/// At d₁ below the negative of this even 1e308·φ(d₁) is zero.
+/// The −d₁ above which even 1e308·φ(d₁) is zero.
 const FURTHEST: f64 = 60.0;

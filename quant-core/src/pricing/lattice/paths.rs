@@ -1,8 +1,10 @@
-//! Sums over the ends of a tree, by the binomial probabilities of reaching them.
+//! Expectations over the terminal nodes of a tree, by their binomial probabilities.
 
-use super::lattice::{Climb, Payoff};
+use super::moves::Lattice;
+use super::oriented::{Direction, OrientedLattice, Payoff};
+use crate::pricing::black_scholes::{EuropeanOption, OptionType};
 
-/// The probabilities of a binomial variable, without those below 1e-290 or so.
+/// The probabilities of a binomial variable, without those below about 1e-290 of the largest.
 pub(in crate::pricing) struct Binomial {
     /// The number of successes that the first weight belongs to.
     first: usize,
@@ -10,7 +12,8 @@ pub(in crate::pricing) struct Binomial {
 }
 
 impl Binomial {
-    /// `C(n, j)·up^j·down^{n−j}` for each j, from the mode outwards by ratios and scaled to one.
+    /// Returns `C(n, j)·up^j·down^{n−j}` for each j, from the mode outwards by ratios and scaled to a
+    /// sum of one.
     pub(in crate::pricing) fn new(n: usize, up: f64, down: f64) -> Self {
         if up == 0.0 || down == 0.0 {
             return Self { first: if up == 0.0 { 0 } else { n }, weights: vec![1.0] };
@@ -21,7 +24,7 @@ impl Binomial {
         let mut weight = 1.0;
         for j in (0..mode).rev() {
             weight *= (j + 1) as f64 / (n - j) as f64 * loss;
-            if weight < LEAST {
+            if weight < NEGLIGIBLE {
                 break;
             }
             below.push(weight);
@@ -31,7 +34,7 @@ impl Binomial {
         weight = 1.0;
         for j in mode..n {
             weight *= (n - j) as f64 / (j + 1) as f64 * gain;
-            if weight < LEAST {
+            if weight < NEGLIGIBLE {
                 break;
             }
             weights.push(weight);
@@ -41,7 +44,7 @@ impl Binomial {
         Self { first, weights }
     }
 
-    /// The successes and their probabilities, of those in `from..to`.
+    /// Returns the numbers of successes in `from..to` and their probabilities.
     pub(in crate::pricing) fn between(
         &self,
         from: usize,
@@ -55,12 +58,23 @@ impl Binomial {
 }
 
 /// Weights below this, relative to the largest, are left out.
-const LEAST: f64 = 1e-290;
+const NEGLIGIBLE: f64 = 1e-290;
 
-/// The expected payment of all paths.
-pub(in crate::pricing) fn all(climb: &Climb, payoff: &Payoff) -> f64 {
-    let n = climb.steps;
-    let (from, to) = payoff.paying(climb);
-    let binomial = Binomial::new(n, climb.odds.up, climb.odds.down);
-    binomial.between(from, to).map(|(j, weight)| weight * payoff.at(climb.height(n, j))).sum()
+/// Returns the value of the European option without a barrier.
+pub(in crate::pricing) fn european_value(lattice: &Lattice, option: &EuropeanOption) -> f64 {
+    let odds = match option.option_type {
+        OptionType::Call => lattice.shares,
+        OptionType::Put => lattice.cash,
+    };
+    let oriented = OrientedLattice::new(lattice, odds, Direction::Down);
+    let payoff = Payoff::new(option, Direction::Down, &oriented);
+    payoff.unit * expected_payoff(&oriented, &payoff)
+}
+
+/// Returns the expected payoff over all paths.
+fn expected_payoff(lattice: &OrientedLattice, payoff: &Payoff) -> f64 {
+    let n = lattice.steps;
+    let (from, to) = payoff.paying(lattice);
+    let binomial = Binomial::new(n, lattice.odds.up, lattice.odds.down);
+    binomial.between(from, to).map(|(j, weight)| weight * payoff.at(lattice.height(n, j))).sum()
 }

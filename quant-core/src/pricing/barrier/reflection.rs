@@ -1,81 +1,81 @@
-//! Counting paths that touch a level layer, by the reflection principle.
+//! The count of paths that touch a level layer, by the reflection principle.
 //!
-//! Of the `C(n, j)` paths that end j moves up, those that touch the layer L below the start are as
-//! many as the paths to the mirror image of their end: `C(n, j + L)`.
+//! Of the `C(n, j)` paths that end j moves up, as many touch the layer L below the start as there
+//! are paths to the mirror image of their end: `C(n, j + L)`.
 
 use super::edge::Edge;
-use crate::pricing::binomial::lattice::{Climb, Payoff};
-use crate::pricing::binomial::paths::Binomial;
+use crate::pricing::lattice::oriented::{OrientedLattice, Payoff};
+use crate::pricing::lattice::paths::Binomial;
 
 /// A CRR tree with a layer of it as the barrier.
 pub(super) struct Reflection<'a> {
-    climb: &'a Climb,
+    lattice: &'a OrientedLattice,
     layer: usize,
     binomial: Binomial,
 }
 
 impl<'a> Reflection<'a> {
-    /// The barrier lies `layer` moves below the start, 1 or more.
-    pub(super) fn new(climb: &'a Climb, layer: usize) -> Self {
-        let binomial = Binomial::new(climb.steps, climb.odds.up, climb.odds.down);
-        Self { climb, layer, binomial }
+    /// Returns the tree with its barrier `layer` moves below the start, 1 or more.
+    pub(super) fn new(lattice: &'a OrientedLattice, layer: usize) -> Self {
+        let binomial = Binomial::new(lattice.steps, lattice.odds.up, lattice.odds.down);
+        Self { lattice, layer, binomial }
     }
 
-    /// The expected payment of the paths that never touch the layer.
+    /// Returns the expected payoff of the paths that never touch the layer.
     pub(super) fn untouched(&self, payoff: &Payoff) -> f64 {
         self.above(payoff, |kept, _| kept)
     }
 
-    /// The expected payment of the paths that touch the layer.
+    /// Returns the expected payoff of the paths that touch the layer.
     pub(super) fn touched(&self, payoff: &Payoff) -> f64 {
-        let n = self.climb.steps;
-        let (from, to) = payoff.paying(self.climb);
+        let n = self.lattice.steps;
+        let (from, to) = payoff.paying(self.lattice);
         let beyond = Edge::at_layer(self.layer as f64).nodes_beyond(n);
         let ended_beyond: f64 = self
             .binomial
             .between(from, to.min(beyond))
-            .map(|(j, weight)| weight * payoff.at(self.climb.height(n, j)))
+            .map(|(j, weight)| weight * payoff.at(self.lattice.height(n, j)))
             .sum();
         ended_beyond + self.above(payoff, |_, touched| touched)
     }
 
-    /// The expected payment at the ends above the layer, of the part of the paths to each that `part`
-    /// chooses of (untouched, touched).
+    /// Returns the expected payoff at the terminal nodes above the layer, over the fraction of the
+    /// paths to each node that `part` selects of (untouched, touched).
     fn above(&self, payoff: &Payoff, part: impl Fn(f64, f64) -> f64) -> f64 {
-        let n = self.climb.steps;
-        let (from, to) = payoff.paying(self.climb);
-        let mut shares = Shares::new(n, self.layer);
-        let first = shares.node;
+        let n = self.lattice.steps;
+        let (from, to) = payoff.paying(self.lattice);
+        let mut fractions = PathFractions::new(n, self.layer);
+        let first = fractions.node;
         self.binomial
             .between(from.max(first), to)
             .map(|(j, weight)| {
-                let (untouched, touched) = shares.at(j);
-                weight * part(untouched, touched) * payoff.at(self.climb.height(n, j))
+                let (untouched, touched) = fractions.at(j);
+                weight * part(untouched, touched) * payoff.at(self.lattice.height(n, j))
             })
             .sum()
     }
 
-    /// The probability of touching the layer.
+    /// Returns the probability of touching the layer.
     fn probability(&self) -> f64 {
-        let mut shares = Shares::new(self.climb.steps, self.layer);
-        let beyond = shares.node;
+        let mut fractions = PathFractions::new(self.lattice.steps, self.layer);
+        let beyond = fractions.node;
         let ended_beyond: f64 = self.binomial.between(0, beyond).map(|(_, weight)| weight).sum();
         let returned: f64 = self
             .binomial
-            .between(beyond, self.climb.steps + 1)
-            .map(|(j, weight)| weight * shares.at(j).1)
+            .between(beyond, self.lattice.steps + 1)
+            .map(|(j, weight)| weight * fractions.at(j).1)
             .sum();
         ended_beyond + returned
     }
 
-    /// The expected value of `e^{−rate·t}` at the first touch, of the paths that touch.
+    /// Returns the expected value of `e^{−rate·t}` at the first touch, over the paths that touch.
     ///
-    /// The first touch comes at step i with a probability in proportion to
-    /// `(L/i)·C(i, (i − L)/2)·(up·down)^{(i−L)/2}`: a mean of the discount factors under the total
-    /// that the reflection gives, so that the scale of the proportions never matters.
+    /// The first touch is at step i with a probability proportional to
+    /// `(L/i)·C(i, (i − L)/2)·(up·down)^{(i−L)/2}`. The result is the mean of the discount factors
+    /// under these weights times the total probability, so that the scale of the weights cancels.
     pub(super) fn discounted_touch(&self, rate: f64, step: f64) -> f64 {
-        let (n, layer) = (self.climb.steps, self.layer);
-        let odds = self.climb.odds.up * self.climb.odds.down;
+        let (n, layer) = (self.lattice.steps, self.layer);
+        let odds = self.lattice.odds.up * self.lattice.odds.down;
         let (mut weight, mut total, mut discounted) = (1.0, 0.0, 0.0);
         let discount = |steps: usize| libm::exp(-rate * (steps as f64 * step));
         let later: [f64; STRIDE] = std::array::from_fn(|k| discount(2 * k));
@@ -97,17 +97,18 @@ impl<'a> Reflection<'a> {
     }
 }
 
-/// One exponential serves so many steps of discounting.
+/// The number of discount factors that one call of the exponential serves.
 const STRIDE: usize = 16;
 
-/// Proportions above this are brought down.
+/// The weight above which all weights are scaled down.
 const LARGEST: f64 = 1e250;
 
-/// The shares of the paths to each end above a layer that never touch it, and that do.
+/// The fractions of the paths to each terminal node above a layer that never touch the layer, and
+/// that do.
 ///
-/// `touched(j) = C(n, j + L)/C(n, j)`, by its ratio from one end to the next. The untouched share
-/// grows by sums of positive terms, so that no digits are lost where it is small.
-struct Shares {
+/// `touched(j) = C(n, j + L)/C(n, j)`, by its ratio from one end to the next. The untouched
+/// fraction grows by sums of positive terms, so that no digits are lost where it is small.
+struct PathFractions {
     n: f64,
     layer: f64,
     node: usize,
@@ -115,8 +116,8 @@ struct Shares {
     touched: f64,
 }
 
-impl Shares {
-    /// Starts at the first end above the layer.
+impl PathFractions {
+    /// Returns the fractions at the first terminal node above the layer.
     fn new(n: usize, layer: usize) -> Self {
         let beyond = Edge::at_layer(layer as f64).nodes_beyond(n);
         let (n_, layer_) = (n as f64, layer as f64);
@@ -128,13 +129,13 @@ impl Shares {
             let touched = (n_ - layer_ + 1.0) / (n_ + layer_ + 1.0);
             return Self { untouched: 2.0 * layer_ / (n_ + layer_ + 1.0), touched, ..start };
         }
-        // The end before is on the layer itself: all of its paths touch.
+        // The node before lies on the layer itself: all of its paths touch the layer.
         let mut on_layer = Self { node: beyond - 1, untouched: 0.0, touched: 1.0, ..start };
         on_layer.advance();
         on_layer
     }
 
-    /// The shares at end `j`, which never goes back.
+    /// Returns the fractions at terminal node `j`; calls are in ascending order of `j`.
     fn at(&mut self, j: usize) -> (f64, f64) {
         while self.node < j {
             self.advance();

@@ -1,9 +1,10 @@
 //! The bounds on the weights.
 
-use super::super::symmetric::sum;
+use crate::arithmetic::without_negative_zero;
+use crate::portfolio::symmetric::sum;
 use crate::{Error, Result, check};
 
-/// The bounds, infinite where there is none; refused where no portfolio meets them.
+/// Returns the bounds, infinite where there is none; refuses bounds that no portfolio meets.
 pub(super) fn bounds(
     size: usize,
     min_weights: Option<&[f64]>,
@@ -15,8 +16,7 @@ pub(super) fn bounds(
         check::each(argument, bounds, "a finite number", |bound| {
             bound.is_finite() || bound == none
         })?;
-        // −0.0 + 0.0 is +0.0: a weight at its bound leaves as the bound.
-        Ok(bounds.iter().map(|bound| bound + 0.0).collect())
+        Ok(bounds.iter().map(|&bound| without_negative_zero(bound)).collect())
     };
     let lower: Vec<f64> = read("min_weights", min_weights, f64::NEG_INFINITY)?;
     let upper: Vec<f64> = read("max_weights", max_weights, f64::INFINITY)?;
@@ -49,13 +49,13 @@ fn refuse_sum(
     Ok(())
 }
 
-/// Whether bounds sum to 1 within the rounding of each of them.
+/// Returns whether bounds sum to 1 within the rounding of each bound.
 fn sums_to_one(bounds: &[f64]) -> bool {
     let size: f64 = bounds.iter().map(|bound| bound.abs()).sum();
     size.is_finite() && (sum(bounds.iter().copied()) - 1.0).abs() <= f64::EPSILON * (size + 1.0)
 }
 
-/// The only portfolio that the bounds allow, if there is no other.
+/// Returns the portfolio that the bounds determine, if they allow only one.
 pub(in crate::portfolio) fn only_portfolio(lower: &[f64], upper: &[f64]) -> Option<Vec<f64>> {
     [lower, upper].into_iter().find(|bounds| sums_to_one(bounds)).map(<[f64]>::to_vec)
 }

@@ -1,26 +1,28 @@
-//! What a curve says of a time that starts in the future.
+//! The forward rates of a curve over a period.
 
-use super::Curve;
+use super::curve::Curve;
+use crate::arithmetic::without_negative_zero;
 use crate::{Result, check};
 
-/// What a curve says of a time that starts in the future.
-#[derive(Clone, Debug, PartialEq)]
+/// The discount factor and the forward rates of a period that starts in the future.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct ForwardPeriod {
-    /// Where it starts, in years from the reference date.
+    /// Start of the period, in years from the reference date.
     pub start: f64,
-    /// Where it ends.
+    /// End of the period, in years from the reference date.
     pub end: f64,
     /// Value at the start of one unit paid at the end.
     pub discount_factor: f64,
-    /// Forward rate without compounding: what one unit earns, by the length of the period.
+    /// Forward rate without compounding: the interest on one unit by the length of the period.
     pub simple_rate: f64,
     /// Forward rate, continuously compounded: the mean of the instantaneous forward rates.
     pub continuous_rate: f64,
 }
 
 impl Curve {
-    /// Returns what the curve says of the time between two tenors.
+    /// Returns the discount factor and the forward rates between two tenors.
     ///
     /// ```text
     /// D(s, e) = D(e) / D(s),   continuous rate = −ln D(s, e) / (e − s)
@@ -60,7 +62,7 @@ impl Curve {
             if start == 0.0 { self.at(end)?.discount_factor } else { libm::exp(-exponent) };
         Ok(ForwardPeriod {
             // A start of −0 is 0.
-            start: start + 0.0,
+            start: without_negative_zero(start),
             end,
             discount_factor: check::result("end", discount_factor)?,
             simple_rate: check::result("end", libm::expm1(exponent) / length)?,
@@ -73,13 +75,19 @@ impl Curve {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::tests::{SHAPES, zero_curve};
-    use crate::curves::Interpolation;
+    use super::*;
+    use crate::curves::{CurveType, Interpolation};
+    use crate::time::NaiveDate;
+
+    fn zero_curve(tenors: &[f64], rates: &[f64], shape: Interpolation) -> Curve {
+        let today = NaiveDate::from_ymd_opt(2024, 1, 31).unwrap();
+        Curve::from_values(today, tenors, rates, CurveType::Zero, shape).unwrap()
+    }
 
     #[test]
     fn a_period_of_a_moment_has_the_instantaneous_forward() {
         let (tenors, rates) = ([0.5, 2.0, 5.0, 9.0], [0.01, 0.03, 0.025, 0.04]);
-        for shape in SHAPES {
+        for &shape in Interpolation::ALL {
             let curve = zero_curve(&tenors, &rates, shape);
             for start in [0.0, 0.3, 1.0, 3.5, 7.7, 30.0] {
                 let period = curve.between(start, start + 1e-9).unwrap();
@@ -109,14 +117,14 @@ mod tests {
         ) {
             let mut time = 0.0;
             let tenors: Vec<f64> = gaps.iter().map(|gap| { time += gap; time }).collect();
-            let curve = zero_curve(&tenors, &rates[..tenors.len()], SHAPES[which]);
+            let curve = zero_curve(&tenors, &rates[..tenors.len()], Interpolation::ALL[which]);
             let (start, end) = (parts[0].min(parts[1]) * time, parts[0].max(parts[1]) * time);
             prop_assume!(start < end);
             let period = curve.between(start, end).unwrap();
             let ratio = curve.at(end).unwrap().discount_factor / curve.at(start).unwrap().discount_factor;
             // A spline over gaps of 0.2 beside 4 years swings: its terms are hundreds of times the
             // rate that they add up to, and so is what rounding leaves.
-            let rounding = if SHAPES[which] == Interpolation::Cubic { 1e-12 } else { 1e-14 };
+            let rounding = if Interpolation::ALL[which] == Interpolation::Cubic { 1e-12 } else { 1e-14 };
             let per_year = 1.0 + 1.0 / (end - start);
             prop_assert!((period.discount_factor / ratio - 1.0).abs() <= rounding, "{period:?} {ratio}");
             prop_assert!((period.simple_rate - (1.0 / ratio - 1.0) / (end - start)).abs() <= 2.0 * rounding / ratio.min(1.0) * per_year);

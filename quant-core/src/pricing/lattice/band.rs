@@ -1,11 +1,11 @@
-//! The nodes that matter, and one step back over them.
+//! The nodes near the likely paths, and one step of backward induction over them.
 
-use super::lattice::Climb;
+use super::oriented::OrientedLattice;
 
-/// Replaces each value but the last by the mean of it and the next.
+/// Replaces each value but the last by its weighted mean with the next value.
 ///
-/// With the widest registers that the processor has; each mean rounds by itself, so that the bits do
-/// not depend on the width.
+/// The loop runs on the widest registers that the processor has. Each mean rounds by itself, so that
+/// the bits do not depend on the width.
 pub(in crate::pricing) fn step_back(values: &mut [f64], up: f64, down: f64) {
     pulp::Arch::new().dispatch(StepBack { values, up, down });
 }
@@ -28,22 +28,22 @@ impl pulp::WithSimd for StepBack<'_> {
     }
 }
 
-/// The nodes near the line from the start to an end.
+/// The nodes near the straight line from the start to a terminal node.
 pub(in crate::pricing) struct Band {
     slope: f64,
     variance: f64,
 }
 
 impl Band {
-    /// Leads to the end in the range that most paths reach.
-    pub(in crate::pricing) fn new(climb: &Climb, ends: (usize, usize)) -> Self {
-        let n = climb.steps as f64;
-        let slope = climb.odds.up.clamp(ends.0 as f64 / n, (ends.1 - 1) as f64 / n);
+    /// Returns the band that leads to the most likely of the terminal nodes `ends`.
+    pub(in crate::pricing) fn new(lattice: &OrientedLattice, ends: (usize, usize)) -> Self {
+        let n = lattice.steps as f64;
+        let slope = lattice.odds.up.clamp(ends.0 as f64 / n, (ends.1 - 1) as f64 / n);
         Self { slope, variance: slope * (1.0 - slope) }
     }
 
-    /// The nodes of step `i` above the `beyond` lowest, as the first and one past the last; the first
-    /// may equal the last.
+    /// Returns the nodes of step `i` above the `beyond` lowest, as the first and one past the last;
+    /// the range may be empty.
     pub(in crate::pricing) fn row(&self, i: usize, beyond: usize) -> (usize, usize) {
         let steps = i as f64;
         // Bernstein's and Hoeffding's bounds on a binomial tail: with either width it is below

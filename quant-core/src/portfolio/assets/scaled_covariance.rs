@@ -1,28 +1,27 @@
-//! The covariance: brought to one scale, made symmetric, and refused where it is none.
+//! The check of a covariance matrix: scaled, symmetric, positive semi-definite.
 
-use super::super::{
-    active_set::held_assets,
-    cholesky::Cholesky,
-    symmetric::{Symmetric, dot},
-};
+use crate::portfolio::cholesky::Cholesky;
+use crate::portfolio::covariance::Covariance;
+use crate::portfolio::symmetric::{Symmetric, dot, held_assets};
 use crate::{Error, Result};
 
-/// Mirror images in the covariance may differ by this part of the larger.
+/// The largest difference of mirror images, as a part of the larger element.
 const SYMMETRY: f64 = 1e-12;
-/// They may also differ by rounding of the product of the two deviations.
+/// The largest difference of mirror images, as a part of the product of the two deviations.
 const ROUNDING: f64 = 8.881_784_197_001_252e-16;
-/// The least eigenvalue may be this far below zero, in units of the largest variance.
+/// The most negative eigenvalue that is accepted, in units of the largest variance.
 const SEMI_DEFINITE: f64 = 1e-10;
-/// A deviation below this part of the largest is none.
+/// The deviation below which an asset is riskless, as a part of the largest.
 const NEGLIGIBLE: f64 = 6.223_015_277_861_142e-61;
-/// A pivot above this part of its variance makes the minimum unique beyond doubt.
+/// The pivot, as a part of its variance, above which the minimum is certainly unique.
 const DEFINITE: f64 = 1e-11;
 
-/// The covariance times `2^−exponent`, its largest variance between ½ and 1, and the exponent.
-pub(super) fn scaled(matrix: &[Vec<f64>]) -> Result<(Symmetric, i32)> {
-    let size = matrix.len();
-    for (index, row) in matrix.iter().enumerate() {
-        if let Some(value) = row.iter().copied().find(|value| !value.is_finite()) {
+/// Returns the covariance times `2^−exponent`, its largest variance between ½ and 1, and the exponent.
+pub(super) fn scaled(covariance: &Covariance) -> Result<(Symmetric, i32)> {
+    let (matrix, size) = (covariance.matrix(), covariance.size());
+    // The matrix is stored by columns, and read by rows so that the first fault is that of a row.
+    for index in 0..size {
+        if let Some(&value) = matrix.row(index).iter().find(|value| !value.is_finite()) {
             let requirement = "a row of finite numbers";
             return Err(Error::Element {
                 argument: "covariance_matrix",
@@ -32,15 +31,14 @@ pub(super) fn scaled(matrix: &[Vec<f64>]) -> Result<(Symmetric, i32)> {
             });
         }
     }
-    let largest = (0..size).map(|asset| matrix[asset][asset]).fold(0.0, f64::max);
+    let largest = (0..size).map(|asset| matrix[(asset, asset)]).fold(0.0, f64::max);
     let (_, exponent) = libm::frexp(largest);
     // In two halves, since the inverse of the smallest double is no double.
     let half = libm::scalbn(1.0, -exponent / 2);
     let other = libm::scalbn(1.0, -exponent - -exponent / 2);
-    let mut elements = Vec::with_capacity(size * size);
-    for row in matrix {
-        elements.extend(row.iter().map(|element| element * half * other));
-    }
+    let scaled = |element: &f64| element * half * other;
+    // By columns, which are the rows of a symmetric matrix.
+    let mut elements: Vec<f64> = matrix.iter().map(scaled).collect();
     symmetrise(size, &mut elements)?;
     drop_negligible(size, &mut elements);
     Ok((Symmetric::from_elements(size, elements), exponent))
@@ -68,7 +66,7 @@ fn symmetrise(size: usize, elements: &mut [f64]) -> Result<()> {
     Ok(())
 }
 
-/// Makes assets riskless whose variance is negligible, so that inverses stay within a double.
+/// Sets negligible variances to zero, so that inverses stay within the range of a double.
 ///
 /// Their covariances, at most the root of that part of the largest variance, go with them; where
 /// they are larger, the matrix is not semi-definite and stays as it is to be refused.
@@ -101,7 +99,7 @@ pub(super) fn semi_definite(covariance: &Symmetric) -> Result<Option<Cholesky>> 
     }
 }
 
-/// The variance of a portfolio; zero where it is rounding of its terms.
+/// Returns the variance of a portfolio; zero where it is rounding of its terms.
 pub(in crate::portfolio) fn variance(weights: &[f64], covariance: &Symmetric) -> f64 {
     let held = held_assets(weights);
     let weights: Vec<f64> = held.iter().map(|&asset| weights[asset]).collect();

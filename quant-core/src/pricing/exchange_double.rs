@@ -1,14 +1,16 @@
-//! The right to exchange where plain doubles suffice: no branch, no table, no call.
+//! The right to exchange in plain doubles, without branches, tables or calls.
 //!
-//! The steps are those of [`Exchange`](super::lognormal::Exchange), written so that a loop over
-//! them runs several options at a time. A loop and a single call give the same bits, since each
+//! The steps are those of [`Exchange`](super::exchange::Exchange), written so that a loop
+//! runs several options at a time. A loop and a single call give the same bits, since each
 //! step rounds by itself.
 
 use super::normal::{CENTRE, DENSITY_AT_ZERO};
+use crate::arithmetic::exponential::{exp_parts, expm1_double};
+use crate::arithmetic::logarithm::ln_ratio_double;
 
 /// The right to receive `receive·e^receive_exponent` for `give·e^give_exponent`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Swap {
+pub(super) struct DoubleExchange {
     pub(super) receive: f64,
     pub(super) receive_exponent: f64,
     pub(super) give: f64,
@@ -17,20 +19,20 @@ pub(super) struct Swap {
     pub(super) deviation: f64,
 }
 
-/// How far a right is from the money.
+/// The moneyness of a right to exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moneyness {
-    /// Whether exercise pays today.
+    /// Whether the right is in the money.
     pub(super) is_in: bool,
     /// The absolute value of the logarithm of the ratio less half the variance, in deviations: −d₁
     /// of the right out of the money, that or the opposite one.
     pub(super) z: f64,
-    /// Whether doubles suffice: for up to about six deviations in or out of the money.
+    /// Whether doubles suffice: up to about six deviations in or out of the money.
     pub(super) suffices: bool,
 }
 
-impl Swap {
-    /// The value within 2e-14, or `None` where doubles do not suffice.
+impl DoubleExchange {
+    /// Returns the value within 2e-14, or `None` where doubles do not suffice.
     #[inline(always)]
     pub(super) fn value(&self) -> Option<f64> {
         let money = self.moneyness();
@@ -41,7 +43,7 @@ impl Swap {
         Some(if money.is_in { time_value + self.intrinsic() } else { time_value })
     }
 
-    /// The values of this right and of the opposite one, or `None` where doubles do not suffice.
+    /// Returns the values of this right and of the opposite one, or `None` where doubles do not suffice.
     #[inline(always)]
     pub(super) fn both_values(&self) -> Option<(f64, f64)> {
         let money = self.moneyness();
@@ -57,44 +59,44 @@ impl Swap {
         })
     }
 
-    /// How far the right is from the money.
+    /// Returns the moneyness of the right.
     ///
     /// The relative error of the value is that of d₁ times d₁². So doubles do where none of the
     /// terms of d₁ is large, and the discount factors, taken as `e^u − 1`, cannot cancel.
     #[inline(always)]
     pub(super) fn moneyness(&self) -> Moneyness {
         let Self { receive, receive_exponent, give, give_exponent, deviation } = *self;
-        let ratio = log_ratio(receive, give);
+        let ratio = ln_ratio_double(receive, give);
         let x = ratio + (receive_exponent - give_exponent);
         let z = x.abs() / deviation - 0.5 * deviation;
         let (u, v) = (receive_exponent.abs(), give_exponent.abs());
         let terms = ratio.abs() + u + v + deviation * deviation;
         let suffices = (terms < EASY * deviation)
-            & (deviation > LEAST)
+            & (deviation > MIN_AMOUNT)
             & (z > -CENTRE)
             & (u < 1.0)
             & (v < 1.0)
-            & (receive > LEAST)
-            & (receive < MOST)
-            & (give > LEAST)
-            & (give < MOST);
+            & (receive > MIN_AMOUNT)
+            & (receive < MAX_AMOUNT)
+            & (give > MIN_AMOUNT)
+            & (give < MAX_AMOUNT);
         Moneyness { is_in: x > 0.0, z, suffices }
     }
 
-    /// The smaller amount times φ(z): for both directions, as they have the same time value.
+    /// Returns the smaller amount times φ(z): for both directions, as they have the same time value.
     #[inline(always)]
     pub(super) fn density(&self, Moneyness { is_in, z, .. }: Moneyness) -> f64 {
         let small = if is_in { self.give } else { self.receive };
         let exponent = if is_in { self.give_exponent } else { self.receive_exponent };
-        let (power, series) = exponential(exponent - 0.5 * z * z);
+        let (power, series) = exp_parts(exponent - 0.5 * z * z);
         (DENSITY_AT_ZERO * small * power) * (1.0 + series)
     }
 
-    /// What `receive` is worth less `give`.
+    /// Returns the present value of `receive` less that of `give`.
     #[inline(always)]
     pub(super) fn intrinsic(&self) -> f64 {
-        let receive_growth = self.receive * exp_less_one(self.receive_exponent);
-        let give_growth = self.give * exp_less_one(self.give_exponent);
+        let receive_growth = self.receive * expm1_double(self.receive_exponent);
+        let give_growth = self.give * expm1_double(self.give_exponent);
         (self.receive - self.give) + (receive_growth - give_growth)
     }
 
@@ -126,82 +128,14 @@ impl Swap {
     }
 }
 
-/// `ln(a/b)` of two positive numbers in the middle of the range, without dividing them.
-///
-/// With k the integer next to log₂(a/b), read off the bits, and b' = 2ᵏb: `ln(a/b) = k ln 2 +
-/// 2 artanh f`, `f = (a − b')/(a + b')`, |f| ≤ 0.2005. Where a is near b the difference is exact.
-#[inline(always)]
-pub(super) fn log_ratio(a: f64, b: f64) -> f64 {
-    let biased = a.to_bits().wrapping_sub(b.to_bits()).wrapping_add(HALF_ABOVE_ONE) >> 52;
-    let b = b * f64::from_bits(biased << 52);
-    let k = f64::from_bits(biased | INTEGERS) - ZERO_AMONG_INTEGERS;
-    let f = (a - b) / (a + b);
-    let x = f * f;
-    let x2 = x * x;
-    let [c0, c1, c2, c3, c4, c5, c6] = ARTANH;
-    let tail = ((c0 + c1 * x) + x2 * (c2 + c3 * x)) + x2 * x2 * ((c4 + c5 * x) + x2 * c6);
-    k * LN_2.0 + (2.0 * f + (f * x * tail + k * LN_2.1))
-}
-
-/// `e^x − 1` for |x| < 700.
-#[inline(always)]
-fn exp_less_one(x: f64) -> f64 {
-    let (power, series) = exponential(x);
-    power * series + (power - 1.0)
-}
-
-/// A power of two and a number s, small where x is, with `e^x = power·(1 + s)`.
-#[inline(always)]
-fn exponential(x: f64) -> (f64, f64) {
-    let shifted = x * std::f64::consts::LOG2_E + ROUND;
-    let k = shifted - ROUND;
-    let r = (x - k * LN_2.0) - k * LN_2.1;
-    let r2 = r * r;
-    let r4 = r2 * r2;
-    let [c0, c1, c2, c3, c4, c5, c6, c7, c8, c9] = EXPONENTIAL;
-    let low = (c0 + c1 * r) + r2 * (c2 + c3 * r);
-    let high = ((c4 + c5 * r) + r2 * (c6 + c7 * r)) + r4 * (c8 + c9 * r);
-    let series = r + r2 * (low + r4 * high);
-    // The integer k is in the last bits of the shifted number.
-    (f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52), series)
-}
-
-/// Up to this d₁, or so, doubles are enough for it.
+/// The d₁ up to which doubles are enough for it.
 const EASY: f64 = 6.0;
 
-/// Between these, nothing here leaves the range of a double.
-const LEAST: f64 = 1e-100;
-const MOST: f64 = 1e100;
+/// The amounts between which no result leaves the range of a double.
+const MIN_AMOUNT: f64 = 1e-100;
+const MAX_AMOUNT: f64 = 1e100;
 
-/// 1.5·2⁵², which rounds what it is added to to an integer.
-const ROUND: f64 = 6_755_399_441_055_744.0;
-
-/// The bits of √2 or so, with those of the exponent of 1: what rounds a difference of logarithms.
-const HALF_ABOVE_ONE: u64 = (1023 << 52) + (1 << 51);
-
-/// The bits of 2⁵², whose last are an integer, and the number whose last bits are 1023.
-const INTEGERS: u64 = 0x4330_0000_0000_0000;
-const ZERO_AMONG_INTEGERS: f64 = 4_503_599_627_371_519.0;
-
-/// ln 2 as a number of 40 bits, whose multiples up to 2¹³ are exact, and the rest.
-const LN_2: (f64, f64) = (0.693_147_180_559_208_2, 7.371_002_565_167_799e-13);
-
-/// `(2 artanh(f)/f − 2)/f²` in f²: Chebyshev interpolation, mpmath at 40 digits.
-#[rustfmt::skip]
-const ARTANH: [f64; 7] = [
-    0.666_666_666_666_669_4, 0.399_999_999_993_211_73, 0.285_714_288_408_289_83, 0.222_221_822_042_250_52,
-    0.181_846_408_205_277_14, 0.152_829_588_050_113_15, 0.151_252_362_917_640_02,
-];
-
-/// `(e^r − 1 − r)/r²`, |r| ≤ ln(2)/2: Chebyshev interpolation, mpmath at 40 digits.
-#[rustfmt::skip]
-const EXPONENTIAL: [f64; 10] = [
-    0.500_000_000_000_000_1, 0.166_666_666_666_666_69, 0.041_666_666_666_623_824, 0.008_333_333_333_330_039,
-    0.001_388_888_891_736_708_1, 0.000_198_412_698_631_715_57, 2.480_152_105_786_820_4e-05,
-    2.755_726_827_690_569_6e-06, 2.762_020_159_103_154_7e-07, 2.510_047_250_569_499_6e-08,
-];
-
-/// The constant of the map from z to w = (y − 5)/(y + 5), y = z + ½, in [`Swap::time_value`].
+/// The constant of the map from z to w = (y − 5)/(y + 5), y = z + ½, in [`DoubleExchange::time_value`].
 const SHIFT: f64 = 5.0;
 
 /// `(y + 5)·M(z)` in w for z from −½ to 6.2: Chebyshev interpolation, mpmath at 40 digits.

@@ -1,8 +1,9 @@
 //! Double-double numbers of unlimited range.
 
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::double_double::DoubleDouble;
+use super::double_double::{DoubleDouble, significand_and_exponent};
 
 /// The number `mantissa · 2^exponent`.
 ///
@@ -15,23 +16,23 @@ pub(crate) struct Scaled {
     pub(crate) exponent: i32,
 }
 
-/// Beyond this ratio of exponents the smaller summand is far below the last bit of the larger.
+/// The difference of exponents at which the smaller summand is far below the last bit of the larger.
 const NEGLIGIBLE: i32 = 900;
 
 impl Scaled {
     pub(crate) const ZERO: Self = Self { mantissa: DoubleDouble::ZERO, exponent: 0 };
 
-    /// `mantissa · 2^exponent`, with the mantissa brought into its range.
+    /// Returns `mantissa · 2^exponent`, with the mantissa brought into its range.
     pub(crate) fn new(mantissa: DoubleDouble, exponent: i32) -> Self {
         if mantissa.high == 0.0 {
             return Self::ZERO;
         }
-        let (high, shift) = libm::frexp(mantissa.high);
-        let low = libm::scalbn(mantissa.low, -shift);
+        let (high, shift) = significand_and_exponent(mantissa.high);
+        let low = DoubleDouble::from(mantissa.low).times_power_of_two(-shift).high;
         Self { mantissa: DoubleDouble::new(high, low), exponent: exponent + shift }
     }
 
-    /// The number times 2^`power`.
+    /// Returns the number times 2^`power`.
     pub(crate) fn times_power_of_two(self, power: i32) -> Self {
         if self.is_zero() { self } else { Self { exponent: self.exponent + power, ..self } }
     }
@@ -40,30 +41,46 @@ impl Scaled {
         self.mantissa.high == 0.0
     }
 
-    /// The square root of a number of zero or more.
+    /// Returns the square root of a number of zero or more.
     pub(crate) fn sqrt(self) -> Self {
         if self.is_zero() {
             return self;
         }
         let odd = self.exponent.rem_euclid(2);
-        let even = self.to_double_double(odd);
-        Self::new(even.sqrt(), (self.exponent - odd) / 2)
+        let even = self.mantissa.times_power_of_two(odd);
+        Self::new(even.sqrt().renormalised(), (self.exponent - odd) / 2)
     }
 
-    /// The nearest double; infinite where the number is too large, zero where it is too small.
+    /// Returns `self / other` in a third of the work of `/`, to about 100 bits.
+    pub(crate) fn over(self, other: Self) -> Self {
+        let quotient = self.mantissa.over(other.mantissa).renormalised();
+        Self::new(quotient, self.exponent - other.exponent)
+    }
+
+    /// Returns whether the number, which is positive, exceeds 1.
+    pub(crate) fn exceeds_one(self) -> bool {
+        let (mantissa, exponent) = self.centred();
+        exponent > 0 || (exponent == 0 && mantissa.high > 1.0)
+    }
+
+    /// Returns a positive number as a mantissa between √½ and √2 and a power of two.
+    pub(super) fn centred(self) -> (DoubleDouble, i32) {
+        if self.mantissa.high < FRAC_1_SQRT_2 {
+            (self.mantissa.times_power_of_two(1), self.exponent - 1)
+        } else {
+            (self.mantissa, self.exponent)
+        }
+    }
+
+    /// Returns the nearest double; infinite where the number is too large, zero where too small.
     pub(crate) fn to_f64(self) -> f64 {
-        libm::scalbn(self.mantissa.high, self.exponent)
+        self.to_double_double().high
     }
 
-    /// The number without the range: zero where it is too small for a double.
-    pub(crate) fn to_plain(self) -> DoubleDouble {
-        self.to_double_double(self.exponent)
-    }
-
-    /// The mantissa times 2^`exponent`.
-    fn to_double_double(self, exponent: i32) -> DoubleDouble {
-        let scale = |part| libm::scalbn(part, exponent);
-        DoubleDouble::new(scale(self.mantissa.high), scale(self.mantissa.low))
+    /// Returns the number without the extended range: infinite where it is too large for a double,
+    /// zero where it is too small.
+    pub(crate) fn to_double_double(self) -> DoubleDouble {
+        self.mantissa.times_power_of_two(self.exponent)
     }
 }
 
@@ -100,7 +117,7 @@ impl Add for Scaled {
         if shift < -NEGLIGIBLE {
             return large;
         }
-        Self::new(large.mantissa + small.to_double_double(shift), large.exponent)
+        Self::new(large.mantissa + small.mantissa.times_power_of_two(shift), large.exponent)
     }
 }
 
@@ -147,5 +164,14 @@ mod tests {
             assert_eq!(Scaled::from(value).sqrt().to_f64(), value.sqrt());
         }
         assert!(Scaled::ZERO.sqrt().is_zero());
+    }
+
+    #[test]
+    fn products_leave_no_range() {
+        let number = |value: f64| Scaled::from(value);
+        let big = (number(1e300) * number(1e300)).over(number(1e299)).over(number(1e299));
+        assert!((big.to_f64() - 100.0).abs() < 1e-12);
+        assert_eq!((number(5e-324) * number(1e300)).to_f64(), 5e-324 * 1e300);
+        assert!(number(1e300).over(number(1e-300)).to_f64().is_infinite());
     }
 }

@@ -1,0 +1,56 @@
+//! The choice of a binomial tree and of its number of steps.
+
+use crate::named::named;
+use crate::pricing::black_scholes::EuropeanOption;
+use crate::{Error, Result, check};
+
+/// The choice of the up and down moves of a binomial tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tree {
+    /// Cox, Ross and Rubinstein: `u = e^{σ√Δt}`, `d = 1/u`.
+    CoxRossRubinstein,
+    /// Jarrow and Rudd: up and down moves of equal probability.
+    JarrowRudd,
+    /// Leisen and Reimer: centred on the strike, by the second inversion of Peizer and Pratt.
+    LeisenReimer,
+    /// Tian: the first three moments of the price matched.
+    Tian,
+}
+
+named!(
+    Tree,
+    "tree",
+    CoxRossRubinstein = "CRR",
+    JarrowRudd = "JR",
+    LeisenReimer = "LR",
+    Tian = "TIAN",
+);
+
+/// The largest number of steps of a tree.
+pub const MAX_STEPS: usize = 1_000_000;
+
+/// Returns the number of steps that the tree takes where `n_steps` are asked for.
+pub(in crate::pricing) fn steps(tree: Tree, n_steps: usize) -> Result<usize> {
+    if n_steps == 0 {
+        return Err(Error::TooFew { argument: "n_steps", needed: 1, found: 0 });
+    }
+    let asked = n_steps as f64;
+    check::require(n_steps <= MAX_STEPS, "n_steps", asked, "at most 1,000,000")?;
+    Ok(if tree == Tree::LeisenReimer { n_steps | 1 } else { n_steps })
+}
+
+/// Returns whether the price moves along its forward without risk, to the last bit.
+///
+/// A CRR tree with a drift instead refuses any volatility that is too small for the drift.
+pub(in crate::pricing) fn is_riskless(option: &EuropeanOption, tree: Tree) -> bool {
+    let deviation = option.volatility * option.time_to_maturity.sqrt();
+    let carry = option.risk_free_rate - option.dividend_yield;
+    let lost = NEGLIGIBLE_DEVIATION * (carry * option.time_to_maturity).abs();
+    option.spot == 0.0
+        || deviation < f64::MIN_POSITIVE.sqrt()
+        || (tree != Tree::CoxRossRubinstein && deviation < lost)
+        || (tree == Tree::LeisenReimer && option.strike == 0.0)
+}
+
+/// A total deviation below this part of the total drift is lost in its rounding.
+const NEGLIGIBLE_DEVIATION: f64 = 1e-13;
