@@ -3,7 +3,7 @@
 A key in a header, a look-up, a conditional debit with its usage row in one durable transaction, the
 price from QuantLib. One database connection a worker, WAL, synchronous=FULL, as the service has it.
 
-    uvicorn twin:app --workers 2 --port 8001 --log-level warning --no-access-log
+    uvicorn fastapi_baseline:app --workers 2 --port 8001 --log-level warning --no-access-log
 """
 
 import os
@@ -14,8 +14,8 @@ import QuantLib as ql
 from fastapi import FastAPI, Header, HTTPException, Response
 from pydantic import BaseModel
 
-PATH = os.environ.get("TWIN_DATABASE", "twin.db")
-KEY = os.environ.get("TWIN_KEY", "fk_user_twin")
+PATH = os.environ.get("BASELINE_DATABASE", "baseline.db")
+KEY = os.environ.get("BASELINE_KEY", "fk_user_baseline")
 COST = 5
 
 

@@ -1,10 +1,10 @@
-"""Holds the service's refusals against those of the twin, body by body.
+"""Holds the service's refusals against those of the baseline, body by body.
 
     python3.11 -m venv /tmp/validation && /tmp/validation/bin/pip install -r requirements.txt
     /tmp/validation/bin/python compare.py --base-url http://127.0.0.1:8080 --key fk_user_…
     /tmp/validation/bin/python compare.py --self-test
 
-Hundreds of malformed bodies for each endpoint, the same in every run, go to the twin in-process
+Hundreds of malformed bodies for each endpoint, the same in every run, go to the baseline in-process
 and to the service over HTTP. Compared are the status, the faults in their order, of each `loc` and
 `type`, and of missing fields `msg`; `--messages` compares every `msg`. Each class of difference is
 printed once with an example. The exit code is 1 where a difference is not among ALLOWED.
@@ -21,7 +21,7 @@ from copy import deepcopy
 import httpx
 from fastapi.testclient import TestClient
 
-from twin import ENDPOINTS, app
+from fastapi_baseline import ENDPOINTS, app
 
 SEED = 20261120
 JSON = {"content-type": "application/json"}
@@ -254,36 +254,36 @@ def general(loc):
     return ".".join("*" if isinstance(step, int) else str(step) for step in loc)
 
 
-def difference(twin, ours, messages):
+def difference(baseline, ours, messages):
     """The class of the difference between two answers; None where they agree."""
-    if twin.status != ours.status:
-        kinds = ", ".join(sorted(map(str, ours.types()))) or ", ".join(sorted(map(str, twin.types())))
-        return ("status", f"{twin.status} of the twin, {ours.status} of the service", kinds)
-    for index, (expected, found) in enumerate(itertools.zip_longest(twin.faults, ours.faults)):
+    if baseline.status != ours.status:
+        kinds = ", ".join(sorted(map(str, ours.types()))) or ", ".join(sorted(map(str, baseline.types())))
+        return ("status", f"{baseline.status} of the baseline, {ours.status} of the service", kinds)
+    for index, (expected, found) in enumerate(itertools.zip_longest(baseline.faults, ours.faults)):
         if expected is None or found is None:
             loc, kind, _ = expected or found
             side = "missing" if found is None else "added"
             return (f"fault {side}", general(loc), str(kind))
         if expected[0] != found[0]:
-            same = sorted(map(repr, twin.faults)) == sorted(map(repr, ours.faults))
+            same = sorted(map(repr, baseline.faults)) == sorted(map(repr, ours.faults))
             what = "order" if same else "loc"
-            return (what, f"{general(expected[0])} of the twin, {general(found[0])}", str(expected[1]))
+            return (what, f"{general(expected[0])} of the baseline, {general(found[0])}", str(expected[1]))
         if expected[1] != found[1]:
-            return ("type", general(expected[0]), f"{expected[1]} of the twin, {found[1]}")
+            return ("type", general(expected[0]), f"{expected[1]} of the baseline, {found[1]}")
         if expected[2] != found[2] and (messages or expected[1] == "value_error.missing"):
-            return ("msg", str(expected[1]), f"{expected[2]!r} of the twin, {found[2]!r}")
+            return ("msg", str(expected[1]), f"{expected[2]!r} of the baseline, {found[2]!r}")
     return None
 
 
-def only_mathematics(twin, ours):
-    """The twin has no mathematics: a sound body may still be refused behind the door."""
-    return twin.status == 200 and ours.status == 422 and bool(ours.faults) and ours.types() <= MATHEMATICS
+def only_mathematics(baseline, ours):
+    """The baseline has no mathematics: a sound body may still be refused by the mathematics."""
+    return baseline.status == 200 and ours.status == 422 and bool(ours.faults) and ours.types() <= MATHEMATICS
 
 
-def syntax_elsewhere(twin, ours):
+def syntax_elsewhere(baseline, ours):
     """Two parsers stop at different characters of the same broken JSON, and say it differently."""
     syntax = {"value_error.jsondecode"}
-    alike = twin.status == ours.status == 422 and twin.types() == ours.types() == syntax
+    alike = baseline.status == ours.status == 422 and baseline.types() == ours.types() == syntax
     return alike and len(ours.faults) == 1 and ours.faults[0][0][:1] == ("body",)
 
 
@@ -300,29 +300,29 @@ class Tally:
         self.allowed = Counter()
         self.classes = {}
 
-    def note(self, body, twin, ours, messages):
+    def note(self, body, baseline, ours, messages):
         self.cases += 1
-        self.statuses[twin.status] += 1
-        found = difference(twin, ours, messages)
+        self.statuses[baseline.status] += 1
+        found = difference(baseline, ours, messages)
         if found is None:
             self.agreed += 1
             return
         for allowed in ALLOWED:
-            if allowed(twin, ours):
+            if allowed(baseline, ours):
                 self.allowed[allowed.__name__] += 1
                 self.agreed += 1
                 return
-        count, *example = self.classes.get(found, (0, body, twin, ours))
+        count, *example = self.classes.get(found, (0, body, baseline, ours))
         self.classes[found] = (count + 1, *example)
 
     def report(self, path):
         notes = [f"{count} {name}" for name, count in sorted(self.allowed.items())]
-        notes += [f"{count} answered {status} by the twin" for status, count in sorted(self.statuses.items())]
+        notes += [f"{count} answered {status} by the baseline" for status, count in sorted(self.statuses.items())]
         print(f"{path}: {self.cases} cases, {self.agreed} agreed ({', '.join(notes)})")
-        for (what, where, kind), (count, body, twin, ours) in self.classes.items():
+        for (what, where, kind), (count, body, baseline, ours) in self.classes.items():
             print(f"  {count} x {what}: {where}: {kind}")
             print(f"      body     {shortened(body.decode(errors='replace'))}")
-            print(f"      twin     {twin.status} {shortened(twin.text)}")
+            print(f"      baseline {baseline.status} {shortened(baseline.text)}")
             print(f"      service  {ours.status} {shortened(ours.text)}")
 
 
@@ -330,19 +330,19 @@ def shortened(text, length=300):
     return text if len(text) <= length else f"{text[:length]}… ({len(text)} characters)"
 
 
-def tally_of(path, twin, service, messages):
+def tally_of(path, baseline, service, messages):
     """Sends every case to both."""
     tally = Tally()
     for body in cases_of(path):
-        tally.note(body, twin(path, body), service(path, body), messages)
+        tally.note(body, baseline(path, body), service(path, body), messages)
     return tally
 
 
-def compare(twin, service, paths, messages):
+def compare(baseline, service, paths, messages):
     """Reports on every endpoint; the number of classes that differ."""
     tallies = []
     for path in paths:
-        tallies.append(tally_of(path, twin, service, messages))
+        tallies.append(tally_of(path, baseline, service, messages))
         tallies[-1].report(path)
     cases, agreed = sum(tally.cases for tally in tallies), sum(tally.agreed for tally in tallies)
     differing = sum(len(tally.classes) for tally in tallies)
@@ -368,7 +368,7 @@ def service_at(base_url, key):
 
 
 EXPECTED = [
-    # path's end, body, (loc, type) of every fault: decisions.md, read by hand.
+    # path's end, body, (loc, type) of every fault: docs/decisions.md, read by hand.
     ("/cobb-douglas", "{}", [("alpha", "missing"), ("income", "missing"), ("prices", "missing")]),
     ("/cobb-douglas", '{"alpha": true, "income": "1", "prices": [1, null]}',
      [("alpha", "float"), ("income", "float"), ("prices.1", "none")]),
@@ -399,31 +399,31 @@ TYPES = {
 
 
 def self_test():
-    """Shows that the twin speaks as decided, and that a difference is seen."""
-    twin = twin_in_process()
+    """Shows that the baseline speaks as decided, and that a difference is seen."""
+    baseline = twin_in_process()
     for end, body, faults in EXPECTED:
         path = next(path for path in ENDPOINTS if path.endswith(end))
-        answer = twin(path, body.encode())
+        answer = baseline(path, body.encode())
         found = [(".".join(map(str, loc[1:])), kind) for loc, kind, _ in answer.faults]
         assert found == [(loc, TYPES[kind]) for loc, kind in faults], (end, body, found)
         assert answer.status == (422 if faults else 200), (end, body, answer.text)
     known = {*TYPES.values(), "value_error.jsondecode", "value_error.number.not_gt"}
     for path in ENDPOINTS:
-        answers = [twin(path, body) for body in cases_of(path)]
+        answers = [baseline(path, body) for body in cases_of(path)]
         malformed = [answer for answer in answers if answer.status == 422]
         assert len(malformed) + sum(answer.status == 200 for answer in answers) == len(answers), path
         assert len(malformed) >= 150, (path, len(malformed))
-        assert twin(path, encode(SOUND[path]).encode()).status == 200, path
+        assert baseline(path, encode(SOUND[path]).encode()).status == 200, path
         said = set().union(*(answer.types() for answer in malformed))
         assert said <= known, (path, said - known)
         print(f"{path}: {len(answers)} cases, {len(malformed)} malformed, {len(said)} types of fault")
 
     path = next(iter(ENDPOINTS))
-    assert not tally_of(path, twin, twin, messages=True).classes
+    assert not tally_of(path, baseline, baseline, messages=True).classes
     for spoil in (lambda faults: faults[1:], lambda faults: faults[::-1], lambda faults: faults * 2):
-        spoiled = tally_of(path, twin, lambda path, body: twin(path, body).with_faults(spoil), messages=False)
+        spoiled = tally_of(path, baseline, lambda path, body: baseline(path, body).with_faults(spoil), messages=False)
         assert spoiled.classes and spoiled.agreed < spoiled.cases
-    print("the twin speaks as decided, and a fault too few, too many or out of place is seen")
+    print("the baseline speaks as decided, and a fault too few, too many or out of place is seen")
 
 
 def main():
@@ -432,7 +432,7 @@ def main():
     arguments.add_argument("--key", help="a key of the tier ENTERPRISE with some 100,000 credits")
     arguments.add_argument("--only", default="", help="endpoints whose path holds this text")
     arguments.add_argument("--messages", action="store_true", help="compare every msg")
-    arguments.add_argument("--self-test", action="store_true", help="test the twin, without a service")
+    arguments.add_argument("--self-test", action="store_true", help="test the baseline, without a service")
     chosen = arguments.parse_args()
     if chosen.self_test:
         return self_test()

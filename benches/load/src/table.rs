@@ -32,7 +32,7 @@ pub(crate) struct UrlArgs {
     #[arg(long)]
     key: String,
     /// What to call it.
-    #[arg(long, default_value = "twin")]
+    #[arg(long, default_value = "baseline")]
     name: String,
     /// Seconds of each measurement.
     #[arg(long, default_value = "10")]

@@ -1,8 +1,8 @@
 """The fourteen request bodies as FastAPI 0.99 with pydantic 1.10 would check them.
 
-A twin of the service's front door and of nothing behind it: a sound body is answered 200 with an
+A baseline of the service's front door and of nothing behind it: a sound body is answered 200 with an
 empty object. Fields, requiredness, defaults and limits are those of the interface and of
-conventions.md; where pydantic would coerce, the types below are strict as decisions.md asks.
+docs/conventions.md; where pydantic would coerce, the types below are strict as docs/decisions.md asks.
 
 Three things differ from plain FastAPI on purpose, since nothing is coerced here:
 - a body (or a nested object) that is a list or a text is no dict, where pydantic would read
