@@ -350,7 +350,7 @@ def compare(baseline, service, paths, messages):
     return differing
 
 
-def twin_in_process():
+def baseline_in_process():
     client = TestClient(app)
     return lambda path, body: Answer(client.post(path, content=body, headers=JSON))
 
@@ -400,7 +400,7 @@ TYPES = {
 
 def self_test():
     """Shows that the baseline speaks as decided, and that a difference is seen."""
-    baseline = twin_in_process()
+    baseline = baseline_in_process()
     for end, body, faults in EXPECTED:
         path = next(path for path in ENDPOINTS if path.endswith(end))
         answer = baseline(path, body.encode())
@@ -440,7 +440,7 @@ def main():
         arguments.error("--base-url and --key are needed, or --self-test")
     paths = [path for path in ENDPOINTS if chosen.only in path]
     service = service_at(chosen.base_url, chosen.key)
-    sys.exit(1 if compare(twin_in_process(), service, paths, chosen.messages) else 0)
+    sys.exit(1 if compare(baseline_in_process(), service, paths, chosen.messages) else 0)
 
 
 if __name__ == "__main__":

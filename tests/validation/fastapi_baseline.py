@@ -1,6 +1,6 @@
 """The fourteen request bodies as FastAPI 0.99 with pydantic 1.10 would check them.
 
-A baseline of the service's front door and of nothing behind it: a sound body is answered 200 with an
+The checks of a body alone, without a computation: a sound body is answered 200 with an
 empty object. Fields, requiredness, defaults and limits are those of the interface and of
 docs/conventions.md; where pydantic would coerce, the types below are strict as docs/decisions.md asks.
 
