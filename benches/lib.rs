@@ -64,6 +64,10 @@ pub fn numbers(seed: u64, count: usize) -> Vec<f64> {
 }
 
 /// A covariance of `assets` assets from a few common factors and noise of their own.
+///
+/// # Panics
+///
+/// Never: there are as many rows as columns.
 #[must_use]
 pub fn covariance(assets: usize) -> Covariance {
     let factors = 5;

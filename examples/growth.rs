@@ -66,8 +66,7 @@ fn trees(steps: &[usize]) {
         time_to_maturity: 1.0,
     };
     let (direction, knock) = (Direction::Up, Knock::Out);
-    let barrier =
-        BarrierOption { option: option.clone(), barrier: 120.0, direction, knock, rebate: 3.0 };
+    let barrier = BarrierOption { option, barrier: 120.0, direction, knock, rebate: 3.0 };
     for (name, tree) in [
         ("CRR", Tree::CoxRossRubinstein),
         ("JR", Tree::JarrowRudd),

@@ -23,7 +23,7 @@ fn main() -> Result<(), Error> {
     println!("European call                     {:>9.6}", call.price()?);
 
     let knocked_out = BarrierOption {
-        option: call.clone(),
+        option: call,
         barrier: 85.0,
         direction: Direction::Down,
         knock: Knock::Out,

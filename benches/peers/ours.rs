@@ -174,7 +174,12 @@ fn trees() {
         knock: Knock::Out,
         rebate: 0.0,
     };
-    let trees = [("crr", Tree::CoxRossRubinstein), ("jr", Tree::JarrowRudd), ("lr", Tree::LeisenReimer), ("tian", Tree::Tian)];
+    let trees = [
+        ("crr", Tree::CoxRossRubinstein),
+        ("jr", Tree::JarrowRudd),
+        ("lr", Tree::LeisenReimer),
+        ("tian", Tree::Tian),
+    ];
     let price = |tree, n| option.price_on_tree(tree, n).expect("valid");
     for (name, tree) in trees {
         for n in [100, 1_000, 5_000] {
@@ -182,7 +187,7 @@ fn trees() {
             measure(&format!("barrier_{name}_{n}"), "quant-core", work, |price| *price);
         }
     }
-    let put = EuropeanOption { option_type: OptionType::Put, ..option.option.clone() };
+    let put = EuropeanOption { option_type: OptionType::Put, ..option.option };
     for (name, tree) in trees {
         for n in [100, 1_000, 5_000] {
             let work = || binomial::price(&put, Exercise::American, tree, n).expect("valid");
@@ -353,7 +358,7 @@ fn small() {
     measure("margrabe", "quant-core", || black_box(&exchange).prices().expect("valid"), |p| p.call);
     let ces = Ces { rho: 0.5, weights: [0.4, 0.6], income: 100.0, prices: [2.0, 3.0] };
     measure("ces", "quant-core", || black_box(&ces).optimum().expect("valid"), |o| o.utility);
-    let extreme = Ces { rho: -1e6, ..ces.clone() };
+    let extreme = Ces { rho: -1e6, ..ces };
     let optimum = || black_box(&extreme).optimum().expect("valid");
     measure("ces_extreme", "quant-core", optimum, |o| o.utility);
     let cobb_douglas = CobbDouglas { alpha: 0.3, income: 100.0, prices: [2.0, 3.0] };
@@ -424,7 +429,8 @@ fn errors(folder: &Path) {
         })
         .collect();
     let ours = implied.iter().map(|(option, volatility, bit)| {
-        option.implied_volatility().map_or(f64::INFINITY, |found| relative(found, *volatility)) / bit
+        option.implied_volatility().map_or(f64::INFINITY, |found| relative(found, *volatility))
+            / bit
     });
     largest("implied_volatility_1000", "quant-core", ours, "bits of the price's");
     let theirs = implied.iter().map(|(option, volatility, bit)| {

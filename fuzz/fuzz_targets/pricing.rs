@@ -17,7 +17,8 @@ use quant_core::pricing::{
 };
 use quant_fuzz::{Number, check, one};
 
-const TREES: [Tree; 4] = [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian];
+const TREES: [Tree; 4] =
+    [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian];
 
 #[derive(Arbitrary, Debug)]
 struct Drawn {
@@ -45,9 +46,12 @@ fuzz_target!(|drawn: Drawn| {
     check(&price);
     check(&option.greeks());
     let mut prices = [0.0; 33];
-    let priced = batch::prices(&vec![option.clone(); 33], &mut prices);
+    let priced = batch::prices(&vec![option; 33], &mut prices);
     if let (Ok(()), Ok(price)) = (&priced, &price) {
-        assert!(prices.iter().all(|found| found.to_bits() == price.to_bits()), "{prices:?} {price}");
+        assert!(
+            prices.iter().all(|found| found.to_bits() == price.to_bits()),
+            "{prices:?} {price}"
+        );
     }
     assert_eq!(priced.is_ok(), price.is_ok());
     // Any number as the price, and one that some volatility gives.

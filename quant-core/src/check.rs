@@ -8,12 +8,12 @@ pub(crate) fn finite(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite(), argument, value, "a finite number")
 }
 
-/// Refuses what is not a finite number above zero.
+/// Refuses any value but a finite number above zero.
 pub(crate) fn positive(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite() && value > 0.0, argument, value, "a positive finite number")
 }
 
-/// Refuses what is not a finite number of zero or more.
+/// Refuses any value but a finite number of zero or more.
 pub(crate) fn not_negative(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite() && value >= 0.0, argument, value, "zero or a positive finite number")
 }

@@ -74,7 +74,7 @@ pub enum Error {
         /// The accepted values.
         requirement: &'static str,
     },
-    /// A date before or after what the computation allows.
+    /// A date outside the range that the computation allows.
     #[error("`{argument}` is {value}, but must be {requirement}")]
     Date {
         /// The argument at fault.

@@ -1,4 +1,4 @@
-//! Instruments with known cash flows: what they pay, when, and what they yield.
+//! Instruments with known cash flows: their payments, prices and yields.
 //!
 //! | module | instrument |
 //! |---|---|

@@ -17,7 +17,7 @@
 //! | [`time`] | tenors, calendars, day counts, schedules |
 //!
 //! Rates, yields and volatilities are annual decimals (0.05 is 5 %), times are in years, and
-//! every function refuses what it cannot answer with an [`Error`] that names the argument.
+//! every function refuses invalid arguments with an [`Error`] that names the argument.
 //! A result is a finite number or an error, never NaN, an infinity or a negative zero.
 //!
 //! # Cookbook

@@ -235,9 +235,9 @@ impl Curve {
 
     /// Returns the tenor of a date: its time from the reference date, in years.
     ///
-    /// It counts as the dates of the pillars do, see [`from_values`](Self::from_values): twelfths
-    /// of a year for the whole months, and for the days that are left their part of the month
-    /// that they lie in. So three months to the day are 0.25, and the date of a pillar with a
+    /// The tenor is counted like the dates of the pillars, see [`from_values`](Self::from_values):
+    /// a twelfth of a year for each whole month, and for the remaining days their part of the month
+    /// that contains them. So three months to the day are 0.25, and the date of a pillar with a
     /// tenor of whole months has that tenor.
     ///
     /// # Errors

@@ -254,7 +254,7 @@ fn log2_of_ratio(s: f64) -> f64 {
     s * (C[0] + z * series)
 }
 
-/// A sum and what its additions rounded away.
+/// A sum and the rounding errors of its additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Compensated {
     sum: f64,

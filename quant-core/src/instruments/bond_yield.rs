@@ -45,8 +45,8 @@ pub struct BondMeasures {
 impl FixedBond {
     /// Returns the interest earned before a settlement and paid after it.
     ///
-    /// It is that of [`cash_flows`](Self::cash_flows): nothing before the issue, on a coupon date
-    /// and after the last payment.
+    /// The amount is that of [`cash_flows`](Self::cash_flows): zero before the issue, on a coupon
+    /// date and after the last payment.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl FixedBond {
     /// w = (τ(start, end) − τ(start, settlement)) / τ(regular start, end)
     /// ```
     ///
-    /// where y is the yield, f the number of coupons a year, Cₖ what is paid at the end of the
+    /// where y is the yield, f the number of coupons a year, Cₖ the payment at the end of the
     /// k-th period after the running one, and τ the bond's day count over the running period, the
     /// regular one being of full length. So w is 1 at a coupon date, and less than 1 at the issue
     /// of a bond with a short first period. A coupon that its calendar moved past the settlement
@@ -127,7 +127,7 @@ impl FixedBond {
 
     /// Returns the price without accrued interest at which the bond has a yield.
     ///
-    /// It is the [`dirty_price`](Self::dirty_price) less the
+    /// The clean price is the [`dirty_price`](Self::dirty_price) less the
     /// [`accrued_interest`](Self::accrued_interest), rounded once.
     ///
     /// # Errors
@@ -164,10 +164,10 @@ impl FixedBond {
 
     /// Returns the yield at which the bond has a clean price.
     ///
-    /// It is the inverse of [`clean_price`](Self::clean_price). Newton's method, on the logarithm
-    /// of the price as a function of the logarithm of the growth in a period, is kept between
-    /// bounds and ends with steps in twice the precision: so the yield is that of the price given,
-    /// to the last bits.
+    /// This function is the inverse of [`clean_price`](Self::clean_price). Newton's method solves for
+    /// the logarithm of the growth in a period, with the logarithm of the price as the function. The
+    /// iterates stay between bounds, and the last steps are in twice the precision, so that the yield
+    /// is exact to the last bits.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl FixedBond {
         })
     }
 
-    /// Returns what the payments after a curve's reference date are worth on that date.
+    /// Returns the present value, at a curve's reference date, of the payments after that date.
     ///
     /// ```text
     /// V = Σ Cⱼ D(tⱼ)

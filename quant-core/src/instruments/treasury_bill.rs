@@ -11,7 +11,7 @@ use crate::{
     time::{add_months, days_between, require_year},
 };
 
-/// A bill, and what is known of it.
+/// A bill and its quote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TreasuryBill {

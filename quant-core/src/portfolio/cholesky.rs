@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::symmetric::{Symmetric, inner};
 
-/// Rows that are eliminated together, and columns of them that fit into the nearest cache.
+/// The number of rows that are eliminated together, and of columns that fit into the first-level
+/// cache.
 const PANEL: usize = 8;
 const STRIP: usize = 256;
 
@@ -150,7 +151,7 @@ impl Cholesky {
     }
 }
 
-/// Subtracts from a strip of columns of a panel what the finished rows contribute.
+/// Subtracts the contribution of the finished rows from a strip of columns of a panel.
 ///
 /// Elements left of the diagonal, which are never read, are written as well.
 fn subtract_products(

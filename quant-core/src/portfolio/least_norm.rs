@@ -3,7 +3,7 @@
 //! Portfolios of the same least variance differ by combinations d with `Σd = 0` and `1ᵀd = 0` of
 //! the assets whose slope vanishes. Their nearest point to the origin inside the bounds is found
 //! by the dual active-set method for a unit Hessian, where the equalities are an orthonormal
-//! basis of what must not change and every active bound adds a vector to it.
+//! basis of the fixed combinations, and every active bound adds a vector to that basis.
 //!
 //! Goldfarb and Idnani (1983), "A numerically stable dual method for solving strictly convex
 //! quadratic programs".
@@ -21,7 +21,7 @@ const INSIDE: f64 = 1e-12;
 const ROUNDED: f64 = 4.440_892_098_500_626e-16;
 
 impl Problem<'_> {
-    /// Moves a portfolio of least variance to the one of least norm among all of these.
+    /// Moves a portfolio of least variance to the portfolio of least norm among all of least variance.
     pub(super) fn shorten(&self, vertex: &mut Vertex<'_>) {
         self.project(vertex);
         // A weight that belongs on a bound or at zero must not be off by 1e-34, or a riskless
@@ -142,7 +142,8 @@ fn push_orthonormal(basis: &mut Vec<Vec<f64>>, mut vector: Vec<f64>) {
     }
 }
 
-/// Takes the span of a basis out of a vector, twice against rounding; returns what it took.
+/// Subtracts the projection on the span of a basis from a vector, twice against rounding; returns
+/// the coefficients of the projection.
 fn orthogonalise(basis: &[Vec<f64>], vector: &mut [f64]) -> Vec<f64> {
     let mut coefficients = vec![0.0; basis.len()];
     for _ in 0..2 {

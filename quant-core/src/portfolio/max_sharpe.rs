@@ -175,7 +175,7 @@ impl<'s, 'a> Segment<'s, 'a> {
     /// The derivative of the ratio along the way, times the cube of the deviation:
     /// `(eᵀd)(wᵀΣw) − (eᵀw)(dᵀΣw)` for the excess returns e, the weights w and the way d.
     ///
-    /// It is linear along the way, since the terms of second order cancel.
+    /// The steepness is linear along the segment, since the terms of second order cancel.
     fn steepness(&self, weights: &[f64]) -> f64 {
         let gradient = self.problem.covariance.times(weights);
         inner(&self.way, self.excess) * inner(weights, &gradient)

@@ -10,7 +10,7 @@ use super::critical_line::{CriticalLine, Step, between, centred, way};
 use super::symmetric::dot;
 use crate::{Error, Result, check};
 
-/// A return beyond what bounds allow by less than this part of the largest is rounding error.
+/// The excess of a return over the possible returns, as a part of the largest, that is rounding.
 const ROUNDING: f64 = 8.881_784_197_001_252e-16;
 
 /// Assets, their risks and returns, the bounds on their weights, and the return to be had.

@@ -152,7 +152,7 @@ impl Exchange {
         positive_part(Self::intrinsic_of(receive, give, *log_ratio).high)
     }
 
-    /// `receive − give` where that is positive, and what its rounding took.
+    /// Returns `receive − give` where that is positive, with its rounding error.
     fn intrinsic_of(receive: &Leg, give: &Leg, x: DoubleDouble) -> DoubleDouble {
         if Self::is_apart(receive, give, x) {
             receive.precise_value().plus(-give.precise_value())

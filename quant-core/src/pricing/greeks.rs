@@ -197,7 +197,7 @@ impl Greeks {
         vera: 0.0,
     };
 
-    /// Refuses what is not finite, and makes −0 zero.
+    /// Refuses derivatives that are not finite, and makes −0 zero.
     fn finite(mut self) -> Result<Self> {
         for (argument, value) in [
             ("spot", &mut self.delta),

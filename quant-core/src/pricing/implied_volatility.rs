@@ -261,7 +261,7 @@ struct TimeValue {
 }
 
 /// With `s = σ√T`, `z = x/s − s/2` and `w = x/s + s/2 = √(z² + 2x)` the part is
-/// `φ(z)·(M(z) − M(w))` and what it lacks of 1 `φ(z)·(M(−z) + M(w))`, where M is the Mills ratio;
+/// `φ(z)·(M(z) − M(w))` and one less the part `φ(z)·(M(−z) + M(w))`, where M is the Mills ratio;
 /// and `s = w − z`. Both have the derivatives in z that a step of high order takes for the price
 /// of a few multiplications.
 impl TimeValue {
@@ -354,7 +354,7 @@ impl TimeValue {
         z + step(excess, z, w, s / (w * difference))
     }
 
-    /// For z below the edge, from the logarithm of what the part lacks: steps in −z.
+    /// Returns the deviation for z below the edge, by steps in −z, from the logarithm of `lack`.
     fn above_the_edge(&self, steps: usize) -> f64 {
         let target = libm::log(self.lack) + LOG_ROOT_TWO_PI;
         let (x, mut z) = (self.x, self.guess_above_the_edge(target));

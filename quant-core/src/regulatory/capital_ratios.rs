@@ -13,7 +13,7 @@ const MINIMUM_CET1: u32 = 45;
 const MINIMUM_TIER1: u32 = 60;
 const MINIMUM_TOTAL: u32 = 80;
 
-/// A bank's capital and what it must cover.
+/// A bank's capital, its risk-weighted assets and its exposure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Capital {
@@ -29,7 +29,7 @@ pub struct Capital {
     pub total_exposure: Option<f64>,
 }
 
-/// Capital as fractions of what it covers, and whether it reaches the minimums.
+/// Capital as fractions of assets and exposure, and the comparison with the minimums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

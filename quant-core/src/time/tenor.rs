@@ -15,11 +15,11 @@ const SYNTAX: &str =
 
 /// A length of time in years, months, weeks and days, forwards or backwards.
 ///
-/// It is read with [`str::parse`]: a count and a unit (`D`, `W`, `M`, `Y`, of any case), several
-/// of them in a row in any order, and a sign in front that holds for all. A unit that comes twice
-/// is added up. Spaces are refused, as are a unit without a count and a count beyond 4,294,967,295.
+/// A tenor is parsed from pairs of a count and a unit (`D`, `W`, `M`, `Y`, of any case) in any order,
+/// with an optional sign in front of all pairs. Repeated units are added. Spaces are refused, as are
+/// a unit without a count and a count beyond 4,294,967,295.
 ///
-/// It is written in capitals, the largest unit first, with a sign only where it is negative.
+/// A tenor is displayed in capitals, the largest unit first, with a sign only if negative.
 ///
 /// # Examples
 ///

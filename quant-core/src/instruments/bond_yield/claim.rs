@@ -284,10 +284,10 @@ impl Claim {
     }
 }
 
-/// The part of a year from the settlement to the end of the running period.
+/// Returns the part of a year from the settlement to the end of the running period.
 ///
-/// It is what the coupon has not accrued yet. That only months of 30 days tell from the time
-/// between the two dates, and there the difference is made of whole days.
+/// The result is the accrual period of the coupon less the accrued part. It differs from the time
+/// between the two dates only with months of 30 days, and there by whole days.
 fn fraction_left(bond: &FixedBond, period: &Period, settlement: NaiveDate) -> f64 {
     match bond.day_count {
         DayCount::Thirty360BondBasis | DayCount::ThirtyE360 | DayCount::ThirtyE360Isda => {

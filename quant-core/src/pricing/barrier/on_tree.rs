@@ -96,7 +96,7 @@ impl BarrierOption {
         }
     }
 
-    /// The option without risk, worth what exercising its forward is.
+    /// Returns the option without risk, whose value is that of exercising its forward.
     fn riskless_option(&self) -> EuropeanOption {
         EuropeanOption { volatility: 0.0, ..self.option }
     }

@@ -35,7 +35,7 @@ pub(super) fn value(option: &EuropeanOption, lattice: &Lattice) -> f64 {
     let payoff = Payoff::new(option, direction, &oriented);
     let induction = Induction { lattice: oriented, payoff, growth, other };
     let waiting = if growth >= 0.0 { induction.above_boundary() } else { induction.everywhere() };
-    // No rounding makes it less than what it is worth today.
+    // Rounding must not make the value less than that of exercising today.
     waiting.map_or(0.0, |value| payoff.unit * value).max(option.exercise_value())
 }
 

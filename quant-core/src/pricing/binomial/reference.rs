@@ -1,4 +1,4 @@
-//! The tree as it is defined, node by node: what the fast ways are held against.
+//! The tree by its definition, node by node, as a reference for the fast methods.
 
 use super::{Exercise, Tree, price};
 use crate::pricing::black_scholes::{EuropeanOption, OptionType};

@@ -409,3 +409,28 @@ impl Example for ExchangePrice {
         example_answer::<Exchange>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn continuous_monitoring_is_the_closed_form_whatever_the_tree() {
+        let request = Barrier {
+            barrier: 95.0,
+            rebate: 3.0,
+            strike: 90.0,
+            risk_free_rate: 0.08,
+            dividend_yield: 0.04,
+            time_to_maturity: 0.5,
+            barrier_monitoring: BarrierMonitoring::Continuous,
+            ..Barrier::example()
+        };
+        let price = request.compute().unwrap().price;
+        // Haug (2007), *The Complete Guide to Option Pricing Formulas*, table 4-13.
+        assert!((price - 9.0246).abs() < 5e-5, "{price}");
+        let other_tree = Barrier { n_steps: 1, method: Tree::JarrowRudd, ..request };
+        assert_eq!(other_tree.compute().unwrap().price, price);
+        assert!(!other_tree.is_long());
+    }
+}
