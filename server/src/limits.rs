@@ -1,5 +1,5 @@
-//! How often each caller has come: counted in memory, or leased from where several instances count
-//! together.
+//! The rate limits of callers: counted in memory by one instance, or leased from a store that
+//! several instances share.
 
 use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 
@@ -18,36 +18,36 @@ pub use leases::Leases;
 pub use redis::{RedisAddress, RedisLeases};
 
 use distributed::DistributedLimits;
-use local::{LocalLimits, is_loud};
+use local::{LocalLimits, has_calls};
 
-/// How long a call waits for a lease: no longer than the rule allows for.
+/// The longest wait of a call for a lease, which the rule of the limits allows for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The calls of the last hour, and of a guest's day.
+/// The limits of all callers: calls of the last hour, and of a guest's day.
 pub struct Limits {
     callers: CallerLimits,
-    /// The guests of one network together; each instance counts them by itself.
+    /// The calls of the guests of one network together, which each instance counts by itself.
     networks: DashMap<IpAddr, GuestLimits>,
-    /// How many guests' calls the guests of one network have together.
+    /// The limit of one network, as a multiple of the limit of one guest.
     guests_per_network: u32,
 }
 
-/// Who counts.
+/// The counters of callers.
 enum CallerLimits {
-    /// This process, for itself.
+    /// Counters in the memory of the one instance.
     Local(LocalLimits),
-    /// All instances that lease in one place.
+    /// Leases from a store that all instances share.
     Distributed(DistributedLimits),
 }
 
-/// The store does not say whether there are calls left, and none is leased.
+/// The failure to decide: the lease store does not answer, and no leased call is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no share of the limit can be leased")]
+#[error("no calls of the limit can be leased")]
 pub struct Unavailable;
 
 impl Limits {
-    /// Counts in this process, and takes up what was counted before a restart. The guests of one
-    /// network have the calls of so many guests together.
+    /// Returns limits that this process counts, starting with the counts from before a restart. The
+    /// guests of one network together have the limit of `guests_per_network` guests.
     #[must_use]
     pub fn local(
         counts: &[MinuteCount],
@@ -57,7 +57,7 @@ impl Limits {
         Self::over(CallerLimits::Local(LocalLimits::seeded(counts)), networks, guests_per_network)
     }
 
-    /// Leases what is let through, so that all instances that lease there keep one limit.
+    /// Returns limits of leased calls, which all instances with the same lease store share.
     #[must_use]
     pub fn distributed(
         leases: Leases,
@@ -87,8 +87,8 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// [`Unavailable`] where instances count together, the place of the leases does not answer, and no call is
-    /// leased.
+    /// [`Unavailable`] where the limits are distributed, the lease store does not answer, and no
+    /// leased call is left.
     pub async fn admit(
         &self,
         caller: &Caller,
@@ -104,17 +104,17 @@ impl Limits {
         match tokio::time::timeout(PATIENCE, admit).await {
             Ok(Ok(decision)) => Ok(decision),
             Ok(Err(error)) => {
-                tracing::error!(%error, "no share of a limit can be leased");
+                tracing::error!(%error, "no calls of a limit can be leased");
                 Err(Unavailable)
             }
             Err(_) => {
-                tracing::error!("no share of a limit was leased in time");
+                tracing::error!("no calls of a limit were leased in time");
                 Err(Unavailable)
             }
         }
     }
 
-    /// Counts a guest's call for the network that made its key too.
+    /// Counts a guest's call for the network that requested the guest's key.
     fn admit_network(&self, caller: &Caller, own: LimitStatus, now: Timestamp) -> LimitDecision {
         let Caller::Guest(guest) = caller else { return LimitDecision::Granted(own) };
         let mut network = self.networks.entry(guest.network).or_default();
@@ -124,12 +124,12 @@ impl Limits {
         }
     }
 
-    /// How the limit of `caller` stands, without counting. Together, calls that another instance
+    /// Returns the status of a caller's limit without counting a call. Calls that another instance
     /// has leased count as made.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where instances count together and the place of the leases does not answer.
+    /// [`StoreError`] where the limits are distributed and the lease store does not answer.
     pub async fn limit_status(
         &self,
         caller: &Caller,
@@ -144,11 +144,11 @@ impl Limits {
         Ok(own.tighter(network.limit_status(now, self.guests_per_network)))
     }
 
-    /// How many calls a guest has made today.
+    /// Returns the number of calls that a guest has made today.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where instances count together and the place of the leases does not answer.
+    /// [`StoreError`] where the limits are distributed and the lease store does not answer.
     pub async fn requests_today(
         &self,
         guest: account_core::GuestId,
@@ -160,7 +160,7 @@ impl Limits {
         }
     }
 
-    /// Asks the Redis of the limits whether it answers; `None` where they have none.
+    /// Checks that the Redis of the limits answers; `None` without Redis.
     pub async fn ping_redis(&self) -> Option<Result<(), StoreError>> {
         match &self.callers {
             CallerLimits::Distributed(DistributedLimits {
@@ -170,27 +170,27 @@ impl Limits {
         }
     }
 
-    /// Forgets callers that have been quiet for as long as a limit looks back.
+    /// Removes callers without a call in the period of their limit.
     pub async fn sweep(&self, now: Timestamp) {
-        self.networks.retain(|_, limits| is_loud(limits, now));
+        self.networks.retain(|_, limits| has_calls(limits, now));
         match &self.callers {
             CallerLimits::Local(local) => local.sweep(now),
             CallerLimits::Distributed(distributed) => {
                 if let Err(error) = distributed.leases.sweep(now).await {
-                    tracing::error!(%error, "limits that count no longer are not forgotten");
+                    tracing::error!(%error, "expired limits could not be deleted");
                 }
             }
         }
     }
 
-    /// Gives back what was leased for a cell that is over and not used.
+    /// Returns unused calls that were leased for an expired cell.
     pub async fn give_back_expired(&self, now: Timestamp) {
         if let CallerLimits::Distributed(distributed) = &self.callers {
             distributed.give_back_expired(now).await;
         }
     }
 
-    /// Gives back everything, for the others, when this instance ends.
+    /// Returns every unused leased call, so that other instances can use the calls.
     pub async fn give_back_all(&self) {
         if let CallerLimits::Distributed(distributed) = &self.callers {
             distributed.give_back_all().await;

@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::{
     config::StorageArgs,
-    store::{self, DataKeyRotation, EVERYBODY_LOOKED, Migrate, OsEntropy},
+    store::{self, DATA_KEY_PROPAGATION, DataKeyRotation, Migrate, OsEntropy},
 };
 
 /// So many batches go by between two lines about rows.
@@ -13,7 +13,7 @@ pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
     let storage = args.locate();
     storage.require_database()?;
     let store = store::open(&storage.database_url, Migrate::Refuse).await?;
-    let wait = async || tokio::time::sleep(EVERYBODY_LOOKED).await;
+    let wait = async || tokio::time::sleep(DATA_KEY_PROPAGATION).await;
     let mut batches = 0;
     let progress = |step| {
         let is_batch = matches!(step, DataKeyRotation::Resealed(..));

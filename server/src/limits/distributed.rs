@@ -1,4 +1,4 @@
-//! Calls that several instances count together: each lets through what it has leased.
+//! Limits that several instances share: each instance grants the calls that it has leased.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use tokio::sync::Mutex;
 
 use super::leases::Leases;
 
-/// What this instance holds of each caller's calls.
+/// The leased calls of each caller that this instance holds.
 pub(super) struct DistributedLimits {
-    /// Where all instances lease them.
+    /// The store of leases that all instances share.
     pub(super) leases: Leases,
-    shares: DashMap<CallerId, Arc<Mutex<HeldLease>>>,
+    held: DashMap<CallerId, Arc<Mutex<HeldLease>>>,
 }
 
 impl DistributedLimits {
-    /// Holds nothing yet.
+    /// Returns limits without any leased call.
     pub(super) fn new(leases: Leases) -> Self {
-        Self { leases, shares: DashMap::new() }
+        Self { leases, held: DashMap::new() }
     }
 
-    /// Lets a call through that is leased, or leases the next ones. What else must let it through
-    /// is asked by `admit_elsewhere`; where that refuses, the leased call is taken back.
+    /// Grants a leased call, or leases further calls first. `admit_elsewhere` decides about a
+    /// second limit; where it refuses, the leased call stays unused.
     ///
-    /// Calls of one caller wait for one lease. One that is given up on the way, with its client or
-    /// by the clock, may have leased what nobody uses then: never too many, perhaps too few.
+    /// Concurrent calls of one caller wait for one lease. A cancelled or timed-out call may leave
+    /// leased calls unused, so that too few calls are granted, and never too many.
     pub(super) async fn admit(
         &self,
         caller: &Caller,
@@ -37,45 +37,46 @@ impl DistributedLimits {
         let allowance = allowance(caller);
         let ahead = ahead(caller.id());
         let now = now + ahead;
-        let share = self.share(caller);
-        let mut share = share.lock().await;
+        let held = self.held_lease(caller);
+        let mut held = held.lock().await;
         let decision = loop {
-            if let Some(decision) = share.admit(now, &allowance) {
+            if let Some(decision) = held.admit(now, &allowance) {
                 break decision;
             }
-            let ask = share.ask(now, &allowance);
-            share.receive(self.leases.lease(caller.id(), ask).await?, &ask);
+            let ask = held.ask(now, &allowance);
+            held.receive(self.leases.lease(caller.id(), ask).await?, &ask);
         };
         let own = match decision {
-            LimitDecision::Granted(own) => by_the_clock(own, ahead),
+            LimitDecision::Granted(own) => to_real_clock(own, ahead),
             LimitDecision::Refused { retry_after, limit_status } => {
-                let limit_status = by_the_clock(limit_status, ahead);
+                let limit_status = to_real_clock(limit_status, ahead);
                 return Ok(LimitDecision::Refused { retry_after, limit_status });
             }
         };
         let decision = admit_elsewhere(own);
         if matches!(decision, LimitDecision::Refused { .. }) {
-            share.take_back();
+            held.take_back();
         }
         Ok(decision)
     }
 
-    /// How a caller's own limit stands; calls that another instance has leased count as made.
+    /// Returns the status of a caller's own limit; calls that another instance has leased count as
+    /// made.
     pub(super) async fn limit_status(
         &self,
         caller: &Caller,
         now: Timestamp,
     ) -> Result<LimitStatus, StoreError> {
-        let (share, allowance) = (self.share(caller), allowance(caller));
+        let (held, allowance) = (self.held_lease(caller), allowance(caller));
         let ahead = ahead(caller.id());
         let now = now + ahead;
-        let share = share.lock().await;
+        let held = held.lock().await;
         let shared = self.leases.shared(caller.id()).await?.limit_status(now, &allowance);
-        let remaining = shared.remaining + share.unused(now, &allowance);
-        Ok(by_the_clock(LimitStatus { remaining, ..shared }, ahead))
+        let remaining = shared.remaining + held.unused(now, &allowance);
+        Ok(to_real_clock(LimitStatus { remaining, ..shared }, ahead))
     }
 
-    /// How many calls of a guest all instances have leased today.
+    /// Returns the number of a guest's calls that all instances have leased today.
     pub(super) async fn requests_today(
         &self,
         guest: GuestId,
@@ -84,38 +85,38 @@ impl DistributedLimits {
         Ok(self.leases.shared(CallerId::Guest(guest)).await?.requests_today(now))
     }
 
-    /// Gives back what was leased for a cell that is over and not used.
+    /// Returns unused calls that were leased for an expired cell.
     pub(super) async fn give_back_expired(&self, now: Timestamp) {
-        self.give_back(|caller, share| share.give_up_expired(now + ahead(caller))).await;
+        self.give_back(|caller, held| held.give_up_expired(now + ahead(caller))).await;
     }
 
-    /// Gives back everything.
+    /// Returns every unused leased call.
     pub(super) async fn give_back_all(&self) {
-        self.give_back(|_, share| share.give_up()).await;
+        self.give_back(|_, held| held.give_up()).await;
     }
 
-    /// Gives back what `give_up` makes a caller's share give up.
+    /// Returns the calls that `give_up` removes from the lease of each caller.
     async fn give_back(&self, give_up: impl Fn(CallerId, &mut HeldLease) -> Option<ReturnedCalls>) {
         let mut given_up = Vec::new();
-        self.shares.retain(|caller, share| {
-            // Whoever is at it looks at its lease itself.
-            let Ok(mut held) = share.try_lock() else { return true };
+        self.held.retain(|caller, lease| {
+            // A call that holds the lock checks the lease itself.
+            let Ok(mut held) = lease.try_lock() else { return true };
             given_up.extend(give_up(*caller, &mut held).map(|unused| (*caller, unused)));
-            !held.is_empty() || Arc::strong_count(share) > 1
+            !held.is_empty() || Arc::strong_count(lease) > 1
         });
         if let Err(error) = self.leases.give_back_all(&given_up).await {
-            // They count as made for an hour: too few are let through, not too many.
-            tracing::warn!(%error, "calls that were leased are not given back");
+            // The calls count as made for an hour: too few calls are granted, and never too many.
+            tracing::warn!(%error, "leased calls could not be returned");
         }
     }
 
-    fn share(&self, caller: &Caller) -> Arc<Mutex<HeldLease>> {
-        self.shares.entry(caller.id()).or_default().clone()
+    fn held_lease(&self, caller: &Caller) -> Arc<Mutex<HeldLease>> {
+        self.held.entry(caller.id()).or_default().clone()
     }
 }
 
-/// A standing of a caller who is so far ahead of the clock.
-fn by_the_clock(limit_status: LimitStatus, ahead: TimeDelta) -> LimitStatus {
+/// Converts a status from a caller's shifted clock, which runs `ahead`, to the real clock.
+fn to_real_clock(limit_status: LimitStatus, ahead: TimeDelta) -> LimitStatus {
     LimitStatus { reset_at: limit_status.reset_at - ahead, ..limit_status }
 }
 

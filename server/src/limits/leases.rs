@@ -1,4 +1,4 @@
-//! Where calls are leased that several instances count together.
+//! The store of leases that several instances share: the database or Redis.
 
 use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
 use account_core::{CallerId, StoreError, Timestamp};
@@ -7,23 +7,23 @@ use chrono::TimeDelta;
 use super::redis::RedisLeases;
 use crate::store::LeaseWriter;
 
-/// One of two places that all instances reach.
+/// The store of leases.
 pub enum Leases {
     /// The database.
     Database(LeaseWriter),
-    /// A Redis beside it.
+    /// A Redis server beside the database.
     Redis(RedisLeases),
 }
 
 impl Leases {
-    /// Forgets callers of whom nothing counts any longer. Redis forgets them by itself.
+    /// Deletes expired limits. Redis expires its keys by itself.
     ///
     /// # Errors
     ///
     /// [`StoreError`] where the database does not answer.
     pub async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
         match self {
-            // A guest's day, and the hour before it.
+            // A guest's day and the hour before the day, with a margin of an hour.
             Self::Database(writer) => {
                 writer.store().forget_shared(now - TimeDelta::hours(26)).await
             }
@@ -31,11 +31,11 @@ impl Leases {
         }
     }
 
-    /// Gives back what several callers did not use.
+    /// Returns the unused calls of several callers.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where the place does not answer; what was not given back until then is not.
+    /// [`StoreError`] where the store does not answer; some calls may have been returned by then.
     pub async fn give_back_all(
         &self,
         unused: &[(CallerId, ReturnedCalls)],

@@ -1,4 +1,4 @@
-//! Calls that one process counts for itself, in memory.
+//! Limits that one instance counts in memory.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use account_core::{
 };
 use dashmap::DashMap;
 
-/// The calls of the last hour, and of a guest's day.
+/// Counters of the last hour of each account, and of the hour and the day of each guest.
 #[derive(Default)]
 pub(super) struct LocalLimits {
     accounts: DashMap<i64, RollingHour>,
@@ -16,7 +16,7 @@ pub(super) struct LocalLimits {
 }
 
 impl LocalLimits {
-    /// Takes up what was counted before a restart.
+    /// Returns counters that start with the counts from before a restart.
     pub(super) fn seeded(counts: &[MinuteCount]) -> Self {
         let local = Self::default();
         for count in counts {
@@ -32,7 +32,7 @@ impl LocalLimits {
         local
     }
 
-    /// Counts a call, a guest's for its network too, or refuses it.
+    /// Counts a call, or refuses the call. A guest's call counts for its network too.
     pub(super) fn admit(
         &self,
         caller: &Caller,
@@ -46,7 +46,7 @@ impl LocalLimits {
                 hour.admit(now, account.hourly_limit)
             }
             Caller::Guest(guest) => {
-                // Always in this order, so that no two callers wait for each other.
+                // The fixed order of the two locks prevents deadlocks.
                 let mut network = networks.entry(guest.network).or_default();
                 let mut own = self.guests.entry(guest.id.0).or_default();
                 own.admit_both(&mut network, now, guests_per_network)
@@ -54,7 +54,7 @@ impl LocalLimits {
         }
     }
 
-    /// How a caller's own limit stands.
+    /// Returns the status of a caller's own limit.
     pub(super) fn limit_status(&self, caller: &Caller, now: Timestamp) -> LimitStatus {
         match caller {
             Caller::Account(account) => {
@@ -65,20 +65,20 @@ impl LocalLimits {
         }
     }
 
-    /// How many calls a guest has made today.
+    /// Returns the number of calls that a guest has made today.
     pub(super) fn requests_today(&self, guest: GuestId, now: Timestamp) -> u32 {
         self.guests.get(&guest.0).map_or(0, |limits| limits.requests_today(now))
     }
 
-    /// Forgets callers that have been quiet for as long as a limit looks back.
+    /// Removes callers without a call in the period of their limit.
     pub(super) fn sweep(&self, now: Timestamp) {
         self.accounts.retain(|_, hour| hour.limit_status(now, u32::MAX).remaining < u32::MAX);
-        self.guests.retain(|_, limits| is_loud(limits, now));
+        self.guests.retain(|_, limits| has_calls(limits, now));
     }
 }
 
-/// Whether a limit still counts a call.
-pub(super) fn is_loud(limits: &GuestLimits, now: Timestamp) -> bool {
+/// Whether any call counts towards a guest's limits.
+pub(super) fn has_calls(limits: &GuestLimits, now: Timestamp) -> bool {
     let limit_status = limits.limit_status(now, 1);
     limits.requests_today(now) > 0 || limit_status.remaining < limit_status.limit
 }

@@ -1,8 +1,7 @@
-//! The limits that instances share, in Redis: a text for each caller, replaced where it is still
-//! what was read.
+//! Leases in Redis: one text per caller, replaced by compare-and-set.
 //!
-//! A text outlives what it counts and then goes by itself. Where there is none, as after Redis has
-//! lost its data, the calls that are written down in the database count.
+//! A text expires after the calls that it counts. Where a text is missing, as after a loss of data
+//! in Redis, the usage rows in the database are counted.
 
 use std::{fmt, str::FromStr, sync::LazyLock, time::Duration};
 
@@ -15,10 +14,11 @@ use redis::{
 
 use crate::store::Store;
 
-/// How long Redis may take to take a connection, and to answer a command.
+/// The timeout of a connection to Redis, and of a command.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Answers nothing where it replaced the text, else the text that is there; no text is an empty one.
+/// Replaces a text where it equals the expected one, and returns nil; otherwise returns the present
+/// text. A missing text is an empty one.
 static REPLACE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         "local held = redis.call('GET', KEYS[1]) or '' \
@@ -28,7 +28,7 @@ static REPLACE: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// Where Redis is. Never shown: it may hold a password.
+/// The address of a Redis server. `Debug` hides the address, which may hold a password.
 #[derive(Clone)]
 pub struct RedisAddress(ConnectionInfo);
 
@@ -48,15 +48,15 @@ impl fmt::Debug for RedisAddress {
     }
 }
 
-/// Leases from Redis.
+/// The store of leases in Redis.
 pub struct RedisLeases {
     connection: ConnectionManager,
-    /// Where calls are written down.
+    /// The database with the usage rows.
     store: Store,
 }
 
 impl RedisLeases {
-    /// Connects. A connection that is lost later is made again with the next call that needs it.
+    /// Connects to Redis. A lost connection is opened again by the next command.
     ///
     /// # Errors
     ///
@@ -73,11 +73,11 @@ impl RedisLeases {
         Ok(leases)
     }
 
-    /// Asks Redis whether it answers.
+    /// Checks that Redis answers.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where it does not.
+    /// [`StoreError`] where Redis does not answer.
     pub async fn ping(&self) -> Result<(), StoreError> {
         let mut connection = self.connection.clone();
         if connection.ping::<()>().await.is_ok() {
@@ -86,8 +86,8 @@ impl RedisLeases {
         connection.ping().await.map_err(StoreError::new)
     }
 
-    /// The text of a caller, empty where there is none. Asked twice, since the first to ask after
-    /// an outage is told that the connection was lost.
+    /// Reads the text of a caller; a missing text is empty. A failed command is repeated once,
+    /// since the first command after an outage reports the lost connection.
     async fn read(&self, caller: CallerId) -> Result<String, StoreError> {
         let mut connection = self.connection.clone();
         let text: Option<String> = match connection.get(key(caller)).await {
@@ -97,8 +97,8 @@ impl RedisLeases {
         Ok(text.unwrap_or_default())
     }
 
-    /// Writes a text in place of `read`; else answers the one that is there instead. Never asked
-    /// twice: an answer that was lost may have been a lease.
+    /// Replaces the text `read`, or returns the text that is there instead. The command is never
+    /// repeated, because a lost answer may have granted a lease.
     async fn replace(
         &self,
         caller: CallerId,
@@ -110,8 +110,8 @@ impl RedisLeases {
         replace.invoke_async(&mut self.connection.clone()).await.map_err(StoreError::new)
     }
 
-    /// What is shared where there is no text: what was written down.
-    async fn written_down(&self, caller: CallerId, ask: &Ask) -> Result<SharedWindow, StoreError> {
+    /// Counts the usage rows of a caller without a text.
+    async fn from_usage(&self, caller: CallerId, ask: &Ask) -> Result<SharedWindow, StoreError> {
         let since = SharedWindow::looks_back_to(ask.now, &ask.allowance);
         Ok(SharedWindow::of_calls(&self.store.calls_of(caller, since).await?))
     }
@@ -122,9 +122,9 @@ impl LeaseStore for RedisLeases {
         let mut text = self.read(caller).await?;
         loop {
             let mut shared = if text.is_empty() {
-                // What is given back is of a lease that is counted nowhere.
+                // The returned calls belong to a lease that no text counts.
                 ask.unused = None;
-                self.written_down(caller, &ask).await?
+                self.from_usage(caller, &ask).await?
             } else {
                 parse(&text)?
             };
@@ -183,7 +183,7 @@ mod tests {
 
     const ADA: CallerId = CallerId::Account(AccountId(1));
 
-    /// Leases from an empty Redis beside an empty database; `None` where there is no Redis.
+    /// Returns leases in an empty Redis beside an empty database; `None` without Redis.
     async fn leases() -> Option<(RedisLeases, (Redis, TempDir))> {
         let redis = Redis::start()?;
         let folder = tempfile::tempdir().expect("a folder");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_caller_leaves_nothing_once_nothing_counts() {
+    async fn a_text_expires_with_the_calls_that_it_counts() {
         let Some((leases, _home)) = leases().await else { return };
         let mut connection = leases.connection.clone();
         leases.lease(ADA, ask(100)).await.expect("Redis answers");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_text_that_is_none_of_ours_is_an_error_and_stays() {
+    async fn a_malformed_text_is_an_error_and_stays() {
         let Some((leases, _home)) = leases().await else { return };
         let mut connection = leases.connection.clone();
         let () = connection.set(key(ADA), "something else").await.expect("Redis answers");

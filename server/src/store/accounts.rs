@@ -10,7 +10,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 use super::Store;
 use super::engine::lock_account;
 use super::keys::insert_key;
-use super::ledger::book_grant;
+use super::ledger::record_grant;
 use super::oauth_grants::end_grants;
 use super::registration::{discard_forms, name_taken, verified};
 use super::rows::{
@@ -67,7 +67,7 @@ impl AccountStore for Store {
         if balance > LARGEST_BALANCE {
             return Ok(Granted::TooMuch);
         }
-        book_grant(&change, account, TransactionKind::AdminGrant, credits, now).await?;
+        record_grant(&change, account, TransactionKind::AdminGrant, credits, now).await?;
         self.commit_revised(change).await?;
         Ok(Granted::Balance(balance))
     }
@@ -111,7 +111,7 @@ impl Store {
         } else {
             TransactionKind::SignupGrant
         };
-        book_grant(change, row.id, kind, row.credits, now).await?;
+        record_grant(change, row.id, kind, row.credits, now).await?;
         insert_key(change, row.id, row.key, now).await?;
         Ok(Creation::Done)
     }

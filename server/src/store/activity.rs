@@ -83,7 +83,7 @@ impl ActivityStore for Store {
         let start = |day: i64| day.saturating_mul(MICROSECONDS_A_DAY);
         let mut values = filtered(account, filter, start(filter.since), start(filter.until + 1));
         values.extend([limit.into(), skipped(offset)]);
-        self.sort_calls().await?;
+        self.index_calls().await?;
         let page = by_engine(&self.readers, REQUESTS_ON_SQLITE, REQUESTS);
         let rows = stored(self.readers.query_all_raw(statement(page, values)).await)?;
         rows.iter().map(request).collect()

@@ -1,4 +1,4 @@
-//! Copies of the embedded database, made while it is used.
+//! Copies of the embedded database, made while the database is in use.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
+use super::open_error::OpenError;
 use super::rows::{column, malformed, statement, stored};
-use super::{OpenError, postgres, sqlite};
+use super::{postgres, sqlite};
 
-/// Copies the embedded database at `address` to a new file that only its owner reads. The copy
-/// is one state of the data, whatever is written meanwhile, and nobody waits for it.
+/// Copies the embedded database at `address` to a new file that only its owner may read. The copy
+/// is one consistent state of the data, and concurrent writers do not wait.
 ///
 /// # Errors
 ///
-/// [`OpenError::File`] where there is such a file already or it cannot be written,
+/// [`OpenError::File`] where the file exists already or cannot be written,
 /// [`OpenError::NotEmbedded`] where the database is on PostgreSQL.
 pub async fn back_up(address: &str, to: &Path) -> Result<(), OpenError> {
     if postgres::is_address(address) {
@@ -29,7 +30,7 @@ pub async fn back_up(address: &str, to: &Path) -> Result<(), OpenError> {
     copied
 }
 
-/// Copies an embedded database before its schema changes, beside the original.
+/// Copies an embedded database to a file beside the original, before a migration.
 pub(super) async fn copy_before(
     database: &DatabaseConnection,
     migration: &str,
@@ -38,7 +39,7 @@ pub(super) async fn copy_before(
     let row = stored(database.query_one_raw(file).await)?.ok_or_else(|| malformed("file"))?;
     let file: String = column(&row, "file")?;
     let mut to = PathBuf::from(format!("{file}.before-{migration}"));
-    // One that is there is of an earlier try, and perhaps of other data.
+    // An existing file is of an earlier attempt and may hold other data.
     for number in 2.. {
         if !to.exists() {
             break;
@@ -46,13 +47,13 @@ pub(super) async fn copy_before(
         to = PathBuf::from(format!("{file}.before-{migration}.{number}"));
     }
     copy(database, &to).await?;
-    tracing::info!(copy = %to.display(), "the database is copied, since its schema changes");
+    tracing::info!(copy = %to.display(), "the database is copied before its schema changes");
     Ok(())
 }
 
 async fn copy(database: &DatabaseConnection, to: &Path) -> Result<(), OpenError> {
     let failed = |cause: io::Error| OpenError::file(to, cause);
-    // SQLite fills an empty file as well as a new one, and this one is its owner's alone.
+    // SQLite accepts an empty file, which is created here with the permissions of its owner alone.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).open(to).map_err(failed)?;
     let name = to.to_str().ok_or_else(|| {
@@ -66,7 +67,7 @@ async fn copy(database: &DatabaseConnection, to: &Path) -> Result<(), OpenError>
         Err(error) => Err(error),
     };
     if let Err(error) = copied {
-        // Half a copy would be taken for one.
+        // A partial copy could be mistaken for a complete one.
         let _ = std::fs::remove_file(to);
         return Err(error);
     }

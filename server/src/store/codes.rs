@@ -37,7 +37,7 @@ impl CodeStore for Store {
         replace_challenge(&change, &challenge).await?;
         insert_message(&change, message).await?;
         stored(change.commit().await)?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(())
     }
 

@@ -1,9 +1,8 @@
-//! A new data key while the service runs, and how a running service hears of it.
+//! The rotation of the data key beside running services, and the keyring that follows the rotation.
 //!
-//! The new key is staged, and only once every instance has had the time to learn it does one of
-//! them seal with it; what the old one sealed is sealed anew, and then the old one is gone. Wherever
-//! that is cut short, all keys that anything is sealed under are there, and the next rotation goes
-//! on where this one ended.
+//! A rotation stages the new key and waits until every instance has loaded it. Then the new key
+//! encrypts, the rows of the old key are re-encrypted, and the old key is deleted. An interrupted
+//! rotation leaves every key that encrypts any row, and the next rotation continues from there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,24 +13,25 @@ use account_core::reseal::reseal_all;
 use account_core::vault::{VaultStore, WrappedSecret};
 use account_core::{Entropy, Vault};
 
+use super::handle::Store;
 use super::master_key::{lock_file, open_now, reopen};
-use super::{OpenError, Store};
+use super::open_error::OpenError;
 
-/// How often an instance looks for new data keys.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long a rotation waits until every instance has looked.
-pub const EVERYBODY_LOOKED: Duration = Duration::from_secs(3);
+/// The period at which an instance polls for changed data keys.
+pub const DATA_KEY_POLL_PERIOD: Duration = Duration::from_millis(500);
+/// The wait of a rotation after each step, in which every instance loads the data keys: six polls.
+pub const DATA_KEY_PROPAGATION: Duration = Duration::from_secs(3);
 
-/// How far a rotation of the data key has come.
+/// The progress of a rotation of the data key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataKeyRotation {
-    /// This data key opens, and does not seal yet.
+    /// This data key decrypts and does not encrypt yet.
     Staged(u32),
-    /// This data key seals what is new.
+    /// This data key encrypts new rows.
     Sealing(u32),
-    /// So many rows were looked at so far, and so many of them sealed anew.
+    /// The number of rows read so far, and the number of re-encrypted rows among them.
     Resealed(u64, u64),
-    /// This data key is the only one.
+    /// This data key is the only one left.
     OldKeysGone(u32),
 }
 
@@ -40,44 +40,44 @@ impl fmt::Display for DataKeyRotation {
         match self {
             Self::Staged(key) => write!(f, "data key {key} is staged; every instance learns it"),
             Self::Sealing(key) => write!(f, "data key {key} seals what is new"),
-            Self::Resealed(looked_at, anew) => {
-                write!(f, "{anew} of {looked_at} rows are sealed anew")
+            Self::Resealed(read, resealed) => {
+                write!(f, "{resealed} of {read} rows are re-encrypted")
             }
             Self::OldKeysGone(key) => write!(f, "data key {key} is the only one"),
         }
     }
 }
 
-/// Seals everything under a new data key, beside running services; goes on with a rotation that was
-/// cut short. `everybody_looked` is over once every instance has looked for new keys.
+/// Re-encrypts every row under a new data key, beside running services, or continues an interrupted
+/// rotation. `propagated` returns once every instance has loaded the data keys.
 ///
 /// # Errors
 ///
-/// [`OpenError`]; nothing is lost, and another rotation goes on from there.
+/// [`OpenError`]; no key is lost, and another rotation continues from there.
 pub async fn rotate_data_key(
     store: &Store,
     file: &Path,
     entropy: &dyn Entropy,
-    everybody_looked: impl AsyncFn(),
+    propagated: impl AsyncFn(),
     mut progress: impl FnMut(DataKeyRotation),
 ) -> Result<(), OpenError> {
     let _guard = lock_file(file).await?;
     let (master, vault) = reopen(store, file).await?;
     let save = async || store.replace_secrets(vault.wrap(&master, entropy)).await;
-    // With older keys still there a rotation was cut short after its new key began to seal.
+    // An older key means that a rotation was interrupted after its new key began to encrypt.
     if !vault.has_outdated() {
         vault.stage(entropy);
         save().await?;
         progress(DataKeyRotation::Staged(vault.data_key() + 1));
-        everybody_looked().await;
+        propagated().await;
         vault.activate();
         save().await?;
     }
     progress(DataKeyRotation::Sealing(vault.data_key()));
-    everybody_looked().await;
-    let told = |looked_at, anew| progress(DataKeyRotation::Resealed(looked_at, anew));
-    reseal_all(store, &vault, entropy, told).await.map_err(OpenError::Reseal)?;
-    // The second walk finds nothing, or what an instance sealed that did not look in time.
+    propagated().await;
+    let report = |read, resealed| progress(DataKeyRotation::Resealed(read, resealed));
+    reseal_all(store, &vault, entropy, report).await.map_err(OpenError::Reseal)?;
+    // The second pass finds the rows of an instance that loaded the keys too late, if any.
     while reseal_all(store, &vault, entropy, |_, _| {}).await.map_err(OpenError::Reseal)? > 0 {}
     vault.retire();
     save().await?;
@@ -85,7 +85,7 @@ pub async fn rotate_data_key(
     Ok(())
 }
 
-/// The data keys of a running service, which follow those in the database.
+/// The data keys of a running service, kept equal to those in the database.
 pub struct Keyring {
     store: Store,
     vault: Arc<Vault>,
@@ -94,18 +94,19 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// Follows the keys of this vault, which the master key in this file opened.
+    /// Returns the keyring of a vault that the master key in `file` opened.
     #[must_use]
     pub fn new(store: Store, vault: Arc<Vault>, file: PathBuf) -> Self {
         Self { store, vault, file, seen: Vec::new() }
     }
 
-    /// Takes over the data keys where they have changed since the last look.
+    /// Loads the data keys where they have changed since the last poll.
     ///
     /// # Errors
     ///
-    /// [`OpenError`], as while the master key changes: then the keys stay, and the next look sees.
-    pub async fn look(&mut self) -> Result<(), OpenError> {
+    /// [`OpenError`], for example during a rotation of the master key; the loaded keys stay, and
+    /// the next poll tries again.
+    pub async fn poll(&mut self) -> Result<(), OpenError> {
         let mut secrets = self.store.secrets().await?;
         secrets.sort_by_key(|secret| (secret.kind.name(), secret.id));
         if secrets != self.seen {
@@ -115,12 +116,12 @@ impl Keyring {
         Ok(())
     }
 
-    /// Looks every now and then, for ever.
+    /// Polls every [`DATA_KEY_POLL_PERIOD`].
     pub async fn follow(mut self) {
-        let mut interval = tokio::time::interval(LOOK_EVERY);
+        let mut interval = tokio::time::interval(DATA_KEY_POLL_PERIOD);
         loop {
             interval.tick().await;
-            if let Err(error) = self.look().await {
+            if let Err(error) = self.poll().await {
                 tracing::warn!(%error, "the data keys cannot be read; the known ones stay");
             }
         }

@@ -1,52 +1,60 @@
-//! What the two engines do differently, in one place.
+//! The differences between the two engines, and the locks that follow from them.
 //!
-//! A statement is written once, for both:
+//! A statement is written once, for both engines:
 //!
-//! - Parameters are `$1`, `$2`, …; every whole number is bound as 64 bits ([`statement`] sees to
-//!   it for all but `i32`), and read with [`narrow`](super::rows::narrow), whatever the column's
-//!   width. Digests and numbers of 128 bits are bytes, moments microseconds.
-//! - `sum` of whole numbers is a `numeric` on PostgreSQL: `CAST(sum(credits) AS BIGINT)`. A
-//!   function's whole argument, as of `substr`, is bound as `i32`.
+//! - Parameters are `$1`, `$2`, …. Every whole number is bound as 64 bits, which [`statement`] does
+//!   for all types but `i32`, and is read with [`narrow`](super::rows::narrow), whatever the width
+//!   of its column. Digests and numbers of 128 bits are bytes, times are microseconds.
+//! - `sum` of whole numbers is a `numeric` on PostgreSQL: `CAST(sum(credits) AS BIGINT)`. A whole
+//!   argument of a function, as of `substr`, is bound as `i32`.
 //! - `ON CONFLICT`, `RETURNING`, `FILTER`, common table expressions, row values and
-//!   `LIMIT … OFFSET …` are the same; `ORDER BY` puts NULL first on SQLite and last on PostgreSQL.
-//! - A list is one parameter, a JSON array of whole numbers, looked into with [`elements`].
-//! - What cannot be said alike is said twice, side by side, with [`by_engine`].
+//!   `LIMIT … OFFSET …` are the same. `ORDER BY` puts NULL first on SQLite and last on PostgreSQL.
+//! - A list is one parameter, a JSON array of whole numbers, expanded with [`elements`].
+//! - A statement that differs is written twice, side by side, with [`by_engine`].
 //!
-//! On SQLite a transaction that writes is alone from its first statement. On PostgreSQL others
-//! write meanwhile, and each statement sees what is committed when it starts (`READ COMMITTED`).
-//! So whoever reads and then writes what follows from it does one of these:
+//! On SQLite a transaction that writes excludes all others from its first statement. On PostgreSQL
+//! other transactions write concurrently, and each statement sees what is committed when the
+//! statement starts (`READ COMMITTED`). So a write that depends on an earlier read needs one of
+//! these:
 //!
-//! - a guarded change whose count of rows is looked at: `UPDATE … WHERE id = $1 AND NOT used`;
+//! - a conditional update whose row count is checked: `UPDATE … WHERE id = $1 AND NOT used`;
 //! - [`lock_account`] before the account, its keys or its balance are read;
-//! - a [`AdvisoryLock`], taken by [`Store::write_locked`], where a whole flow must be alone: all that
-//!   happens to one e-mail address, or work that only one instance should do at a time;
-//! - [`unless_taken`](super::rows::unless_taken) where two may write the same unique value.
+//! - an [`AdvisoryLock`], taken by [`Store::write_locked`](super::Store), for a flow that excludes
+//!   itself: everything about one e-mail address, or a task of one instance at a time;
+//! - [`unless_taken`](super::rows::unless_taken) where two writers may insert one unique value.
 //!
-//! Locks are taken in this order, so that nobody waits in a circle: turn, account, guest, the rest.
+//! Locks are taken in this order, which prevents deadlocks: advisory lock, account, guest, the
+//! rest.
 
 use account_core::identity::Email;
 use account_core::vault::Digest;
 use account_core::{AccountId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend};
 
-use super::Store;
 use super::rows::{statement, stored};
-use super::write_transaction::WriteTransaction;
 
-/// What a transaction is alone with, among all that take a turn at it in any instance.
+/// Every advisory lock of PostgreSQL that this program takes. On SQLite the single writer replaces
+/// the locks.
 #[derive(Clone, Copy)]
 pub(super) enum AdvisoryLock<'a> {
-    /// Everything about an address: forms, codes, letters, tries, known clients.
+    /// All rows about an e-mail address: registrations, codes, e-mails, sign-ins, known clients.
     Email(&'a Digest<Email>),
-    /// Taking away what is over.
+    /// The deletion of expired rows, and the partitions of usage rows.
     CleanUp,
     /// The wrapped secrets.
     Secrets,
+    /// The migrations; held by a connection and not by a transaction.
+    Migrations,
+    /// The delivery of e-mails; held by the connection of the one instance that sends them.
+    EmailDelivery,
+    /// The delivery of messages; held by the connection of the one instance that sends them.
+    MessageDelivery,
 }
 
 impl AdvisoryLock<'_> {
-    /// The number of the advisory lock. Two that share one wait for each other in vain, no more.
-    fn key(self) -> i64 {
+    /// Returns the key of the lock. Two e-mail addresses with one key, or an address with the key
+    /// of another lock, only wait for each other.
+    pub(super) fn key(self) -> i64 {
         match self {
             Self::Email(digest) => {
                 let (first, _) = digest.as_bytes().split_at(8);
@@ -54,26 +62,14 @@ impl AdvisoryLock<'_> {
             }
             Self::CleanUp => 1,
             Self::Secrets => 2,
+            Self::Migrations => 3,
+            Self::EmailDelivery => 4,
+            Self::MessageDelivery => 40,
         }
     }
 }
 
-impl Store {
-    /// Begins a transaction that writes, once no other has this turn.
-    pub(super) async fn write_locked(
-        &self,
-        lock: AdvisoryLock<'_>,
-    ) -> Result<WriteTransaction, StoreError> {
-        let change = self.write().await?;
-        if is_postgres(&*change) {
-            let wait = statement("SELECT pg_advisory_xact_lock($1)", [lock.key().into()]);
-            stored(change.execute_raw(wait).await)?;
-        }
-        Ok(change)
-    }
-}
-
-/// Keeps others from changing an account, its keys or its balance until the transaction ends.
+/// Locks an account, its keys and its balance until the end of the transaction.
 pub(super) async fn lock_account(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -85,7 +81,7 @@ pub(super) async fn lock_account(
     Ok(())
 }
 
-/// The one of two statements, or parts of them, that this database takes.
+/// Returns the one of two statements, or of two parts of a statement, for this engine.
 pub(super) fn by_engine<'a>(
     connection: &impl ConnectionTrait,
     sqlite: &'a str,
@@ -94,7 +90,8 @@ pub(super) fn by_engine<'a>(
     if is_postgres(connection) { postgres } else { sqlite }
 }
 
-/// The whole numbers of a JSON array that is bound as `$1`, to stand behind `IN`.
+/// Returns the subquery, for use after `IN`, that lists the whole numbers of the JSON array in
+/// `$1`.
 pub(super) fn elements(connection: &impl ConnectionTrait) -> &'static str {
     by_engine(
         connection,
@@ -103,6 +100,7 @@ pub(super) fn elements(connection: &impl ConnectionTrait) -> &'static str {
     )
 }
 
+/// Whether a connection is one to PostgreSQL.
 pub(super) fn is_postgres(connection: &impl ConnectionTrait) -> bool {
     connection.get_database_backend() == DbBackend::Postgres
 }

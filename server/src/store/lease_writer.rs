@@ -1,58 +1,42 @@
-//! The lease writers: each leases whatever is asked of it at once, and waits for nothing itself.
+//! The lease writer, which leases calls from the database in batches.
 
 use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
 use account_core::{CallerId, StoreError};
-use tokio::sync::{mpsc, oneshot};
 
+use super::batch_writer::{BatchBackend, BatchWriter, partition_of};
+use super::handle::Store;
 use super::leases::LARGEST_BATCH;
-use super::{Store, writer_of};
 
-/// While one waits for a commit the other works.
-const WRITERS: usize = 2;
-/// How many asks may wait for one writer; more wait before its queue.
-const WAITING: usize = 4_096;
+/// The number of tasks: while one waits for a commit, the other works.
+const TASKS: usize = 2;
+/// The number of requests that may wait for one task. Further requests wait before the queue.
+const CAPACITY: usize = 4_096;
 
-type Answer = oneshot::Sender<Result<Lease, StoreError>>;
-type Queue = mpsc::Sender<((CallerId, Ask), Answer)>;
-
-/// A handle to the tasks that lease. Who asks while another lease is written, as all do after a
-/// start, is taken together with the others: each by itself would wait for a connection and a commit
-/// of its own. A caller always comes to the same writer; an idle one leases at once.
+/// A handle to the tasks that lease. Requests that arrive together, as after a start, share a
+/// connection and a commit. All requests of a caller go to one task.
 pub struct LeaseWriter {
     store: Store,
-    queues: [Queue; WRITERS],
+    writer: BatchWriter<(CallerId, Ask), Lease>,
 }
 
 impl LeaseWriter {
-    /// Starts the writers. They end with the handle.
+    /// Starts the tasks, which end with the handle.
     #[must_use]
     pub fn start(store: &Store) -> Self {
-        let queue = |_| {
-            let (sender, receiver) = mpsc::channel(WAITING);
-            tokio::spawn(write(store.clone(), receiver));
-            sender
-        };
-        Self { store: store.clone(), queues: std::array::from_fn(queue) }
+        let backends = vec![LeaseBatches(store.clone()); TASKS];
+        Self { store: store.clone(), writer: BatchWriter::start("lease", backends, CAPACITY) }
     }
 
-    /// Where they lease.
+    /// Returns the store that holds the leases.
     #[must_use]
     pub const fn store(&self) -> &Store {
         &self.store
-    }
-
-    /// The queue of the writer that a caller always comes to.
-    fn queue(&self, caller: CallerId) -> &Queue {
-        &self.queues[writer_of(caller, WRITERS)]
     }
 }
 
 impl LeaseStore for LeaseWriter {
     async fn lease(&self, caller: CallerId, ask: Ask) -> Result<Lease, StoreError> {
-        let closed = || StoreError::new("the lease writer is closed");
-        let (answer, leased) = oneshot::channel();
-        self.queue(caller).send(((caller, ask), answer)).await.map_err(|_| closed())?;
-        leased.await.map_err(|_| closed())?
+        self.writer.submit(partition_of(caller), (caller, ask)).await
     }
 
     async fn give_back(&self, caller: CallerId, unused: ReturnedCalls) -> Result<(), StoreError> {
@@ -64,15 +48,20 @@ impl LeaseStore for LeaseWriter {
     }
 }
 
-async fn write(store: Store, mut queue: mpsc::Receiver<((CallerId, Ask), Answer)>) {
-    let mut waiting = Vec::with_capacity(LARGEST_BATCH);
-    while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
-        // Nobody would use what is leased for who is gone.
-        waiting.retain(|(_, answer)| !answer.is_closed());
-        let (asks, answers): (Vec<(CallerId, Ask)>, Vec<Answer>) = waiting.drain(..).unzip();
-        for (answer, lease) in answers.into_iter().zip(store.lease_all(&asks).await) {
-            let _ = answer.send(lease);
-        }
+/// The batches of one task.
+#[derive(Clone)]
+struct LeaseBatches(Store);
+
+impl BatchBackend for LeaseBatches {
+    type Job = (CallerId, Ask);
+    type Answer = Lease;
+
+    const LARGEST_BATCH: usize = LARGEST_BATCH;
+    /// No caller would use the leased calls.
+    const SKIPS_ABANDONED: bool = true;
+
+    async fn write(&mut self, asks: Vec<(CallerId, Ask)>) -> Vec<Result<Lease, StoreError>> {
+        self.0.lease_all(&asks).await
     }
 }
 
@@ -141,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_text_that_is_none_of_ours_fails_its_caller_alone_and_stays() {
+    async fn a_malformed_text_fails_its_caller_alone_and_stays() {
         let Some((writer, _database)) = writer().await else { return };
         let store = writer.store();
         let bad = "INSERT INTO shared_limit VALUES (false, 7, 'something else', 0)";
@@ -156,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_many_did_not_use_is_given_back_and_makes_no_row() {
+    async fn unused_calls_of_many_callers_are_returned_and_create_no_row() {
         let Some((writer, _database)) = writer().await else { return };
         let (store, known) = (writer.store(), (0..600).map(account));
         let leases = all(known.clone().map(|caller| writer.lease(caller, ask(1_000)))).await;
@@ -175,12 +164,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_leased_for_who_no_longer_waits() {
+    async fn nothing_is_leased_for_a_caller_that_no_longer_waits() {
         let Some((writer, _database)) = writer().await else { return };
-        let (answer, gone) = oneshot::channel();
-        drop(gone);
-        let left = ((account(2), ask(100)), answer);
-        writer.queue(account(2)).send(left).await.expect("the writer is there");
+        let abandoned = (account(2), ask(100));
+        assert!(writer.writer.enqueue(partition_of(account(2)), abandoned).is_ok());
         writer.lease(account(4), ask(100)).await.expect("the store answers");
         let untouched = writer.shared(account(2)).await.expect("the store answers");
         assert_eq!(untouched, SharedWindow::default());

@@ -1,4 +1,4 @@
-//! The limits that instances share: a row for each caller, changed by one at a time.
+//! Leases in the database: one row per caller, changed by one instance at a time.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) mod postgres_leases;
 
 use postgres_leases::{Changed, Changes, change_all};
 
-/// How many callers a statement changes at once, so that none waits for long.
+/// The largest number of callers that one statement changes, so that the statement stays short.
 pub(super) const LARGEST_BATCH: usize = 256;
 
 const READ: &str = "SELECT shared FROM shared_limit WHERE is_guest = $1 AND caller_id = $2";
@@ -24,20 +24,20 @@ const LEASE: &str = "INSERT INTO shared_limit (is_guest, caller_id, shared, leas
     DO UPDATE SET shared = excluded.shared, leased_at = excluded.leased_at";
 const GIVE_BACK: &str =
     "UPDATE shared_limit SET shared = $3 WHERE is_guest = $1 AND caller_id = $2";
-/// Looks at the whole table: at one short row for each caller of the last day.
+/// Scans the whole table, which has one short row for each caller of the last day.
 const FORGET: &str = "DELETE FROM shared_limit WHERE leased_at < $1";
-/// Where others lock many rows at once, it waits for none of them: who leases is not forgotten.
+/// Skips locked rows: a caller that leases at this moment is not expired.
 const FORGET_ON_POSTGRES: &str = "DELETE FROM shared_limit WHERE (is_guest, caller_id) IN \
     (SELECT is_guest, caller_id FROM shared_limit WHERE leased_at < $1 FOR UPDATE SKIP LOCKED)";
-/// An account's calls of each minute.
+/// Counts an account's calls of each minute.
 const CALLS_OF_ACCOUNT: &str = "SELECT created_at / $3 AS minute, count(*) AS calls FROM usage \
     WHERE account_id = $1 AND created_at >= $2 AND status <> 429 GROUP BY created_at / $3";
-/// The same on SQLite, where calls are sorted by account in a table of their own.
+/// Counts the same on SQLite, where `call_by_account` is the index by account.
 const CALLS_OF_ACCOUNT_ON_SQLITE: &str = "SELECT mine.created_at / $3 AS minute, \
     count(*) AS calls FROM call_by_account AS mine JOIN usage ON usage.id = mine.call_id \
     WHERE mine.account_id = $1 AND mine.created_at >= $2 AND status <> 429 \
     GROUP BY mine.created_at / $3";
-/// A guest's calls of each minute.
+/// Counts a guest's calls of each minute.
 const CALLS_OF_GUEST: &str = "SELECT created_at / $3 AS minute, count(*) AS calls FROM usage \
     WHERE guest_id = $1 AND created_at >= $2 AND status <> 429 GROUP BY created_at / $3";
 
@@ -56,8 +56,9 @@ impl LeaseStore for Store {
 }
 
 impl Store {
-    /// Applies [`SharedWindow::lease`] for each ask, in order; a caller may ask more than once. On
-    /// PostgreSQL two statements do it for all of them, unless other instances come between.
+    /// Applies [`SharedWindow::lease`] for each request, in order; a caller may occur more than
+    /// once. On PostgreSQL two statements serve all requests, and more where other instances
+    /// interfere.
     pub(super) async fn lease_all(
         &self,
         asks: &[(CallerId, Ask)],
@@ -65,7 +66,7 @@ impl Store {
         if !is_postgres(&self.writer) {
             let mut leases = Vec::with_capacity(asks.len());
             for (caller, ask) in asks {
-                leases.push(self.lease_alone(*caller, ask).await);
+                leases.push(self.lease_on_sqlite(*caller, ask).await);
             }
             return leases;
         }
@@ -77,18 +78,18 @@ impl Store {
         in_order(asks, change_all(pool, open).await)
     }
 
-    /// Applies [`SharedWindow::give_back`] for each of these.
+    /// Applies [`SharedWindow::give_back`] for each caller.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where one of them could not be given back, though others may have been.
+    /// [`StoreError`] where the calls of one caller could not be returned; others may have been.
     pub async fn give_back_all(
         &self,
         unused: &[(CallerId, ReturnedCalls)],
     ) -> Result<(), StoreError> {
         if !is_postgres(&self.writer) {
             for (caller, unused) in unused {
-                self.give_back_alone(*caller, *unused).await?;
+                self.give_back_on_sqlite(*caller, *unused).await?;
             }
             return Ok(());
         }
@@ -104,8 +105,8 @@ impl Store {
         Ok(())
     }
 
-    /// On SQLite, where a transaction that writes is alone.
-    async fn lease_alone(&self, caller: CallerId, ask: &Ask) -> Result<Lease, StoreError> {
+    /// Leases on SQLite, where a write transaction excludes all others.
+    async fn lease_on_sqlite(&self, caller: CallerId, ask: &Ask) -> Result<Lease, StoreError> {
         let change = self.write().await?;
         let mut shared = read(&*change, caller).await?.unwrap_or_default();
         let lease = shared.lease(ask);
@@ -116,8 +117,8 @@ impl Store {
         Ok(lease)
     }
 
-    /// On SQLite.
-    async fn give_back_alone(
+    /// Returns calls on SQLite.
+    async fn give_back_on_sqlite(
         &self,
         caller: CallerId,
         unused: ReturnedCalls,
@@ -131,7 +132,7 @@ impl Store {
         stored(change.commit().await)
     }
 
-    /// Forgets callers of whom nothing was leased since.
+    /// Deletes the rows of callers without a lease since `since`.
     ///
     /// # Errors
     ///
@@ -143,8 +144,7 @@ impl Store {
         stored(change.commit().await)
     }
 
-    /// Counts the calls of one caller that were written down since a moment, but for those that a
-    /// limit refused.
+    /// Counts the usage rows of one caller since `since`, without the calls that a limit refused.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Store {
     ) -> Result<Vec<MinuteCount>, StoreError> {
         let (query, id) = match caller {
             CallerId::Account(account) => {
-                self.sort_calls().await?;
+                self.index_calls().await?;
                 let query = by_engine(&self.readers, CALLS_OF_ACCOUNT_ON_SQLITE, CALLS_OF_ACCOUNT);
                 (query, account.0)
             }
@@ -179,7 +179,7 @@ fn key(caller: CallerId) -> [Value; 2] {
     }
 }
 
-/// What is shared of a caller who has a row.
+/// Reads the row of a caller.
 async fn read(
     connection: &impl ConnectionTrait,
     caller: CallerId,
@@ -189,7 +189,7 @@ async fn read(
     row.map(parse).transpose()
 }
 
-/// What became of each ask.
+/// Returns the result of each request, in order.
 fn in_order(asks: &[(CallerId, Ask)], changed: Changed) -> Vec<Result<Lease, StoreError>> {
     let mut leases: BTreeMap<CallerId, _> =
         changed.into_iter().map(|(caller, leases)| (caller, leases.map(Vec::into_iter))).collect();
@@ -213,9 +213,9 @@ mod tests {
     use super::super::testing::on_each_engine;
     use super::*;
 
-    on_each_engine!(a_caller_is_forgotten_when_nothing_was_leased_since);
+    on_each_engine!(a_row_without_a_recent_lease_is_deleted);
 
-    async fn a_caller_is_forgotten_when_nothing_was_leased_since(store: Store, _address: String) {
+    async fn a_row_without_a_recent_lease_is_deleted(store: Store, _address: String) {
         let (ada, now) = (CallerId::Account(AccountId(1)), FixedClock::default().now());
         let ask = Ask { allowance: Allowance::hourly(10), now, unused: None };
         store.lease(ada, ask).await.expect("the store answers");

@@ -1,9 +1,8 @@
-//! The ledger: debits in batches, grants, and the proof that it all adds up.
+//! The ledger: debits in batches, grants, and the audit that compares balances with the ledger.
 //!
 //! A batch is settled in one transaction, whatever its size: by prepared statements on SQLite, by
-//! one statement over arrays on PostgreSQL. [`credits::decide`](account_core::credits::decide) says who pays.
-
-use std::collections::BTreeMap;
+//! one statement over arrays on PostgreSQL. [`credits::decide`](account_core::credits::decide)
+//! decides which calls are paid.
 
 use account_core::credits::TransactionKind;
 use account_core::{
@@ -12,41 +11,19 @@ use account_core::{
 };
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, TransactionTrait};
 
-use super::Store;
 use super::engine::is_postgres;
+use super::handle::Store;
 use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
 
 mod backend;
+mod batch;
 pub(super) mod postgres_ledger;
 pub(super) mod sqlite_ledger;
 
 pub(super) use backend::LedgerBackend;
+pub(super) use batch::MICROSECONDS_A_DAY;
 
-pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
-
-/// The day since 1970 of a moment in microseconds.
-const fn day(at: i64) -> i64 {
-    at.div_euclid(MICROSECONDS_A_DAY)
-}
-
-/// Account, day, endpoint and method of calls.
-type TallyKey<'a> = (i64, i64, &'a str, &'a str);
-
-/// The calls of accounts, summed: how many, credits, and milliseconds.
-fn tallies<'a>(calls: impl Iterator<Item = &'a Entry>) -> BTreeMap<TallyKey<'a>, (u64, u64, u64)> {
-    let mut tallies = BTreeMap::new();
-    for Entry { caller, cost, usage, .. } in calls {
-        let CallerId::Account(AccountId(account)) = *caller else { continue };
-        let day = day(usage.at.timestamp_micros());
-        let key = (account, day, usage.endpoint.as_ref(), usage.method.as_ref());
-        let (requests, credits, time) = tallies.entry(key).or_insert((0, 0, 0));
-        *requests += 1;
-        *credits += u64::from(*cost);
-        *time += u64::from(usage.response_time_ms);
-    }
-    tallies
-}
 
 impl Ledger for Store {
     async fn settle(&self, batch: Vec<Entry>) -> Result<Vec<Settlement>, StoreError> {
@@ -89,14 +66,15 @@ impl Ledger for Store {
         if !is_postgres(&self.readers) {
             return audit(&self.readers).await;
         }
-        // It looks at everything, and takes as long as that takes.
+        // The audit reads every row and may take longer than the pool's statement timeout.
         let look = stored(self.readers.begin().await)?;
         stored(look.execute_unprepared("SET LOCAL statement_timeout = 0").await)?;
         audit(&look).await
     }
 }
 
-/// One statement each, so that each sees one state of the books however long it takes.
+/// Compares balances and usage rows with the ledger, by one statement each, so that each comparison
+/// sees one state of the data however long it takes.
 async fn audit(connection: &impl ConnectionTrait) -> Result<Audit, StoreError> {
     let count = statement("SELECT count(*) AS accounts FROM account", []);
     let row = stored(connection.query_one_raw(count).await)?;
@@ -106,8 +84,8 @@ async fn audit(connection: &impl ConnectionTrait) -> Result<Audit, StoreError> {
     Ok(Audit { accounts, faults })
 }
 
-/// Adds to a balance and books why; nothing where nothing is granted.
-pub(super) async fn book_grant(
+/// Adds credits to a balance and a row to the ledger; does nothing for zero credits.
+pub(super) async fn record_grant(
     change: &DatabaseTransaction,
     account: AccountId,
     kind: TransactionKind,
@@ -121,14 +99,15 @@ pub(super) async fn book_grant(
                WHERE id = $1";
     let values = [account.0.into(), amount(credits)];
     stored(change.execute_raw(statement(add, values)).await)?;
-    let book = "INSERT INTO ledger (account_id, kind, credits, balance_after, created_at, updated_at) \
+    let record = "INSERT INTO ledger (account_id, kind, credits, balance_after, created_at, updated_at) \
                 SELECT id, $2, $3, credit_balance, $4, $4 FROM account WHERE id = $1";
     let values = [account.0.into(), kind.name().into(), amount(credits), time(now)];
-    stored(change.execute_raw(statement(book, values)).await)?;
+    stored(change.execute_raw(statement(record, values)).await)?;
     Ok(())
 }
 
-/// Of an account that was deleted nothing may be left in the books.
+/// Compares each balance with the sum of its ledger rows; the rows of a deleted account must sum to
+/// zero.
 async fn wrong_balances(connection: &impl ConnectionTrait) -> Result<Vec<AuditFault>, StoreError> {
     let query = "WITH booked AS \
                  (SELECT account_id, CAST(sum(credits) AS BIGINT) AS credits FROM ledger \
@@ -143,8 +122,8 @@ async fn wrong_balances(connection: &impl ConnectionTrait) -> Result<Vec<AuditFa
     rows.iter().map(|row| fault(row, FaultKind::Balance)).collect()
 }
 
-/// Compares day by day from the first that is retained as a whole. Usage rows of a deleted account
-/// are nobody's, so its days are not compared.
+/// Compares the ledger with the usage rows for each day since the first fully retained day. Usage
+/// rows of a deleted account are anonymous, so its days are not compared.
 async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<AuditFault>, StoreError> {
     let query = "WITH retained AS (SELECT value AS day FROM sequence WHERE name = 'usage_since') \
                  SELECT account_id AS id, day, CAST(-sum(booked) AS BIGINT) AS expected, \
@@ -154,7 +133,7 @@ async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<AuditFault
                   UNION ALL \
                   SELECT account_id, created_at / $1, 0, credits FROM usage \
                   WHERE account_id IS NOT NULL AND credits > 0 \
-                  AND created_at >= (SELECT day FROM retained) * $1) AS books \
+                  AND created_at >= (SELECT day FROM retained) * $1) AS days \
                  WHERE EXISTS (SELECT 1 FROM account WHERE id = account_id) \
                  GROUP BY account_id, day HAVING sum(booked) + sum(used) <> 0 ORDER BY id, day";
     let query = statement(query, [MICROSECONDS_A_DAY.into()]);

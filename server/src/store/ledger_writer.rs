@@ -1,150 +1,115 @@
-//! The ledger writers: each settles whatever waits for it at once, and waits for nothing itself.
+//! The ledger writer, which settles calls in batches.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use account_core::{CallerId, Entry, Settlement, StoreError};
+use account_core::{Entry, Settlement, StoreError};
 use prometheus::Histogram;
-use tokio::runtime::Handle;
-use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
+use super::batch_writer::{BatchBackend, BatchWriter, EnqueueError, partition_of};
+use super::handle::Store;
 use super::ledger::LedgerBackend;
-use super::{Store, writer_of};
 use crate::failpoint;
 
-/// How many calls may wait, for all writers together; more are refused at once.
-const WAITING: usize = 8_192;
-/// How many are settled at once, so that a transaction stays short.
+/// The number of calls that may wait, in all queues together. Further calls are refused at once.
+const CAPACITY: usize = 8_192;
+/// The largest number of calls in one transaction.
 const LARGEST_BATCH: usize = 512;
 
-type Answer = oneshot::Sender<Result<Settlement, StoreError>>;
-type Queue = mpsc::Sender<(Entry, Answer)>;
-
-/// A handle to the tasks that debit: one on SQLite, a few on PostgreSQL, where a caller always
-/// comes to the same one. While one commits a batch, its next one gathers; an idle writer settles a
-/// single call at once.
+/// A handle to the tasks that debit callers: one task on SQLite, two on PostgreSQL. All calls of a
+/// caller go to one task.
 #[derive(Clone)]
 pub struct LedgerWriter {
-    /// None once it is closed.
-    queues: Arc<Mutex<Vec<Queue>>>,
-    tasks: Arc<tokio::sync::Mutex<Vec<JoinHandle<()>>>>,
+    writer: Arc<BatchWriter<Entry, Settlement>>,
+    /// Free calls that a full queue refused since the last log line.
     lost: Arc<AtomicU64>,
 }
 
 impl LedgerWriter {
-    /// Starts the writers, which tell `batches` how many calls they settle at once. They end with
+    /// Starts the tasks, which report the sizes of their batches to `batches`. The tasks end with
     /// [`close`](Self::close) or with the last handle.
     #[must_use]
     pub fn start(store: &Store, batches: &Histogram) -> Self {
-        let backends = LedgerBackend::of(store);
-        let room = WAITING / backends.len();
         let lost = Arc::new(AtomicU64::new(0));
-        let (queues, tasks) = backends
+        let backends: Vec<LedgerBatches> = LedgerBackend::all(store)
             .into_iter()
-            .map(|backend| {
-                let (sender, receiver) = mpsc::channel(room);
-                let is_apart = backend.keeps_its_thread();
-                let task = write(backend, receiver, batches.clone(), lost.clone());
-                let task = if is_apart {
-                    tokio::task::spawn_blocking(|| Handle::current().block_on(task))
-                } else {
-                    tokio::spawn(task)
-                };
-                (sender, task)
-            })
-            .unzip();
-        Self {
-            queues: Arc::new(Mutex::new(queues)),
-            tasks: Arc::new(tokio::sync::Mutex::new(tasks)),
-            lost,
-        }
+            .map(|backend| LedgerBatches { backend, sizes: batches.clone(), lost: lost.clone() })
+            .collect();
+        let capacity = CAPACITY / backends.len();
+        Self { writer: Arc::new(BatchWriter::start("ledger", backends, capacity)), lost }
     }
 
-    /// Settles a call: durable once answered. A caller that stops waiting may have been charged.
+    /// Settles a call; the debit is durable once this returns. A caller that stops waiting may have
+    /// been charged.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where too many calls wait already or the writers were closed, and then
-    /// nothing was charged; or where the store fails. A store that was lost while it wrote and does
-    /// not come back in time leaves open whether the call was charged.
+    /// [`StoreError`] where too many calls wait already or the writer was closed, and then nothing
+    /// was charged; or where the store fails. A store that was lost during the write and does not
+    /// come back in time leaves open whether the call was charged.
     pub async fn settle(&self, entry: Entry) -> Result<Settlement, StoreError> {
-        let closed = || StoreError::new("the ledger is closed");
-        let queue = self.queue(entry.caller).ok_or_else(closed)?;
-        let (answer, settled) = oneshot::channel();
-        queue.try_send((entry, answer)).map_err(|error| match error {
-            TrySendError::Full(_) => StoreError::new("too many calls wait for the ledger"),
-            TrySendError::Closed(_) => closed(),
-        })?;
-        settled.await.map_err(|_| closed())?
+        self.writer.try_submit(partition_of(entry.caller), entry).await
     }
 
-    /// How many calls wait.
+    /// Returns the number of waiting calls.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum()
+        self.writer.waiting()
     }
 
-    /// Whether no writer takes another call.
+    /// Whether every queue is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.waiting() >= WAITING
+        self.waiting() >= CAPACITY
     }
 
-    /// Writes a call down that nobody waits for, because it costs nothing. Where too many calls
-    /// wait it is not written down, and the log counts it.
+    /// Records a free call, for whose settlement nothing waits. A full queue drops the record, and
+    /// the log counts the dropped records.
     pub fn record(&self, entry: Entry) {
-        let Some(queue) = self.queue(entry.caller) else {
-            tracing::error!("a call came after the ledger was closed and was not written down");
-            return;
-        };
-        let (nobody, _) = oneshot::channel();
-        if queue.try_send((entry, nobody)).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// The queue of the writer that a caller always comes to.
-    fn queue(&self, caller: CallerId) -> Option<Queue> {
-        // A panic of another holder leaves the queues as they were.
-        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
-        if queues.is_empty() { None } else { Some(queues[writer_of(caller, queues.len())].clone()) }
-    }
-
-    /// Settles what waits and ends the writers. Later calls are refused.
-    pub async fn close(&self) {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        for task in self.tasks.lock().await.drain(..) {
-            if task.await.is_err() {
-                tracing::error!("a ledger writer panicked");
+        match self.writer.enqueue(partition_of(entry.caller), entry) {
+            Ok(()) => {}
+            Err(EnqueueError::Full) => {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(EnqueueError::Closed) => {
+                tracing::error!("a call came after the ledger was closed and was not recorded");
             }
         }
     }
+
+    /// Settles the waiting calls and ends the tasks. Later calls are refused.
+    pub async fn close(&self) {
+        self.writer.close().await;
+    }
 }
 
-async fn write(
-    mut backend: LedgerBackend,
-    mut queue: mpsc::Receiver<(Entry, Answer)>,
-    batches: Histogram,
+/// The batches of one task.
+struct LedgerBatches {
+    backend: LedgerBackend,
+    sizes: Histogram,
     lost: Arc<AtomicU64>,
-) {
-    let mut waiting = Vec::with_capacity(LARGEST_BATCH);
-    while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
-        let (entries, answers): (Vec<Entry>, Vec<Answer>) = waiting.drain(..).unzip();
-        batches.observe(entries.len() as f64);
+}
+
+impl BatchBackend for LedgerBatches {
+    type Job = Entry;
+    type Answer = Settlement;
+
+    const LARGEST_BATCH: usize = LARGEST_BATCH;
+
+    fn blocks_thread(&self) -> bool {
+        self.backend.blocks_thread()
+    }
+
+    async fn write(&mut self, entries: Vec<Entry>) -> Vec<Result<Settlement, StoreError>> {
+        self.sizes.observe(entries.len() as f64);
         failpoint::hit("ledger_taken");
-        let settled = backend.settle(&entries).await;
+        let settled = self.backend.settle(&entries).await;
         failpoint::hit("ledger_committed");
-        for (answer, settlement) in answers.into_iter().zip(settled) {
-            // Whoever asked may be gone; what was settled stays.
-            let _ = answer.send(settlement);
-        }
-        let calls = lost.swap(0, Ordering::Relaxed);
+        let calls = self.lost.swap(0, Ordering::Relaxed);
         if calls > 0 {
-            tracing::error!(calls, "the ledger's queue was full: free calls are not written down");
+            tracing::error!(calls, "the ledger's queue was full: free calls were not recorded");
         }
+        settled
     }
 }
 
@@ -152,7 +117,7 @@ async fn write(
 mod tests {
     use account_core::testing::{CheapHasher, FixedClock, SeededEntropy, all};
     use account_core::{
-        AccountId, Accounts, Email, Ledger, NewAccount, Tier, Timestamp, Username, Vault,
+        AccountId, Accounts, CallerId, Email, Ledger, NewAccount, Tier, Timestamp, Username, Vault,
     };
 
     use account_core::accounts::AccountStore;
@@ -161,7 +126,7 @@ mod tests {
     use crate::store::testing::{call, on_each_engine};
 
     on_each_engine!(
-        a_full_queue_refuses_at_once_and_charges_nobody,
+        a_full_queue_refuses_at_once_without_a_charge,
         many_callers_of_one_account_get_exactly_its_credits,
         a_request_id_is_charged_once_and_harms_no_neighbour,
         closing_settles_what_waits_and_refuses_what_comes_later,
@@ -225,10 +190,10 @@ mod tests {
         assert!(store.audit().await.expect("ok").holds());
     }
 
-    async fn a_full_queue_refuses_at_once_and_charges_nobody(store: Store, _address: String) {
+    async fn a_full_queue_refuses_at_once_without_a_charge(store: Store, _address: String) {
         let (ada, now) = account(&store, 100_000).await;
         let writer = LedgerWriter::start(&store, &batches());
-        let calls = (0..3 * WAITING as u128).map(|id| writer.settle(entry(ada, id, now)));
+        let calls = (0..3 * CAPACITY as u128).map(|id| writer.settle(entry(ada, id, now)));
         let results = all(calls).await;
         let charged = charged(&results);
         assert!(charged < results.len(), "the queue has an end");

@@ -1,11 +1,11 @@
-//! The master key's file: made on the first start, for its owner's eyes only, and changed while
-//! the service runs.
+//! The file of the master key: created on the first start, readable by its owner alone, and
+//! replaced by a rotation beside running services.
 //!
-//! A rotation wraps the same secrets under a new key: the key is written to a file beside the old
-//! one, then the database changes in one step, then the file takes the old one's place. Wherever
-//! that is cut short, one of the two files opens the database: before the database's step the old
-//! one, after it the new one, which the next start or rotation puts in its place. A service that
-//! runs meanwhile keeps its secrets, which are the same.
+//! A rotation wraps the same secrets under a new key. The new key is written to a file beside the
+//! old one, one transaction replaces the wrapped secrets, and a rename replaces the old file. After
+//! an interruption one of the two files opens the database: the old one before the transaction, the
+//! new one after it, and the next start or rotation completes the rename. A running service keeps
+//! its secrets, which do not change.
 
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -17,18 +17,19 @@ use account_core::vault::{VaultError, VaultStore, WrappedSecret};
 use account_core::{Entropy, MasterKey, Vault};
 use zeroize::Zeroizing;
 
-use super::{OpenError, Store};
+use super::handle::Store;
+use super::open_error::OpenError;
 
-/// How far a rotation has come.
+/// The progress of a rotation of the master key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
     /// The old key opens the database.
     Opened,
     /// The new key is in a file beside the old one.
     KeyWritten,
-    /// So many secrets are wrapped under the new key, all in one step.
+    /// The number of secrets that one transaction has wrapped under the new key.
     SecretsWrapped(usize),
-    /// The new key's file is in the old one's place.
+    /// The file of the new key has replaced the old one.
     KeyInPlace,
 }
 
@@ -47,9 +48,9 @@ impl fmt::Display for Rotation {
 
 /// Opens the secrets of a database with the master key in this file.
 ///
-/// On the first start both are made: the file, readable by its owner alone, and the secrets. The
-/// file is written first, so that a crash in between leaves a key without secrets, which the next
-/// start takes up, and never secrets without a key. A rotation that was cut short is finished.
+/// The first start creates both: the file, readable by its owner alone, and the secrets. The file
+/// is written first, so that a crash leaves a key without secrets, which the next start uses, and
+/// never secrets without a key. An interrupted rotation is completed.
 ///
 /// # Errors
 ///
@@ -64,12 +65,12 @@ pub async fn vault(store: &Store, file: &Path, entropy: &dyn Entropy) -> Result<
     };
     if secrets.is_empty() {
         let rows = Vault::create(entropy).wrap(&master, entropy);
-        // Another process may have been faster; what is stored counts.
+        // Another process may have stored its secrets first, so the stored ones are read.
         store.save_secrets(rows).await?;
         secrets = store.secrets().await?;
     }
     match Vault::open(&master, &secrets) {
-        // A rotation may be on its way, or was cut short: its end is waited for and looked at.
+        // A rotation is running or was interrupted: after its end the keys are read again.
         Err(VaultError::WrongMasterKey) => {
             let _guard = lock_file(file).await?;
             Ok(reopen(store, file).await?.1)
@@ -78,13 +79,13 @@ pub async fn vault(store: &Store, file: &Path, entropy: &dyn Entropy) -> Result<
     }
 }
 
-/// Wraps all secrets of a database under a new master key and puts it into the old one's place,
-/// beside a running service. Rotations at the same time take turns.
+/// Wraps all secrets of a database under a new master key and replaces the key file, beside running
+/// services. Concurrent rotations run one after the other.
 ///
 /// # Errors
 ///
-/// [`OpenError`] as [`vault`]; the old key or the new one opens the database in any case, and the
-/// next start finds out which.
+/// [`OpenError`] as [`vault`]; either the old key or the new one opens the database, and the next
+/// start uses the one that does.
 pub async fn rotate_master_key(
     store: &Store,
     file: &Path,
@@ -99,21 +100,21 @@ pub async fn rotate_master_key(
     let count = rows.len();
     store.replace_secrets(rows).await?;
     progress(Rotation::SecretsWrapped(count));
-    // What was read back decides: no key is thrown away before another opens the database.
+    // The old key is replaced only after the new key has opened the stored secrets.
     Vault::open(&master, &store.secrets().await?).map_err(|cause| misfit(file, cause))?;
     put_in_place(file)?;
     progress(Rotation::KeyInPlace);
     Ok(())
 }
 
-/// Draws a new key, writes it beside the old one and wraps the secrets under it.
+/// Generates a new key, writes the key beside the old one and wraps the secrets under the new key.
 fn prepare(
     vault: &Vault,
     file: &Path,
     entropy: &dyn Entropy,
 ) -> Result<(MasterKey, Vec<WrappedSecret>), OpenError> {
     let next = next_to(file);
-    // What an earlier rotation left before its database's step opens nothing.
+    // A key file that a rotation left before its transaction opens nothing.
     match std::fs::remove_file(&next) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => {
             return Err(OpenError::file(&next, cause));
@@ -125,24 +126,25 @@ fn prepare(
     Ok((master, rows))
 }
 
-/// Opens the database with the key in its place, or else with one that a rotation left beside it.
+/// Opens the database with the key file, or else with the file that a rotation left beside it and
+/// that then replaces the key file.
 pub(super) async fn reopen(store: &Store, file: &Path) -> Result<(MasterKey, Vault), OpenError> {
     let secrets = store.secrets().await?;
     let (master, vault, is_next) = open_with_either(file, &secrets)?;
     if is_next {
         put_in_place(file)?;
-        tracing::info!("a rotation of the master key was cut short and is finished now");
+        tracing::info!("an interrupted rotation of the master key is completed");
     }
     Ok((master, vault))
 }
 
-/// Opens these secrets with the key in its place, or with one that a rotation of this moment has
-/// beside it, and leaves both where they are.
+/// Opens these secrets with the key file, or with the file that a running rotation has beside it,
+/// and moves neither.
 pub(super) fn open_now(file: &Path, secrets: &[WrappedSecret]) -> Result<Vault, OpenError> {
     open_with_either(file, secrets).map(|(_, vault, _)| vault)
 }
 
-/// Opens these secrets with either key; tells whether it was the one that waits for its place.
+/// Opens these secrets with either key file; the last value is true for the new key.
 fn open_with_either(
     file: &Path,
     secrets: &[WrappedSecret],
@@ -164,14 +166,14 @@ fn misfit(file: &Path, cause: VaultError) -> OpenError {
     OpenError::Vault { path: file.display().to_string(), cause }
 }
 
-/// Where a new key waits for the database's step.
+/// Returns the path of the new key's file during a rotation.
 fn next_to(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".next");
     PathBuf::from(name)
 }
 
-/// Puts the new key's file into the old one's place, durably.
+/// Replaces the old key file by the new one, durably.
 fn put_in_place(file: &Path) -> Result<(), OpenError> {
     let moved = std::fs::rename(next_to(file), file).and_then(|()| sync_folder(file));
     moved.map_err(|cause| OpenError::file(file, cause))
@@ -181,13 +183,13 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes names in the file's folder durable, as far as the system can.
+/// Flushes the folder of a file, so that a creation or rename is durable.
 fn sync_folder(file: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(folder_of(file))?.sync_all() } else { Ok(()) }
 }
 
-/// Waits for its turn among the processes that rotate the key in this file; it lasts until the
-/// handle is dropped, or the process ends.
+/// Takes the lock among the processes that rotate the key in this file. The lock is released when
+/// the handle is dropped or the process ends.
 pub(super) async fn lock_file(file: &Path) -> Result<File, OpenError> {
     const PAUSE: Duration = Duration::from_millis(50);
     let folder = folder_of(file);
@@ -449,7 +451,7 @@ mod tests {
         let served = std::cell::Cell::new(0);
         // A moment in which an instance looks, and in which it is asked.
         let everybody_looked = async || {
-            keyring.lock().await.look().await.expect("the keys open");
+            keyring.lock().await.poll().await.expect("the keys open");
             let before = served.get();
             while served.get() == before {
                 tokio::task::yield_now().await;

@@ -1,4 +1,7 @@
-//! The schema, as dated steps that are never edited after their release.
+//! The schema, as dated migrations that are never edited after their release.
+//!
+//! A migration adds tables or columns and removes none that a running release still uses, because
+//! several instances of two releases may serve during an update.
 
 #![allow(
     elided_lifetimes_in_paths,
@@ -9,62 +12,50 @@ use account_core::StoreError;
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 use sea_orm_migration::prelude::*;
 
+use super::backup;
 use super::engine::is_postgres;
+use super::open_error::OpenError;
 use super::rows::{column, statement, stored};
-use super::{Migrate, OpenError, backup};
 
-mod m20261120_000001_secrets;
-mod m20261120_000002_accounts;
-mod m20261120_000003_sign_in;
-mod m20261120_000004_ledger;
-mod m20261120_000005_activity;
-mod m20261120_000020_guest_calls;
-mod m20261120_000021_shared_limits;
-mod m20261120_000030_kept_answers;
-mod m20261120_000040_guest_counts;
-mod m20261120_000050_oauth;
-mod m20261120_000060_results;
-mod m20261120_000070_notifications;
-mod m20261120_000071_identity;
-mod m20261121_000080_calls_by_account;
+mod m20261122_000001_first_schema;
 #[cfg(feature = "failpoints")]
 mod next_schema;
 
+/// The treatment of a database whose schema is older than this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Migrate {
+    /// Applies the missing migrations.
+    Run,
+    /// Refuses to open the database.
+    Refuse,
+}
+
+/// The list of all migrations, in the order of their application.
 struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        let released: Vec<Box<dyn MigrationTrait>> = vec![
-            Box::new(m20261120_000001_secrets::Migration),
-            Box::new(m20261120_000002_accounts::Migration),
-            Box::new(m20261120_000003_sign_in::Migration),
-            Box::new(m20261120_000004_ledger::Migration),
-            Box::new(m20261120_000005_activity::Migration),
-            Box::new(m20261120_000020_guest_calls::Migration),
-            Box::new(m20261120_000021_shared_limits::Migration),
-            Box::new(m20261120_000030_kept_answers::Migration),
-            Box::new(m20261120_000040_guest_counts::Migration),
-            Box::new(m20261120_000050_oauth::Migration),
-            Box::new(m20261120_000060_results::Migration),
-            Box::new(m20261120_000070_notifications::Migration),
-            Box::new(m20261120_000071_identity::Migration),
-            Box::new(m20261121_000080_calls_by_account::Migration),
-        ];
+        let released: Vec<Box<dyn MigrationTrait>> =
+            vec![Box::new(m20261122_000001_first_schema::Migration)];
         #[cfg(feature = "failpoints")]
-        let released = released.into_iter().chain(next_schema::asked_for()).collect();
+        let released = released.into_iter().chain(next_schema::requested()).collect();
         released
     }
 }
 
-/// Runs what is missing, or says why not.
+/// Applies the missing migrations, or reports why the schema stays as it is.
+///
+/// On SQLite a database with an older schema is copied first.
 pub(super) async fn bring_up_to_date(
     database: &DatabaseConnection,
     migrate: Migrate,
 ) -> Result<(), OpenError> {
     let known: Vec<String> =
         Migrator::migrations().iter().map(|step| step.name().to_owned()).collect();
-    let applied = applied(database).await?;
+    let recorded = recorded(database).await?;
+    let is_new = recorded.is_none();
+    let applied = recorded.unwrap_or_default();
     if let Some(unknown) = applied.iter().find(|name| !known.contains(name)) {
         return Err(OpenError::NewerSchema(unknown.clone()));
     }
@@ -73,7 +64,7 @@ pub(super) async fn bring_up_to_date(
         (None, _) => Ok(()),
         (Some(missing), Migrate::Refuse) => Err(OpenError::OlderSchema(missing)),
         (Some(missing), Migrate::Run) => {
-            if !is_postgres(database) && !applied.is_empty() {
+            if !is_postgres(database) && !is_new {
                 backup::copy_before(database, &missing).await?;
             }
             Ok(stored(Migrator::up(database, None).await)?)
@@ -81,22 +72,24 @@ pub(super) async fn bring_up_to_date(
     }
 }
 
-/// The first step that the database lacks.
+/// Returns the first migration that the database lacks.
 pub(super) async fn missing(database: &DatabaseConnection) -> Result<Option<String>, StoreError> {
-    let applied = applied(database).await?;
+    let applied = recorded(database).await?.unwrap_or_default();
     let known = Migrator::migrations();
     let mut names = known.iter().map(|step| step.name());
     Ok(names.find(|name| !applied.iter().any(|applied| applied == name)).map(str::to_owned))
 }
 
-async fn applied(database: &DatabaseConnection) -> Result<Vec<String>, StoreError> {
+/// Returns the names of the applied migrations; `None` for a new database, which has no table of
+/// migrations.
+async fn recorded(database: &DatabaseConnection) -> Result<Option<Vec<String>>, StoreError> {
     let manager = SchemaManager::new(database);
     if !stored(manager.has_table("seaql_migrations").await)? {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let names = statement("SELECT version FROM seaql_migrations ORDER BY version", []);
     let rows = stored(database.query_all_raw(names).await)?;
-    rows.iter().map(|row| column(row, "version")).collect()
+    rows.iter().map(|row| column(row, "version")).collect::<Result<_, _>>().map(Some)
 }
 
 #[cfg(test)]
@@ -107,10 +100,11 @@ mod tests {
 
     use super::*;
     use crate::store::engine::by_engine;
+    use crate::store::open::POOL;
     use crate::store::testing::{address_in, open_again};
-    use crate::store::{POOL, postgres, sqlite};
+    use crate::store::{postgres, sqlite};
 
-    /// Every table, column, index and constraint.
+    /// Lists every table, column, index and constraint.
     async fn schema(database: &DatabaseConnection) -> Vec<String> {
         let of_sqlite = "SELECT coalesce(sql, name) AS sql FROM sqlite_master \
                          WHERE tbl_name NOT IN ('seaql_migrations', 'sqlite_sequence') ORDER BY sql";

@@ -200,7 +200,7 @@ impl PreferenceStore for Store {
         }
         insert_message(&change, message).await?;
         stored(change.commit().await)?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(true)
     }
 }
@@ -232,7 +232,7 @@ impl BroadcastStore for Store {
         let values = [id.into(), in_app.into(), email.into(), messaging.into(), is_done.into()];
         stored(change.execute_raw(statement(insert, values)).await)?;
         stored(change.commit().await)?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         // Forms are few, and have an index of their own.
         let count = "SELECT (SELECT count(*) FROM account) - \
                      (SELECT count(*) FROM account WHERE verified_at IS NULL) AS recipients";
@@ -283,7 +283,7 @@ impl BroadcastStore for Store {
         }
         insert_messages(&change, messages).await?;
         stored(change.commit().await)?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(())
     }
 }

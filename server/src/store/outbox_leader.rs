@@ -1,25 +1,21 @@
-//! Which of several instances sends the letters.
+//! The election of the one instance that delivers the messages of a channel.
 
 use account_core::StoreError;
 use account_core::outbox::Channel;
 use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::{self, Connection, Postgres};
 
-use super::Store;
-use super::engine::is_postgres;
+use super::engine::{AdvisoryLock, is_postgres};
+use super::handle::Store;
 
-/// The advisory lock of whoever sends letters.
-const LETTERS: i64 = 4;
-/// The advisory lock of whoever sends messages.
-const MESSAGES: i64 = 40;
-
-/// The right to send what waits in a lane, which one process at a time has: two would send each letter twice. It
-/// ends with this, or with its connection, so that another instance goes on where one has died.
+/// The right to deliver the waiting messages of a channel. One process at a time has the right,
+/// because two would deliver each message twice. The right ends with this value or with its
+/// connection, so that another instance continues after a crash.
 pub struct OutboxLeader(Option<PoolConnection<Postgres>>);
 
 impl Store {
-    /// Takes the right to send what waits in a lane; `None` where another instance has it. SQLite has one
-    /// service, which always has it.
+    /// Takes the right to deliver the messages of a channel; `None` where another instance has the
+    /// right. On SQLite there is one service, which always gets the right.
     ///
     /// # Errors
     ///
@@ -34,22 +30,22 @@ impl Store {
         let pool = self.writer.get_postgres_connection_pool();
         let mut connection = pool.acquire().await.map_err(StoreError::new)?;
         let lock = match channel {
-            Channel::Mail => LETTERS,
-            Channel::Messaging => MESSAGES,
+            Channel::Mail => AdvisoryLock::EmailDelivery,
+            Channel::Messaging => AdvisoryLock::MessageDelivery,
         };
-        let take = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(lock);
+        let take = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(lock.key());
         let is_taken: bool = take.fetch_one(&mut *connection).await.map_err(StoreError::new)?;
         if !is_taken {
             return Ok(None);
         }
-        // Back in the pool it would hold the lock for nobody.
+        // A connection that returned to the pool would hold the lock forever.
         connection.close_on_drop();
         Ok(Some(OutboxLeader(Some(connection))))
     }
 }
 
 impl OutboxLeader {
-    /// Whether the right is still there.
+    /// Whether this process still has the right.
     pub async fn holds(&mut self) -> bool {
         match &mut self.0 {
             Some(connection) => connection.ping().await.is_ok(),
@@ -65,7 +61,7 @@ mod tests {
     use crate::store::testing::{open_again, postgres};
 
     #[tokio::test]
-    async fn one_instance_sends_letters_and_another_goes_on_when_it_ends() {
+    async fn one_instance_delivers_and_another_continues_when_it_ends() {
         let Some((first, home)) = postgres().await else { return };
         let second = open_again(&home.address()).await;
         let mut leader =

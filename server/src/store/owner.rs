@@ -81,7 +81,7 @@ impl OwnerStore for Store {
         notify(&change, account, &switched, notice.created_at).await?;
         insert_message(&change, notice).await?;
         stored(change.commit().await)?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(true)
     }
 
@@ -138,7 +138,7 @@ impl OwnerStore for Store {
         }
         insert_message(&change, deletion.notice).await?;
         self.commit_revised(change).await?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(true)
     }
 }

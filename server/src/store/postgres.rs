@@ -1,4 +1,4 @@
-//! What is PostgreSQL's alone: connections, and the turn that migrations take.
+//! The connections to PostgreSQL, and the lock of the migrations.
 
 use std::time::Duration;
 
@@ -7,27 +7,26 @@ use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sea_orm::sqlx::{ConnectOptions as _, Connection as _};
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
+use super::engine::AdvisoryLock;
 use super::rows::{statement, stored};
 
-/// How long a request waits for a connection before the store counts as gone.
+/// The longest wait of a request for a connection; after it the store counts as unavailable.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A connection that rested this long is asked whether it still answers.
-const RESTED: Duration = Duration::from_secs(1);
-/// The advisory lock under which one instance at a time brings the schema up to date.
-const MIGRATIONS: i64 = 3;
+/// The idle time after which a connection is tested before its use.
+const TEST_AFTER: Duration = Duration::from_secs(1);
 
-/// Whether an address is one of PostgreSQL.
+/// Whether an address names a PostgreSQL database.
 pub(super) fn is_address(address: &str) -> bool {
     ["postgres:", "postgresql:"].iter().any(|scheme| address.starts_with(scheme))
 }
 
-/// Opens a pool of so many connections.
+/// Opens a pool of at most `connections` connections.
 pub(super) async fn connect(
     address: &str,
     connections: u32,
 ) -> Result<DatabaseConnection, StoreError> {
-    // In memory or on flash a row found by an index costs little more than the next of its table. A
-    // statement or a lock that takes this long is stuck, and would take its connection along.
+    // In memory or on flash, a random page costs little more than a sequential one. A statement or
+    // a lock that exceeds its timeout is stuck and would block its connection.
     let settings = [
         ("random_page_cost", "1.1"),
         ("statement_timeout", "30s"),
@@ -38,10 +37,11 @@ pub(super) async fn connect(
     pool(options, connections).await
 }
 
-/// A connection that has the migrations' turn until it is closed; it may work as long as it takes.
+/// Opens a connection that holds [`AdvisoryLock::Migrations`] until it is closed, without a timeout
+/// of statements.
 pub(super) async fn connect_to_migrate(address: &str) -> Result<DatabaseConnection, StoreError> {
     let connection = pool(parse(address)?, 1).await?;
-    let wait = statement("SELECT pg_advisory_lock($1)", [MIGRATIONS.into()]);
+    let wait = statement("SELECT pg_advisory_lock($1)", [AdvisoryLock::Migrations.key().into()]);
     stored(connection.execute_raw(wait).await)?;
     Ok(connection)
 }
@@ -59,15 +59,17 @@ async fn pool(
         .max_connections(connections)
         .min_connections(1)
         .acquire_timeout(PATIENCE)
-        // Whoever closes idle or old connections for sqlx 0.9 may count to 2⁶⁴ and keep a core for
-        // good (its issue 3645), so nobody does.
+        // The task of sqlx 0.9 that closes idle or old connections may loop 2⁶⁴ times and occupy a
+        // core (sqlx issue 3645), so both limits are off.
         .idle_timeout(None)
         .max_lifetime(None)
-        // Asking before each use costs a fifth of the throughput; after a rest it costs nothing
-        // that matters, and finds what a restart of the server broke.
+        // A test before each use costs a fifth of the throughput. A test after an idle second costs
+        // little and finds the connections that a restart of the server broke.
         .test_before_acquire(false)
         .before_acquire(|connection, state| {
-            Box::pin(async move { Ok(state.idle_for < RESTED || connection.ping().await.is_ok()) })
+            Box::pin(
+                async move { Ok(state.idle_for < TEST_AFTER || connection.ping().await.is_ok()) },
+            )
         })
         .connect_with(options);
     Ok(DatabaseConnection::from(pool.await.map_err(StoreError::new)?))

@@ -1,4 +1,4 @@
-//! How each engine goes about each statement: along an index, never over a whole table.
+//! The query plans of both engines: every statement uses an index and scans no table.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,14 +20,14 @@ use super::testing::{postgres, sqlite};
 use super::{Store, usage_index};
 
 thread_local! {
-    /// Every statement that this thread has made, with the values it was last made with.
+    /// Every statement of this thread, with its latest values.
     pub(super) static SEEN: RefCell<BTreeMap<String, Option<Values>>> =
         const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Statements that look at everything, on purpose: the audit, the count of a broadcast's recipients,
-/// the few wrapped secrets, and the shared limits that count no longer.
-const WHOLE: [&str; 7] = [
+/// Statements that scan a table on purpose: the audit, the count of a broadcast's recipients, the
+/// few wrapped secrets, and the expired shared limits.
+const FULL_SCANS: [&str; 7] = [
     "DELETE FROM shared_limit",
     "AS recipients",
     "SELECT count(*) AS accounts FROM account",
@@ -37,8 +37,8 @@ const WHOLE: [&str; 7] = [
     "seaql_migrations",
 ];
 
-/// Runs checks that together make every statement, each on an empty store.
-async fn live_a_whole_life<Home>(empty: impl AsyncFn() -> (Store, Home)) {
+/// Runs checks that together execute every statement, each on an empty store.
+async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
     macro_rules! run {
         ($($check:path),+ $(,)?) => {
             $({
@@ -94,7 +94,7 @@ async fn live_a_whole_life<Home>(empty: impl AsyncFn() -> (Store, Home)) {
     }
 }
 
-/// The statements that were made and that are to go along an index.
+/// Returns the executed statements that must use an index.
 fn statements() -> Vec<(String, Option<Values>)> {
     let seen = SEEN.with_borrow(Clone::clone);
     assert!(seen.len() > 90, "only {} statements", seen.len());
@@ -103,20 +103,20 @@ fn statements() -> Vec<(String, Option<Values>)> {
         let names_columns = !sql.contains("SELECT *") && !sql.contains(".*");
         assert!(names_columns, "{sql} takes whatever columns there are");
     }
-    let is_whole = |sql: &str| WHOLE.iter().any(|whole| sql.contains(whole));
+    let is_whole = |sql: &str| FULL_SCANS.iter().any(|whole| sql.contains(whole));
     seen.into_iter().filter(|(sql, _)| !is_whole(sql)).collect()
 }
 
 #[tokio::test]
-async fn no_statement_goes_over_a_whole_table() {
-    live_a_whole_life(async || sqlite().await.expect("always there")).await;
+async fn no_statement_scans_a_whole_table() {
+    run_every_statement(async || sqlite().await.expect("always there")).await;
     let (store, _folder) = sqlite().await.expect("always there");
     let mut faults = Vec::new();
-    let in_books =
+    let of_ledger =
         [&ledger_on_sqlite::STATEMENTS[..], &usage_index::STATEMENTS, &[FILL_ANSWER, BALANCE]]
             .concat();
-    let in_books = in_books.into_iter().map(str::to_owned);
-    for sql in statements().into_iter().map(|(sql, _)| sql).chain(in_books) {
+    let of_ledger = of_ledger.into_iter().map(str::to_owned);
+    for sql in statements().into_iter().map(|(sql, _)| sql).chain(of_ledger) {
         let explain = statement(&format!("EXPLAIN QUERY PLAN {sql}"), []);
         let rows = store.writer.query_all_raw(explain).await.expect(&sql);
         let steps: Vec<String> =
@@ -184,7 +184,7 @@ async fn every_statement_has_an_index_to_go_along_on_postgres() {
     if postgres().await.is_none() {
         return;
     }
-    live_a_whole_life(async || postgres().await.expect("it was there")).await;
+    run_every_statement(async || postgres().await.expect("it was there")).await;
     let (store, _database) = postgres().await.expect("it was there");
     let look = store.readers.begin().await.expect("the store answers");
     look.execute_unprepared(FILL).await.expect("made-up rows");
@@ -225,26 +225,27 @@ async fn every_statement_has_an_index_to_go_along_on_postgres() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Statements over arrays, which are not made by [`statement`], and what the arrays are of.
+/// Statements over arrays, which do not go through [`statement`], with the types of the arrays.
 const ARRAYS: [(&str, &[&str]); 3] = [
     (leases_on_postgres::READ_ALL, &["boolean", "bigint"]),
     (leases_on_postgres::REPLACE_ALL, &["boolean", "bigint", "text", "text", "bigint"]),
-    (leases_on_postgres::MAKE_ALL, &["boolean", "bigint", "text", "bigint"]),
+    (leases_on_postgres::INSERT_ALL, &["boolean", "bigint", "text", "bigint"]),
 ];
 
-/// Indexes that hold nothing but what is looked for, in order, and so are no whole table.
+/// Partial indexes that contain exactly the requested rows, so that a full scan of them is
+/// intended.
 const NARROW: [&str; 4] =
     ["broadcast_waiting", "departed_pkey", "letter_due", "notification_broadcast"];
 
-/// The clean-up of forms takes a batch by their own index, which it may go along twice.
+/// The clean-up of registrations, which may scan its own index twice.
 const CLEAN_UP_OF_FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN";
 
-/// Whether PostgreSQL plans it: what sets, locks or announces has no plan.
+/// Whether PostgreSQL plans a statement; settings, locks and notifications have no plan.
 fn is_planned(sql: &str) -> bool {
     ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].iter().any(|start| sql.starts_with(start))
 }
 
-/// Steps that read a whole table, or an index from end to end.
+/// Returns the steps that read a whole table or a whole index.
 fn whole_scans(plan: &[String]) -> impl Iterator<Item = &str> {
     let is_whole = |(at, step): &(usize, &String)| {
         let is_of_index = step.contains("Index Scan") || step.contains("Index Only Scan");

@@ -44,7 +44,7 @@ impl RecoveryStore for Store {
         know(&change, &reset.known).await?;
         insert_message(&change, reset.notice).await?;
         self.commit_revised(change).await?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(true)
     }
 }

@@ -15,7 +15,7 @@ use super::clients::know;
 use super::codes::{replace_challenge, use_up};
 use super::engine::AdvisoryLock;
 use super::keys::insert_key;
-use super::ledger::book_grant;
+use super::ledger::record_grant;
 use super::notifications::notify;
 use super::outbox::{insert_message, may_send};
 use super::rows::{column, malformed, statement, stored, time, unless_taken};
@@ -45,7 +45,7 @@ impl RegistrationStore for Store {
             replace_challenge(&change, &Challenge { account: None, ..form.challenge }).await?;
             insert_message(&change, form.message_if_known).await?;
             stored(change.commit().await)?;
-            self.messages.notify_one();
+            self.outbox_notify.notify_one();
             return Ok(Registered::Known);
         }
         discard_forms(&change, &form.username, &form.email).await?;
@@ -68,7 +68,7 @@ impl RegistrationStore for Store {
         replace_challenge(&change, &form.challenge).await?;
         insert_message(&change, form.message).await?;
         stored(change.commit().await)?;
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(Registered::Saved)
     }
 
@@ -97,7 +97,7 @@ impl RegistrationStore for Store {
         if stored(change.execute_raw(verify).await)?.rows_affected() == 0 {
             return Ok(false);
         }
-        book_grant(&change, account, TransactionKind::SignupGrant, credits, at).await?;
+        record_grant(&change, account, TransactionKind::SignupGrant, credits, at).await?;
         notify(&change, account, &Notice::Welcome, at).await?;
         insert_key(&change, account, key, at).await?;
         insert_session(&change, &session).await?;

@@ -1,100 +1,79 @@
-//! The writer of results that no charge carries with it, as large ones and refusals: whatever waits
-//! goes into one transaction, and nothing waits for more.
+//! The result writer, which stores in batches the results that no debit carries: large results and
+//! errors.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use account_core::accounts::ResultStore;
 use account_core::{StoreError, StoredResult};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
-use super::Store;
+use super::batch_writer::{BatchBackend, BatchWriter};
+use super::handle::Store;
 
-/// How many results may wait; more wait before the queue.
-const WAITING: usize = 1_024;
-/// How many are written at once. Each may hold megabytes.
+/// The number of results that may wait. Further results wait before the queue.
+const CAPACITY: usize = 1_024;
+/// The largest number of results in one transaction; each may hold megabytes.
 const LARGEST_BATCH: usize = 128;
 
-type Answer = oneshot::Sender<Result<(), StoreError>>;
-type Queue = mpsc::Sender<(StoredResult, Answer)>;
-
-/// A handle to the one task that writes results.
+/// A handle to the one task that stores results.
 #[derive(Clone)]
-pub struct ResultWriter {
-    queue: Arc<Mutex<Option<Queue>>>,
-    task: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
-}
+pub struct ResultWriter(Arc<BatchWriter<StoredResult, ()>>);
 
 impl ResultWriter {
-    /// Starts the writer. It ends with [`close`](Self::close) or with its last handle.
+    /// Starts the task, which ends with [`close`](Self::close) or with the last handle.
     #[must_use]
     pub fn start(store: Store) -> Self {
-        let (sender, receiver) = mpsc::channel(WAITING);
-        let task = tokio::spawn(write(store, receiver));
-        Self {
-            queue: Arc::new(Mutex::new(Some(sender))),
-            task: Arc::new(tokio::sync::Mutex::new(Some(task))),
-        }
+        Self(Arc::new(BatchWriter::start("result", vec![ResultBatches(store)], CAPACITY)))
     }
 
-    /// Keeps a result: every instance reads it once this has answered.
+    /// Stores a result; every instance can read the result once this returns.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where the store fails or the writer was closed; it is not kept then.
+    /// [`StoreError`] where the store fails or the writer was closed; the result is not stored
+    /// then.
     pub async fn keep(&self, result: StoredResult) -> Result<(), StoreError> {
-        let closed = || StoreError::new("the results are closed");
-        // A panic of another holder leaves the option as it was.
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (answer, kept) = oneshot::channel();
-        queue.ok_or_else(closed)?.send((result, answer)).await.map_err(|_| closed())?;
-        kept.await.map_err(|_| closed())?
+        self.0.submit(0, result).await
     }
 
-    /// Writes what waits and ends the writer. Later results are refused.
+    /// Stores the waiting results and ends the task. Later results are refused.
     pub async fn close(&self) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(task) = self.task.lock().await.take()
-            && task.await.is_err()
-        {
-            tracing::error!("the writer of results panicked");
-        }
+        self.0.close().await;
     }
 }
 
-async fn write(store: Store, mut queue: mpsc::Receiver<(StoredResult, Answer)>) {
-    let mut waiting = Vec::with_capacity(LARGEST_BATCH);
-    while queue.recv_many(&mut waiting, LARGEST_BATCH).await > 0 {
-        let (results, answers): (Vec<StoredResult>, Vec<Answer>) = waiting.drain(..).unzip();
+struct ResultBatches(Store);
+
+impl BatchBackend for ResultBatches {
+    type Job = StoredResult;
+    type Answer = ();
+
+    const LARGEST_BATCH: usize = LARGEST_BATCH;
+
+    async fn write(&mut self, results: Vec<StoredResult>) -> Vec<Result<(), StoreError>> {
         if let [_] = results[..] {
-            answer_all(answers, store.keep_results(results).await);
-            continue;
+            return vec![self.0.keep_results(results).await];
         }
-        match store.keep_results(results.clone()).await {
-            Ok(()) => answer_all(answers, Ok(())),
-            Err(error) => keep_singly(&store, results, answers, &error).await,
+        match self.0.keep_results(results.clone()).await {
+            Ok(()) => results.iter().map(|_| Ok(())).collect(),
+            Err(error) => self.write_singly(results, &error).await,
         }
     }
 }
 
-/// Whoever asked may be gone; what was kept stays.
-fn answer_all(answers: Vec<Answer>, outcome: Result<(), StoreError>) {
-    let mut outcome = Some(outcome);
-    for answer in answers {
-        let _ = answer.send(outcome.take().unwrap_or(Ok(())));
-    }
-}
-
-/// Lets no result be lost for another's fault. A batch that failed left nothing behind.
-async fn keep_singly(
-    store: &Store,
-    results: Vec<StoredResult>,
-    answers: Vec<Answer>,
-    error: &StoreError,
-) {
-    tracing::warn!(%error, results = results.len(), "a batch failed; its results are tried singly");
-    for (result, answer) in results.into_iter().zip(answers) {
-        let _ = answer.send(store.keep_results(vec![result]).await);
+impl ResultBatches {
+    /// Stores each result of a failed batch alone, so that one faulty result fails no other. The
+    /// failed transaction left nothing behind.
+    async fn write_singly(
+        &self,
+        results: Vec<StoredResult>,
+        error: &StoreError,
+    ) -> Vec<Result<(), StoreError>> {
+        tracing::warn!(%error, results = results.len(), "a batch failed; its results are tried singly");
+        let mut stored = Vec::with_capacity(results.len());
+        for result in results {
+            stored.push(self.0.keep_results(vec![result]).await);
+        }
+        stored
     }
 }
 

@@ -1,24 +1,24 @@
-//! What PostgreSQL announces: that the revision has moved.
+//! The notifications by which PostgreSQL announces a new revision.
 
 use account_core::StoreError;
 use sea_orm::sqlx::postgres::PgListener;
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
-use super::Store;
 use super::engine::is_postgres;
+use super::handle::Store;
 use super::rows::{statement, stored};
 
 const CHANNEL: &str = "quant_revision";
 
-/// The announcements of a database, heard on a connection of their own.
+/// A listener for the notifications of a database, on a connection of its own.
 pub struct RevisionListener(PgListener);
 
 impl Store {
-    /// Listens to the database's announcements; SQLite makes none.
+    /// Starts a listener; `None` on SQLite, which has no notifications.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where there is no connection to listen on.
+    /// [`StoreError`] where no connection can be opened.
     pub async fn revision_listener(&self) -> Result<Option<RevisionListener>, StoreError> {
         if !is_postgres(&self.readers) {
             return Ok(None);
@@ -31,11 +31,11 @@ impl Store {
 }
 
 impl RevisionListener {
-    /// Waits for the next announcement. One that is dropped while it waits misses none.
+    /// Waits for the next notification. A cancelled wait loses no notification.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where the connection is lost, and with it perhaps an announcement.
+    /// [`StoreError`] where the connection is lost; notifications may be lost with it.
     pub async fn next(&mut self) -> Result<(), StoreError> {
         match self.0.try_recv().await.map_err(StoreError::new)? {
             Some(_) => Ok(()),
@@ -44,7 +44,7 @@ impl RevisionListener {
     }
 }
 
-/// Announces what a transaction changes, once it is committed.
+/// Sends a notification when the transaction commits; does nothing on SQLite.
 pub(super) async fn announce(change: &DatabaseTransaction) -> Result<(), StoreError> {
     if is_postgres(change) {
         let announce = statement("SELECT pg_notify($1, '')", [CHANNEL.into()]);

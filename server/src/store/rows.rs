@@ -1,4 +1,4 @@
-//! Between rows and words: statements, columns, and the few types that are stored as others.
+//! Statements, columns, and the conversion of types that are stored as others.
 
 use std::net::IpAddr;
 
@@ -6,8 +6,8 @@ use account_core::vault::Digest;
 use account_core::{StoreError, Tier, Timestamp};
 use sea_orm::{DbBackend, DbErr, ExecResult, QueryResult, SqlErr, Statement, TryGetable, Value};
 
-/// A statement with its parameters, in order, for either engine: what a statement says of its own
-/// counts only where it is printed.
+/// Returns a statement with its parameters, for either engine: the engine recorded in a statement
+/// matters only where the statement is printed.
 pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
     let statement = Statement::from_sql_and_values(DbBackend::Sqlite, sql, values);
     #[cfg(test)]
@@ -16,13 +16,13 @@ pub(super) fn statement(sql: &str, values: impl IntoIterator<Item = Value>) -> S
     statement
 }
 
-/// What the database says, as the rules know it.
+/// Converts an error of the database into the error of `account-core`.
 pub(super) fn stored<T>(result: Result<T, DbErr>) -> Result<T, StoreError> {
     result.map_err(StoreError::new)
 }
 
-/// Whether a change went through; `false` where a value that must be one row's alone is another's
-/// already, after which the transaction can only be given up.
+/// Whether a change succeeded; `false` where a unique value is taken, after which the transaction
+/// can only be rolled back.
 pub(super) fn unless_taken(result: Result<ExecResult, DbErr>) -> Result<bool, StoreError> {
     match result {
         Ok(_) => Ok(true),

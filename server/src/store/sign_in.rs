@@ -84,7 +84,7 @@ impl SignInStore for Store {
         }
         stored(change.commit().await)?;
         // At worst there was no letter, and the worker looks in vain.
-        self.messages.notify_one();
+        self.outbox_notify.notify_one();
         Ok(limit_status)
     }
 

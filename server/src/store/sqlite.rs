@@ -1,4 +1,4 @@
-//! What is SQLite's alone: addresses, connections, how a writing transaction begins.
+//! The addresses and connections of SQLite, and the start of its write transactions.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,13 +9,14 @@ use sea_orm::{
     TransactionOptions, TransactionTrait,
 };
 
-use super::OpenError;
+use super::open_error::OpenError;
 
+/// The number of connections that read.
 const READERS: u32 = 4;
-/// How long one process waits for another's transaction.
-pub(super) const BUSY: Duration = Duration::from_secs(10);
-/// How every connection is set. The log is brought into the file by `log`, or else with the last
-/// connection that closes.
+/// The longest wait for the transaction of another process.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The settings of every connection. The module `wal_checkpoint` makes the checkpoints; the last
+/// connection makes a final one when it closes.
 pub(super) const PRAGMAS: [(&str, &str); 5] = [
     ("journal_mode", "WAL"),
     ("wal_autocheckpoint", "0"),
@@ -37,8 +38,8 @@ pub(super) async fn connect(
     Ok((writer, readers))
 }
 
-/// Begins a transaction with the write lock: a transaction that reads first and asks for the lock
-/// later would fail where another process wrote in between.
+/// Begins a transaction that takes SQLite's write lock at once. A transaction that reads first and
+/// takes the lock later fails where another process has written in between.
 pub(super) async fn begin_writing(
     writer: &DatabaseConnection,
 ) -> Result<DatabaseTransaction, StoreError> {
@@ -58,17 +59,18 @@ async fn connection(path: &Path, connections: u32) -> Result<DatabaseConnection,
         .test_before_acquire(false)
         .sqlx_logging(false)
         .map_sqlx_sqlite_opts(move |options| {
-            let options = options.filename(&path).create_if_missing(true).busy_timeout(BUSY);
+            let options =
+                options.filename(&path).create_if_missing(true).busy_timeout(BUSY_TIMEOUT);
             PRAGMAS.into_iter().fold(options, |options, (name, value)| options.pragma(name, value))
         });
     Database::connect(options).await.map_err(StoreError::new)
 }
 
-/// The file that an address names.
+/// Returns the file that an address names.
 fn path(address: &str) -> Result<PathBuf, OpenError> {
-    // The address of a server may hold a password: only its kind is told.
-    let kind = address.split(':').next().unwrap_or_default();
-    let unknown = || OpenError::UnknownEngine(kind.to_owned());
+    // The address of a server may hold a password, so the error names only the scheme.
+    let scheme = address.split(':').next().unwrap_or_default();
+    let unknown = || OpenError::UnknownEngine(scheme.to_owned());
     let path = match address.strip_prefix("sqlite:") {
         Some(rest) => rest.strip_prefix("//").unwrap_or(rest),
         None if address.contains("://") => return Err(unknown()),

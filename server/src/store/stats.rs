@@ -1,34 +1,35 @@
-//! What the store tells the operator about itself.
+//! Statistics of the store for the operator.
 
 use account_core::StoreError;
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
 use super::engine::is_postgres;
+use super::handle::Store;
+use super::migration;
 use super::rows::{narrow, statement, stored};
-use super::{Store, migration};
 
-/// Letters that are not sent yet.
+/// The messages that wait for delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxLoad {
-    /// All of them.
+    /// The number of waiting messages.
     pub waiting: u32,
-    /// Those whose delivery has failed at least once.
+    /// The number of waiting messages whose delivery has failed at least once.
     pub failed: u32,
 }
 
-/// Connections to the database.
+/// The connections of one pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// What they are for.
+    /// The use of the pool: `all`, `writer` or `readers`.
     pub name: &'static str,
-    /// Open ones.
+    /// The number of open connections.
     pub open: u32,
-    /// Those of them that wait for work.
+    /// The number of open connections that are not in use.
     pub idle: u32,
 }
 
 impl Store {
-    /// Counts the letters that wait.
+    /// Counts the messages that wait for delivery.
     ///
     /// # Errors
     ///
@@ -42,16 +43,16 @@ impl Store {
         })
     }
 
-    /// Whether the database answers, with every migration that this program knows.
+    /// Whether every migration of this program is applied.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where it does not answer.
+    /// [`StoreError`] where the database does not answer.
     pub async fn is_up_to_date(&self) -> Result<bool, StoreError> {
         Ok(migration::missing(&self.readers).await?.is_none())
     }
 
-    /// The connections there are.
+    /// Returns the state of each pool of connections.
     #[must_use]
     pub fn pools(&self) -> Vec<Pool> {
         if is_postgres(&self.writer) {

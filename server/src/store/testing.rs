@@ -1,15 +1,17 @@
-//! Empty stores of the tests' own, on each engine.
+//! Empty stores for tests, on each engine.
 
 use account_core::{CallerId, Entry, Timestamp, Usage};
 use quant_test_services::Postgres;
 use tempfile::TempDir;
 
-use super::{Migrate, Store, open_pooled};
+use super::handle::Store;
+use super::migration::Migrate;
+use super::open::open_pooled;
 
-/// Connections of a test: most do one thing at a time.
+/// The number of connections of a test.
 const POOL: u32 = 8;
 
-/// Makes a test on each engine of functions that take an empty store and its address.
+/// Defines a test on each engine for each function that takes an empty store and its address.
 macro_rules! on_each_engine {
     ($($check:ident),+ $(,)?) => {
         mod on_sqlite {
@@ -33,13 +35,13 @@ macro_rules! on_each_engine {
 
 pub(crate) use on_each_engine;
 
-/// An empty store in a folder, which goes with the handle.
+/// Returns an empty store in a folder that is removed with the handle.
 pub(crate) async fn sqlite() -> Option<(Store, TempDir)> {
     let folder = tempfile::tempdir().expect("a folder");
     Some((open_again(&address_in(&folder)).await, folder))
 }
 
-/// An empty store in a database, which goes with the handle; `None` where there is no PostgreSQL.
+/// Returns an empty store in a database that is removed with the handle; `None` without PostgreSQL.
 pub(crate) async fn postgres() -> Option<(Store, Postgres)> {
     let database = Postgres::prepared(async |address: String| {
         open_again(&address).await.close().await;
@@ -48,7 +50,7 @@ pub(crate) async fn postgres() -> Option<(Store, Postgres)> {
     Some((open_again(&database.address()).await, database))
 }
 
-/// Opens a store once more, as another process does.
+/// Opens a store again, as another process does.
 pub(crate) async fn open_again(address: &str) -> Store {
     open_pooled(address, POOL, Migrate::Run).await.expect("a database")
 }
@@ -57,7 +59,7 @@ pub(crate) fn address_in(folder: &TempDir) -> String {
     folder.path().join("test.sqlite").display().to_string()
 }
 
-/// A call that was answered within a millisecond.
+/// Returns a call that took a millisecond.
 pub(crate) fn call(caller: CallerId, cost: u32, request_id: u128, at: Timestamp) -> Entry {
     let usage = Usage {
         request_id,

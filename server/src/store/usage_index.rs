@@ -1,13 +1,12 @@
-//! The calls of each account, in order of time, on SQLite: an index that follows the calls.
+//! The index of SQLite's usage rows by account and time, maintained after the calls.
 //!
-//! An index that every call keeps in order would make it write a page of its account's own, which
-//! alone costs as much as all that calls of a batch share. So calls are sorted a little later, many
-//! of an account at once, in small steps with pauses between them; and whoever reads what is sorted
-//! has the rest sorted first, without pauses. `calls_sorted` in `sequence` is the last call up to which
-//! everything is sorted: what a crash leaves half done is sorted again.
+//! An index updated by every call would write one page for each account of a batch, and a page
+//! costs as much as all that the calls of a batch share. So a background task adds the rows of many
+//! calls of an account at once, in small steps with pauses between them. A query that reads the
+//! index first adds the missing rows, without pauses. `calls_sorted` in `sequence` is the last
+//! usage row that the index covers; a pass that a crash interrupted is repeated.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use account_core::{AccountId, StoreError};
@@ -15,123 +14,104 @@ use rusqlite::{Connection, Transaction};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 use serde_json::json;
 
-use super::Store;
+use super::handle::Store;
 use super::ledger::sqlite_ledger::SqliteLedger;
 use super::rows::{column, malformed, statement, stored};
 
-/// How often calls are sorted: the more there are of an account, the fewer pages each costs.
-const EVERY: Duration = Duration::from_secs(4);
-/// Between two steps, while nobody waits for the last.
+mod index_lock;
+
+pub(super) use index_lock::IndexLock;
+
+/// The period of the indexing task: the more calls of an account a pass adds, the fewer pages each
+/// call costs.
+pub const USAGE_INDEX_PERIOD: Duration = Duration::from_secs(4);
+/// The pause between two steps while no query waits.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Calls that are looked at in one pass, so that memory is bounded.
+/// The largest number of usage rows read at once, which bounds the memory.
 const PASS: usize = 65_536;
-/// Calls that are sorted in one step.
+/// The number of rows added in one transaction.
 const STEP: usize = 256;
 
-const MARK: &str = "SELECT value FROM sequence WHERE name = 'calls_sorted'";
-const UNSORTED: &str =
+const COVERED: &str = "SELECT value FROM sequence WHERE name = 'calls_sorted'";
+const MISSING: &str =
     "SELECT id, account_id, created_at FROM usage WHERE id > ?1 ORDER BY id LIMIT ?2";
-/// A call that was removed meanwhile, or is nobody's any more, has no place here.
-const SORT: &str = "INSERT INTO call_by_account (account_id, created_at, call_id) \
+/// Skips a call that was deleted or made anonymous meanwhile.
+const INSERT: &str = "INSERT INTO call_by_account (account_id, created_at, call_id) \
     SELECT account_id, created_at, id FROM usage WHERE id = ?2 AND account_id = ?1 \
     ON CONFLICT DO NOTHING";
-const MOVE_MARK: &str = "UPDATE sequence SET value = ?1 WHERE name = 'calls_sorted'";
-/// Whether calls came after the mark: the largest number is found at the end of the table.
-const IS_SORTED: &str = "SELECT coalesce((SELECT max(id) FROM usage), 0) <= value AS is_sorted \
+const ADVANCE: &str = "UPDATE sequence SET value = ?1 WHERE name = 'calls_sorted'";
+/// Whether the index covers every call; the largest id is at the end of the table.
+const IS_COMPLETE: &str = "SELECT coalesce((SELECT max(id) FROM usage), 0) <= value AS is_complete \
     FROM sequence WHERE name = 'calls_sorted'";
 
-/// All that go through the books' connection.
+/// Every statement of the ledger's own connection.
 #[cfg(test)]
-pub(super) const STATEMENTS: [&str; 4] = [MARK, UNSORTED, SORT, MOVE_MARK];
+pub(super) const STATEMENTS: [&str; 4] = [COVERED, MISSING, INSERT, ADVANCE];
 
-/// Takes calls of an account away that are nobody's from now on: at most so many.
-const FORGET_SORTED: &str = "DELETE FROM call_by_account WHERE (account_id, created_at, call_id) IN \
+/// Removes at most `$2` calls of an account from the index.
+const REMOVE_INDEXED: &str = "DELETE FROM call_by_account WHERE (account_id, created_at, call_id) IN \
     (SELECT account_id, created_at, call_id FROM call_by_account WHERE account_id = $1 LIMIT $2) \
     RETURNING call_id";
-/// The same for those that are not sorted yet, which are few.
-const FORGET_UNSORTED: &str = "UPDATE usage SET account_id = NULL, ip = '' WHERE id IN \
+/// Makes at most `$2` calls of an account anonymous that the index does not cover yet.
+const ANONYMISE_MISSING: &str = "UPDATE usage SET account_id = NULL, ip = '' WHERE id IN \
     (SELECT id FROM usage WHERE id > (SELECT value FROM sequence WHERE name = 'calls_sorted') \
      AND account_id = $1 LIMIT $2)";
-const FORGET_CALLS: &str = "UPDATE usage SET account_id = NULL, ip = '' \
+const ANONYMISE: &str = "UPDATE usage SET account_id = NULL, ip = '' \
     WHERE id IN (SELECT value FROM json_each($1))";
 
-/// Who sorts calls, and whether somebody waits for it.
-#[derive(Default)]
-pub(super) struct Sorting {
-    lock: tokio::sync::Mutex<()>,
-    waiting: AtomicUsize,
-}
-
-/// Held by who waits for calls to be sorted.
-struct Hurry<'a>(&'a AtomicUsize);
-
-impl Sorting {
-    fn hurry(&self) -> Hurry<'_> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        Hurry(&self.waiting)
-    }
-
-    fn is_urgent(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
-    }
-}
-
-impl Drop for Hurry<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Calls after the mark.
-struct Unsorted {
-    /// Account and number of each, in the order in which they are sorted.
+/// Calls that the index does not cover yet.
+struct Missing {
+    /// The account and id of each call, in the order of the index.
     calls: Vec<(i64, i64)>,
-    /// The number of the last call that was looked at.
+    /// The id of the last usage row that was read.
     last: i64,
+    /// Whether no further usage row follows.
     is_all: bool,
 }
 
 impl Store {
-    /// Keeps calls sorted, for ever; on PostgreSQL there is nothing to do.
+    /// Adds new calls to the index every [`USAGE_INDEX_PERIOD`]; ends at once on PostgreSQL, whose
+    /// index is always complete.
     pub async fn maintain_usage_index(self) {
         let Some(sqlite_ledger) = &self.sqlite_ledger else { return };
-        let mut interval = tokio::time::interval(EVERY);
+        let mut interval = tokio::time::interval(USAGE_INDEX_PERIOD);
         loop {
             interval.tick().await;
-            if let Err(error) = self.sort_rest(sqlite_ledger).await {
-                tracing::warn!(%error, "calls could not be sorted by account");
+            if let Err(error) = self.index_missing(sqlite_ledger).await {
+                tracing::warn!(%error, "the usage index could not be updated");
             }
         }
     }
 
-    /// Sorts all calls that were written down by now. On PostgreSQL they are sorted already.
-    pub(super) async fn sort_calls(&self) -> Result<(), StoreError> {
+    /// Adds every committed call to the index, without pauses; does nothing on PostgreSQL.
+    pub(super) async fn index_calls(&self) -> Result<(), StoreError> {
         let Some(sqlite_ledger) = &self.sqlite_ledger else { return Ok(()) };
-        let _hurry = sqlite_ledger.sorting.hurry();
-        self.sort_rest(sqlite_ledger).await
+        let _waiting = sqlite_ledger.index_lock.register_query();
+        self.index_missing(sqlite_ledger).await
     }
 
-    async fn sort_rest(&self, sqlite_ledger: &Arc<SqliteLedger>) -> Result<(), StoreError> {
-        // Who comes second finds them sorted.
-        let _alone = sqlite_ledger.sorting.lock.lock().await;
-        let row = stored(self.readers.query_one_raw(statement(IS_SORTED, [])).await)?;
-        let mut is_sorted: bool = column(&row.ok_or_else(|| malformed("is_sorted"))?, "is_sorted")?;
-        while !is_sorted {
-            let unsorted = if sqlite_ledger.sorting.is_urgent() {
-                sqlite_ledger.clone().look(unsorted).await?
+    async fn index_missing(&self, sqlite_ledger: &Arc<SqliteLedger>) -> Result<(), StoreError> {
+        // A second pass waits here and finds a complete index.
+        let _pass = sqlite_ledger.index_lock.acquire().await;
+        let row = stored(self.readers.query_one_raw(statement(IS_COMPLETE, [])).await)?;
+        let mut is_complete: bool =
+            column(&row.ok_or_else(|| malformed("is_complete"))?, "is_complete")?;
+        while !is_complete {
+            let missing = if sqlite_ledger.index_lock.is_urgent() {
+                sqlite_ledger.clone().read(missing_calls).await?
             } else {
-                sqlite_ledger.clone().look_gently(unsorted).await?
+                sqlite_ledger.clone().read_at_low_priority(missing_calls).await?
             };
-            is_sorted = unsorted.is_all;
-            sort(sqlite_ledger, unsorted).await?;
+            is_complete = missing.is_all;
+            add(sqlite_ledger, missing).await?;
         }
         Ok(())
     }
 }
 
-fn unsorted(sqlite_ledger: &Connection) -> rusqlite::Result<Unsorted> {
-    let mut last: i64 = sqlite_ledger.query_row(MARK, [], |row| row.get(0))?;
-    let mut query = sqlite_ledger.prepare(UNSORTED)?;
+fn missing_calls(connection: &Connection) -> rusqlite::Result<Missing> {
+    let mut last: i64 = connection.query_row(COVERED, [], |row| row.get(0))?;
+    let mut query = connection.prepare(MISSING)?;
     let mut rows = query.query((last, PASS))?;
     let (mut calls, mut seen) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
@@ -143,48 +123,49 @@ fn unsorted(sqlite_ledger: &Connection) -> rusqlite::Result<Unsorted> {
     }
     calls.sort_unstable();
     let calls = calls.into_iter().map(|(account, _, call)| (account, call)).collect();
-    Ok(Unsorted { calls, last, is_all: seen < PASS })
+    Ok(Missing { calls, last, is_all: seen < PASS })
 }
 
-async fn sort(sqlite_ledger: &Arc<SqliteLedger>, unsorted: Unsorted) -> Result<(), StoreError> {
-    for step in unsorted.calls.chunks(STEP) {
+async fn add(sqlite_ledger: &Arc<SqliteLedger>, missing: Missing) -> Result<(), StoreError> {
+    for step in missing.calls.chunks(STEP) {
         let step = step.to_vec();
-        sqlite_ledger.clone().write(move |change| sort_step(change, &step)).await?;
-        if !sqlite_ledger.sorting.is_urgent() {
+        sqlite_ledger.clone().write(move |change| add_step(change, &step)).await?;
+        if !sqlite_ledger.index_lock.is_urgent() {
             tokio::time::sleep(PAUSE).await;
         }
     }
-    let move_mark = move |change: Transaction<'_>| {
-        change.prepare_cached(MOVE_MARK)?.execute([unsorted.last])?;
+    let advance = move |change: Transaction<'_>| {
+        change.prepare_cached(ADVANCE)?.execute([missing.last])?;
         change.commit()
     };
-    sqlite_ledger.clone().write(move_mark).await
+    sqlite_ledger.clone().write(advance).await
 }
 
-fn sort_step(change: Transaction<'_>, calls: &[(i64, i64)]) -> rusqlite::Result<()> {
-    let mut sort = change.prepare_cached(SORT)?;
+fn add_step(change: Transaction<'_>, calls: &[(i64, i64)]) -> rusqlite::Result<()> {
+    let mut insert = change.prepare_cached(INSERT)?;
     for call in calls {
-        sort.execute(*call)?;
+        insert.execute(*call)?;
     }
-    drop(sort);
+    drop(insert);
     change.commit()
 }
 
-/// Makes calls of an account nobody's, at most so many; none are left where fewer are found.
+/// Makes at most `limit` calls of a deleted account anonymous and returns their number. A smaller
+/// number means that none is left.
 pub(super) async fn forget_calls(
     change: &DatabaseTransaction,
     account: AccountId,
     limit: u32,
 ) -> Result<u64, StoreError> {
-    let sorted = statement(FORGET_SORTED, [account.0.into(), limit.into()]);
-    let rows = stored(change.query_all_raw(sorted).await)?;
+    let indexed = statement(REMOVE_INDEXED, [account.0.into(), limit.into()]);
+    let rows = stored(change.query_all_raw(indexed).await)?;
     let calls: Vec<i64> =
         rows.iter().map(|row| column(row, "call_id")).collect::<Result<_, _>>()?;
-    let forget = statement(FORGET_CALLS, [json!(calls).to_string().into()]);
-    let of_sorted = stored(change.execute_raw(forget).await)?.rows_affected();
-    let left = u64::from(limit).saturating_sub(of_sorted);
-    let forget = statement(FORGET_UNSORTED, [account.0.into(), left.cast_signed().into()]);
-    Ok(of_sorted + stored(change.execute_raw(forget).await)?.rows_affected())
+    let anonymise = statement(ANONYMISE, [json!(calls).to_string().into()]);
+    let of_indexed = stored(change.execute_raw(anonymise).await)?.rows_affected();
+    let left = u64::from(limit).saturating_sub(of_indexed);
+    let anonymise = statement(ANONYMISE_MISSING, [account.0.into(), left.cast_signed().into()]);
+    Ok(of_indexed + stored(change.execute_raw(anonymise).await)?.rows_affected())
 }
 
 #[cfg(test)]
@@ -199,13 +180,13 @@ mod tests {
 
     const ADA: AccountId = AccountId(1);
 
-    /// A free call of an account that is there already.
+    /// Returns a free call of an existing account.
     fn call(request_id: u128, account: AccountId) -> Entry {
         let at = FixedClock::default().now() + TimeDelta::seconds(request_id as i64 % 50);
         testing::call(CallerId::Account(account), 0, request_id, at)
     }
 
-    /// A store with two accounts, made behind the rules' back.
+    /// Returns a store with two accounts, inserted directly.
     async fn fixture() -> (Store, tempfile::TempDir) {
         let (store, home) = sqlite().await.expect("always there");
         for account in [1, 2] {
@@ -226,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_looks_sees_every_call_whether_it_was_sorted_or_not() {
+    async fn a_listing_shows_every_call_whether_it_was_indexed_or_not() {
         let (store, _home) = fixture().await;
         let day = FixedClock::default().now().timestamp().div_euclid(86_400);
         let (endpoint, method) = (String::new(), None);
@@ -243,29 +224,29 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_pass_that_was_cut_short_is_done_again_and_nobodys_calls_are_left_out() {
+    async fn an_interrupted_pass_is_repeated_and_anonymous_calls_are_left_out() {
         let (store, _home) = fixture().await;
         let batch: Vec<Entry> = (0..600).map(|n| call(n, ADA)).collect();
         store.settle(batch).await.expect("ok");
         let sqlite_ledger = store.sqlite_ledger.clone().expect("SQLite");
-        let seen = sqlite_ledger.clone().look(unsorted).await.expect("ok");
+        let seen = sqlite_ledger.clone().read(missing_calls).await.expect("ok");
         assert_eq!((seen.calls.len(), seen.is_all), (600, true));
         let half = seen.calls[..300].to_vec();
-        sqlite_ledger.clone().write(move |change| sort_step(change, &half)).await.expect("ok");
-        let nobodys: Vec<i64> = seen.calls[500..].iter().map(|(_, call)| *call).collect();
-        let forget = statement(FORGET_CALLS, [json!(nobodys).to_string().into()]);
-        store.writer.execute_raw(forget).await.expect("ok");
-        sort(&sqlite_ledger, seen).await.expect("ok");
+        sqlite_ledger.clone().write(move |change| add_step(change, &half)).await.expect("ok");
+        let anonymous: Vec<i64> = seen.calls[500..].iter().map(|(_, call)| *call).collect();
+        let anonymise = statement(ANONYMISE, [json!(anonymous).to_string().into()]);
+        store.writer.execute_raw(anonymise).await.expect("ok");
+        add(&sqlite_ledger, seen).await.expect("ok");
         assert_eq!(number(&store, "SELECT count(*) AS n FROM call_by_account").await, 500);
-        store.sort_calls().await.expect("ok");
+        store.index_calls().await.expect("ok");
         assert_eq!(number(&store, "SELECT count(*) AS n FROM call_by_account").await, 500);
     }
 
     #[tokio::test]
-    async fn calls_are_forgotten_sorted_and_unsorted() {
+    async fn calls_are_made_anonymous_whether_they_were_indexed_or_not() {
         let (store, _home) = fixture().await;
         store.settle((0..300).map(|n| call(n, ADA)).collect()).await.expect("ok");
-        store.sort_calls().await.expect("ok");
+        store.index_calls().await.expect("ok");
         store.settle((300..400).map(|n| call(n, ADA)).collect()).await.expect("ok");
         let mut forgotten = Vec::new();
         for _ in 0..2 {

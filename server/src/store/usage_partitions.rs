@@ -1,35 +1,38 @@
-//! Usage rows by month, on PostgreSQL: a table each, made ahead, and dropped whole once it is over.
+//! The monthly partitions of PostgreSQL's usage rows: created ahead, and dropped whole after their
+//! retention.
 //!
-//! A call of a month that has no table yet, or none any more, goes to `usage_rest`, so that no debit
-//! ever waits for a table.
+//! A call of a month without a partition goes to `usage_rest`, so that no debit waits for a
+//! partition.
 
 use account_core::{StoreError, Timestamp};
 use chrono::{Datelike, Months, NaiveDate, NaiveTime};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
-use super::Store;
 use super::engine::{AdvisoryLock, is_postgres};
+use super::handle::Store;
+use super::ledger::MICROSECONDS_A_DAY;
 use super::rows::{column, statement, stored};
 
-/// Rows hardly ever change once they are there, and are found by their keys alone: to look at a
-/// table again and again while it fills takes a core from the calls, for little.
-const UPKEEP: &str =
+/// The autovacuum settings of a partition. Its rows rarely change and are found by their keys
+/// alone, so frequent analysis and vacuum of a growing partition would occupy a core for little
+/// gain.
+const STORAGE_PARAMETERS: &str =
     "autovacuum_analyze_scale_factor = 1, autovacuum_vacuum_insert_scale_factor = 1";
-/// How many months there are tables for, beginning with this one.
-const AHEAD: u32 = 3;
+/// The number of months with a partition, beginning with the current one.
+const MONTHS_AHEAD: u32 = 3;
 
 impl Store {
-    /// Makes the tables of this month and the next ones where they are missing; nothing on SQLite.
+    /// Creates the missing partitions of this month and the next ones; does nothing on SQLite.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where the database refuses.
+    /// [`StoreError`] where the database reports an error.
     pub async fn prepare_partitions(&self, now: Timestamp) -> Result<(), StoreError> {
         if !is_postgres(&self.writer) {
             return Ok(());
         }
         let this = first_of_month(now.date_naive());
-        for month in (0..AHEAD).map(|ahead| this + Months::new(ahead)) {
+        for month in (0..MONTHS_AHEAD).map(|ahead| this + Months::new(ahead)) {
             let change = self.write_locked(AdvisoryLock::CleanUp).await?;
             let query = "SELECT to_regclass($1) IS NOT NULL AS is_there";
             let query = statement(query, [table(month).into()]);
@@ -37,15 +40,15 @@ impl Store {
             if row.is_some_and(|row| column(&row, "is_there").unwrap_or(true)) {
                 continue;
             }
-            make(&change, month).await?;
+            create(&change, month).await?;
             stored(change.commit().await)?;
         }
         Ok(())
     }
 }
 
-/// Makes a month's table and moves the month's calls there.
-async fn make(change: &DatabaseTransaction, month: NaiveDate) -> Result<(), StoreError> {
+/// Creates the partition of a month and moves the calls of the month from `usage_rest`.
+async fn create(change: &DatabaseTransaction, month: NaiveDate) -> Result<(), StoreError> {
     let (table, since, until) = (table(month), start(month), start(month + Months::new(1)));
     stored(
         change
@@ -53,7 +56,7 @@ async fn make(change: &DatabaseTransaction, month: NaiveDate) -> Result<(), Stor
                 "SET LOCAL lock_timeout = '1s'; \
                  LOCK TABLE usage_rest IN ACCESS EXCLUSIVE MODE; \
                  CREATE TABLE {table} (LIKE usage INCLUDING DEFAULTS INCLUDING CONSTRAINTS) \
-                  WITH ({UPKEEP}); \
+                  WITH ({STORAGE_PARAMETERS}); \
                  WITH moved AS (DELETE FROM usage_rest \
                   WHERE created_at >= {since} AND created_at < {until} RETURNING *) \
                  INSERT INTO {table} SELECT * FROM moved; \
@@ -64,8 +67,8 @@ async fn make(change: &DatabaseTransaction, month: NaiveDate) -> Result<(), Stor
     Ok(())
 }
 
-/// Drops the tables of months that were over before a day; whoever reads them makes it fail, to be
-/// tried again.
+/// Drops the partitions of months that ended before a day. A concurrent reader makes the drop fail
+/// after a second; the next clean-up tries again.
 pub(super) async fn drop_before(change: &DatabaseTransaction, day: i64) -> Result<(), StoreError> {
     if !is_postgres(change) {
         return Ok(());
@@ -75,8 +78,8 @@ pub(super) async fn drop_before(change: &DatabaseTransaction, day: i64) -> Resul
     for row in stored(change.query_all_raw(statement(query, [])).await)? {
         let name: String = column(&row, "name")?;
         let Some(month) = month(&name) else { continue };
-        if start(month + Months::new(1)) <= day.saturating_mul(super::ledger::MICROSECONDS_A_DAY) {
-            // Whoever calls meanwhile waits behind this lock.
+        if start(month + Months::new(1)) <= day.saturating_mul(MICROSECONDS_A_DAY) {
+            // Calls wait behind this lock, so the wait for it is short.
             let drop = format!("SET LOCAL lock_timeout = '1s'; DROP TABLE {}", table(month));
             stored(change.execute_unprepared(&drop).await)?;
         }
@@ -88,7 +91,7 @@ fn first_of_month(day: NaiveDate) -> NaiveDate {
     day.with_day(1).expect("every month has a first")
 }
 
-/// When a month begins, in microseconds since 1970.
+/// Returns the start of a month, in microseconds since 1970.
 fn start(month: NaiveDate) -> i64 {
     month.and_time(NaiveTime::MIN).and_utc().timestamp_micros()
 }
@@ -97,7 +100,7 @@ fn table(month: NaiveDate) -> String {
     format!("usage_{:04}_{:02}", month.year(), month.month())
 }
 
-/// The month of a table's name.
+/// Returns the month of a partition by its name.
 fn month(table: &str) -> Option<NaiveDate> {
     let (year, month) = table.strip_prefix("usage_")?.split_once('_')?;
     NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, 1)
@@ -114,7 +117,7 @@ mod tests {
     use super::*;
     use crate::store::testing::{self, postgres};
 
-    /// How many calls each table of usage holds.
+    /// Counts the calls in each partition.
     async fn tables(store: &Store) -> Vec<(String, i64)> {
         let query = "SELECT CAST(CAST(inhrelid AS regclass) AS text) AS name, \
                      (SELECT count(*) FROM usage WHERE usage.tableoid = inhrelid) AS calls \
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn calls_lie_in_the_table_of_their_month_and_go_with_it() {
+    async fn calls_are_in_the_partition_of_their_month_and_are_dropped_with_it() {
         let Some((store, _home)) = postgres().await else { return };
         let entropy = Arc::new(SeededEntropy::new(6));
         let vault = Arc::new(Vault::create(&*entropy));

@@ -1,8 +1,9 @@
-//! Leases on PostgreSQL, for many callers at once: their texts are read, and replaced where they
-//! are still what was read. What another instance was faster with is read again.
+//! Leases on PostgreSQL, for many callers at once: one statement reads the texts, and another
+//! replaces each text that is unchanged since. A text that another instance changed meanwhile is
+//! read again.
 //!
-//! Each statement is a transaction of its own, which locks rows in the order of their keys. So
-//! nobody waits in a circle, and no lock is held while an instance thinks.
+//! Each statement is a transaction of its own and locks rows in the order of their keys. So there
+//! are no deadlocks, and no lock is held between the two statements.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,14 +15,14 @@ use sea_orm::sqlx::{self, Row};
 
 use super::super::rows::malformed;
 
-/// `$1` and `$2`: keys.
+/// Reads the texts of several callers. `$1` and `$2`: keys.
 pub(in super::super) const READ_ALL: &str = "\
 SELECT held.is_guest, held.caller_id, held.shared
 FROM unnest($1, $2) AS asked (is_guest, caller_id)
 JOIN shared_limit AS held ON held.is_guest = asked.is_guest AND held.caller_id = asked.caller_id";
 
-/// Replaces what is still as it was read, and answers the keys of these. `$1` and `$2`: keys, `$3`:
-/// texts as they were read, `$4`: texts in their place, `$5`: when calls were leased, if any were.
+/// Replaces the unchanged texts and returns their keys. `$1` and `$2`: keys, `$3`: texts as read,
+/// `$4`: new texts, `$5`: the times of leases, NULL where calls were only returned.
 pub(in super::super) const REPLACE_ALL: &str = "\
 WITH held AS MATERIALIZED (
   SELECT held.is_guest, held.caller_id, asked.shared, asked.leased_at
@@ -36,16 +37,16 @@ FROM held
 WHERE shared_limit.is_guest = held.is_guest AND shared_limit.caller_id = held.caller_id
 RETURNING shared_limit.is_guest, shared_limit.caller_id";
 
-/// Makes the rows that are still not there, and answers their keys. `$1` and `$2`: keys, `$3`:
-/// texts, `$4`: when calls were leased.
-pub(in super::super) const MAKE_ALL: &str = "\
+/// Inserts the rows that are still missing and returns their keys. `$1` and `$2`: keys, `$3`:
+/// texts, `$4`: the times of leases.
+pub(in super::super) const INSERT_ALL: &str = "\
 INSERT INTO shared_limit (is_guest, caller_id, shared, leased_at)
 SELECT * FROM unnest($1, $2, $3, $4) AS asked (is_guest, caller_id, shared, leased_at)
 ORDER BY asked.is_guest, asked.caller_id
 ON CONFLICT (is_guest, caller_id) DO NOTHING
 RETURNING is_guest, caller_id";
 
-/// What happens to one caller's limit at once.
+/// The changes of one caller's limit in a batch.
 #[derive(Default)]
 pub(super) struct Changes {
     pub(super) unused: Vec<ReturnedCalls>,
@@ -60,20 +61,20 @@ impl Changes {
         self.asks.iter().map(|ask| shared.lease(ask)).collect()
     }
 
-    /// In microseconds.
+    /// Returns the latest time of a lease, in microseconds.
     fn leased_at(&self) -> Option<i64> {
         self.asks.iter().map(|ask| ask.now.timestamp_micros()).max()
     }
 }
 
-/// What each caller leased, in the order of its asks.
+/// The leases of each caller, in the order of its requests.
 pub(super) type Changed = HashMap<CallerId, Result<Vec<Lease>, Arc<StoreError>>>;
 
-/// Changes the limits of all these callers.
+/// Changes the limits of all callers, repeatedly where other instances interfere.
 pub(super) async fn change_all(pool: &PgPool, mut open: BTreeMap<CallerId, Changes>) -> Changed {
     let mut changed = Changed::new();
     while !open.is_empty() {
-        let tried = change_unless_overtaken(pool, &open, &mut changed).await;
+        let tried = change_unchanged(pool, &open, &mut changed).await;
         open.retain(|caller, _| !changed.contains_key(caller));
         if let Err(error) = tried {
             let error = Arc::new(StoreError::new(error));
@@ -84,12 +85,11 @@ pub(super) async fn change_all(pool: &PgPool, mut open: BTreeMap<CallerId, Chang
     changed
 }
 
-/// Changes those whom no other instance changes at the same moment.
+/// Changes the limits of the callers that no other instance changes at the same time.
 ///
-/// What is read is read again where that fails, since the first to ask after an outage is told that
-/// the connection was lost. What replaces it is sent once: an answer that was lost may have been
-/// leases.
-async fn change_unless_overtaken(
+/// A failed read is repeated once, since the first statement after an outage reports the lost
+/// connection. A write is never repeated, because a lost answer may have granted leases.
+async fn change_unchanged(
     pool: &PgPool,
     open: &BTreeMap<CallerId, Changes>,
     changed: &mut Changed,
@@ -101,7 +101,7 @@ async fn change_unless_overtaken(
     let (mut known, mut new) = (Rows::default(), Rows::default());
     for (caller, changes) in open {
         match texts.remove(caller) {
-            // There is nothing to give back to.
+            // Without a row there is no lease to return calls to.
             None if changes.asks.is_empty() => drop(changed.insert(*caller, Ok(Vec::new()))),
             None => new.push(*caller, String::new(), SharedWindow::default(), changes),
             Some(text) => match text.parse() {
@@ -111,11 +111,11 @@ async fn change_unless_overtaken(
         }
     }
     changed.extend(known.replace(pool).await?);
-    changed.extend(new.make(pool).await?);
+    changed.extend(new.insert(pool).await?);
     Ok(())
 }
 
-/// What is shared of those of the callers who have a row.
+/// Reads the texts of the callers that have a row.
 async fn read(
     pool: &PgPool,
     callers: &BTreeMap<CallerId, Changes>,
@@ -125,7 +125,7 @@ async fn read(
     rows.iter().map(|row| Ok((caller(row)?, row.try_get("shared")?))).collect()
 }
 
-/// Rows to be written, column by column, and what their callers will have leased.
+/// The rows of a write, column by column, with the leases of their callers.
 #[derive(Default)]
 struct Rows {
     is_guest: Vec<bool>,
@@ -162,17 +162,17 @@ impl Rows {
         written(&query.fetch_all(pool).await?, self.leases)
     }
 
-    async fn make(self, pool: &PgPool) -> Result<Changed, sqlx::Error> {
+    async fn insert(self, pool: &PgPool) -> Result<Changed, sqlx::Error> {
         if self.ids.is_empty() {
             return Ok(Changed::new());
         }
-        let query = sqlx::query(MAKE_ALL).bind(self.is_guest).bind(self.ids);
+        let query = sqlx::query(INSERT_ALL).bind(self.is_guest).bind(self.ids);
         let query = query.bind(self.shared).bind(self.leased_at);
         written(&query.fetch_all(pool).await?, self.leases)
     }
 }
 
-/// The leases of those whose rows were written.
+/// Returns the leases of the callers whose rows were written.
 fn written(
     rows: &[PgRow],
     mut leases: HashMap<CallerId, Vec<Lease>>,

@@ -1,41 +1,39 @@
-//! A writer's own way to the books, which lets no call fail for another's fault.
+//! The settlement of the ledger writer's batches, in which one faulty call fails no other.
 
 use std::sync::Arc;
 
-use account_core::{Entry, Settlement, StoreError};
+use account_core::Entry;
 
-use super::super::Store;
-use super::{postgres_ledger, sqlite_ledger};
+use super::super::handle::Store;
+use super::batch::Settled;
+use super::postgres_ledger::PostgresLedger;
+use super::sqlite_ledger::SqliteLedger;
 
-/// Writers on PostgreSQL: while one waits for a commit the other works. More of them would make
-/// smaller batches, which cost more a call.
-const WRITERS: usize = 2;
+/// The number of tasks on PostgreSQL: while one waits for a commit, the other works. More tasks
+/// would make smaller batches, which cost more per call.
+const POSTGRES_TASKS: usize = 2;
 
-/// What became of each call, in order.
-pub(in super::super) type Settled = Vec<Result<Settlement, StoreError>>;
-
-/// Where a writer settles its batches.
+/// The connection on which one task of the ledger writer settles its batches.
 pub(in super::super) enum LedgerBackend {
     /// The one writer of SQLite.
-    Sqlite(Arc<sqlite_ledger::SqliteLedger>),
+    Sqlite(Arc<SqliteLedger>),
     /// One of the writers of PostgreSQL.
-    Postgres(postgres_ledger::PostgresLedger),
+    Postgres(PostgresLedger),
 }
 
 impl LedgerBackend {
-    /// The desks that this store has room for.
-    pub(in super::super) fn of(store: &Store) -> Vec<Self> {
+    /// Returns a backend for each task of the ledger writer.
+    pub(in super::super) fn all(store: &Store) -> Vec<Self> {
         if let Some(ledger) = &store.sqlite_ledger {
             return vec![Self::Sqlite(ledger.clone())];
         }
         let pool = store.writer.get_postgres_connection_pool();
-        (0..WRITERS)
-            .map(|_| Self::Postgres(postgres_ledger::PostgresLedger::new(pool.clone())))
-            .collect()
+        let backend = |_| Self::Postgres(PostgresLedger::new(pool.clone()));
+        (0..POSTGRES_TASKS).map(backend).collect()
     }
 
-    /// Whether settling keeps its thread, which then has to be the writer's own.
-    pub(in super::super) const fn keeps_its_thread(&self) -> bool {
+    /// Whether settling blocks its thread, so that the task needs a thread of its own.
+    pub(in super::super) const fn blocks_thread(&self) -> bool {
         matches!(self, Self::Sqlite(_))
     }
 

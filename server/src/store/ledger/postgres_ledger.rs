@@ -1,10 +1,10 @@
 //! A batch on PostgreSQL: one statement, and so one round trip, where every caller can pay for all
-//! that it asks.
+//! of its calls.
 //!
-//! The statement locks the callers in the order of their numbers, which every instance keeps to,
-//! debits those whose balance covers their part of the batch, and writes their rows. Callers who
-//! cannot pay for everything take a second road: under lock, [`credits::decide`] says which of
-//! their calls are paid, and the same statement charges these.
+//! The statement locks the callers in the order of their numbers, as every instance does, debits
+//! the callers whose balance covers their part of the batch, and writes their rows. For the other
+//! callers a second transaction follows: under lock, [`credits::decide`] decides which of their
+//! calls are paid, and the same statement charges these calls.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -16,19 +16,20 @@ use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::postgres::{PgConnection, PgPool, PgRow};
 use sea_orm::sqlx::{self, Connection, Postgres, Row};
 
-use super::backend::Settled;
-use super::{day, tallies};
+use super::batch::{Settled, day, tallies};
 
-/// How long a batch waits for a server that was lost while it wrote.
+/// The longest wait of a batch for a server that was lost during the write.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two tries to reach it.
+/// The pause between two attempts to reach a lost server.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How often a batch is tried again that the server refused as a whole.
+/// The number of further attempts for a batch that the server refused as a whole.
 const TRIES: u32 = 2;
 
-/// Charges whom it can. `$1` to `$4`: accounts and guests with what they ask for. `$5` to `$10`: rows of
-/// the ledger, `later` being what is paid after the row's last call. `$11` to `$20`: the calls.
-/// `$21` to `$27`: the day's tallies. `$28` to `$33`: answers that are kept, around their balance.
+/// Charges the callers that can pay for their part of the batch.
+///
+/// `$1` to `$4`: accounts and guests with their costs. `$5` to `$10`: rows of the ledger, where
+/// `later` is the cost after the row's last call. `$11` to `$20`: the calls. `$21` to `$27`: the
+/// daily sums. `$28` to `$33`: stored results, whose text is split around the balance.
 const CHARGE: &str = "\
 WITH account_held AS MATERIALIZED (
   SELECT id, credit_balance FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
@@ -89,7 +90,7 @@ UNION ALL
 SELECT NULL, held.id, paid.balance
 FROM guest_held AS held LEFT JOIN guest_paid AS paid ON paid.id = held.id";
 
-/// What callers have, read under lock. `$1`: accounts, `$2`: guests.
+/// Locks callers and reads their balances. `$1`: accounts, `$2`: guests.
 const BALANCES: &str = "\
 WITH account_held AS MATERIALIZED (
   SELECT id, credit_balance FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
@@ -105,39 +106,38 @@ pub(super) async fn settle(pool: &PgPool, batch: &[Entry]) -> Result<Vec<Settlem
     settle_on(&mut connection, batch).await.map_err(StoreError::new)
 }
 
-/// A writer's own connection, and what it does where that is lost.
+/// The connection of one task of the ledger writer, with the recovery from its loss.
 pub(in super::super) struct PostgresLedger {
     pool: PgPool,
     connection: Option<PoolConnection<Postgres>>,
 }
 
-/// Why a batch was not settled.
+/// The failure of a batch.
 struct Failure {
     error: sqlx::Error,
-    /// Whether it may have been written all the same: the connection was lost, and with it the
-    /// answer.
-    is_open: bool,
+    /// Whether the batch may have been committed: the connection was lost before the answer.
+    may_be_committed: bool,
 }
 
 impl Failure {
-    /// A failure before anything was sent.
+    /// Returns a failure before the batch was sent.
     const fn unsent(error: sqlx::Error) -> Self {
-        Self { error, is_open: false }
+        Self { error, may_be_committed: false }
     }
 
-    /// The server's refusals end the transaction, save where it goes down; anything else may hide
-    /// an answer.
+    /// Returns a failure after the batch was sent. An error of the server means a rollback, except
+    /// during a shutdown or crash; after any other error the batch may be committed.
     fn sent(error: sqlx::Error) -> Self {
-        let is_open = match &error {
+        let may_be_committed = match &error {
             sqlx::Error::Database(refusal) => refusal.code().is_none_or(|code| {
                 ["08", "57P", "58", "XX"].iter().any(|class| code.starts_with(class))
             }),
             _ => true,
         };
-        Self { error, is_open }
+        Self { error, may_be_committed }
     }
 
-    /// Whether one call of a batch is at fault, as for a request id that is there already.
+    /// Whether a single call caused the failure, for example by a stored request id.
     fn is_of_one_call(&self) -> bool {
         let code = self.error.as_database_error().and_then(DatabaseError::code);
         code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
@@ -149,8 +149,8 @@ impl PostgresLedger {
         Self { pool, connection: None }
     }
 
-    /// Settles a batch. Where the connection is lost meanwhile, the request ids tell what was
-    /// written; nothing is sent again blindly.
+    /// Settles a batch. After a lost connection, the stored request ids show which calls were
+    /// committed, and only the others are sent again.
     pub(super) async fn settle(&mut self, batch: &[Entry]) -> Settled {
         let mut failure = match self.at_once(batch).await {
             Ok(settled) => return settled.into_iter().map(Ok).collect(),
@@ -160,7 +160,7 @@ impl PostgresLedger {
         let mut may_be_written = false;
         let mut tries = 0;
         loop {
-            may_be_written |= failure.is_open;
+            may_be_written |= failure.may_be_committed;
             tries += 1;
             tracing::warn!(error = %failure.error, entries = batch.len(), may_be_written, "a batch failed");
             if batch.len() > 1 && failure.is_of_one_call() {
@@ -181,7 +181,7 @@ impl PostgresLedger {
         }
     }
 
-    /// Lets no call fail for another's fault.
+    /// Settles each call of a failed batch alone, so that one faulty call fails no other.
     async fn singly(&mut self, batch: &[Entry], may_be_written: bool) -> Settled {
         let mut settled = Vec::with_capacity(batch.len());
         for entry in batch {
@@ -200,8 +200,8 @@ impl PostgresLedger {
         Ok(settled)
     }
 
-    /// Settles a batch that has failed before: what is written already is charged, where it may be
-    /// this batch's doing, or a request id of someone else's.
+    /// Settles a batch that has failed before. A call with a stored request id counts as charged
+    /// where the batch may be committed, and as a duplicate of another call otherwise.
     async fn anew(&mut self, batch: &[Entry], may_be_written: bool) -> Result<Settled, Failure> {
         let mut connection = self.connect().await?;
         let settled = settle_anew(&mut connection, batch, may_be_written).await;
@@ -210,7 +210,7 @@ impl PostgresLedger {
         Ok(settled)
     }
 
-    /// The writer's connection, or another one that answers. One that fails is not put back.
+    /// Returns the task's connection, or a new one. A connection is not put back after a failure.
     async fn connect(&mut self) -> Result<PoolConnection<Postgres>, Failure> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
@@ -219,8 +219,8 @@ impl PostgresLedger {
     }
 }
 
-/// Locks the callers, so that no earlier try of this batch is still at work, and then looks which of
-/// its calls are written.
+/// Locks the callers, so that no earlier attempt of this batch is still running, and settles the
+/// calls without a usage row.
 async fn settle_anew(
     connection: &mut PgConnection,
     batch: &[Entry],
@@ -249,7 +249,7 @@ async fn settle_anew(
     Ok(in_order.collect())
 }
 
-/// Which request ids of a batch have a usage row.
+/// Returns the request ids of a batch that have a usage row.
 async fn written(
     connection: &mut PgConnection,
     batch: &[Entry],
@@ -264,14 +264,15 @@ async fn written(
     Ok(found.into_iter().filter_map(|id| id.try_into().ok()).map(u128::from_be_bytes).collect())
 }
 
-/// Settles a batch, within a transaction that the connection may be in.
+/// Settles a batch, within the transaction of the connection if there is one.
 pub(in super::super) async fn settle_on(
     connection: &mut PgConnection,
     batch: &[Entry],
 ) -> Result<Vec<Settlement>, sqlx::Error> {
     let everything: Vec<&Entry> = batch.iter().collect();
     let held = charge(connection, &everything).await?;
-    // Callers that are not held are gone; those that are held and did not pay cannot pay for all.
+    // A caller without a row was deleted; a caller without a payment cannot pay for all of its
+    // calls.
     let (fall_short, charged): (Vec<&Entry>, Vec<&Entry>) =
         everything.iter().partition(|entry| held.get(&entry.caller) == Some(&None));
     let mut balances: HashMap<CallerId, u64> =
@@ -295,7 +296,7 @@ pub(in super::super) async fn settle_on(
     Ok(in_order.collect())
 }
 
-/// Settles calls of callers who may not be able to pay for all of them.
+/// Settles calls of callers that may not be able to pay for all of their calls.
 async fn decide_under_lock(
     connection: &mut PgConnection,
     entries: &[&Entry],
@@ -309,7 +310,7 @@ async fn decide_under_lock(
     Ok(settled)
 }
 
-/// What the callers have, which nobody changes until the transaction ends.
+/// Locks the callers until the end of the transaction and returns their balances.
 async fn lock(
     connection: &mut PgConnection,
     entries: &[&Entry],
@@ -323,7 +324,7 @@ async fn lock(
     rows.iter().map(balance).collect()
 }
 
-/// Charges those of the entries that were decided to be paid.
+/// Charges the entries that were decided to be paid.
 async fn charge_paid(
     connection: &mut PgConnection,
     entries: &[&Entry],
@@ -338,8 +339,8 @@ async fn charge_paid(
     Ok(())
 }
 
-/// Charges every caller that can pay for all of its entries; answers what each has left, and
-/// nothing for whoever could not pay.
+/// Charges every caller that can pay for all of its entries. Returns the remaining balance of each
+/// caller, and `None` for a caller that could not pay.
 async fn charge(
     connection: &mut PgConnection,
     entries: &[&Entry],
@@ -351,7 +352,7 @@ async fn charge(
         let (ids, credits): (Vec<i64>, Vec<i64>) = asked.into_iter().unzip();
         query = query.bind(ids).bind(credits);
     }
-    query = bind_bookings(query, entries);
+    query = bind_debits(query, entries);
     query = bind_calls(query, entries);
     query = bind_tallies(query, entries);
     query = bind_kept(query, entries);
@@ -360,11 +361,11 @@ async fn charge(
 
 type Query<'q> = sqlx::query::Query<'q, Postgres, sqlx::postgres::PgArguments>;
 
-/// What accounts pay: one row a day and endpoint.
-fn bind_bookings<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+/// Binds the debits of accounts: one row for each day and endpoint.
+fn bind_debits<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
     let mut left: HashMap<i64, i64> = HashMap::new();
     let mut rows: BTreeMap<(i64, i64, String), (i64, i64, i64)> = BTreeMap::new();
-    // From the last call to the first: what was seen already is paid later.
+    // The order is from the last call to the first, so an entry seen earlier is paid later.
     for entry in entries.iter().rev().filter(|entry| entry.cost > 0) {
         let CallerId::Account(account) = entry.caller else { continue };
         let (at, cost) = (entry.usage.at.timestamp_micros(), i64::from(entry.cost));
@@ -388,7 +389,7 @@ fn bind_bookings<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
     query.bind(accounts).bind(days).bind(endpoints).bind(credits).bind(later).bind(at)
 }
 
-/// The calls themselves.
+/// Binds the usage rows.
 fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
     fn column<T>(entries: &[&Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
         entries.iter().map(|entry| of(entry)).collect()
@@ -412,7 +413,7 @@ fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
         .bind(column(entries, |entry| entry.usage.at.timestamp_micros()))
 }
 
-/// The calls of accounts, summed by day, endpoint and method, which listings read in their place.
+/// Binds the daily sums of accounts, which listings read in place of calls.
 fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![], vec![]);
     let tallies = tallies(entries.iter().copied());
@@ -436,11 +437,11 @@ fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
         .bind(times)
 }
 
-/// What is kept of the answers.
+/// Binds the stored results.
 fn bind_kept<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
     let mut left: HashMap<i64, i64> = HashMap::new();
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![]);
-    // From the last call to the first, as the bookings.
+    // The order is from the last call to the first, as for the debits.
     for entry in entries.iter().rev() {
         let CallerId::Account(account) = entry.caller else { continue };
         let later = left.entry(account.0).or_default();
@@ -458,7 +459,7 @@ fn bind_kept<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
     query.bind(ids).bind(accounts).bind(heads).bind(later).bind(tails).bind(at)
 }
 
-/// Accounts and guests, each once and in order, with the sum of their numbers.
+/// Sums numbers by account and by guest, in the order of their ids.
 fn callers(
     entries: impl Iterator<Item = (CallerId, i64)>,
 ) -> (BTreeMap<i64, i64>, BTreeMap<i64, i64>) {

@@ -1,11 +1,9 @@
-//! A batch on SQLite: the balances are read under the write lock, [`credits::decide`] says who
-//! pays, and prepared statements write row by row, on a connection that the books have to
-//! themselves.
+//! A batch on SQLite: the balances are read under the write lock, [`credits::decide`] decides which
+//! calls are paid, and prepared statements write row by row on the ledger's own connection.
 //!
-//! A batch through the pool would cross over to another thread with every statement, and be
-//! written out as JSON on its way, which costs several times what the rows do. Whoever writes here
-//! takes turns with whoever writes through the pool, so that the two hardly ever meet at the lock
-//! of the file.
+//! A batch through the pool would pass each statement to another thread, with its rows encoded as
+//! JSON, which costs several times the insertion of the rows. The write lock is shared with the
+//! writers of the pool, so that the two connections rarely compete for the lock of the file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -17,21 +15,20 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use sea_orm::DatabaseConnection;
 use tokio::sync::oneshot;
 
-use super::super::sqlite::{BUSY, PRAGMAS};
-use super::super::usage_index::Sorting;
-use super::super::write_transaction::WriteLock;
-use super::backend::Settled;
-use super::{day, tallies};
+use super::super::sqlite::{BUSY_TIMEOUT, PRAGMAS};
+use super::super::usage_index::IndexLock;
+use super::super::write_lock::WriteLock;
+use super::batch::{Settled, day, tallies};
 use crate::failpoint;
 use crate::thread_priority::lower_priority;
 
-const OF_ACCOUNT: &str = "SELECT credit_balance FROM account WHERE id = ?1";
-const OF_GUEST: &str = "SELECT credit_balance FROM guest WHERE id = ?1";
-const FROM_ACCOUNT: &str = "UPDATE account SET credit_balance = ?2 WHERE id = ?1";
-const FROM_GUEST: &str = "UPDATE guest SET credit_balance = ?2 WHERE id = ?1";
+const ACCOUNT_BALANCE: &str = "SELECT credit_balance FROM account WHERE id = ?1";
+const GUEST_BALANCE: &str = "SELECT credit_balance FROM guest WHERE id = ?1";
+const SET_ACCOUNT_BALANCE: &str = "UPDATE account SET credit_balance = ?2 WHERE id = ?1";
+const SET_GUEST_BALANCE: &str = "UPDATE guest SET credit_balance = ?2 WHERE id = ?1";
 
-/// What an account paid on a day for an endpoint.
-const BOOK: &str = "\
+/// Adds a debit to the row of an account, day and endpoint.
+const ADD_TO_LEDGER: &str = "\
 INSERT INTO ledger
   (account_id, kind, day, endpoint, credits, balance_after, created_at, updated_at)
 VALUES (?1, 'usage', ?2, ?3, ?4, ?5, ?6, ?6)
@@ -39,15 +36,15 @@ ON CONFLICT (account_id, day, endpoint) DO UPDATE SET
   credits = ledger.credits + excluded.credits, balance_after = excluded.balance_after,
   updated_at = excluded.updated_at";
 
-/// A call.
-const WRITE_DOWN: &str = "\
+/// Inserts the usage row of a call.
+const INSERT_USAGE: &str = "\
 INSERT INTO usage
   (request_id, account_id, guest_id, endpoint, method, status, credits, response_time_ms, ip,
    created_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 
-/// The calls of an account, day, endpoint and method, which listings read in their place.
-const TALLY: &str = "\
+/// Adds to the daily sum of an account, endpoint and method, which listings read in place of calls.
+const ADD_TO_TALLY: &str = "\
 INSERT INTO usage_day (account_id, day, endpoint, method, requests, credits, response_time_ms)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT (account_id, day, endpoint, method) DO UPDATE SET
@@ -55,38 +52,48 @@ ON CONFLICT (account_id, day, endpoint, method) DO UPDATE SET
   credits = usage_day.credits + excluded.credits,
   response_time_ms = usage_day.response_time_ms + excluded.response_time_ms";
 
-/// An answer that is to be found again.
-const KEEP: &str = "INSERT INTO result (id, account_id, body, created_at) VALUES (?1, ?2, ?3, ?4)";
+/// Stores a result that is requested again later.
+const STORE_RESULT: &str =
+    "INSERT INTO result (id, account_id, body, created_at) VALUES (?1, ?2, ?3, ?4)";
 
-/// All of them, which stay prepared.
+/// Every statement of a batch; they stay prepared.
 #[cfg(test)]
-pub(in super::super) const STATEMENTS: [&str; 8] =
-    [OF_ACCOUNT, OF_GUEST, FROM_ACCOUNT, FROM_GUEST, BOOK, WRITE_DOWN, TALLY, KEEP];
+pub(in super::super) const STATEMENTS: [&str; 8] = [
+    ACCOUNT_BALANCE,
+    GUEST_BALANCE,
+    SET_ACCOUNT_BALANCE,
+    SET_GUEST_BALANCE,
+    ADD_TO_LEDGER,
+    INSERT_USAGE,
+    ADD_TO_TALLY,
+    STORE_RESULT,
+];
 
-/// The books in a file.
+/// The ledger's own connection to the file of an embedded database.
 pub(in super::super) struct SqliteLedger {
     file: PathBuf,
-    /// Whose turn it is to write to the file, to the books or to anything else in it.
+    /// The lock of every writer to the file.
     pub(in super::super) write_lock: WriteLock,
-    /// Opened with the first batch.
+    /// The connection; `None` before the first batch and after a failure.
     connection: Mutex<Option<Connection>>,
-    pub(in super::super) sorting: Sorting,
+    /// The lock of the usage index.
+    pub(in super::super) index_lock: IndexLock,
 }
 
 impl SqliteLedger {
-    /// The books in the file that this connection writes to.
+    /// Returns the ledger in the file that this connection writes to.
     pub(in super::super) fn beside(writer: &DatabaseConnection) -> Self {
         let file = writer.get_sqlite_connection_pool().connect_options().get_filename().to_owned();
-        let (write_lock, sorting) = (WriteLock::default(), Sorting::default());
-        Self { file, write_lock, connection: Mutex::new(None), sorting }
+        let (write_lock, index_lock) = (WriteLock::default(), IndexLock::default());
+        Self { file, write_lock, connection: Mutex::new(None), index_lock }
     }
 
-    /// Lets `work` write in a transaction, which it commits or drops, once nobody else writes.
+    /// Takes the write lock and calls `work` with a transaction, which `work` commits or drops.
     pub(in super::super) async fn write<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let guard = self.write_lock.next().await?;
+        let guard = self.write_lock.acquire().await?;
         let writing = tokio::task::spawn_blocking(move || {
             let _guard = guard;
             self.write_now(work)
@@ -94,33 +101,33 @@ impl SqliteLedger {
         writing.await.map_err(StoreError::new)?.map_err(StoreError::new)
     }
 
-    /// Lets `work` look at what is committed, beside whoever writes.
-    pub(in super::super) async fn look<T: Send + 'static>(
+    /// Calls `work` with a connection that reads committed data, concurrently with writers.
+    pub(in super::super) async fn read<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let looking = tokio::task::spawn_blocking(move || work(&self.open()?));
-        looking.await.map_err(StoreError::new)?.map_err(StoreError::new)
+        let reading = tokio::task::spawn_blocking(move || work(&self.open()?));
+        reading.await.map_err(StoreError::new)?.map_err(StoreError::new)
     }
 
-    /// Lets `work` look as [`look`](Self::look) does, on a thread that lets all others go first.
-    pub(in super::super) async fn look_gently<T: Send + 'static>(
+    /// Calls `work` as [`read`](Self::read) does, on a thread of low priority.
+    pub(in super::super) async fn read_at_low_priority<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (tell, told) = oneshot::channel();
+        let (sender, result) = oneshot::channel();
         std::thread::spawn(move || {
             lower_priority();
-            // Who waited for it may be gone, with the service.
-            let _ = tell.send(self.open().and_then(|connection| work(&connection)));
+            // The service may have ended meanwhile, and with it the receiver.
+            let _ = sender.send(self.open().and_then(|connection| work(&connection)));
         });
-        told.await.map_err(StoreError::new)?.map_err(StoreError::new)
+        result.await.map_err(StoreError::new)?.map_err(StoreError::new)
     }
 
-    /// Settles a batch on this thread, which waits meanwhile. A batch that failed left nothing
-    /// behind, and a request id that is stored already is refused, so its calls are tried singly.
+    /// Settles a batch on this thread, which blocks meanwhile. A failed batch left nothing behind,
+    /// and a stored request id is refused, so the calls of a failed batch are tried singly.
     pub(super) async fn settle_here(&self, batch: &[Entry]) -> Settled {
-        let _guard = match self.write_lock.next().await {
+        let _guard = match self.write_lock.acquire().await {
             Ok(guard) => guard,
             Err(error) => {
                 let error = error.to_string();
@@ -139,25 +146,25 @@ impl SqliteLedger {
         singly.collect()
     }
 
-    /// Whoever comes here has the turn.
+    /// Calls `work` with a transaction. The caller holds the write lock.
     fn write_now<T>(
         &self,
         work: impl FnOnce(Transaction<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
-        // A connection on which anything failed is not put back, nor one that a panic left.
-        let mut place = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut connection = match place.take() {
+        // A connection is not put back after a failure or a panic.
+        let mut slot = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = match slot.take() {
             Some(connection) => connection,
             None => self.open()?,
         };
         let done = work(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)?;
-        *place = Some(connection);
+        *slot = Some(connection);
         Ok(done)
     }
 
     fn open(&self) -> rusqlite::Result<Connection> {
         let connection = Connection::open(&self.file)?;
-        connection.busy_timeout(BUSY)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         for (name, value) in PRAGMAS {
             connection.pragma_update(None, name, value)?;
         }
@@ -165,7 +172,7 @@ impl SqliteLedger {
     }
 }
 
-/// Settles a batch, durably.
+/// Settles a batch and commits the transaction.
 pub(super) fn settle_and_commit(
     change: Transaction<'_>,
     batch: &[Entry],
@@ -176,7 +183,7 @@ pub(super) fn settle_and_commit(
     Ok(settled)
 }
 
-/// Settles a batch in a transaction that is alone.
+/// Settles a batch in a transaction that excludes all other writers.
 pub(in super::super) fn settle(
     change: &Transaction<'_>,
     batch: &[Entry],
@@ -193,17 +200,17 @@ pub(in super::super) fn settle(
         })
         .collect();
     debit(change, &paid)?;
-    book(change, &paid)?;
-    write_down(change, &paid)?;
+    add_to_ledger(change, &paid)?;
+    insert_usage(change, &paid)?;
     tally(change, &paid)?;
-    keep(change, &paid)?;
+    store_results(change, &paid)?;
     Ok(settled)
 }
 
-/// What the callers of a batch have; nothing of those who are gone.
+/// Reads the balances of the callers of a batch; a deleted caller has none.
 fn balances(change: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result<HashMap<CallerId, u64>> {
-    let mut of_account = change.prepare_cached(OF_ACCOUNT)?;
-    let mut of_guest = change.prepare_cached(OF_GUEST)?;
+    let mut of_account = change.prepare_cached(ACCOUNT_BALANCE)?;
+    let mut of_guest = change.prepare_cached(GUEST_BALANCE)?;
     let mut balances = HashMap::with_capacity(batch.len());
     for entry in batch {
         if balances.contains_key(&entry.caller) {
@@ -220,10 +227,10 @@ fn balances(change: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result<HashM
     Ok(balances)
 }
 
-/// Leaves accounts and guests what they have after their last paid call.
+/// Sets the balance of each caller to the balance after its last paid call.
 fn debit(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
-    let mut from_account = change.prepare_cached(FROM_ACCOUNT)?;
-    let mut from_guest = change.prepare_cached(FROM_GUEST)?;
+    let mut from_account = change.prepare_cached(SET_ACCOUNT_BALANCE)?;
+    let mut from_guest = change.prepare_cached(SET_GUEST_BALANCE)?;
     let charged = paid.iter().filter(|(entry, _)| entry.cost > 0);
     let left: BTreeMap<CallerId, u64> =
         charged.map(|(entry, balance)| (entry.caller, *balance)).collect();
@@ -236,8 +243,8 @@ fn debit(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<(
     Ok(())
 }
 
-/// Books what accounts paid: one row a day and endpoint.
-fn book(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
+/// Adds the debits of accounts to the ledger: one row for each day and endpoint.
+fn add_to_ledger(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
     let mut rows: BTreeMap<(i64, i64, &str), (i64, u64, i64)> = BTreeMap::new();
     for (entry, balance) in paid.iter().filter(|(entry, _)| entry.cost > 0) {
         let CallerId::Account(AccountId(account)) = entry.caller else { continue };
@@ -248,23 +255,23 @@ fn book(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()
         *balance_after = *balance;
         *latest = at.max(*latest);
     }
-    let mut book = change.prepare_cached(BOOK)?;
+    let mut add = change.prepare_cached(ADD_TO_LEDGER)?;
     for ((account, day, endpoint), (credits, balance, at)) in rows {
-        book.execute(params![account, day, endpoint, credits, balance, at])?;
+        add.execute(params![account, day, endpoint, credits, balance, at])?;
     }
     Ok(())
 }
 
-/// Writes the calls down, in the order of their arrival.
-fn write_down(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
-    let mut write_down = change.prepare_cached(WRITE_DOWN)?;
+/// Inserts the usage rows of paid calls, in the order of their arrival.
+fn insert_usage(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
+    let mut insert_usage = change.prepare_cached(INSERT_USAGE)?;
     for (entry, _) in paid {
         let usage = &entry.usage;
         let (account, guest) = match entry.caller {
             CallerId::Account(AccountId(account)) => (Some(account), None),
             CallerId::Guest(GuestId(guest)) => (None, Some(guest)),
         };
-        write_down.execute(params![
+        insert_usage.execute(params![
             usage.request_id.to_be_bytes(),
             account,
             guest,
@@ -280,25 +287,25 @@ fn write_down(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Res
     Ok(())
 }
 
-/// Adds the calls of accounts to the day's tallies.
+/// Adds the calls of accounts to the daily sums.
 fn tally(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
     let tallies = tallies(paid.iter().map(|(entry, _)| *entry));
-    let mut tally = change.prepare_cached(TALLY)?;
+    let mut tally = change.prepare_cached(ADD_TO_TALLY)?;
     for ((account, day, endpoint, method), (requests, credits, time)) in tallies {
         tally.execute(params![account, day, endpoint, method, requests, credits, time])?;
     }
     Ok(())
 }
 
-/// Keeps the answers that are to be found again.
-fn keep(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
-    let mut keep = change.prepare_cached(KEEP)?;
+/// Stores the results that are requested again later.
+fn store_results(change: &Transaction<'_>, paid: &[(&Entry, u64)]) -> rusqlite::Result<()> {
+    let mut store = change.prepare_cached(STORE_RESULT)?;
     for (entry, balance) in paid {
         let (CallerId::Account(AccountId(owner)), Some(kept)) = (entry.caller, &entry.kept) else {
             continue;
         };
         let (id, at) = (entry.usage.request_id.to_be_bytes(), entry.usage.at.timestamp_micros());
-        keep.execute(params![id, owner, kept.with(*balance), at])?;
+        store.execute(params![id, owner, kept.with(*balance), at])?;
     }
     Ok(())
 }

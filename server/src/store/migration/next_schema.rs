@@ -1,14 +1,14 @@
-//! The step of a release to come, by which benches/load changes the schema under load.
+//! The migration of a later release, by which `benches/load` changes the schema under load.
 //!
-//! It expands, as every step that runs while older instances serve has to: a table that they do not
-//! know, a column that they may leave empty. It locks one table that they write, and no second one,
-//! so that no call of theirs waits in a circle with it.
+//! The migration expands the schema, as every migration must that runs while instances of an older
+//! release serve: one new table and one nullable column. It locks a single table that those
+//! instances write, so that a deadlock with their calls is impossible.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, text_null};
 
-/// The step, where `QS_NEXT_SCHEMA` asks for it.
-pub(super) fn asked_for() -> Option<Box<dyn MigrationTrait>> {
+/// Returns the migration where the environment variable `QS_NEXT_SCHEMA` requests it.
+pub(super) fn requested() -> Option<Box<dyn MigrationTrait>> {
     std::env::var_os("QS_NEXT_SCHEMA")?;
     Some(Box::new(Migration))
 }

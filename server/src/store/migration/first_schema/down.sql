@@ -1,0 +1,36 @@
+-- Drops every table of the first schema, referencing tables before referenced ones.
+
+DROP TABLE hand_off;
+DROP TABLE idp_completion;
+DROP TABLE idp_start;
+DROP TABLE idp_identity;
+DROP TABLE preference;
+DROP TABLE inbox_mark;
+DROP TABLE notification_mark;
+DROP TABLE broadcast;
+DROP TABLE notification;
+DROP TABLE result;
+DROP TABLE oauth_token;
+DROP TABLE oauth_grant;
+DROP TABLE oauth_code;
+DROP TABLE oauth_client;
+DROP TABLE kept_answer;
+DROP TABLE guest_count;
+DROP TABLE shared_limit;
+DROP TABLE departed;
+DROP TABLE known_client;
+DROP TABLE subscription;
+DROP TABLE usage_day;
+DROP TABLE IF EXISTS call_by_account;
+DROP TABLE usage;
+DROP TABLE ledger;
+DROP TABLE login_try;
+DROP TABLE lockout;
+DROP TABLE letter;
+DROP TABLE challenge;
+DROP TABLE guest;
+DROP TABLE session;
+DROP TABLE api_key;
+DROP TABLE account;
+DROP TABLE sequence;
+DROP TABLE secret;

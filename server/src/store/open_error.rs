@@ -1,0 +1,66 @@
+//! The reasons why a database or its master key does not open.
+
+use std::path::Path;
+
+use account_core::StoreError;
+
+/// The reasons why the storage does not open.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The address names an engine that this program does not know.
+    #[error(
+        "`{0}:` is not a kind of database that this program opens: give a path, or an address that starts with `sqlite:` or `postgres:`"
+    )]
+    UnknownEngine(String),
+    /// The database is on PostgreSQL, so there is no file to copy.
+    #[error("a database on PostgreSQL is copied by PostgreSQL's own tools, as `pg_dump`")]
+    NotEmbedded,
+    /// A newer release has migrated the database.
+    #[error(
+        "the database has the migration `{0}`, which this program does not know: it was used by a newer release; start that release, or restore a backup made by this one"
+    )]
+    NewerSchema(String),
+    /// The schema is older than this program, and migrations are forbidden.
+    #[error(
+        "the database lacks the migration `{0}`: run `quant-server migrate`, or allow migrations at start"
+    )]
+    OlderSchema(String),
+    /// The database holds sealed keys, but the master key's file is not there.
+    #[error(
+        "the master key file `{0}` is missing, but the database holds keys sealed with it: restore the file from a backup"
+    )]
+    MasterKeyMissing(String),
+    /// The master key's file does not hold a key.
+    #[error("the master key file `{0}` does not hold 64 hexadecimal digits")]
+    MasterKeyMalformed(String),
+    /// The master key belongs to another database.
+    #[error("the master key file `{path}` does not fit the database: {cause}")]
+    Vault {
+        /// The path of the master key file.
+        path: String,
+        /// The failure of the decryption.
+        cause: account_core::vault::VaultError,
+    },
+    /// A sealed row does not open, or the database fails during the re-encryption.
+    #[error("the data was not re-encrypted completely: {0}")]
+    Reseal(account_core::Error),
+    /// A file cannot be read or written.
+    #[error("`{path}`: {cause}")]
+    File {
+        /// The path of the file.
+        path: String,
+        /// The error of the operating system.
+        cause: std::io::Error,
+    },
+    /// The database reports an error.
+    #[error("the database reports an error: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl OpenError {
+    /// Returns the error of one file.
+    pub(super) fn file(path: &Path, cause: std::io::Error) -> Self {
+        Self::File { path: path.display().to_string(), cause }
+    }
+}
