@@ -70,13 +70,15 @@ mod wal_checkpoint;
 mod write_transaction;
 
 pub use backup::back_up;
-pub use data_key::{DataKeyRotation, EVERYBODY_LOOKED, Keyring, rotate_data_key};
+pub use data_key::{DataKeyRotation, EVERYBODY_LOOKED, Keyring, LOOK_EVERY, rotate_data_key};
 pub use lease_writer::LeaseWriter;
 pub use ledger_writer::LedgerWriter;
 pub use master_key::{Rotation, rotate_master_key, vault};
 pub use outbox_leader::OutboxLeader;
 pub use result_writer::ResultWriter;
 pub use stats::{OutboxLoad, Pool};
+pub use usage_index::EVERY as INDEX_EVERY;
+pub use wal_checkpoint::EVERY as CHECKPOINT_EVERY;
 
 use rows::{column, statement, stored};
 use write_transaction::WriteTransaction;

@@ -18,7 +18,7 @@ use super::master_key::{lock_file, open_now, reopen};
 use super::{OpenError, Store};
 
 /// How often an instance looks for new data keys.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+pub const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How long a rotation waits until every instance has looked.
 pub const EVERYBODY_LOOKED: Duration = Duration::from_secs(3);
 

@@ -20,7 +20,7 @@ use super::ledger::sqlite_ledger::SqliteLedger;
 use super::rows::{column, malformed, statement, stored};
 
 /// How often calls are sorted: the more there are of an account, the fewer pages each costs.
-const EVERY: Duration = Duration::from_secs(4);
+pub const EVERY: Duration = Duration::from_secs(4);
 /// Between two steps, while nobody waits for the last.
 const PAUSE: Duration = Duration::from_millis(2);
 /// Calls that are looked at in one pass, so that memory is bounded.

@@ -14,7 +14,7 @@ use super::ledger::sqlite_ledger::SqliteLedger;
 use super::rows::{column, malformed, statement, stored};
 
 /// How often somebody looks.
-const EVERY: Duration = Duration::from_millis(100);
+pub const EVERY: Duration = Duration::from_millis(100);
 /// Pages that are worth carrying over.
 const WORTH: i64 = 1_000;
 /// Pages at which calls have to wait for it: the machine has no time left over, and the log would
