@@ -1,6 +1,7 @@
-//! The endpoints: REST, OAuth 2.1, pages, the MCP gateway and the operator's endpoints.
+//! The endpoints: REST, OAuth 2.1, pages for browsers, the MCP gateway and the operator's endpoints.
 
 pub mod account;
+mod browser;
 pub mod mcp;
 pub mod oauth;
 pub mod openapi;

@@ -1,10 +1,9 @@
 //! The assembled service: configuration, stores and clock become one endpoint.
 
 use std::{
-    num::{NonZeroU32, NonZeroUsize},
+    num::NonZeroUsize,
     os::unix::fs::DirBuilderExt,
     sync::{Arc, atomic::AtomicBool},
-    time::Duration,
 };
 
 use account_core::Vault;
@@ -26,22 +25,18 @@ use crate::{
     config::{Config, MailRoute, MigrateChoice, Storage},
     email,
     http::{RequestPipeline, address::AddressLimiter},
+    jobs,
     limits::{Leases, Limits, RedisAddress, RedisLeases},
     metrics::Metrics,
+    shutdown,
     state::{Accounts, AppState, LARGE_BODIES},
     store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, OsEntropy, ResultWriter, Store},
 };
 
-/// Logins that may wait for a core before more are told to come back.
+/// Logins that may wait for a core before more are refused with a time to wait.
 const LOGIN_QUEUE: usize = 256;
-/// Rows that one transaction of the clean-up takes away at most.
-const CLEANED_AT_ONCE: u32 = 1000;
-/// How often quiet callers and addresses are forgotten.
-const SWEEP: Duration = Duration::from_secs(600);
-/// How often leases are looked through whose cell is over.
-const GIVEN_BACK: Duration = Duration::from_secs(5);
 
-/// Why the service did not start.
+/// The reason why the service did not start.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// The data folder could not be made.
@@ -49,7 +44,7 @@ pub enum StartError {
     DataDir {
         /// The folder.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The store could not be opened.
@@ -67,18 +62,17 @@ pub enum StartError {
     /// The Redis of the limits cannot be used.
     #[error("the Redis that REDIS_URL names cannot be used: {0}")]
     Redis(#[from] redis::RedisError),
-    /// What was counted and changed before could not be read.
+    /// The calls and changes of the last hour could not be read.
     #[error("the calls of the last hour cannot be read: {0}")]
     Limits(#[from] account_core::StoreError),
 }
 
-/// A service that runs.
+/// A running service.
 pub struct App {
     service: Arc<AppState>,
     gateway: Arc<Gateway>,
     mail: Vec<email::Worker>,
-    /// What goes on beside the calls until the service ends.
-    background: Vec<tokio::task::JoinHandle<()>>,
+    jobs: jobs::Running,
 }
 
 /// Accounts over an opened store, for the service and for the operator's commands.
@@ -91,14 +85,14 @@ pub struct Opened {
     pub accounts: Accounts,
 }
 
-/// Opens the data, making them on the first start.
+/// Opens the data; the first start makes them.
 ///
 /// # Errors
 ///
-/// Why they cannot be used.
+/// The reason why the data cannot be used.
 pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, StartError> {
     let mut folder = std::fs::DirBuilder::new();
-    // The database holds e-mail addresses: a folder made here is its owner's alone.
+    // The database holds e-mail addresses: only its owner may read a folder made here.
     folder.recursive(true).mode(0o700).create(&storage.data_dir).map_err(|source| {
         StartError::DataDir { path: storage.data_dir.display().to_string(), source }
     })?;
@@ -115,11 +109,11 @@ pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, S
 }
 
 impl App {
-    /// Starts the service, letters included.
+    /// Starts the service, with its e-mail workers.
     ///
     /// # Errors
     ///
-    /// Why it cannot start.
+    /// The reason why the service cannot start.
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
         let opened = open(&config.storage, config.migrate).await?;
         let sender = match &config.mail {
@@ -132,14 +126,14 @@ impl App {
         }
         let (accounts, vault) = (opened.accounts.clone(), opened.vault.clone());
         let app = Self::over(opened, config, clock.clone()).await?;
-        let workers = transports.into_iter().map(|post| {
+        let workers = transports.into_iter().map(|transport| {
             let clock = clock.clone();
-            email::Worker::start(accounts.clone(), vault.clone(), post, move || clock.now())
+            email::Worker::start(accounts.clone(), vault.clone(), transport, move || clock.now())
         });
         Ok(Self { mail: workers.collect(), ..app })
     }
 
-    /// The service over opened data, its letters left in the outbox.
+    /// Starts the service over opened data, without e-mail workers: e-mails stay in the outbox.
     ///
     /// # Errors
     ///
@@ -147,8 +141,8 @@ impl App {
     pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
         let Opened { store, vault, accounts } = opened;
         let metrics = Metrics::new();
-        prepare_partitions(&store, &clock).await;
-        // Read before any caller is: a change after this is noticed.
+        jobs::prepare_partitions(&store, &clock).await;
+        // Read before the first caller is loaded, so that every later change is noticed.
         let revision = store.revision().await?;
         let freshness = Arc::new(CacheFreshness::new(&store));
         let file = config.storage.master_key_file.clone();
@@ -168,49 +162,40 @@ impl App {
             clock,
             settings: config.service.clone(),
         });
-        // Calls of the gateway go through what REST calls go through, and not through itself.
+        // Calls of the gateway take the routes of REST calls, without the gateway itself.
         let rest = RequestPipeline::new(service.clone(), routes::routes()).boxed();
         let gateway = Gateway::new(service.clone(), rest, ResultWriter::start(store));
         let gateway = Arc::new(gateway);
-        let watched = service.accounts.store().clone();
-        let background = vec![
-            tokio::spawn(sweep(service.clone(), gateway.clone())),
-            tokio::spawn(give_back_leases(service.clone())),
-            tokio::spawn(keyring.follow()),
-            tokio::spawn(watched.clone().checkpoint_wal()),
-            tokio::spawn(watched.clone().maintain_usage_index()),
-            tokio::spawn(async move { freshness.watch(&watched, revision).await }),
-        ];
-        Ok(Self { service, gateway, mail: Vec::new(), background })
+        let parts = jobs::Parts {
+            service: service.clone(),
+            gateway: gateway.clone(),
+            keyring,
+            freshness,
+            revision,
+        };
+        let jobs = jobs::start(jobs::list(parts));
+        Ok(Self { service, gateway, mail: Vec::new(), jobs })
     }
 
-    /// The one endpoint of everything.
+    /// Returns the endpoint of all routes.
     pub fn endpoint(&self) -> impl Endpoint<Output = Response> + use<> {
         RequestPipeline::new(self.service.clone(), routes::with_gateway(self.gateway.clone()))
     }
 
-    /// What the handlers share, for who works beside them in the same process.
+    /// Returns the state that the handlers share.
     #[must_use]
     pub fn service(&self) -> &Arc<AppState> {
         &self.service
     }
 
-    /// Writes out the ledger, lets the letters rest in their outbox, closes the store.
+    /// Closes the service: steps 4 to 9 of [`shutdown`](crate::shutdown).
     pub async fn close(self) {
-        for task in self.background {
-            task.abort();
-        }
-        self.service.ledger.close().await;
-        self.service.limits.give_back_all().await;
-        self.gateway.close().await;
-        for worker in self.mail {
-            worker.close().await;
-        }
-        self.service.accounts.store().clone().close().await;
+        let Self { service, gateway, mail, jobs } = self;
+        shutdown::close(jobs, &service, &gateway, mail).await;
     }
 }
 
-/// The limits as they stood, so that a restart forgives nobody.
+/// Restores the limits, so that a restart gives no caller further calls.
 async fn limits_before(
     accounts: &Accounts,
     config: &Config,
@@ -226,7 +211,7 @@ async fn limits_before(
     let store = accounts.store();
     let of_guests = store.guest_calls(since).await?;
     let guests_per_network = config.service.guests_per_network;
-    // What was leased before is where it was leased, and counts on.
+    // Leased calls are counted by the database or Redis that granted the lease.
     if let Some(leases) = leases(store, config.redis.as_ref()).await? {
         return Ok(Limits::distributed(leases, &of_guests, guests_per_network));
     }
@@ -234,57 +219,14 @@ async fn limits_before(
     Ok(Limits::local(&calls, &of_guests, guests_per_network))
 }
 
-/// Where calls are leased: from Redis where there is one, else from a database that others may be
-/// on; nowhere where this process is alone.
+/// Returns the source of leases: Redis where one is set, else a database that several instances may
+/// share. A process with a database of its own needs none.
 async fn leases(store: &Store, redis: Option<&RedisAddress>) -> Result<Option<Leases>, StartError> {
     match redis {
         Some(address) => {
             Ok(Some(Leases::Redis(RedisLeases::connect(address, store.clone()).await?)))
         }
         None => Ok(store.is_shared().then(|| Leases::Database(LeaseWriter::start(store)))),
-    }
-}
-
-/// Calls find a table without it, so that a failure is no reason not to serve.
-async fn prepare_partitions(store: &Store, clock: &Clock) {
-    if let Err(error) = store.prepare_partitions(clock.now()).await {
-        tracing::error!(%error, "the tables of the next months could not be made");
-    }
-}
-
-/// What was leased and not used is soon the others' again.
-async fn give_back_leases(service: Arc<AppState>) {
-    let mut interval = tokio::time::interval(GIVEN_BACK);
-    loop {
-        interval.tick().await;
-        service.limits.give_back_expired(service.clock.now()).await;
-    }
-}
-
-async fn sweep(service: Arc<AppState>, gateway: Arc<Gateway>) {
-    let mut interval = tokio::time::interval(SWEEP);
-    loop {
-        interval.tick().await;
-        service.addresses.sweep();
-        gateway.sweep();
-        service.limits.sweep(service.clock.now()).await;
-        prepare_partitions(service.accounts.store(), &service.clock).await;
-        clean_up(&service).await;
-    }
-}
-
-/// Takes away what is over: expired guests, used codes, ended sessions, old usage rows.
-async fn clean_up(service: &AppState) {
-    loop {
-        let usage_days = service.settings.usage_days.map(NonZeroU32::get);
-        match service.accounts.clean_up(service.clock.now(), CLEANED_AT_ONCE, usage_days).await {
-            Ok(cleaned) if cleaned.more => {}
-            Ok(_) => return,
-            Err(error) => {
-                tracing::error!(%error, "the clean-up failed; it is tried again later");
-                return;
-            }
-        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Authentication: API keys and access tokens with their cache, passwords, OpenID Connect.
 
 pub mod access_tokens;
+pub mod accounts;
 pub mod api_keys;
 pub mod cache;
+pub mod lookup_error;
 pub mod oidc;
 pub mod passwords;

@@ -1,8 +1,9 @@
-//! The commands: serving, trying out, operating.
+//! The command line: one file a command.
 
 mod account;
 mod audit;
 mod backup;
+mod command_error;
 mod demo;
 mod health;
 mod migrate;
@@ -11,17 +12,16 @@ mod rotate_data_key;
 mod rotate_master_key;
 mod serve;
 
-use std::{error::Error, io::IsTerminal, process::ExitCode};
+use std::{io::IsTerminal, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+
+use command_error::CommandError;
 
 use crate::{
     config::{LogFormat, ServeArgs, StorageArgs},
     http::ACCESS,
 };
-
-/// Any failure that ends a command.
-type Failure = Box<dyn Error + Send + Sync>;
 
 /// Exact financial computations over REST, with keys, tiers, credits and limits.
 ///
@@ -39,7 +39,7 @@ pub struct Cli {
 enum Command {
     /// Serve, which is what happens without a command.
     Serve(Box<ServeArgs>),
-    /// Serve on throw-away data, with an account that may call everything.
+    /// Serve on temporary data, with an account that may call every endpoint.
     Demo(demo::DemoArgs),
     /// Print the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
@@ -50,12 +50,12 @@ enum Command {
     Audit(StorageArgs),
     /// Copy the embedded database to a file, also beside a running service.
     Backup(backup::BackupArgs),
-    /// Bring the database up to date, where the service is told not to.
+    /// Bring the database up to date, for a service that runs with --migrate refuse.
     Migrate(StorageArgs),
     /// Seal everything under a new master key, also beside a running service.
     RotateMasterKey(StorageArgs),
-    /// Seal keys and letters under a new data key, also beside a running service; goes on where an
-    /// earlier one was cut short.
+    /// Seal keys and e-mails under a new data key, also beside a running service; continues an
+    /// interrupted rotation.
     RotateDataKey(StorageArgs),
     /// Ask a running service whether it can work; for containers without a shell.
     Health(health::HealthArgs),
@@ -68,7 +68,7 @@ impl Cli {
         let command = self.command.unwrap_or_else(|| Command::Serve(Box::new(self.serve)));
         let outcome = match command {
             Command::Serve(args) => {
-                log(args.log);
+                log(args.operation.log);
                 block_on(serve::run(&args))
             }
             Command::Demo(args) => {
@@ -86,25 +86,25 @@ impl Cli {
         };
         match outcome {
             Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                eprintln!("quant-server: {failure}");
+            Err(error) => {
+                eprintln!("quant-server: {error}");
                 ExitCode::FAILURE
             }
         }
     }
 }
 
-fn block_on(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+fn block_on(command: impl Future<Output = Result<(), CommandError>>) -> Result<(), CommandError> {
     tokio::runtime::Runtime::new()?.block_on(command)
 }
 
-/// Writes the log to standard error; what other crates whisper is left out.
+/// Writes the log to standard error; other crates log warnings and errors only.
 fn log(format: LogFormat) {
     use tracing_subscriber::{filter::LevelFilter, fmt, prelude::*};
 
     let levels = tracing_subscriber::filter::Targets::new()
         .with_target("quant_server", LevelFilter::INFO)
-        // A line for every request is for machines.
+        // The line for every request is written in JSON only.
         .with_target(
             ACCESS,
             if format == LogFormat::Json { LevelFilter::INFO } else { LevelFilter::OFF },

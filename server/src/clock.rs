@@ -1,10 +1,10 @@
-//! The one place where the server reads the time.
+//! The clock of the server; no other code reads the system time.
 
 use std::sync::Arc;
 
 use account_core::Timestamp;
 
-/// Tells the time; a test holds one that it sets.
+/// A source of the time; a test sets its own.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
@@ -16,12 +16,12 @@ impl Clock {
         Self::from_fn(|| std::time::SystemTime::now().into())
     }
 
-    /// A clock that tells what `read` answers.
+    /// A clock that returns the results of `read`.
     pub fn from_fn(read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }
 
-    /// The time now.
+    /// Returns the time now.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         (self.0)()

@@ -1,4 +1,4 @@
-//! Computations that may take over a millisecond, away from the threads that answer.
+//! The pool for computations that may take over a millisecond, off the asynchronous threads.
 
 use std::{
     sync::{
@@ -10,12 +10,22 @@ use std::{
 
 use tokio::sync::Semaphore;
 
-use crate::http::ApiError;
-
-/// How long a computation may wait for a core before the caller is told to come back.
+/// Longest wait of a computation for a slot before the caller is refused.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// As many long computations at once as there are cores.
+/// A computation that gave no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComputeError {
+    /// No slot came free in time.
+    Busy {
+        /// Time after which the caller may try again.
+        retry_after: Duration,
+    },
+    /// The computation panicked.
+    Failed,
+}
+
+/// A pool that runs as many long computations at once as there are cores.
 pub struct ComputePool {
     size: usize,
     places: Arc<Semaphore>,
@@ -23,7 +33,7 @@ pub struct ComputePool {
 }
 
 impl ComputePool {
-    /// Room for `places` at once.
+    /// Makes a pool of `places` slots.
     #[must_use]
     pub fn new(places: usize) -> Self {
         Self {
@@ -33,40 +43,40 @@ impl ComputePool {
         }
     }
 
-    /// How many computations run, and how many wait.
+    /// Returns the numbers of running and of waiting computations.
     #[must_use]
     pub fn load(&self) -> (usize, usize) {
         (self.size - self.places.available_permits(), self.waiting.load(Ordering::Relaxed))
     }
 
-    /// Runs `work` once there is a place.
+    /// Runs `work` once a slot is free.
     ///
     /// # Errors
     ///
-    /// [`ApiError::Busy`] where no place came free in time.
+    /// [`ComputeError::Busy`] where no slot came free in time.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let busy = ApiError::Busy { retry_after: Duration::from_secs(1) };
+    ) -> Result<T, ComputeError> {
+        let busy = ComputeError::Busy { retry_after: Duration::from_secs(1) };
         let place = {
             let _waiting = Waiting::one_more(&self.waiting);
             tokio::time::timeout(PATIENCE, self.places.clone().acquire_owned()).await
         };
         let Ok(Ok(place)) = place else { return Err(busy) };
         let outcome = tokio::task::spawn_blocking(move || {
-            // The place is taken until the work is done, also where nobody waits for it any more.
+            // The slot is taken until the work is done, also where the caller has hung up.
             let _place = place;
             work()
         });
         outcome.await.map_err(|error| {
             tracing::error!(%error, "a long computation failed");
-            ApiError::Internal
+            ComputeError::Failed
         })
     }
 }
 
-/// Counts who waits, also where the wait is given up.
+/// A waiting computation, counted until its wait ends.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

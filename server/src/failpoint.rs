@@ -1,8 +1,8 @@
-//! Named points at which a build for the crash harness dies when it is told to.
+//! Named points at which a build for the crash harness aborts on request.
 //!
-//! Without the feature `failpoints`, which no shipped build has, nothing is here but the names.
+//! Without the feature `failpoints`, which no shipped build has, this module holds only the names.
 
-/// Between the guard and the debit, around the commit, and after it.
+/// The points: between the guard and the debit, around the commit, and after the commit.
 pub const POINTS: [&str; 8] = [
     "guarded",
     "computed",
@@ -14,7 +14,7 @@ pub const POINTS: [&str; 8] = [
     "answered",
 ];
 
-/// Dies at the point that `QS_FAILPOINT` names, as in `ledger_written:17`, the so many-th time.
+/// Aborts at the point that `QS_FAILPOINT` names, as in `ledger_written:17`, at the 17th call.
 #[cfg(feature = "failpoints")]
 pub fn hit(point: &str) {
     use std::sync::{
@@ -35,7 +35,7 @@ pub fn hit(point: &str) {
     }
 }
 
-/// Nothing, in every build but the harness's.
+/// Does nothing, in every build but that of the harness.
 #[cfg(not(feature = "failpoints"))]
 #[inline]
 pub const fn hit(_point: &str) {}

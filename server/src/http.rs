@@ -7,6 +7,7 @@ mod answer;
 pub(crate) mod body;
 mod caller;
 mod context;
+pub(crate) mod cookies;
 mod error;
 pub(crate) mod form;
 mod json_position;

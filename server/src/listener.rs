@@ -1,7 +1,7 @@
-//! The server loop: prompt answers, slow clients bounded, a drain in order.
+//! The server loop: accepts connections and closes those that are too slow.
 //!
-//! poem's own loop leaves `TCP_NODELAY` off and gives the head of a request all the time in the
-//! world, so that a few thousand connections that send a byte a minute hold it up for ever.
+//! poem's own loop leaves `TCP_NODELAY` off and sets no time limit for the head of a request: a few
+//! thousand connections that send one byte a minute would block it for ever.
 
 use std::{
     convert::Infallible, io, net::SocketAddr, num::NonZeroUsize, pin::Pin, sync::Arc,
@@ -27,52 +27,50 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutStream;
 
-/// How long the head of a request may take, from the moment the one before was answered: a
-/// connection that rests for longer is closed too.
+/// Longest time for the head of a request, from the answer before on: a connection that is idle for
+/// longer is closed too.
 const HEAD: Duration = Duration::from_secs(60);
-/// How long a connection may be silent while a request is read or answered.
+/// Longest time without a byte while a request is read or answered.
 const SILENCE: Duration = Duration::from_secs(75);
-/// How often a connection of HTTP/2 is asked whether it still lives.
+/// Time between two pings of an HTTP/2 connection.
 const PING: Duration = Duration::from_secs(20);
 /// The largest head of a request, in bytes.
 const LARGEST_HEAD: usize = 64 * 1024;
-/// How long to wait after a connection that could not be accepted.
-const BREATHER: Duration = Duration::from_millis(100);
-/// How long running requests may take once the service is told to stop.
-const DRAIN: Duration = Duration::from_secs(30);
+/// Time to wait after a connection that could not be accepted.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// What the loop needs beside the endpoint.
-pub struct Limits {
-    /// How many connections are open at once at most; more wait to be accepted.
+/// The limit of open connections, and their counter.
+pub struct ConnectionLimits {
+    /// Largest number of open connections; more wait to be accepted.
     pub connections: NonZeroUsize,
-    /// Where open connections are counted.
+    /// The gauge of open connections.
     pub open: IntGauge,
 }
 
-/// Serves until `stop`, then lets what runs be answered.
+/// Accepts connections until `stop`, and returns those that are still open.
 ///
 /// # Errors
 ///
-/// Where the address of the listener cannot be told.
-pub async fn serve<E>(
-    listener: TcpListener,
+/// An error of the system where the address of the listener cannot be read.
+pub async fn accept_until<E>(
+    listener: &TcpListener,
     endpoint: E,
-    limits: Limits,
+    limits: ConnectionLimits,
     stop: impl Future<Output = ()>,
-) -> io::Result<()>
+) -> io::Result<GracefulShutdown>
 where
     E: Endpoint<Output = Response> + 'static,
 {
     let local = listener.local_addr()?;
     let endpoint = Arc::new(endpoint);
-    let places = Arc::new(Semaphore::new(limits.connections.get().min(Semaphore::MAX_PERMITS)));
+    let slots = Arc::new(Semaphore::new(limits.connections.get().min(Semaphore::MAX_PERMITS)));
     let open = GracefulShutdown::new();
     let server = server();
     tokio::pin!(stop);
     loop {
-        let (stream, remote, place) = tokio::select! {
-            () = &mut stop => break,
-            accepted = accept(&listener, &places) => match accepted {
+        let (stream, remote, slot) = tokio::select! {
+            () = &mut stop => return Ok(open),
+            accepted = accept(listener, &slots) => match accepted {
                 Some(accepted) => accepted,
                 None => continue,
             },
@@ -83,7 +81,7 @@ where
         };
         let connection = server.serve_connection(TokioIo::new(timed(stream)), service);
         let connection = open.watch(connection.into_owned());
-        let counted = Counted::one_more(&limits.open, place);
+        let counted = Counted::one_more(&limits.open, slot);
         tokio::spawn(async move {
             let _counted = counted;
             if let Err(error) = connection.await {
@@ -91,12 +89,6 @@ where
             }
         });
     }
-    // Whoever comes from here on is refused by the system.
-    drop(listener);
-    if tokio::time::timeout(DRAIN, open.shutdown()).await.is_err() {
-        tracing::warn!("some requests ran for too long and are not answered");
-    }
-    Ok(())
 }
 
 fn server() -> auto::Builder<TokioExecutor> {
@@ -111,22 +103,22 @@ fn server() -> auto::Builder<TokioExecutor> {
     server
 }
 
-/// The next connection, once there is a place for it.
+/// Accepts the next connection, once the limit allows one more.
 async fn accept(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    slots: &Arc<Semaphore>,
 ) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let place = places.clone().acquire_owned().await.ok()?;
+    let slot = slots.clone().acquire_owned().await.ok()?;
     let accepted = listener.accept().await.and_then(|(stream, remote)| {
         stream.set_nodelay(true)?;
         Ok((stream, remote))
     });
     match accepted {
-        Ok((stream, remote)) => Some((stream, remote, place)),
+        Ok((stream, remote)) => Some((stream, remote, slot)),
         Err(error) => {
             tracing::error!(%error, "a connection was not accepted");
-            // Out of file handles, say: trying again at once would only heat the room.
-            tokio::time::sleep(BREATHER).await;
+            // Out of file handles, for one: another call of accept() would fail at once again.
+            tokio::time::sleep(ACCEPT_RETRY).await;
             None
         }
     }
@@ -154,13 +146,13 @@ async fn answer<E: Endpoint<Output = Response>>(
 /// An open connection, counted until it ends.
 struct Counted {
     open: IntGauge,
-    _place: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
 }
 
 impl Counted {
-    fn one_more(open: &IntGauge, place: OwnedSemaphorePermit) -> Self {
+    fn one_more(open: &IntGauge, slot: OwnedSemaphorePermit) -> Self {
         open.inc();
-        Self { open: open.clone(), _place: place }
+        Self { open: open.clone(), _slot: slot }
     }
 }
 

@@ -1,9 +1,9 @@
-//! What the service tells its operator about itself, as Prometheus reads it.
+//! The metrics of the service, in the text format of Prometheus.
 //!
 //! Labels come from closed sets: the route table, methods, classes of status, kinds of refusal. No
-//! caller, address or path as it was sent is ever a label.
+//! caller, address or requested path is ever a label.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::time::Duration;
 
 use poem::http::Method;
 use prometheus::{
@@ -11,22 +11,20 @@ use prometheus::{
     IntGaugeVec, Opts, Registry, TextEncoder, core::Collector,
 };
 
-use crate::{api::openapi::VERSION, state::AppState};
+use crate::store::{OutboxLoad, Pool};
 
 /// The type of the text that Prometheus reads.
 pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;
 
-/// How long a reader waits for the figures that the store knows.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Upper ends of the classes of duration, in seconds: from a warm look-up to a long computation.
+/// Upper bounds of the buckets of durations, in seconds: from a cached look-up to a long computation.
 const SECONDS: [f64; 14] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// Upper ends of the classes of batch.
+/// Upper bounds of the buckets of batch sizes.
 const ENTRIES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
-/// The route of a request that none took.
+/// The label of a request that no route took.
 const NO_ROUTE: &str = "none";
 
-/// Everything that is counted while the service runs.
+/// The metrics of a running service.
 pub struct Metrics {
     registry: Registry,
     durations: HistogramVec,
@@ -35,7 +33,7 @@ pub struct Metrics {
     debits: IntCounter,
     credits: IntCounter,
     limit_refusals: IntCounterVec,
-    /// How many entries the ledger writer settled at once.
+    /// Entries that the ledger writer settled in one transaction.
     pub ledger_batches: Histogram,
     ledger_queue: IntGauge,
     compute_pool: IntGaugeVec,
@@ -48,7 +46,7 @@ pub struct Metrics {
     draining: IntGauge,
 }
 
-/// One answered request, as the figures know it.
+/// One answered request.
 pub struct Observed<'a> {
     /// The path as the route table has it, where a route took the request.
     pub route: Option<&'a str>,
@@ -56,8 +54,26 @@ pub struct Observed<'a> {
     pub method: &'a Method,
     /// The status of the answer.
     pub status: u16,
-    /// How long the answer took.
+    /// Time to answer.
     pub elapsed: Duration,
+}
+
+/// The state of the service at one moment, for the gauges.
+pub struct Snapshot {
+    /// Calls that wait for the ledger writer.
+    pub ledger_queue: usize,
+    /// Large bodies that are being read.
+    pub large_bodies: usize,
+    /// Long computations that run, and those that wait.
+    pub long_computations: (usize, usize),
+    /// Whether the service was told to stop.
+    pub is_draining: bool,
+    /// The connections to the database.
+    pub pools: Vec<Pool>,
+    /// Whether the Redis of the limits answers; `None` without a Redis.
+    pub is_redis_up: Option<bool>,
+    /// The unsent e-mails and messages; `None` where the database does not answer.
+    pub outbox: Option<OutboxLoad>,
 }
 
 impl Default for Metrics {
@@ -67,11 +83,11 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Has counted nothing yet.
+    /// Returns metrics without a count.
     ///
     /// # Panics
     ///
-    /// Where two figures have one name, which a test would have seen.
+    /// Where two metrics have one name, which a test would have seen.
     #[must_use]
     pub fn new() -> Self {
         let registry = Registry::new();
@@ -136,7 +152,7 @@ impl Metrics {
             registry,
         };
         let build = Opts::new("quant_build_info", "Always 1; the label tells the version.");
-        let build = build.const_label("version", VERSION);
+        let build = build.const_label("version", env!("CARGO_PKG_VERSION"));
         kept(&metrics.registry, IntGauge::with_opts(build)).set(1);
         #[cfg(target_os = "linux")]
         register(&metrics.registry, prometheus::process_collector::ProcessCollector::for_self());
@@ -161,44 +177,40 @@ impl Metrics {
         self.limit_refusals.with_label_values(&[whose]).inc();
     }
 
-    /// Everything as Prometheus reads it, with what stands at this moment.
+    /// Returns all metrics in the text format of Prometheus, after setting the gauges to `snapshot`.
     ///
     /// # Panics
     ///
-    /// Where a figure cannot be written as text, which none of ours is.
-    pub async fn text(&self, service: &AppState) -> Vec<u8> {
-        self.look_at(service).await;
+    /// Where a metric cannot be written as text, which a test would have seen.
+    #[must_use]
+    pub fn text(&self, snapshot: &Snapshot) -> Vec<u8> {
+        self.set_gauges(snapshot);
         let mut text = Vec::new();
         TextEncoder::new()
             .encode(&self.registry.gather(), &mut text)
-            .expect("figures have a name and a value");
+            .expect("metrics have a name and a value");
         text
     }
 
-    async fn look_at(&self, service: &AppState) {
+    fn set_gauges(&self, snapshot: &Snapshot) {
         let set =
             |gauge: &IntGauge, value: usize| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-        set(&self.ledger_queue, service.ledger.waiting());
-        set(&self.large_bodies, service.large_bodies_being_read());
-        let (running, waiting) = service.compute_pool.load();
+        set(&self.ledger_queue, snapshot.ledger_queue);
+        set(&self.large_bodies, snapshot.large_bodies);
+        let (running, waiting) = snapshot.long_computations;
         set(&self.compute_pool.with_label_values(&["running"]), running);
         set(&self.compute_pool.with_label_values(&["waiting"]), waiting);
-        self.draining.set(i64::from(service.is_draining.load(Ordering::Relaxed)));
-        let store = service.accounts.store();
-        for pool in store.pools() {
+        self.draining.set(snapshot.is_draining.into());
+        for pool in &snapshot.pools {
             self.pool.with_label_values(&[pool.name, "open"]).set(pool.open.into());
             self.pool.with_label_values(&[pool.name, "idle"]).set(pool.idle.into());
         }
-        let redis = tokio::time::timeout(PATIENCE, service.limits.ping_redis());
-        let outbox = tokio::time::timeout(PATIENCE, store.outbox_load());
-        let (outbox, redis) = tokio::join!(outbox, redis);
-        if !matches!(redis, Ok(None)) {
-            let is_up = matches!(redis, Ok(Some(Ok(()))));
+        if let Some(is_up) = snapshot.is_redis_up {
             self.redis_up.with_label_values::<&str>(&[]).set(is_up.into());
         }
-        self.store_up.set(if matches!(outbox, Ok(Ok(_))) { 1.0 } else { 0.0 });
-        // Where the store does not answer, the last figures stand, and the line above tells.
-        if let Ok(Ok(outbox)) = outbox {
+        self.store_up.set(if snapshot.outbox.is_some() { 1.0 } else { 0.0 });
+        // Where the store does not answer, these gauges keep their values and `quant_store_up` is 0.
+        if let Some(outbox) = snapshot.outbox {
             self.outbox.with_label_values(&["waiting"]).set(outbox.waiting.into());
             self.outbox.with_label_values(&["failed"]).set(outbox.failed.into());
         }
@@ -224,10 +236,10 @@ fn kept<C: Collector + Clone + 'static>(registry: &Registry, made: prometheus::R
 }
 
 fn register(registry: &Registry, collector: impl Collector + 'static) {
-    registry.register(Box::new(collector)).expect("each figure has a name of its own");
+    registry.register(Box::new(collector)).expect("each metric has a name of its own");
 }
 
-/// A client may make up methods; labels may not.
+/// Returns the label of a method; methods that a client invents share one label.
 fn method_name(method: &Method) -> &str {
     match *method {
         Method::GET | Method::POST | Method::PUT | Method::DELETE | Method::HEAD => method.as_str(),

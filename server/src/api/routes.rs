@@ -66,7 +66,10 @@ pub fn routes() -> Route {
         let methods = Methods::new(&path, methods, &described);
         route = route.at(path, methods);
     }
-    pages::add_routes(oauth::add_routes(route))
+    for (path, methods) in oauth::routes().into_iter().chain(pages::routes()) {
+        route = route.at(path, Methods::of(path, methods));
+    }
+    route
         .at("/openapi.json", Methods::page("/openapi.json", openapi::endpoint().boxed()))
         .at("/metrics", Methods::page("/metrics", metrics::endpoint().boxed()))
         .at("/docs", Methods::page("/docs", docs_ui::endpoint().boxed()))
@@ -147,7 +150,7 @@ fn route_of(path: &str) -> String {
 }
 
 /// The methods of one path; another one is told which there are.
-pub(crate) struct Methods {
+struct Methods {
     methods: HashMap<Method, (Matched, BoxEndpoint<'static>)>,
     allow: HeaderValue,
 }
@@ -159,13 +162,11 @@ impl Methods {
     }
 
     /// Methods that the document does not tell of.
-    pub(crate) fn of<const N: usize>(
-        path: &str,
-        methods: [(Method, BoxEndpoint<'static>); N],
-    ) -> Self {
+    fn of(path: &str, methods: impl IntoIterator<Item = (Method, BoxEndpoint<'static>)>) -> Self {
         let matched = Matched::page(path);
+        let methods = methods.into_iter();
         let methods = methods.map(|(method, endpoint)| (method, (matched.clone(), endpoint)));
-        let methods = HashMap::from(methods);
+        let methods: HashMap<_, _> = methods.collect();
         Self { allow: allowed(methods.keys()), methods }
     }
 

@@ -1,37 +1,35 @@
-//! Whom an access token speaks for, remembered for a moment.
+//! The cache of access tokens: the account and client that each token stands for.
 
 use std::{sync::Arc, time::Duration};
 
 use account_core::{AccessToken, AuthError, Bearer, Timestamp, Vault, vault::Digest};
 
-use crate::{
-    auth::{
-        api_keys::LookupError,
-        cache::{AuthCache, CacheFreshness},
-    },
-    state::Accounts,
+use crate::auth::{
+    accounts::Accounts,
+    cache::{AuthCache, CacheFreshness},
+    lookup_error::LookupError,
 };
 
-/// How long a bearer is remembered while nothing changes. A refused call tells the balance that is
-/// remembered, which is no change that anyone announces.
+/// Time to live of a cached bearer. It is short because the answer to a refused call shows the
+/// cached balance, and a change of a balance does not move the store's revision.
 const REMEMBERED: Duration = Duration::from_millis(500);
-/// How many tokens are remembered at most.
+/// Largest number of cached tokens.
 const CAPACITY: u64 = 100_000;
 
-/// The bearers seen lately.
+/// The cache of access tokens.
 pub struct AccessTokenCache {
     vault: Arc<Vault>,
     cache: AuthCache<Digest<AccessToken>, Bearer>,
 }
 
 impl AccessTokenCache {
-    /// Remembers nobody yet.
+    /// Makes an empty cache.
     #[must_use]
     pub fn new(vault: Arc<Vault>, freshness: Arc<CacheFreshness>) -> Self {
         Self { vault, cache: AuthCache::new(freshness, CAPACITY, REMEMBERED) }
     }
 
-    /// Finds whom `token` speaks for at `resource`.
+    /// Returns the account and client that `token` stands for at `resource`.
     ///
     /// # Errors
     ///

@@ -1,54 +1,44 @@
-//! Who a key belongs to, remembered for a moment.
+//! The cache of API keys: the caller that each key belongs to.
 
 use std::{sync::Arc, time::Duration};
 
 use account_core::{ApiKey, AuthError, Caller, KeyDigest, Timestamp, Vault};
 
-use crate::{
-    auth::cache::{AuthCache, CacheFreshness},
-    state::Accounts,
+use crate::auth::{
+    accounts::Accounts,
+    cache::{AuthCache, CacheFreshness},
+    lookup_error::LookupError,
 };
 
-/// How long a caller is remembered at most while nothing changes.
+/// Longest time to live of a cached caller.
 const REMEMBERED: Duration = Duration::from_secs(60);
-/// How many callers are remembered at most.
+/// Largest number of cached callers.
 const CAPACITY: u64 = 1_000_000;
 
-/// Why nobody could be identified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LookupError {
-    /// The key opens nothing.
-    Unknown,
-    /// The key was a guest's, and its day is over.
-    GuestExpired,
-    /// The store did not answer.
-    Unavailable,
-}
-
-/// The callers seen lately.
+/// The cache of API keys.
 pub struct ApiKeyCache {
     vault: Arc<Vault>,
     cache: AuthCache<KeyDigest, Caller>,
 }
 
 impl ApiKeyCache {
-    /// Remembers nobody yet.
+    /// Makes an empty cache.
     #[must_use]
     pub fn new(vault: Arc<Vault>, freshness: Arc<CacheFreshness>) -> Self {
         Self { vault, cache: AuthCache::new(freshness, CAPACITY, REMEMBERED) }
     }
 
-    /// How often the store was asked who a key belongs to.
+    /// Returns the number of cache misses.
     #[must_use]
     pub fn misses(&self) -> u64 {
         self.cache.misses()
     }
 
-    /// Finds who `key` belongs to.
+    /// Returns the caller that `key` belongs to.
     ///
     /// # Errors
     ///
-    /// Why nobody was found.
+    /// [`LookupError`] where no caller was found.
     pub async fn identify(
         &self,
         accounts: &Accounts,
@@ -61,7 +51,7 @@ impl ApiKeyCache {
         still_valid(caller, now)
     }
 
-    /// Forgets `key`, of which something is remembered that no longer holds.
+    /// Removes `key`, whose cached caller is out of date.
     pub async fn forget(&self, key: &ApiKey) {
         self.cache.forget(&self.vault.key_digest(key)).await;
     }
@@ -78,7 +68,7 @@ fn unidentified(refusal: AuthError) -> LookupError {
     }
 }
 
-/// A guest's day may end while it is remembered.
+/// Refuses a guest whose key expired after the key was cached.
 fn still_valid(caller: Caller, now: Timestamp) -> Result<Caller, LookupError> {
     match &caller {
         Caller::Guest(guest) if now >= guest.expires_at => Err(LookupError::GuestExpired),

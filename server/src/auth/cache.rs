@@ -1,11 +1,11 @@
-//! What is remembered of those who come, so that the warm path asks no storage.
+//! The cache of identified callers: a cached caller needs no query.
 //!
-//! Every change that makes a memory wrong, as of a key revoked or suspended, a tier, a limit, a
-//! grant of credits or one to a client, moves the store's revision. A watcher reads it a few times a
-//! second, and at once where the database announces it; where it has moved, everyone is forgotten.
-//! So a change is seen within a second wherever it was made, also where no announcement comes, and
-//! where the watcher hears nothing from the store, nothing is believed any longer. A change made
-//! here is forgotten at once.
+//! Every change that invalidates an entry moves the store's revision: a key revoked or suspended, a
+//! tier, a limit, a grant of credits or to a client. A watcher reads the revision a few times a
+//! second, and at once after a notification of the database. Where the revision has moved, all
+//! entries are dropped. So every instance sees a change within a second, also where no notification
+//! arrives. While the store does not answer the watcher, no entry is used. A change made by this
+//! instance drops its entry at once.
 
 use std::{
     hash::{BuildHasher, Hash, RandomState},
@@ -19,40 +19,40 @@ use std::{
 use moka::{Expiry, future::Cache};
 
 use crate::{
-    auth::api_keys::LookupError,
+    auth::lookup_error::LookupError,
     store::{Generation, Store},
 };
 
-/// How often the store is asked whether anything changed.
-const WATCHED: Duration = Duration::from_millis(300);
-/// How long what is remembered is believed after the store last said that nothing changed.
+/// Time between two reads of the store's revision.
+pub const WATCHED: Duration = Duration::from_millis(300);
+/// Time for which entries are used after the last confirmation that the revision had not moved.
 const BELIEVED: Duration = Duration::from_millis(900);
-/// How long a name is remembered to be nobody's; it may be someone's soon.
+/// Time to live of an unknown credential, which may become valid soon.
 const REMEMBERED_UNKNOWN: Duration = Duration::from_millis(500);
-/// Unknown names are remembered apart, so that they push out nobody.
+/// Largest number of unknown credentials. They have a cache of their own, so that they evict no caller.
 const UNKNOWN_CAPACITY: u64 = 10_000;
 
-/// Whether what is remembered may still be believed.
+/// The freshness of the caches: whether their entries may still be used.
 pub struct CacheFreshness {
     generation: Arc<Generation>,
-    /// When the store last said that nothing had changed.
+    /// The moment of the last confirmation that the revision had not moved.
     confirmed: Mutex<Instant>,
 }
 
 impl CacheFreshness {
-    /// Belief in what `store` says.
+    /// Makes the freshness of caches over `store`.
     #[must_use]
     pub fn new(store: &Store) -> Self {
         Self { generation: store.generation().clone(), confirmed: Mutex::new(Instant::now()) }
     }
 
-    /// Turns the epoch whenever the store's revision moves from `seen`, until the task is ended.
+    /// Bumps the generation whenever the store's revision moves from `seen`, until the task is aborted.
     pub async fn watch(&self, store: &Store, mut seen: i64) {
         let mut revision_listener = None;
         loop {
             if revision_listener.is_none() {
                 revision_listener = store.revision_listener().await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "the database announces nothing; it is asked instead");
+                    tracing::warn!(%error, "the database sends no notifications; its revision is polled");
                     None
                 });
             }
@@ -64,7 +64,7 @@ impl CacheFreshness {
                     self.forget_all();
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the store does not tell whether a key has changed");
+                    tracing::error!(%error, "the revision of the store cannot be read");
                     tokio::time::sleep(WATCHED).await;
                     continue;
                 }
@@ -74,7 +74,7 @@ impl CacheFreshness {
                 None => tokio::time::sleep(WATCHED).await,
                 Some(listener) => {
                     if let Ok(Err(error)) = tokio::time::timeout(WATCHED, listener.next()).await {
-                        tracing::warn!(%error, "the database's announcements are lost");
+                        tracing::warn!(%error, "the notifications of the database are lost");
                         revision_listener = None;
                     }
                 }
@@ -82,7 +82,7 @@ impl CacheFreshness {
         }
     }
 
-    /// Believes nothing any longer of what is remembered.
+    /// Invalidates all entries.
     pub fn forget_all(&self) {
         self.generation.bump();
     }
@@ -92,8 +92,8 @@ impl CacheFreshness {
     }
 }
 
-/// Each name is forgotten after a time of its own, between half of the longest and all of it: who
-/// came at once, as all do after a start, would be looked up at once again.
+/// A time to live for each entry, between half of the longest and all of it. With one time for all,
+/// entries made at once, as after a start, would expire at once and be loaded again at once.
 struct TtlJitter {
     longest: Duration,
     fraction: RandomState,
@@ -112,7 +112,7 @@ impl<N: Hash, T> Expiry<N, T> for TtlJitter {
     }
 }
 
-/// Who comes under which name, as long as it is believed.
+/// A cache of callers by credential.
 pub struct AuthCache<N, T> {
     freshness: Arc<CacheFreshness>,
     known: Cache<N, Remembered<T>>,
@@ -120,7 +120,7 @@ pub struct AuthCache<N, T> {
     misses: AtomicU64,
 }
 
-/// What the store answered, and in which epoch it was asked.
+/// An answer of the store, with the generation in which the store was asked.
 #[derive(Clone)]
 struct Remembered<T> {
     answer: T,
@@ -132,7 +132,7 @@ where
     N: Copy + Eq + Hash + Send + Sync + 'static,
     T: Clone + Send + Sync + 'static,
 {
-    /// Remembers nobody yet, and later at most so many, each for at most so long.
+    /// Makes an empty cache with its largest size and its longest time to live.
     #[must_use]
     pub fn new(freshness: Arc<CacheFreshness>, capacity: u64, remembered: Duration) -> Self {
         Self::with_capacities(freshness, capacity, UNKNOWN_CAPACITY, remembered)
@@ -151,11 +151,11 @@ where
         Self { freshness, known, unknown, misses: AtomicU64::new(0) }
     }
 
-    /// Finds who comes under `name`; `look_up` asks the store.
+    /// Returns the caller of `name`; `look_up` reads the store on a miss.
     ///
     /// # Errors
     ///
-    /// Why nobody was found.
+    /// [`LookupError`] where no caller was found.
     pub async fn get_or_load<F>(&self, name: N, look_up: impl Fn() -> F) -> Result<T, LookupError>
     where
         F: Future<Output = Result<T, LookupError>>,
@@ -211,12 +211,12 @@ where
         }
     }
 
-    /// Forgets who came under `name`.
+    /// Removes the entry of `name`.
     pub async fn forget(&self, name: &N) {
         self.known.invalidate(name).await;
     }
 
-    /// How often the store was asked.
+    /// Returns the number of cache misses.
     #[must_use]
     pub fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(cache.known.entry_count(), 1, "none of them is among the known");
         assert!(cache.unknown.entry_count() <= 100, "they push out each other");
         assert_eq!(cache.misses(), 1_001, "each was looked up");
-        // Without a watcher, nothing is believed for long.
+        // Without a watcher, entries are used only for a short time.
         *cache.freshness.confirmed.lock().expect("no panic") = Instant::now();
         ask(&cache, HOT).await.expect("the hot one");
         assert_eq!(cache.misses(), 1_001, "the hot one's check asks no storage");

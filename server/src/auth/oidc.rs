@@ -1,4 +1,4 @@
-//! The identity provider: found by discovery, its answers verified.
+//! OpenID Connect: discovery of the identity provider, and verification of its answers.
 //!
 //! Signatures are verified here; what a token must say is judged by
 //! [`Claims::judge`](account_core::Claims::judge). Keys are fetched with the provider's description
@@ -27,17 +27,17 @@ use tokio::sync::Mutex;
 
 use crate::config::IdpRoute;
 
-/// How long the provider may take for one answer.
+/// Longest time for one answer of the provider.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest answer that is read.
+/// Largest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 1024 * 1024;
-/// The longest ID token that is looked at.
+/// Largest ID token that is verified, in bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
-/// How long description and keys are believed.
+/// Time for which the provider's metadata and keys are cached.
 const KEPT: TimeDelta = TimeDelta::hours(1);
 /// The least time between two fetches for an unknown key.
 const KEYS_AGAIN: TimeDelta = TimeDelta::seconds(30);
-/// How long a provider that did not answer is not asked again.
+/// Time until a provider that did not answer is asked again.
 const REST: TimeDelta = TimeDelta::seconds(5);
 
 /// The signatures that are taken: public keys only. With a shared secret, or none, anyone who can
@@ -66,7 +66,7 @@ struct NotBefore {
 
 impl AdditionalClaims for NotBefore {}
 
-/// Why nobody was proven to be anyone.
+/// The reason why no identity was proven.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdpError {
@@ -100,7 +100,7 @@ pub struct Provider {
     known: Mutex<Known>,
 }
 
-/// What the provider said of itself, and when it was asked.
+/// The cached metadata of the provider, with the times of the requests.
 #[derive(Default)]
 struct Known {
     metadata: Option<CoreProviderMetadata>,
@@ -133,12 +133,13 @@ impl Provider {
         })
     }
 
-    /// Where browsers set out for the provider, and come back to: without a slash at the end.
+    /// Returns the public address of the service, without a slash at the end, which browsers leave for
+    /// the provider and return to.
     pub fn public_url(&self) -> &str {
         &self.public_url
     }
 
-    /// Where a browser goes to sign in.
+    /// Returns the address at the provider at which a browser signs in.
     ///
     /// # Errors
     ///
@@ -232,7 +233,7 @@ impl Provider {
         Ok(claims.judge(&expected, now)?)
     }
 
-    /// The claims of a token whose signature is good.
+    /// Returns the claims of a token whose signature is valid.
     fn claims(
         &self,
         token: &Token,
@@ -308,7 +309,7 @@ impl Provider {
     fn client(&self, metadata: CoreProviderMetadata) -> ConfiguredClient {
         let methods = metadata.token_endpoint_auth_methods_supported();
         let offers = |method| methods.is_none_or(|methods| methods.contains(method));
-        // Where nothing is said, the standard's default is meant.
+        // Without a list in the metadata, the default of the specification applies.
         let auth_type = if offers(&CoreClientAuthMethod::ClientSecretBasic) {
             AuthType::BasicAuth
         } else {
@@ -334,7 +335,7 @@ type ConfiguredClient = CoreClient<
     openidconnect::EndpointMaybeSet,
 >;
 
-/// Whether other keys could explain a signature.
+/// Returns true where other keys could verify the signature.
 fn may_be_rotated(reason: &SignatureVerificationError) -> bool {
     !matches!(reason, SignatureVerificationError::DisallowedAlg(_))
 }
@@ -350,7 +351,7 @@ fn reasons(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Why an answer was not read.
+/// The reason why an answer was not read.
 #[derive(Debug, thiserror::Error)]
 enum FetchError {
     #[error(transparent)]

@@ -28,15 +28,15 @@ type Job = Box<dyn FnOnce() + Send>;
 /// The hasher of the service.
 #[derive(Clone)]
 pub struct Argon2Pool {
-    /// Places for those that are hashed and those that wait.
+    /// Slots for passwords that are hashed or wait.
     places: Arc<Semaphore>,
     threads: Arc<Semaphore>,
     jobs: Sender<Job>,
-    /// A hash that nothing matches, for addresses without an account.
+    /// A hash that no password matches, for addresses without an account.
     decoy: Arc<str>,
 }
 
-/// The right to hash once: a place and a thread.
+/// The permit to hash once: a slot of the queue and a thread.
 pub struct Permit {
     _place: OwnedSemaphorePermit,
     _thread: OwnedSemaphorePermit,
@@ -52,7 +52,7 @@ impl Argon2Pool {
     pub fn new(threads: usize, queue: usize) -> Self {
         let threads = threads.max(1);
         // A hash of randomness that is forgotten at once; its cost is that of any other.
-        let decoy = hash(&Zeroizing::new(hex(&random::<32>())));
+        let decoy = hash(&Zeroizing::new(hex::encode(random::<32>())));
         Self {
             places: Arc::new(Semaphore::new(threads + queue)),
             threads: Arc::new(Semaphore::new(threads)),
@@ -107,7 +107,7 @@ impl Argon2Pool {
         let job = move || {
             let result = work();
             drop(permit);
-            // Whoever asked may have hung up.
+            // The caller may have hung up.
             let _ = tell.send(result);
         };
         self.jobs.send(Box::new(job)).expect("the threads live as long as the pool");
@@ -115,7 +115,7 @@ impl Argon2Pool {
     }
 }
 
-/// Starts threads that do what is sent to them, until nobody can send any more.
+/// Starts threads that run the jobs sent to them, until all senders are dropped.
 fn start(threads: usize) -> Sender<Job> {
     let (jobs, queue) = mpsc::channel::<Job>();
     let queue = Arc::new(Mutex::new(queue));
@@ -156,7 +156,7 @@ fn matches(password: &str, known: &str) -> bool {
         .is_ok_and(|known| argon2().verify_password(password.as_bytes(), &known).is_ok())
 }
 
-/// Whether a hash was made with today's parameters.
+/// Returns true for a hash with the current parameters.
 fn is_current(known: &str) -> bool {
     known.starts_with(&format!("$argon2id$v=19$m={MEMORY},t={PASSES},p=1$"))
 }
@@ -165,10 +165,6 @@ fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system has randomness");
     bytes
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

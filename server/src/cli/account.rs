@@ -1,11 +1,11 @@
-//! `quant-server account`: the operator's hand on accounts.
+//! `quant-server account`: creates and changes accounts.
 
 use std::io::Read;
 
 use account_core::{Email, NewAccount, Password, Tier, Username};
 use clap::{Args, Subcommand};
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::{
     app::{self, Opened},
     clock::Clock,
@@ -30,7 +30,7 @@ pub(super) enum AccountCommand {
     Grant {
         /// The account's e-mail address.
         email: String,
-        /// How many; 1 or more.
+        /// Number of credits; 1 or more.
         credits: i64,
         #[command(flatten)]
         storage: StorageArgs,
@@ -102,10 +102,10 @@ impl std::str::FromStr for OwnLimit {
     }
 }
 
-pub(super) async fn run(command: AccountCommand) -> Result<(), Failure> {
+pub(super) async fn run(command: AccountCommand) -> Result<(), CommandError> {
     let clock = Clock::system();
     let storage = command.storage().locate();
-    // Only an account may be the first thing in a database; a mistyped folder is told.
+    // Only `create` may make a database; for the others a missing one is a mistyped folder.
     let migrate = match command {
         AccountCommand::Create(_) if !storage.has_database() => MigrateChoice::Run,
         _ => {
@@ -121,7 +121,11 @@ pub(super) async fn run(command: AccountCommand) -> Result<(), Failure> {
 }
 
 /// Carries the command out, and says what was done.
-async fn apply(opened: &Opened, command: AccountCommand, clock: &Clock) -> Result<String, Failure> {
+async fn apply(
+    opened: &Opened,
+    command: AccountCommand,
+    clock: &Clock,
+) -> Result<String, CommandError> {
     let accounts = &opened.accounts;
     let parse = |email: &str| Email::parse(email);
     Ok(match command {
@@ -168,7 +172,7 @@ impl AccountCommand {
 }
 
 impl CreateArgs {
-    fn new_account(&self) -> Result<NewAccount, Failure> {
+    fn new_account(&self) -> Result<NewAccount, CommandError> {
         let password = if self.password_stdin { Some(read_password()?) } else { None };
         Ok(NewAccount {
             email: Email::parse(&self.email)?,
@@ -183,7 +187,7 @@ impl CreateArgs {
 }
 
 /// The first line of standard input.
-fn read_password() -> Result<Password, Failure> {
+fn read_password() -> Result<Password, CommandError> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     Ok(Password::choose(text.lines().next().unwrap_or_default())?)

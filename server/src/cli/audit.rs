@@ -2,13 +2,13 @@
 
 use account_core::{AuditFault, CallerId, FaultKind};
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::{
     app,
     config::{MigrateChoice, StorageArgs},
 };
 
-pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &StorageArgs) -> Result<(), CommandError> {
     let storage = args.locate();
     storage.require_database()?;
     let opened = app::open(&storage, MigrateChoice::Refuse).await?;
@@ -26,7 +26,7 @@ pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
     }
 }
 
-/// A line for each thing that does not add up.
+/// Returns the line that reports a fault.
 fn line(fault: &AuditFault) -> String {
     let whose = match fault.caller {
         CallerId::Account(id) => format!("account {}", id.0),

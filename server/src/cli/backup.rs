@@ -1,21 +1,21 @@
-//! `quant-server backup`: a copy of the database, made while the service goes on.
+//! `quant-server backup`: a copy of the database, made while the service runs.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::{config::StorageArgs, store};
 
 #[derive(Args, Debug)]
 pub(super) struct BackupArgs {
-    /// Where the copy goes: a file that is not there yet.
+    /// The file of the copy; must not exist yet.
     to: PathBuf,
     #[command(flatten)]
     storage: StorageArgs,
 }
 
-pub(super) async fn run(args: &BackupArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &BackupArgs) -> Result<(), CommandError> {
     let storage = args.storage.locate();
     storage.require_database()?;
     if storage.database_url.starts_with("postgres") {

@@ -1,4 +1,4 @@
-//! `quant-server demo`: everything at once, on data that go with it.
+//! `quant-server demo`: a complete service on temporary data.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use account_core::{Email, NewAccount, Tier, Username};
 use clap::{Args, Parser};
 use poem_openapi::types::{Example, ToJSON};
 
-use super::{Failure, serve};
+use super::{command_error::CommandError, serve};
 use crate::{api::quantlib::pricing::European, app::App, clock::Clock, config::ServeArgs};
 
 /// Credits of the demo's account.
@@ -19,23 +19,23 @@ pub(super) struct DemoArgs {
     bind: String,
 }
 
-/// The other settings of `serve`, as they are when nothing is set.
+/// The other settings of `serve`, with their defaults.
 #[derive(Parser)]
 struct Defaults {
     #[command(flatten)]
     serve: ServeArgs,
 }
 
-pub(super) async fn run(args: &DemoArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &DemoArgs) -> Result<(), CommandError> {
     let folder = tempfile::Builder::new().prefix("quant-server-demo-").tempdir()?;
     let mut serve_args = Defaults::parse_from(["quant-server"]).serve;
-    serve_args.bind.clone_from(&args.bind);
+    serve_args.server.bind.clone_from(&args.bind);
     serve_args.storage.data_dir = folder.path().to_owned();
     serve_args.storage.database_url = None;
     serve_args.storage.master_key_file = None;
-    serve_args.redis_url = None;
-    serve_args.smtp_url = None;
-    serve_args.mcp_url = None;
+    serve_args.limits.redis_url = None;
+    serve_args.mail.smtp_url = None;
+    serve_args.mcp.mcp_url = None;
     let mut config = serve_args.check()?;
     let listener = serve::bind(config.bind).await?;
     config.bound_to(listener.local_addr()?);

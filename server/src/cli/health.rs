@@ -9,19 +9,19 @@ use tokio::{
     time::timeout,
 };
 
-use super::Failure;
+use super::command_error::CommandError;
 
-/// How long the service may take to answer.
+/// Longest time for the answer of the service.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
 pub(super) struct HealthArgs {
-    /// Where the service listens.
+    /// The address on which the service listens.
     #[arg(long, env = "QS_BIND", default_value = "127.0.0.1:8080")]
     bind: SocketAddr,
 }
 
-pub(super) async fn run(args: &HealthArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &HealthArgs) -> Result<(), CommandError> {
     let address = args.bind;
     let status = timeout(PATIENCE, probe(address))
         .await
@@ -31,8 +31,8 @@ pub(super) async fn run(args: &HealthArgs) -> Result<(), Failure> {
     if status.contains(" 200 ") { Ok(()) } else { Err("the service is not ready".into()) }
 }
 
-/// Asks `/ready` and answers the status line.
-async fn probe(address: SocketAddr) -> Result<String, Failure> {
+/// Requests `/ready` and returns the status line.
+async fn probe(address: SocketAddr) -> Result<String, CommandError> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;

@@ -1,12 +1,12 @@
 //! `quant-server migrate`: the database brought up to date.
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::{
     app,
     config::{MigrateChoice, StorageArgs},
 };
 
-pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &StorageArgs) -> Result<(), CommandError> {
     let opened = app::open(&args.locate(), MigrateChoice::Run).await?;
     opened.store.close().await;
     println!("The database is up to date.");

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 
 use clap::Args;
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::api::openapi;
 
 #[derive(Args, Debug)]
@@ -14,10 +14,10 @@ pub(super) struct OpenapiArgs {
     operations: bool,
 }
 
-pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
+pub(super) fn run(args: &OpenapiArgs) -> Result<(), CommandError> {
     let text = if args.operations { openapi::operations_table() } else { openapi::TEXT.clone() };
     match std::io::stdout().write_all(text.as_bytes()) {
-        // Whoever reads may have seen enough.
+        // The reader of the pipe, such as `head`, may close it before the end.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }

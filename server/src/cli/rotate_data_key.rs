@@ -1,15 +1,15 @@
-//! `quant-server rotate-data-key`: a new key under which keys and letters are sealed.
+//! `quant-server rotate-data-key`: a new key under which keys and e-mails are sealed.
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::{
     config::StorageArgs,
     store::{self, DATA_KEY_PROPAGATION, DataKeyRotation, Migrate, OsEntropy},
 };
 
-/// So many batches go by between two lines about rows.
+/// Batches between two lines about rows.
 const BATCHES_A_LINE: u64 = 100;
 
-pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &StorageArgs) -> Result<(), CommandError> {
     let storage = args.locate();
     storage.require_database()?;
     let store = store::open(&storage.database_url, Migrate::Refuse).await?;

@@ -1,12 +1,12 @@
 //! `quant-server rotate-master-key`: a new key over the secrets that seal everything else.
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::{
     config::StorageArgs,
     store::{self, Migrate, OsEntropy},
 };
 
-pub(super) async fn run(args: &StorageArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &StorageArgs) -> Result<(), CommandError> {
     let storage = args.locate();
     storage.require_database()?;
     let store = store::open(&storage.database_url, Migrate::Refuse).await?;

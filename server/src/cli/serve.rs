@@ -7,19 +7,20 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use super::Failure;
+use super::command_error::CommandError;
 use crate::{
     api::openapi::VERSION,
     app::App,
     clock::Clock,
     config::{Config, MailRoute, ServeArgs},
-    listener::{self, Limits},
+    listener::ConnectionLimits,
+    shutdown,
 };
 
-/// File handles that are no client's: the database, mail, the log.
+/// File handles beside those of connections: the database, mail, the log.
 const OTHER_HANDLES: u64 = 256;
 
-pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: &ServeArgs) -> Result<(), CommandError> {
     let mut config = args.check()?;
     let listener = bind(config.bind).await?;
     let address = listener.local_addr()?;
@@ -29,8 +30,8 @@ pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
     serve(app, &config, listener).await
 }
 
-/// Takes the address, with a word on what to do where another program has it.
-pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+/// Binds the address; the error names two ways out where another program has bound it.
+pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, CommandError> {
     TcpListener::bind(address).await.map_err(|error| {
         format!(
             "cannot listen on {address}: {error}. Choose another address with --bind, or let \
@@ -40,29 +41,24 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     })
 }
 
-/// Serves until told to stop. Then probes are told first, new connections end, what runs is
-/// answered, the ledger is written out.
-pub(super) async fn serve(app: App, config: &Config, listener: TcpListener) -> Result<(), Failure> {
+/// Serves until SIGTERM or SIGINT, and shuts down in the order that [`shutdown`] lists.
+pub(super) async fn serve(
+    app: App,
+    config: &Config,
+    listener: TcpListener,
+) -> Result<(), CommandError> {
     let address = listener.local_addr()?;
-    let endpoint = app.endpoint();
-    let signal = stop_signal()?;
-    let service = app.service().clone();
-    let delay = config.drain_delay;
-    let stop = async move {
-        signal.await;
-        service.drain();
-        tokio::time::sleep(delay).await;
-    };
-    let open = app.service().metrics.connections.clone();
-    let limits = Limits { connections: file_handles(config.connections), open };
+    let (endpoint, service, signal) = (app.endpoint(), app.service().clone(), stop_signal()?);
+    let open = service.metrics.connections.clone();
+    let limits = ConnectionLimits { connections: file_handles(config.connections), open };
     println!("listening on http://{address}");
-    listener::serve(listener, endpoint, limits, stop).await?;
+    shutdown::serve(listener, endpoint, limits, service, signal, config.drain_delay).await?;
     app.close().await;
     Ok(())
 }
 
-/// Every connection takes a file handle: as many as the system allows are asked for, and no more
-/// connections are taken than there are handles, so that the database can always open its files.
+/// Raises the limit of file handles, and returns the number of connections that the limit allows. A
+/// connection takes one handle, and the database must always be able to open its files.
 fn file_handles(connections: NonZeroUsize) -> NonZeroUsize {
     let wanted = connections.get() as u64 + OTHER_HANDLES;
     match rlimit::increase_nofile_limit(wanted) {
@@ -81,7 +77,7 @@ fn file_handles(connections: NonZeroUsize) -> NonZeroUsize {
     }
 }
 
-fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
+fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {

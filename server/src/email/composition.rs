@@ -1,135 +1,27 @@
-//! What letters look like: subject, text and HTML, and headers that nobody else can add to.
+//! The composition of an e-mail: headers, which no user input can extend, and both forms of content.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use account_core::Timestamp;
-use account_core::outbox::{Content, MessageId, OutboundMessage};
-use askama::Template;
+use account_core::outbox::{MessageId, OutboundMessage};
 use lettre::Message;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 
-use super::SendError;
+use super::messages::{Email, render};
+use super::send_error::SendError;
 
-#[derive(Template)]
-#[template(path = "registration.txt")]
-struct RegistrationText<'a> {
-    username: &'a str,
-    code: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "registration.html")]
-struct RegistrationHtml<'a> {
-    username: &'a str,
-    code: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "account_exists.txt")]
-struct AccountExistsText;
-
-#[derive(Template)]
-#[template(path = "account_exists.html")]
-struct AccountExistsHtml;
-
-#[derive(Template)]
-#[template(path = "mfa.txt")]
-struct MfaText<'a> {
-    code: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "mfa.html")]
-struct MfaHtml<'a> {
-    code: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "reset.txt")]
-struct ResetText<'a> {
-    code: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "reset.html")]
-struct ResetHtml<'a> {
-    code: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "password_changed.txt")]
-struct PasswordChangedText;
-
-#[derive(Template)]
-#[template(path = "password_changed.html")]
-struct PasswordChangedHtml;
-
-#[derive(Template)]
-#[template(path = "mfa_enabled.txt")]
-struct MfaEnabledText;
-
-#[derive(Template)]
-#[template(path = "mfa_enabled.html")]
-struct MfaEnabledHtml;
-
-#[derive(Template)]
-#[template(path = "mfa_disabled.txt")]
-struct MfaDisabledText;
-
-#[derive(Template)]
-#[template(path = "mfa_disabled.html")]
-struct MfaDisabledHtml;
-
-#[derive(Template)]
-#[template(path = "account_deleted.txt")]
-struct AccountDeletedText;
-
-#[derive(Template)]
-#[template(path = "account_deleted.html")]
-struct AccountDeletedHtml;
-
-#[derive(Template)]
-#[template(path = "account_locked.txt")]
-struct AccountLockedText;
-
-#[derive(Template)]
-#[template(path = "account_locked.html")]
-struct AccountLockedHtml;
-
-#[derive(Template)]
-#[template(path = "announcement.txt")]
-struct AnnouncementText<'a> {
-    title: &'a str,
-    description: &'a str,
-    message: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "announcement.html")]
-struct AnnouncementHtml<'a> {
-    title: &'a str,
-    description: &'a str,
-    paragraphs: Vec<&'a str>,
-}
-
-/// A subject and the same letter twice.
-struct Words<'a> {
-    subject: &'a str,
-    text: String,
-    html: String,
-}
-
-/// Writes a letter; `None` for a decoy, which says nothing, and for a message, which is no letter.
+/// Composes an e-mail; `None` for a decoy, which is never sent, and for a message of the messaging
+/// channel.
 pub(super) fn compose(
     message: &OutboundMessage,
     from: &Mailbox,
     id: MessageId,
     written_at: Timestamp,
 ) -> Result<Option<Message>, SendError> {
-    let words = words(&message.content).map_err(|error| SendError::Compose(error.into()))?;
-    let Some(words) = words else { return Ok(None) };
-    build(message, from, id, written_at, words).map(Some).map_err(SendError::Compose)
+    let email = render(&message.content).map_err(|error| SendError::Compose(error.into()))?;
+    let Some(email) = email else { return Ok(None) };
+    build(message, from, id, written_at, email).map(Some).map_err(SendError::Compose)
 }
 
 fn build(
@@ -137,90 +29,31 @@ fn build(
     from: &Mailbox,
     id: MessageId,
     written_at: Timestamp,
-    words: Words<'_>,
+    email: Email<'_>,
 ) -> Result<Message, Box<dyn std::error::Error + Send + Sync>> {
     let since_1970 = Duration::from_secs(u64::try_from(written_at.timestamp())?);
     let mut message = Message::builder()
         .from(from.clone())
         .to(Mailbox::new(None, message.to.as_str().parse()?))
-        .subject(words.subject)
+        .subject(email.subject)
         .date(UNIX_EPOCH + since_1970)
         .message_id(Some(format!("<{:032x}@{}>", id.0, from.email.domain())))
-        .multipart(MultiPart::alternative_plain_html(words.text, words.html))?;
-    // Keeps holiday notes and other robots from answering.
+        .multipart(MultiPart::alternative_plain_html(email.text, email.html))?;
+    // Keeps automatic replies, such as holiday notices, from being sent back (RFC 3834).
     let automatic = HeaderName::new_from_ascii_str("Auto-Submitted");
     message.headers_mut().insert_raw(HeaderValue::new(automatic, "auto-generated".to_owned()));
     Ok(message)
 }
 
-fn words(content: &Content) -> Result<Option<Words<'_>>, askama::Error> {
-    let (subject, text, html) = match content {
-        Content::Registration { username, code } => {
-            let (username, code) = (username.as_str(), code.expose());
-            (
-                "Your registration code",
-                RegistrationText { username, code }.render()?,
-                RegistrationHtml { username, code }.render()?,
-            )
-        }
-        Content::AccountExists => (
-            "You already have an account",
-            AccountExistsText.render()?,
-            AccountExistsHtml.render()?,
-        ),
-        Content::Mfa { code } => {
-            let code = code.expose();
-            ("Your login code", MfaText { code }.render()?, MfaHtml { code }.render()?)
-        }
-        Content::Reset { code } => {
-            let code = code.expose();
-            (
-                "Your code for a new password",
-                ResetText { code }.render()?,
-                ResetHtml { code }.render()?,
-            )
-        }
-        Content::PasswordChanged => (
-            "Your password was changed",
-            PasswordChangedText.render()?,
-            PasswordChangedHtml.render()?,
-        ),
-        Content::MfaEnabled => {
-            ("The second login step is on", MfaEnabledText.render()?, MfaEnabledHtml.render()?)
-        }
-        Content::MfaDisabled => {
-            ("The second login step is off", MfaDisabledText.render()?, MfaDisabledHtml.render()?)
-        }
-        Content::AccountDeleted => {
-            ("Your account was deleted", AccountDeletedText.render()?, AccountDeletedHtml.render()?)
-        }
-        Content::AccountLocked => (
-            "Logins to your account are locked",
-            AccountLockedText.render()?,
-            AccountLockedHtml.render()?,
-        ),
-        Content::Announcement { title, description, message } => {
-            let paragraphs = message.split("\n\n").map(str::trim);
-            let paragraphs = paragraphs.filter(|text| !text.is_empty()).collect();
-            (
-                title.as_str(),
-                AnnouncementText { title, description, message }.render()?,
-                AnnouncementHtml { title, description, paragraphs }.render()?,
-            )
-        }
-        Content::Decoy { .. } | Content::Message { .. } => return Ok(None),
-    };
-    Ok(Some(Words { subject, text, html }))
-}
-
 #[cfg(test)]
 mod tests {
-    use account_core::{Code, Email, Username};
+    use account_core::outbox::Content;
+    use account_core::{Code, Username};
 
     use super::*;
 
     fn message(content: Content) -> String {
-        let to = Email::parse("ada@example.com").expect("an address");
+        let to = account_core::Email::parse("ada@example.com").expect("an address");
         let from: Mailbox = "Quant <no-reply@example.org>".parse().expect("a mailbox");
         let message = OutboundMessage { to, content };
         let written_at = Timestamp::from_timestamp(1_795_176_000, 0).expect("a time");

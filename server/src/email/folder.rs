@@ -1,4 +1,4 @@
-//! A folder in place of a mail server.
+//! A folder for e-mails, where no mail server is set.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ pub(super) fn prepare(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file as a whole or not at all: a reader never sees half a letter.
+/// Writes a file as a whole or not at all: a reader never sees half an e-mail.
 pub(super) async fn write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
     let written = tokio::task::spawn_blocking(move || {
         let unfinished = path.with_extension("part");

@@ -5,9 +5,9 @@ use std::time::Duration;
 use account_core::ChatId;
 use serde_json::{Value, json};
 
-use super::SendError;
+use super::send_error::SendError;
 
-/// How long the channel may take for one message.
+/// Longest time for the delivery of one message.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Characters of a message that every bot API takes.
 const CHARACTERS: usize = 4_096;
@@ -15,13 +15,13 @@ const CHARACTERS: usize = 4_096;
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// Sends messages. What it was made with holds a secret and is told to nobody.
+/// A client of the bot API. Its address holds the bot's token and is never printed.
 pub struct Messenger {
     client: reqwest::Client,
     endpoint: String,
 }
 
-/// Why no message can be sent as configured.
+/// The reason why the channel cannot be used as configured.
 #[derive(Debug, thiserror::Error)]
 #[error("no client for the messaging channel: {0}")]
 pub struct MessengerError(reqwest::Error);

@@ -1,6 +1,5 @@
-//! The workers, one a lane: each sends what is due, puts off what fails, and forgets what no longer
-//! counts. Where there is nothing to send, the letters of a broadcast are written, a batch at a
-//! time.
+//! The workers of the outbox, one a channel. A worker sends what is due, delays what fails, and
+//! deletes old entries. While nothing is due, it writes the e-mails of a broadcast, a batch at a time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,19 +13,20 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::composition::compose;
-use super::{SendError, Transport};
+use super::send_error::SendError;
+use super::transport::Transport;
 use crate::store::{OutboxLeader, Store};
 
-/// Letters on their way at once.
+/// E-mails that are sent at once.
 const AT_ONCE: u32 = 8;
-/// How long the worker rests at most: a letter of another process, or one put off, waits no longer.
+/// Longest pause of the worker, and so the longest wait of an e-mail that another process wrote.
 const LONGEST_REST: Duration = Duration::from_secs(5);
-/// Accounts whose letters of a broadcast are written at once.
+/// Accounts whose e-mails of a broadcast are written at once.
 const BATCH: u32 = 64;
-/// How often old letters are forgotten.
+/// Time between two deletions of old e-mails.
 const FORGET_EVERY: TimeDelta = TimeDelta::hours(1);
 
-/// A handle to the task that sends the letters of one lane.
+/// A handle to the task that sends the entries of one channel.
 pub struct Worker {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -40,7 +40,7 @@ struct Sending<H, C> {
 }
 
 impl Worker {
-    /// Starts to send what a lane's post takes.
+    /// Starts to send the entries of the transport's channel.
     #[must_use]
     pub fn start<H, C>(
         accounts: Accounts<Store, H>,
@@ -59,7 +59,7 @@ impl Worker {
 
     /// Ends the worker between two rounds. What is not sent yet stays in the outbox.
     pub async fn close(self) {
-        // Letters on their way are given the time of a usual delivery, then left for next time.
+        // The time of a usual delivery; e-mails that take longer are sent after the next start.
         const PATIENCE: Duration = Duration::from_secs(2);
         let _ = self.stop.send(true);
         let abort = self.task.abort_handle();
@@ -104,7 +104,7 @@ where
         }
     }
 
-    /// Whether this instance is the one that sends, for which it takes the turn if nobody has it.
+    /// Returns true where this instance is the leader; takes the leadership where no instance has it.
     async fn is_leader(&self, leadership: &mut Option<OutboxLeader>) -> bool {
         if let Some(held) = leadership
             && held.holds().await
@@ -119,7 +119,7 @@ where
         leadership.is_some()
     }
 
-    /// Sends what is due, a few at once; answers whether there was anything to do.
+    /// Sends what is due, a few entries at once; returns true where there was work.
     async fn round(self: &Arc<Self>, forget_at: &mut Timestamp) -> Result<bool, Error> {
         let now = (self.clock)();
         if now >= *forget_at {
@@ -138,7 +138,7 @@ where
         while let Some(delivered) = tasks.join_next().await {
             match delivered {
                 Ok(result) => result?,
-                Err(error) => tracing::error!(%error, "sending a letter panicked"),
+                Err(error) => tracing::error!(%error, "sending an e-mail panicked"),
             }
         }
         Ok(true)
@@ -157,7 +157,7 @@ where
                 let failures = message.failures + 1;
                 let delay = retry_delay(failures).max(error.retry_after());
                 let retry_at = (self.clock)() + delay;
-                tracing::warn!(message = name, failures, %error, "a letter waits");
+                tracing::warn!(message = name, failures, %error, "an e-mail waits for another attempt");
                 self.store().message_failed(id, retry_at).await
             }
         }
@@ -180,7 +180,7 @@ where
         }
     }
 
-    /// Until the next letter is due, and never long.
+    /// Returns the time until the next entry is due, at most [`LONGEST_REST`].
     async fn rest(&self) -> Duration {
         let next = self.store().next_message_at(self.post.channel()).await.ok().flatten();
         let wait = next.map(|next| (next - (self.clock)()).to_std().unwrap_or_default());
@@ -199,7 +199,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::email::Sender;
+    use crate::email::transport::Sender;
     use crate::store::{Migrate, open};
 
     struct Office {
@@ -493,7 +493,7 @@ mod tests {
     async fn messages_come_through_an_outage_and_a_blocked_chat_holds_up_nobody() {
         use account_core::{Announcement, Channels};
 
-        use crate::email::Messenger;
+        use crate::email::messaging::Messenger;
 
         let folder = tempfile::tempdir().expect("a folder");
         let office = Office::new(folder.path()).await;

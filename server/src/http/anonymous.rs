@@ -6,8 +6,7 @@ use account_core::{Client, ClientToken};
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-use super::{ApiError, RequestContext};
-use crate::api::account::{CLIENT_COOKIE, external_sign_in as idp};
+use super::{ApiError, RequestContext, cookies};
 
 /// Someone without a key.
 pub struct Anonymous {
@@ -38,12 +37,11 @@ impl Anonymous {
     }
 
     fn of(request: &Request) -> Self {
-        let client_token = cookie(request, CLIENT_COOKIE).and_then(ClientToken::parse);
+        let client_token = cookie(request, cookies::CLIENT).and_then(ClientToken::parse);
         let user_agent = request.header("user-agent").map(str::to_owned);
         let call = RequestContext::of(request).clone();
-        let idp_cookie =
-            if call.service.settings.is_https { idp::HOST_COOKIE } else { idp::COOKIE };
-        let idp_browser = cookie(request, idp_cookie).map(str::to_owned);
+        let idp_cookie = cookies::name(cookies::IDP, call.service.settings.is_https);
+        let idp_browser = cookie(request, &idp_cookie).map(str::to_owned);
         Self { call, user_agent, client_token, idp_browser }
     }
 

@@ -75,7 +75,8 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
             noting.note_body(&bytes);
             parse(&bytes)
         };
-        let parsed = call.service.compute_pool.run(work).await.map_err(refuse)?;
+        let parsed = call.service.compute_pool.run(work).await;
+        let parsed = parsed.map_err(|error| refuse(error.into()))?;
         drop(place);
         parsed.map(Self).map_err(|faults| refuse(ApiError::Faults(faults)))
     }

@@ -12,7 +12,7 @@ use poem::{Request, http::StatusCode};
 use self::guard::{Guard, guards};
 pub use self::metered::Metered;
 use super::{ApiError, RequestContext};
-use crate::auth::api_keys::LookupError;
+use crate::auth::lookup_error::LookupError;
 
 /// A caller whom another door of this service has identified, as data of a request that the
 /// service makes itself. No client can send such data.

@@ -10,6 +10,7 @@ use poem::{
 use serde_json::{Value, json};
 
 use super::validation::{self, Fault};
+use crate::compute_pool::ComputeError;
 
 /// Which of the two error shapes a path speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +104,15 @@ pub enum ApiError {
     },
     /// A bug, or a part that failed. What happened is in the log, not in the answer.
     Internal,
+}
+
+impl From<ComputeError> for ApiError {
+    fn from(error: ComputeError) -> Self {
+        match error {
+            ComputeError::Busy { retry_after } => Self::Busy { retry_after },
+            ComputeError::Failed => Self::Internal,
+        }
+    }
 }
 
 impl ApiError {

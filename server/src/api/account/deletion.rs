@@ -4,7 +4,11 @@ use account_core::{Confirmation, Email, Password};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{forget, refuse, refuse_faults, registration::Message};
+use super::{
+    errors::{refuse, refuse_faults},
+    key::forget,
+    registration::Message,
+};
 use crate::http::{AccountHolder, Answer, Body, JsonString, Tag, Text, validation::Fault};
 
 /// The endpoints.

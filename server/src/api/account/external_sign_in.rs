@@ -1,26 +1,26 @@
 //! Sign-in by an identity provider, and its hand-off to pages and desktop programs.
 
-use account_core::accounts::external_sign_in::Completed;
 use account_core::{
-    BrowserToken, CompletionToken, Contact, Destination, Error, HandOffCode, IdpLogin, LoopbackUrl,
-    NewProfile, OidcOutcome, StateToken, Username,
+    CompletionToken, Contact, Destination, Error, HandOffCode, IdpLogin, LoopbackUrl, NewProfile,
+    Username,
 };
 use poem::{Result, http::StatusCode};
-use poem_openapi::{ApiResponse, Object, OpenApi, types::Example};
+use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
-    EXAMPLE_KEY, EXAMPLE_SESSION, fault, refuse, refuse_faults, refuse_with,
-    registration::SignedIn, text, with_client_cookie,
+    errors::{fault, refuse, refuse_faults, refuse_with},
+    fields::{EXAMPLE_KEY, EXAMPLE_SESSION, text},
+    registration::SignedIn,
 };
-use crate::api::oauth::RETURN;
+use crate::api::browser::{
+    client_cookie::with_client_cookie,
+    oidc_flow::{LoginError, Redirect, finish, onward, send_away, to_error},
+};
 use crate::auth::oidc::{IdpError, Provider};
 use crate::http::{
     AccountHolder, Anonymous, Answer, Body, JsonString, Query, RequestContext, Tag, Text,
     json_string::json_string, validation::Fault,
 };
-
-/// How long the cookie of a sign-in is kept.
-const COOKIE_SECONDS: i64 = 600;
 
 /// The endpoints.
 #[derive(Default)]
@@ -164,107 +164,6 @@ impl IdentityProvider {
 }
 
 const COMPLETED: &str = "Your account is ready. Keep your API key.";
-const NO_STORE: &str = "no-store";
-
-/// Where a browser is sent.
-#[derive(ApiResponse)]
-pub(crate) enum Redirect {
-    /// To the identity provider, to the website, or to what waits for the sign-in.
-    #[oai(status = 302)]
-    Found(
-        /// Where to.
-        #[oai(header = "Location")]
-        String,
-        /// What ties the sign-in to this browser.
-        #[oai(header = "Set-Cookie")]
-        Option<String>,
-        /// The address may hold a code.
-        #[oai(header = "Cache-Control")]
-        String,
-    ),
-}
-
-/// Why a browser is sent to the login page. The texts are fixed: nothing that a provider or a
-/// stranger says is repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LoginError {
-    /// The provider says so.
-    Refused,
-    /// State or cookie do not fit.
-    Stale,
-    /// The provider is down.
-    Unavailable,
-    /// Its answer cannot be believed.
-    Unverified,
-    /// It did not confirm the address.
-    Unconfirmed,
-    /// The account is suspended.
-    Suspended,
-    /// No program can wait there.
-    Desktop,
-    /// A hand-off code that is over.
-    Code,
-    /// A bug, or the store.
-    Internal,
-}
-
-impl LoginError {
-    /// All of them.
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Refused,
-        Self::Stale,
-        Self::Unavailable,
-        Self::Unverified,
-        Self::Unconfirmed,
-        Self::Suspended,
-        Self::Desktop,
-        Self::Code,
-        Self::Internal,
-    ];
-
-    /// What the login page says.
-    pub(crate) const fn text(self) -> &'static str {
-        match self {
-            Self::Refused => "The sign-in was cancelled, or the identity provider refused it.",
-            Self::Stale => {
-                "The sign-in took too long or was begun in another browser. Please start again."
-            }
-            Self::Unavailable => "The identity provider does not answer. Please try again later.",
-            Self::Unverified => {
-                "The identity provider's answer could not be verified. Please start again."
-            }
-            Self::Unconfirmed => {
-                "The identity provider has not confirmed your e-mail address. Confirm it there \
-                 first."
-            }
-            Self::Suspended => "This account is suspended. Please ask the operator of the service.",
-            Self::Desktop => "The desktop program's address is not acceptable.",
-            Self::Code => "This sign-in has been used or has expired. Please start again.",
-            Self::Internal => "Something went wrong on our side. Please try again later.",
-        }
-    }
-
-    /// What a rule's refusal is to a browser.
-    pub(crate) fn of(call: &RequestContext, error: &Error) -> Self {
-        match error {
-            Error::WrongCode => Self::Stale,
-            Error::UnconfirmedIdentity => Self::Unconfirmed,
-            Error::Suspended => Self::Suspended,
-            error => {
-                tracing::error!(request_id = %call.id, %error, "a sign-in failed");
-                Self::Internal
-            }
-        }
-    }
-
-    fn of_provider(call: &RequestContext, error: &IdpError) -> Self {
-        tracing::warn!(request_id = %call.id, %error, "a sign-in by the provider failed");
-        match error {
-            IdpError::Unavailable(_) => Self::Unavailable,
-            _ => Self::Unverified,
-        }
-    }
-}
 
 /// The provider, or the refusal of a service that has none.
 fn provider(call: &RequestContext) -> Result<&Provider> {
@@ -273,113 +172,6 @@ fn provider(call: &RequestContext) -> Result<&Provider> {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         refuse_with(call, status, "Identity provider not configured", detail.to_owned())
     })
-}
-
-/// Sends a browser to the provider; afterwards it goes to `destination`.
-pub(crate) async fn send_away(
-    call: &RequestContext,
-    provider: &Provider,
-    destination: Destination,
-) -> Redirect {
-    let started = match call.service.accounts.start_idp(destination, call.at).await {
-        Ok(started) => started,
-        Err(error) => return to_error(call, LoginError::of(call, &error)),
-    };
-    match provider.authorize_url(&started, call.at).await {
-        Ok(url) => {
-            let cookie = idp_cookie(call, started.browser.expose(), COOKIE_SECONDS);
-            Redirect::Found(url, Some(cookie), NO_STORE.to_owned())
-        }
-        Err(error) => to_error(call, LoginError::of_provider(call, &error)),
-    }
-}
-
-/// Judges what the browser came back with, and says where it goes.
-async fn finish(
-    anonymous: &Anonymous,
-    provider: &Provider,
-    code: &Query<Option<String>>,
-    state: &Query<Option<String>>,
-    is_refused: bool,
-) -> Result<Redirect, LoginError> {
-    let call = anonymous.call();
-    let accounts = &call.service.accounts;
-    let refused = |error: Error| LoginError::of(call, &error);
-    let state = state.as_deref().and_then(StateToken::parse).ok_or(LoginError::Stale)?;
-    let browser = anonymous.idp_browser().and_then(BrowserToken::parse);
-    let browser = browser.ok_or(LoginError::Stale)?;
-    let returned = accounts.finish_idp(&state, &browser, call.at).await.map_err(refused)?;
-    if is_refused {
-        return Err(LoginError::Refused);
-    }
-    let code = code.as_deref().ok_or(LoginError::Refused)?;
-    let proven = provider.exchange(code, &returned, call.at).await;
-    let proven = proven.map_err(|error| LoginError::of_provider(call, &error))?;
-    let destination = returned.destination;
-    let outcome = accounts.sign_in_by_oidc(&proven, destination.clone(), call.at).await;
-    let location = match outcome.map_err(refused)? {
-        OidcOutcome::Completion(token) => {
-            format!("{}/complete-profile?completion_token={}", website(call), token.expose())
-        }
-        OidcOutcome::HandOff(code) => address(call, &destination, &code),
-    };
-    Ok(to(call, location))
-}
-
-/// Where a hand-off code is taken.
-fn address(call: &RequestContext, destination: &Destination, code: &HandOffCode) -> String {
-    let code = code.expose();
-    match destination {
-        Destination::Login => format!("{}/login?code={code}", website(call)),
-        Destination::Program(url) => url.with_code(code),
-        Destination::Page(form) => {
-            let mcp_url = &call.service.settings.mcp_url;
-            format!("{mcp_url}{RETURN}?form={}&code={code}", form.as_str())
-        }
-    }
-}
-
-/// Where the website is; this service itself where it has none.
-fn website(call: &RequestContext) -> &str {
-    call.service.settings.website_url.as_deref().unwrap_or_default()
-}
-
-/// Sends a browser on, and takes the cookie of its sign-in away.
-fn to(call: &RequestContext, location: String) -> Redirect {
-    Redirect::Found(location, Some(idp_cookie(call, "", 0)), NO_STORE.to_owned())
-}
-
-fn to_error(call: &RequestContext, error: LoginError) -> Redirect {
-    let text: String = form_urlencoded::byte_serialize(error.text().as_bytes()).collect();
-    // A plus is a space to a form alone.
-    to(call, format!("{}/login?error={}", website(call), text.replace('+', "%20")))
-}
-
-/// The cookie that ties a sign-in to its browser; `__Host-` where the connection is safe, so that
-/// no other host can set it.
-fn idp_cookie(call: &RequestContext, value: &str, seconds: i64) -> String {
-    let (name, secure) =
-        if call.service.settings.is_https { (HOST_COOKIE, "; Secure") } else { (COOKIE, "") };
-    format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
-}
-
-/// The cookie of a sign-in over a connection that is not encrypted.
-pub(crate) const COOKIE: &str = "qs_idp";
-/// The cookie of a sign-in.
-pub(crate) const HOST_COOKIE: &str = "__Host-qs_idp";
-
-/// The hand-off of a newcomer's sign-in to what waits for it, if anything does.
-pub(crate) async fn onward(
-    call: &RequestContext,
-    completed: &Completed,
-) -> Result<Option<String>, Error> {
-    let Completed { signed_in, destination } = completed;
-    if *destination == Destination::Login {
-        return Ok(None);
-    }
-    let accounts = &call.service.accounts;
-    let code = accounts.hand_off_to(destination, signed_in.account, call.at).await?;
-    Ok(Some(address(call, destination, &code)))
 }
 
 /// Tells a program why its token was not taken; the reason in detail is in the log.

@@ -4,7 +4,10 @@ use account_core::Device;
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, fault, refuse, refuse_faults, text};
+use super::{
+    errors::{fault, refuse, refuse_faults},
+    fields::{EXAMPLE_SECOND, text},
+};
 use crate::http::{Anonymous, Answer, Body, JsonString, Moment, Tag, Text, json_string::moment};
 
 /// The endpoints.

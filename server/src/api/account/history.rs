@@ -4,7 +4,7 @@ use account_core as core;
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, refuse, usage::Pagination};
+use super::{errors::refuse, fields::EXAMPLE_SECOND, usage::Pagination};
 use crate::http::{AccountHolder, Answer, JsonString, Moment, Query, Tag, json_string::moment};
 
 /// The endpoints.

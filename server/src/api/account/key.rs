@@ -4,7 +4,10 @@ use account_core::{Caller, GuestCaller, Profile, tier::GUEST_DAILY_LIMIT};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_KEY, EXAMPLE_SECOND, forget, refuse};
+use super::{
+    errors::refuse,
+    fields::{EXAMPLE_KEY, EXAMPLE_SECOND},
+};
 use crate::http::{
     AccountHolder, Answer, Authenticated, JsonString, Moment, Tag, json_string::moment,
 };
@@ -136,6 +139,13 @@ pub struct NewKey {
     pub api_key: String,
     /// What happened.
     pub message: String,
+}
+
+/// Removes the key of the request from the cache of callers.
+pub(super) async fn forget(caller: &AccountHolder) {
+    if let Some(key) = caller.key() {
+        caller.call().service.callers.forget(key).await;
+    }
 }
 
 impl Example for KeyOwner {

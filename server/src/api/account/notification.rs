@@ -13,7 +13,9 @@ use poem_openapi::{
 };
 
 use super::{
-    EXAMPLE_SECOND, fault, refuse, refuse_faults, refuse_with, registration::Message, text,
+    errors::{fault, refuse, refuse_faults, refuse_with},
+    fields::{EXAMPLE_SECOND, text},
+    registration::Message,
 };
 use crate::http::{
     AccountHolder, Administrator, Answer, ApiError, Body, JsonString, Moment, Path, Query,

@@ -5,7 +5,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
-    refuse,
+    errors::refuse,
     registration::{EmailForm, Message, NEUTRAL},
 };
 use crate::http::{

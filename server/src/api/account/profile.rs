@@ -7,7 +7,10 @@ use poem_openapi::{
     types::{Example, MaybeUndefined},
 };
 
-use super::{EXAMPLE_SECOND, fault, refuse, refuse_faults};
+use super::{
+    errors::{fault, refuse, refuse_faults},
+    fields::EXAMPLE_SECOND,
+};
 use crate::http::{
     AccountHolder, Answer, Body, JsonString, Moment, RequestContext, Tag, Text,
     json_string::{json_string, moment},

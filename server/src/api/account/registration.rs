@@ -5,7 +5,10 @@ use account_core::{Code, Contact, Email, Password, Username};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_KEY, EXAMPLE_SESSION, fault, refuse, refuse_faults, text};
+use super::{
+    errors::{fault, refuse, refuse_faults},
+    fields::{EXAMPLE_KEY, EXAMPLE_SESSION, text},
+};
 use crate::http::{
     Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string, validation::Fault,
 };

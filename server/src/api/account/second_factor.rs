@@ -5,10 +5,10 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
-    refuse, refuse_faults,
+    errors::{refuse, refuse_faults},
     registration::{Message, SignedIn},
-    with_client_cookie,
 };
+use crate::api::browser::client_cookie::with_client_cookie;
 use crate::http::{
     AccountHolder, Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string,
     validation::Fault,

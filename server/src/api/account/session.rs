@@ -3,7 +3,7 @@
 use poem::{Error, Result};
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{refuse, registration::Message};
+use super::{errors::refuse, registration::Message};
 use crate::http::{AccountHolder, Answer, ApiError, Tag};
 
 /// The endpoints.

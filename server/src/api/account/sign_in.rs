@@ -5,7 +5,11 @@ use account_core::{Email, Password};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_KEY, EXAMPLE_SESSION, refuse, with_client_cookie};
+use super::{
+    errors::refuse,
+    fields::{EXAMPLE_KEY, EXAMPLE_SESSION},
+};
+use crate::api::browser::client_cookie::with_client_cookie;
 use crate::http::{Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string};
 
 /// The endpoints.

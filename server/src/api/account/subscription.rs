@@ -4,7 +4,10 @@ use account_core as core;
 use poem::{Result, http::StatusCode};
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, refuse, refuse_with};
+use super::{
+    errors::{refuse, refuse_with},
+    fields::EXAMPLE_SECOND,
+};
 use crate::http::{
     AccountHolder, Answer, Body, JsonString, Moment, Tag, Text, json_string::moment,
 };

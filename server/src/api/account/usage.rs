@@ -4,7 +4,7 @@ use account_core::{self as core, UsageQuery, UsageReport};
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{EXAMPLE_SECOND, refuse};
+use super::{errors::refuse, fields::EXAMPLE_SECOND};
 use crate::http::{
     AccountHolder, Answer, Date, JsonString, Moment, Query, Tag,
     json_string::{date, moment},

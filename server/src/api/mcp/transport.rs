@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     api::oauth,
-    auth::api_keys::LookupError,
+    auth::lookup_error::LookupError,
     http::{ApiError, RequestContext, body},
     state::{AppState, Settings},
     store::ResultWriter,

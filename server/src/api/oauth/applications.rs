@@ -1,4 +1,4 @@
-//! The page of connected applications, for whoever signed in in this browser.
+//! The page of connected applications of the account that is signed in.
 
 use account_core::oauth::{Grant, GrantId};
 use account_core::{AccountId, Error, SessionToken, Timestamp};
@@ -6,9 +6,13 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::json;
 
-use super::sign_in;
+use super::sign_in_page;
 use crate::{
-    api::pages::{self, Browser},
+    api::browser::{
+        page,
+        sealed_form::{self, Browser},
+        session,
+    },
     http::{Anonymous, RequestContext, form::Form},
 };
 
@@ -23,7 +27,7 @@ struct Applications<'a> {
     form: String,
 }
 
-/// A grant in words.
+/// A grant as texts for the page.
 struct Shown {
     id: String,
     name: String,
@@ -43,16 +47,16 @@ impl Shown {
     }
 }
 
-/// Shows who has access.
+/// Shows the applications that have access.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
     let call = anonymous.call();
     let browser = Browser::of(&request, &call.service.settings);
-    let shown = match pages::signed_in(&request, call).await {
+    let shown = match session::signed_in(&request, call).await {
         Ok(Some((_, account))) => list(call, &browser, account).await,
-        Ok(None) => Ok(sign_in::form(call, &browser, PATH, None)),
+        Ok(None) => Ok(sign_in_page::form(call, &browser, PATH, None)),
         Err(error) => Err(error),
     };
-    let mut response = shown.unwrap_or_else(|error| pages::failed(call, &error));
+    let mut response = shown.unwrap_or_else(|error| page::failed(call, &error));
     browser.remember(&mut response, &call.service.settings);
     response
 }
@@ -70,24 +74,25 @@ async fn list(
         username: profile.username.as_str(),
         email: profile.email.as_str(),
         grants: grants.iter().map(Shown::new).collect(),
-        form: browser.seal(call, pages::object(fields)),
+        form: browser.seal(call, sealed_form::object(fields)),
     };
-    Ok(pages::page(StatusCode::OK, &page, ""))
+    Ok(page::render(StatusCode::OK, &page, ""))
 }
 
-/// Disconnects one, or signs out.
+/// Disconnects an application, or signs out.
 pub(super) async fn change(anonymous: Anonymous, mut request: Request) -> Response {
     let call = anonymous.call();
-    let Some((form, fields)) = pages::returned(&mut request, call, "applications").await else {
-        return pages::expired();
+    let Some((form, fields)) = sealed_form::returned(&mut request, call, "applications").await
+    else {
+        return page::expired();
     };
-    match pages::signed_in(&request, call).await {
+    match session::signed_in(&request, call).await {
         Ok(Some((token, account))) if fields["account"] == account.0 => {
             let changed = apply(call, &form, &token, account).await;
-            changed.unwrap_or_else(|error| pages::failed(call, &error))
+            changed.unwrap_or_else(|error| page::failed(call, &error))
         }
-        Ok(_) => pages::expired(),
-        Err(error) => pages::failed(call, &error),
+        Ok(_) => page::expired(),
+        Err(error) => page::failed(call, &error),
     }
 }
 
@@ -98,14 +103,14 @@ async fn apply(
     account: AccountId,
 ) -> Result<Response, Error> {
     let accounts = &call.service.accounts;
-    let mut response = pages::see_other(PATH);
+    let mut response = page::see_other(PATH);
     if let Ok(Some(id)) = form.get("disconnect") {
-        let Ok(id) = u128::from_str_radix(id, 16) else { return Ok(pages::expired()) };
-        // One that has ended meanwhile is as good as disconnected.
+        let Ok(id) = u128::from_str_radix(id, 16) else { return Ok(page::expired()) };
+        // A grant that has ended meanwhile is disconnected already.
         accounts.end_grant(account, GrantId(id)).await?;
     } else if let Ok(Some(_)) = form.get("sign_out") {
         accounts.logout(token, account).await?;
-        pages::end_session(&mut response, &call.service.settings);
+        session::end(&mut response, &call.service.settings);
     }
     Ok(response)
 }

@@ -1,4 +1,4 @@
-//! A client asks for access, and an owner decides (RFC 6749, 7636, 8707, 9207).
+//! The authorization endpoint and the consent of the account's owner (RFC 6749, 7636, 8707, 9207).
 
 use account_core::oauth::uri::Destination;
 use account_core::oauth::{
@@ -10,16 +10,20 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::json;
 
-use super::sign_in;
+use super::sign_in_page;
 use crate::{
-    api::pages::{self, Browser},
+    api::browser::{
+        page,
+        sealed_form::{self, Browser},
+        session,
+    },
     http::{Anonymous, RequestContext, form::Form},
 };
 
 /// The longest state that a client gets back.
 const LONGEST_STATE: usize = 4_096;
 
-/// What a client asks for, where all of it is in order.
+/// A valid authorization request.
 struct Asked {
     client: Client,
     authorization: Authorization,
@@ -36,7 +40,7 @@ struct Consent<'a> {
     form: String,
 }
 
-/// A client sends its user's browser here.
+/// Answers an authorization request with the sign-in or the consent page.
 pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
     let call = anonymous.call();
     let query = request.uri().query().unwrap_or_default();
@@ -50,7 +54,7 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
         Err(response) => return response,
         Ok(None) => {
             let client = Some(asked.client.name.as_str());
-            sign_in::form(call, &browser, &then, client)
+            sign_in_page::form(call, &browser, &then, client)
         }
         Ok(Some((account, profile))) => {
             let fields = json!({ "step": "consent", "then": then, "account": account.0 });
@@ -59,42 +63,42 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
                 destination: destination(&asked.authorization.redirect_uri),
                 username: profile.username.as_str(),
                 email: profile.email.as_str(),
-                form: browser.seal(call, pages::object(fields)),
+                form: browser.seal(call, sealed_form::object(fields)),
             };
-            pages::page(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
+            page::render(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
         }
     };
     browser.remember(&mut response, &call.service.settings);
     response
 }
 
-/// Who signed in in this browser, and may consent.
+/// Returns the account that is signed in in this browser and may consent.
 async fn consenting(
     request: &Request,
     call: &RequestContext,
 ) -> Result<Option<(AccountId, Profile)>, Response> {
-    let failed = |error| pages::failed(call, &error);
-    let signed_in = pages::signed_in(request, call).await.map_err(failed)?;
+    let failed = |error| page::failed(call, &error);
+    let signed_in = session::signed_in(request, call).await.map_err(failed)?;
     let Some((_, account)) = signed_in else { return Ok(None) };
     match call.service.accounts.profile(account).await {
         Ok(profile) => Ok(Some((account, profile))),
         Err(account_core::Error::NotFound) => Ok(None),
-        Err(error) => Err(pages::failed(call, &error)),
+        Err(error) => Err(page::failed(call, &error)),
     }
 }
 
-/// The owner decides.
+/// Takes the owner's decision.
 pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Response {
     let call = anonymous.call();
-    let Some((form, fields)) = pages::returned(&mut request, call, "consent").await else {
-        return pages::expired();
+    let Some((form, fields)) = sealed_form::returned(&mut request, call, "consent").await else {
+        return page::expired();
     };
     let then = fields["then"].as_str().unwrap_or_default();
-    let signed_in = match pages::signed_in(&request, call).await {
-        // Whoever sees one account's name must not allow in another's.
+    let signed_in = match session::signed_in(&request, call).await {
+        // The consent counts for the account that the page showed, not for a later sign-in.
         Ok(Some((token, account))) if fields["account"] == account.0 => (token, account),
-        Ok(_) => return pages::see_other(then),
-        Err(error) => return pages::failed(call, &error),
+        Ok(_) => return page::see_other(then),
+        Err(error) => return page::failed(call, &error),
     };
     let query = then.split_once('?').map_or("", |(_, query)| query);
     let asked = match judge(call, query).await {
@@ -110,13 +114,13 @@ pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Respon
         Ok(Some("switch")) => {
             let (token, account) = signed_in;
             if let Err(error) = call.service.accounts.logout(&token, account).await {
-                return pages::failed(call, &error);
+                return page::failed(call, &error);
             }
-            let mut response = pages::see_other(then);
-            pages::end_session(&mut response, &call.service.settings);
+            let mut response = page::see_other(then);
+            session::end(&mut response, &call.service.settings);
             response
         }
-        _ => pages::expired(),
+        _ => page::expired(),
     }
 }
 
@@ -131,10 +135,10 @@ async fn allow(
     match issued {
         Ok(Some(code)) => {
             let query = query(call, &[("code", Some(code.expose())), ("state", state.as_deref())]);
-            pages::see_other(&redirect_uri.with_query(&query))
+            page::see_other(&redirect_uri.with_query(&query))
         }
-        // It ended while the page was shown: by a reset, say.
-        Ok(None) => pages::expired(),
+        // The session ended while the page was shown, for example by a password reset.
+        Ok(None) => page::expired(),
         Err(error) => {
             tracing::error!(request_id = %call.id, %error, "no code could be issued");
             redirect_refusal(call, &redirect_uri, state.as_deref(), &error)
@@ -149,11 +153,11 @@ impl Asked {
     }
 }
 
-/// Judges what a client asks for. Where nobody knows whom to tell, the browser is told; else the
-/// client, who gets its state back.
+/// Validates an authorization request. Errors go to the client, with its state; where client or
+/// redirect address are unknown, they go to the browser.
 async fn judge(call: &RequestContext, query: &str) -> Result<Asked, Response> {
     let form = Form::of_query(query);
-    let (client, redirect_uri) = whom_to_tell(call, &form).await?;
+    let (client, redirect_uri) = client_and_redirect(call, &form).await?;
     let state = form.get("state").ok().flatten().filter(|state| state.len() <= LONGEST_STATE);
     let state = state.map(str::to_owned);
     match authorization(call, &form, &client, &redirect_uri) {
@@ -162,7 +166,7 @@ async fn judge(call: &RequestContext, query: &str) -> Result<Asked, Response> {
     }
 }
 
-async fn whom_to_tell(
+async fn client_and_redirect(
     call: &RequestContext,
     form: &Form,
 ) -> Result<(Client, RedirectUri), Response> {
@@ -170,13 +174,12 @@ async fn whom_to_tell(
                            longer. Remove the connection in the application and add it again.";
     const ELSEWHERE: &str = "The application that sent you here wants the answer sent to an \
                              address that it has not registered. Nothing was sent.";
-    let turned_away = |text| {
-        pages::message(StatusCode::BAD_REQUEST, "This application cannot be connected", text)
-    };
+    let turned_away =
+        |text| page::message(StatusCode::BAD_REQUEST, "This application cannot be connected", text);
     let id = form.get("client_id").ok().flatten().and_then(ClientId::parse);
     let Some(id) = id else { return Err(turned_away(UNKNOWN)) };
     let client = call.service.accounts.client(&id).await.map_err(|error| match error {
-        Error::Store(cause) => pages::failed(call, &cause.into()),
+        Error::Store(cause) => page::failed(call, &cause.into()),
         _ => turned_away(UNKNOWN),
     })?;
     let asked = form.get("redirect_uri").map_err(|_| turned_away(ELSEWHERE))?;
@@ -208,7 +211,7 @@ fn authorization(
     check_scope(one("scope")?)?;
     let resource = call.service.settings.mcp_resource();
     if !form.all("resource").all(|asked| is_same_resource(asked, &resource)) {
-        return Err(super::FOREIGN);
+        return Err(super::answers::FOREIGN_RESOURCE);
     }
     Ok(Authorization {
         client: client.id.clone(),
@@ -233,10 +236,10 @@ fn redirect_refusal(
             ("state", state),
         ],
     );
-    pages::see_other(&redirect_uri.with_query(&query))
+    page::see_other(&redirect_uri.with_query(&query))
 }
 
-/// The query of an answer, which says who answers.
+/// Returns the query of an answer, with the issuer (RFC 9207).
 fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
     let issuer = call.service.settings.mcp_url.as_str();
     let mut query = form_urlencoded::Serializer::new(String::new());
@@ -248,7 +251,7 @@ fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
     query.finish()
 }
 
-/// Where an answer goes, in words.
+/// Describes the destination of the answer for the consent page.
 fn destination(uri: &RedirectUri) -> String {
     match uri.destination() {
         Destination::Website(host) => format!("the website {host}"),
@@ -259,8 +262,8 @@ fn destination(uri: &RedirectUri) -> String {
     }
 }
 
-/// Where the browser may go after the decision, in the words of a content security policy, which
-/// knows neither addresses in brackets nor underscores.
+/// Returns the source expression of a content security policy for the redirect address. Such an
+/// expression allows neither addresses in brackets nor underscores.
 fn leads_to(uri: &RedirectUri) -> String {
     let source = |scheme: &str, host: &str| {
         if host.contains(['[', '_']) { format!("{scheme}:") } else { format!("{scheme}://{host}") }

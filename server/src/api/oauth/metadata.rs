@@ -1,13 +1,35 @@
-//! What a client finds out before it asks for anything (RFC 8414, RFC 9728).
+//! The metadata of the MCP endpoint and of the authorization server (RFC 8414, RFC 9728).
 
 use account_core::oauth::SCOPE;
-use poem::{Endpoint, Request, Response, endpoint::make_sync, http::StatusCode};
+use poem::{
+    Endpoint, Request, Response,
+    endpoint::make_sync,
+    http::{HeaderValue, StatusCode},
+};
 use serde_json::{Value, json};
 
-use super::answer;
+use super::answers::answer;
 use crate::{http::RequestContext, state::Settings};
 
-/// Serves what the MCP endpoint says of itself.
+/// Path of the metadata of the MCP endpoint, below the host's address.
+pub(super) const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
+
+/// Returns the `WWW-Authenticate` header of a 401, which names the metadata. The error code is in it
+/// only where the request had a token (RFC 6750, section 3).
+///
+/// # Panics
+///
+/// Where the MCP address is not valid in a header; the check of the settings excludes that.
+#[must_use]
+pub fn challenge(settings: &Settings, token_was_sent: bool) -> HeaderValue {
+    let error = if token_was_sent { r#", error="invalid_token""# } else { "" };
+    let url = &settings.mcp_url;
+    let challenge =
+        format!(r#"Bearer resource_metadata="{url}{RESOURCE_METADATA}", scope="{SCOPE}"{error}"#);
+    challenge.parse().expect("a checked address makes a header")
+}
+
+/// Serves the metadata of the MCP endpoint.
 pub(crate) fn resource() -> impl Endpoint<Output = Response> {
     make_sync(|request: Request| {
         let settings = &RequestContext::of(&request).service.settings;
@@ -15,7 +37,7 @@ pub(crate) fn resource() -> impl Endpoint<Output = Response> {
     })
 }
 
-/// Serves what the authorization server says of itself.
+/// Serves the metadata of the authorization server.
 pub(crate) fn server() -> impl Endpoint<Output = Response> {
     make_sync(|request: Request| {
         let settings = &RequestContext::of(&request).service.settings;

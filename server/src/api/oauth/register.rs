@@ -4,10 +4,10 @@ use account_core::oauth::{Client, ClientMetadata, Error, RedirectUri, SCOPE};
 use poem::{Request, Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::{answer, refuse, unfit};
+use super::answers::{answer, refuse, unfit};
 use crate::http::{Anonymous, ApiError};
 
-/// The largest description that a client may send of itself.
+/// Largest registration request, in bytes.
 const LARGEST: usize = 64 * 1024;
 
 /// Registers a client.
@@ -29,7 +29,7 @@ pub(crate) async fn register(mut request: Request) -> Response {
     }
 }
 
-/// A client is told what it is, whatever it wished to be: one without a secret.
+/// Describes a client: always one without a secret, whatever the registration asked for.
 fn describe(client: &Client) -> Value {
     let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
     json!({

@@ -1,4 +1,4 @@
-//! Codes and refresh tokens against tokens (RFC 6749, 7636, 8707), and tokens ended (RFC 7009).
+//! The token endpoint (RFC 6749, 7636, 8707) and the revocation of tokens (RFC 7009).
 
 use account_core::oauth::{
     AuthorizationCode, ClientId, CodeVerifier, Error, Exchange, Refresh, RefreshToken, SCOPE,
@@ -10,10 +10,10 @@ use poem::{
 };
 use serde_json::json;
 
-use super::{answer, refuse, unfit};
+use super::answers::{FOREIGN_RESOURCE, answer, refuse, unfit};
 use crate::http::{Anonymous, RequestContext, form::Form};
 
-/// Answers tokens.
+/// Exchanges a code or a refresh token for tokens.
 pub(crate) async fn token(mut request: Request) -> Response {
     let (anonymous, form) = match client_form(&mut request).await {
         Ok(read) => read,
@@ -35,7 +35,7 @@ pub(crate) async fn token(mut request: Request) -> Response {
     }
 }
 
-/// Ends a token; one that nobody knows is as good as ended.
+/// Revokes a token; an unknown token is answered like a revoked one (RFC 7009, section 2.2).
 pub(crate) async fn revoke(mut request: Request) -> Response {
     let (anonymous, form) = match client_form(&mut request).await {
         Ok(read) => read,
@@ -48,7 +48,7 @@ pub(crate) async fn revoke(mut request: Request) -> Response {
     }
 }
 
-/// The form of a client that has no secret: who tries one is told so.
+/// Reads the form of a client; a request with a client secret is refused, since no client has one.
 async fn client_form(request: &mut Request) -> Result<(Anonymous, Form), Response> {
     let anonymous = Anonymous::admitted(request).map_err(|refusal| unfit(&refusal))?;
     let form = Form::of_body(request).await.map_err(|refusal| unfit(&refusal))?;
@@ -109,20 +109,20 @@ async fn end(call: &RequestContext, form: &Form) -> Result<(), Error> {
     call.service.accounts.revoke_token(token, client.as_ref()).await
 }
 
-/// The client that the form names, where it is known.
+/// Returns the client that the form names, where it is registered.
 async fn client(call: &RequestContext, form: &Form) -> Result<ClientId, Error> {
     let id = required(form, "client_id", "client_id is missing")?;
     let id = ClientId::parse(id).ok_or(Error::InvalidClient("unknown client: register again"))?;
     Ok(call.service.accounts.client(&id).await?.id)
 }
 
-/// The resource that tokens are wanted for, by its one name: ours, which is the only one.
+/// Returns the canonical name of the resource that tokens are for: the MCP endpoint, the only one.
 fn resource(call: &RequestContext, form: &Form) -> Result<String, Error> {
     let ours = call.service.settings.mcp_resource();
     if form.all("resource").all(|asked| is_same_resource(asked, &ours)) {
         Ok(ours)
     } else {
-        Err(super::FOREIGN)
+        Err(FOREIGN_RESOURCE)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The reference at `/docs`: the document, with calls to try, from this server alone.
+//! The reference at `/docs`: Swagger UI over the OpenAPI document, served without another host.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +11,7 @@ use utoipa_swagger_ui::{Config, serve};
 
 use crate::http::{ApiError, Surface};
 
-/// Nothing is loaded from, or sent to, another host.
+/// The content security policy: the page neither loads from nor sends to another host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
                       img-src 'self' data:; font-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

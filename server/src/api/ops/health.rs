@@ -1,4 +1,4 @@
-//! Whether the service runs, and whether it can work.
+//! `/health` and `/ready`: liveness and readiness.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     state::AppState,
 };
 
-/// How long the store may take to answer a probe.
+/// Longest time for an answer of the store to a probe.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The endpoints.
@@ -45,7 +45,7 @@ impl Health {
     }
 }
 
-/// What keeps the service from working, the lasting before the passing.
+/// Returns the reason why the service is not ready, permanent reasons first.
 async fn obstacle(service: &AppState) -> Option<&'static str> {
     if service.is_draining.load(Ordering::Relaxed) {
         return Some("The service is stopping.");

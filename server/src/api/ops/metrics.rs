@@ -1,4 +1,6 @@
-//! `/metrics`: the figures of the operator, for whoever may read them.
+//! `/metrics`: the metrics of the service, for the operator.
+
+use std::{sync::atomic::Ordering, time::Duration};
 
 use poem::{
     Endpoint, Request, Response,
@@ -6,22 +8,26 @@ use poem::{
     http::{HeaderMap, header},
 };
 use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
 
 use crate::{
     http::{ApiError, RequestContext, Surface},
-    metrics,
+    metrics::{self, Snapshot},
     state::AppState,
 };
 
-/// Serves the figures.
+/// Longest wait for the database and for Redis.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Serves the metrics.
 pub fn endpoint() -> impl Endpoint<Output = Response> {
     make(|request: Request| async move {
         let service = RequestContext::of(&request).service.clone();
         if !may_read(&service, &request) {
-            // Whoever may not read them need not know that they are here.
+            // A client without the right to read is not told that the page exists.
             return ApiError::NotFound.into_response(Surface::Account);
         }
-        let text = service.metrics.text(&service).await;
+        let text = service.metrics.text(&snapshot(&service).await);
         Response::builder()
             .content_type(metrics::MEDIA_TYPE)
             .header(header::CACHE_CONTROL, "no-store")
@@ -29,8 +35,25 @@ pub fn endpoint() -> impl Endpoint<Output = Response> {
     })
 }
 
-/// Whoever has the token; where none is set, whoever asks directly from this machine. A request
-/// that a proxy handed on comes from elsewhere, even where the proxy runs here.
+/// Reads the values of the gauges from the parts of the service.
+async fn snapshot(service: &AppState) -> Snapshot {
+    let store = service.accounts.store();
+    let redis = tokio::time::timeout(PATIENCE, service.limits.ping_redis());
+    let outbox = tokio::time::timeout(PATIENCE, store.outbox_load());
+    let (outbox, redis) = tokio::join!(outbox, redis);
+    Snapshot {
+        ledger_queue: service.ledger.waiting(),
+        large_bodies: service.large_bodies_being_read(),
+        long_computations: service.compute_pool.load(),
+        is_draining: service.is_draining.load(Ordering::Relaxed),
+        pools: store.pools(),
+        is_redis_up: (!matches!(redis, Ok(None))).then(|| matches!(redis, Ok(Some(Ok(()))))),
+        outbox: outbox.ok().and_then(Result::ok),
+    }
+}
+
+/// Returns true for a request with the token, and, where no token is set, for a direct request from
+/// this machine. A request that a proxy forwarded is not direct, even where the proxy runs here.
 fn may_read(service: &AppState, request: &Request) -> bool {
     match &service.settings.metrics_token {
         Some(token) => bearer(request.headers()).is_some_and(|sent| same(sent, &token.0)),
@@ -47,7 +70,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
-/// Compares digests, so that the time tells nothing about the token.
+/// Compares in a time that depends neither on the content nor on the length of the token.
 fn same(sent: &str, token: &str) -> bool {
-    Sha256::digest(sent) == Sha256::digest(token)
+    Sha256::digest(sent).as_slice().ct_eq(Sha256::digest(token).as_slice()).into()
 }

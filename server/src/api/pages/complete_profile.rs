@@ -1,4 +1,4 @@
-//! `/complete-profile`, where no website has it: what a newcomer still has to say.
+//! The page `/complete-profile`, where no website has it: the missing fields of a new account.
 
 use account_core::accounts::external_sign_in::Completed;
 use account_core::{CompletionToken, Contact, Destination, Error, NewProfile, Username};
@@ -6,8 +6,12 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::{Browser, login, object, page, returned, see_other};
-use crate::api::account::external_sign_in::onward;
+use super::login;
+use crate::api::browser::{
+    oidc_flow::onward,
+    page,
+    sealed_form::{self, Browser},
+};
 use crate::http::{Anonymous, RequestContext, form::Form};
 
 const FAULTY: &str = "Please look at the fields below.";
@@ -23,19 +27,19 @@ struct CompleteProfile<'a> {
     fields: Vec<Field>,
 }
 
-/// A field of the form, with what was typed and what is wrong with it.
+/// A field of the form, with the value that was typed and its fault.
 struct Field {
     name: &'static str,
     label: &'static str,
     kind: &'static str,
     autocomplete: &'static str,
-    /// Why it may be left out; empty for one that may not.
+    /// The note of an optional field; empty for a mandatory field.
     hint: &'static str,
     value: String,
     fault: Option<String>,
 }
 
-/// Asks.
+/// Shows the form.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
     let call = anonymous.call();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
@@ -43,23 +47,24 @@ pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
         return login::failed(call, &Error::WrongCode);
     };
     let browser = Browser::of(&request, &call.service.settings);
-    let form = browser.seal(call, object(json!({ "step": "profile", "token": token.expose() })));
+    let form = browser
+        .seal(call, sealed_form::object(json!({ "step": "profile", "token": token.expose() })));
     let shown = CompleteProfile { fault: None, form, fields: fields(&query) };
-    let mut response = page(StatusCode::OK, &shown, leads_to(call));
+    let mut response = page::render(StatusCode::OK, &shown, leads_to(call));
     browser.remember(&mut response, &call.service.settings);
     response
 }
 
-/// Takes what was said.
+/// Takes the form.
 pub(super) async fn complete(anonymous: Anonymous, mut request: Request) -> Response {
     let call = anonymous.call();
-    let Some((form, sealed)) = returned(&mut request, call, "profile").await else {
-        return super::expired();
+    let Some((form, sealed)) = sealed_form::returned(&mut request, call, "profile").await else {
+        return page::expired();
     };
     let (fields, profile) = check(&form);
     let again = |status, fault, fields| {
         let form = Browser::of(&request, &call.service.settings).seal(call, sealed.clone());
-        page(status, &CompleteProfile { fault: Some(fault), form, fields }, leads_to(call))
+        page::render(status, &CompleteProfile { fault: Some(fault), form, fields }, leads_to(call))
     };
     let Some(profile) = profile else {
         return again(StatusCode::UNPROCESSABLE_ENTITY, FAULTY, fields);
@@ -89,7 +94,7 @@ async fn welcome(call: &RequestContext, completed: &Completed) -> Response {
         Err(error) => return login::failed(call, &error),
     };
     match (&completed.destination, onward) {
-        (Destination::Page(_), Some(page)) => see_other(&page),
+        (Destination::Page(_), Some(page)) => page::see_other(&page),
         (_, program) => {
             let heading = "Your account is ready";
             login::show_key(call, heading, &completed.signed_in, program.as_deref()).await
@@ -97,12 +102,12 @@ async fn welcome(call: &RequestContext, completed: &Completed) -> Response {
     }
 }
 
-/// Where the form may lead besides: back to an application's sign-in.
+/// Returns the second origin that the form may lead to: the sign-in of an application.
 fn leads_to(call: &RequestContext) -> &str {
     &call.service.settings.mcp_url
 }
 
-/// The fields as they are asked for, with what was typed.
+/// Returns the fields of the form, with the values that were typed.
 fn fields(form: &Form) -> Vec<Field> {
     let field = |name, label, kind, autocomplete, hint| Field {
         name,
@@ -127,7 +132,7 @@ fn fields(form: &Form) -> Vec<Field> {
     ]
 }
 
-/// Every field by its rule; the profile where all hold.
+/// Checks every field; returns the profile where all are valid.
 fn check(form: &Form) -> (Vec<Field>, Option<NewProfile>) {
     let mut fields = fields(form);
     let optional = |name| Some(form.field(name).trim()).filter(|text| !text.is_empty());

@@ -1,20 +1,24 @@
-//! `/login`, where no website has it: what went wrong, the way to the identity provider, and the
-//! last step of the way back.
+//! The page `/login`, where no website has it: errors of a sign-in, the link to the identity
+//! provider, and the last step of the return.
 
 use account_core::{Error, HandOffCode, SignedIn};
 use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::json;
 
-use super::{Browser, object, page, redeem, returned};
-use crate::api::account::external_sign_in::LoginError;
+use crate::api::browser::{
+    oidc_flow::LoginError,
+    page,
+    sealed_form::{self, Browser},
+    session,
+};
 use crate::http::{Anonymous, RequestContext, form::Form};
 
 #[derive(Template)]
 #[template(path = "pages/login.html")]
 struct Login<'a> {
     fault: Option<&'a str>,
-    /// What hands a sign-in over, where one is almost done.
+    /// The sealed form with a hand-off code, where a sign-in is almost done.
     form: Option<String>,
     has_provider: bool,
 }
@@ -29,7 +33,7 @@ struct InPage<'a> {
     program: Option<&'a str>,
 }
 
-/// Says what went wrong in words of this service alone, whatever the address says.
+/// Shows the page. The error text is one of this service, never the text of the address.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
     let call = anonymous.call();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
@@ -40,27 +44,28 @@ pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
         return refused(call, StatusCode::OK, error);
     };
     let browser = Browser::of(&request, &call.service.settings);
-    let form = browser.seal(call, object(json!({ "step": "hand_off", "code": code.expose() })));
+    let form = browser
+        .seal(call, sealed_form::object(json!({ "step": "hand_off", "code": code.expose() })));
     let fault = error.map(LoginError::text);
     let shown = Login { fault, form: Some(form), has_provider: call.service.idp.is_some() };
-    let mut response = page(StatusCode::OK, &shown, "");
+    let mut response = page::render(StatusCode::OK, &shown, "");
     browser.remember(&mut response, &call.service.settings);
     response
 }
 
-/// Takes the last step.
+/// Takes the last step of a sign-in.
 pub(super) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
     let call = anonymous.call();
-    let Some((_, sealed)) = returned(&mut request, call, "hand_off").await else {
-        return super::expired();
+    let Some((_, sealed)) = sealed_form::returned(&mut request, call, "hand_off").await else {
+        return page::expired();
     };
-    match redeem(&anonymous, sealed["code"].as_str().unwrap_or_default()).await {
+    match session::redeem(&anonymous, sealed["code"].as_str().unwrap_or_default()).await {
         Ok(signed_in) => show_key(call, "You are signed in", &signed_in, None).await,
         Err(error) => failed(call, &error),
     }
 }
 
-/// Shows who is in now, and the key.
+/// Shows the account that is signed in, and its API key.
 pub(super) async fn show_key(
     call: &RequestContext,
     heading: &str,
@@ -78,19 +83,19 @@ pub(super) async fn show_key(
         api_key: signed_in.api_key.expose(),
         program,
     };
-    page(StatusCode::OK, &shown, "")
+    page::render(StatusCode::OK, &shown, "")
 }
 
-/// Answers a sign-in that came to nothing.
+/// Answers a sign-in that failed.
 pub(super) fn failed(call: &RequestContext, error: &Error) -> Response {
     match error {
         Error::WrongCode => refused(call, StatusCode::BAD_REQUEST, Some(LoginError::Code)),
         Error::Suspended => refused(call, StatusCode::FORBIDDEN, Some(LoginError::Suspended)),
-        error => super::failed(call, error),
+        error => page::failed(call, error),
     }
 }
 
 fn refused(call: &RequestContext, status: StatusCode, error: Option<LoginError>) -> Response {
     let fault = error.map(LoginError::text);
-    page(status, &Login { fault, form: None, has_provider: call.service.idp.is_some() }, "")
+    page::render(status, &Login { fault, form: None, has_provider: call.service.idp.is_some() }, "")
 }

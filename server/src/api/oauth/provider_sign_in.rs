@@ -1,4 +1,4 @@
-//! Sign-in on a page by the identity provider: away from the page, and back to it.
+//! The sign-in by the identity provider, started on the sign-in page.
 //!
 //! The browser sets out from the service's public address, where the provider sends it back to, and
 //! comes to the MCP endpoint's host with a hand-off code; the two may be different hosts. What the
@@ -7,24 +7,16 @@
 use account_core::{Destination, Error, SealedForm};
 use poem::{IntoResponse, Request, Response, http::StatusCode};
 
-use super::sign_in;
+use super::sign_in_page;
 use crate::{
-    api::{
-        account::external_sign_in::{LoginError, send_away},
-        pages::{self, Browser},
+    api::browser::{
+        oidc_flow::{LoginError, send_away},
+        page,
+        sealed_form::Browser,
+        session,
     },
-    http::{Anonymous, RequestContext, form::Form},
+    http::{Anonymous, form::Form},
 };
-
-/// The address of the way to the provider, where there is one; it takes the page's form along.
-///
-/// It is a link, since a browser checks where a form leads at each redirect, and a provider may
-/// send it to any host.
-pub(super) fn link(call: &RequestContext, form: &str) -> Option<String> {
-    let form = SealedForm::parse(form)?;
-    let public_url = call.service.idp.as_ref()?.public_url();
-    Some(format!("{public_url}{}?form={}", super::PROVIDER, form.as_str()))
-}
 
 /// Sends the browser to the provider.
 pub(super) async fn leave(anonymous: Anonymous, request: Request) -> Response {
@@ -34,26 +26,26 @@ pub(super) async fn leave(anonymous: Anonymous, request: Request) -> Response {
         (Some(provider), Some(form)) => {
             send_away(call, provider, Destination::Page(form)).await.into_response()
         }
-        _ => pages::expired(),
+        _ => page::expired(),
     }
 }
 
-/// Signs in the browser that the page was shown to, and goes on from where it asked.
+/// Signs in the browser that the page was shown to, and continues its authorization request.
 pub(super) async fn come_back(anonymous: Anonymous, request: Request) -> Response {
     let call = anonymous.call();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
     let browser = Browser::of(&request, &call.service.settings);
     let sealed = browser.open(call, query.field("form"));
-    let Some(sealed) = sealed.filter(|sealed| sealed["step"] == sign_in::FIRST_STEP) else {
-        return pages::expired();
+    let Some(sealed) = sealed.filter(|sealed| sealed["step"] == sign_in_page::FIRST_STEP) else {
+        return page::expired();
     };
     let again = |status, error: LoginError| {
-        sign_in::ask(call, &browser, &sealed, "", status, Some(error.text()))
+        sign_in_page::ask(call, &browser, &sealed, "", status, Some(error.text()))
     };
-    match pages::redeem(&anonymous, query.field("code")).await {
-        Ok(signed_in) => sign_in::welcome(call, &sealed, &signed_in),
+    match session::redeem(&anonymous, query.field("code")).await {
+        Ok(signed_in) => sign_in_page::welcome(call, &sealed, &signed_in),
         Err(Error::WrongCode) => again(StatusCode::BAD_REQUEST, LoginError::Code),
         Err(Error::Suspended) => again(StatusCode::FORBIDDEN, LoginError::Suspended),
-        Err(error) => pages::failed(call, &error),
+        Err(error) => page::failed(call, &error),
     }
 }

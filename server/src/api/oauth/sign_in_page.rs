@@ -1,28 +1,33 @@
-//! Sign-in on a page: a password, a code where the account asks for one, a session in a cookie.
+//! The sign-in page: a password, a code where the account has a second factor, a session in a cookie.
 
-use account_core::{Code, Email, Error, Login, MfaToken, Password, SignedIn};
+use account_core::{Code, Email, Error, Login, MfaToken, Password, SealedForm, SignedIn};
 use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::external_sign_in;
 use crate::{
-    api::{
-        account::remember_client,
-        pages::{self, Browser},
+    api::browser::{
+        client_cookie::remember_client,
+        page,
+        sealed_form::{self, Browser},
+        session,
     },
     http::{Anonymous, RequestContext, form::Form},
 };
 
-/// What the form of the first step is sealed as.
+/// Path to which the sign-in page links for the sign-in by the identity provider.
+pub(super) const PROVIDER_PATH: &str = "/oauth/sign-in/provider";
+/// The name of the first step in its sealed form.
 pub(super) const FIRST_STEP: &str = "sign_in";
 
+/// Minutes for which a code is valid.
+const CODE_MINUTES: i64 = account_core::code::VALIDITY.num_minutes();
 const WRONG: &str = "The e-mail address or the password is wrong.";
 const WRONG_CODE: &str = "The code is wrong or has expired.";
 
 #[derive(Template)]
 #[template(path = "pages/sign_in.html")]
-struct SignIn<'a> {
+struct SignInPage<'a> {
     client: Option<&'a str>,
     fault: Option<&'a str>,
     email: &'a str,
@@ -33,13 +38,15 @@ struct SignIn<'a> {
 
 #[derive(Template)]
 #[template(path = "pages/second_step.html")]
-struct SecondStep<'a> {
+struct SecondStepPage<'a> {
     fault: Option<&'a str>,
     email: &'a str,
     form: String,
+    /// Time for which the code is valid.
+    minutes: i64,
 }
 
-/// Asks who it is; afterwards the browser goes to `then`, a path of this service.
+/// Shows the sign-in form; after the sign-in the browser goes to `then`, a path of this service.
 pub(super) fn form(
     call: &RequestContext,
     browser: &Browser,
@@ -47,10 +54,21 @@ pub(super) fn form(
     client: Option<&str>,
 ) -> Response {
     let fields = json!({ "step": FIRST_STEP, "then": then, "client": client });
-    ask(call, browser, &pages::object(fields), "", StatusCode::OK, None)
+    ask(call, browser, &sealed_form::object(fields), "", StatusCode::OK, None)
 }
 
-/// Asks once more.
+/// Returns the address of the way to the provider, where there is one; the address holds the page's
+/// form.
+///
+/// The way is a link and not a form: a browser checks the target of a form at each redirect, and a
+/// provider may redirect to any host.
+fn provider_link(call: &RequestContext, form: &str) -> Option<String> {
+    let form = SealedForm::parse(form)?;
+    let public_url = call.service.idp.as_ref()?.public_url();
+    Some(format!("{public_url}{PROVIDER_PATH}?form={}", form.as_str()))
+}
+
+/// Shows the form again.
 pub(super) fn ask(
     call: &RequestContext,
     browser: &Browser,
@@ -61,23 +79,23 @@ pub(super) fn ask(
 ) -> Response {
     let client = sealed["client"].as_str();
     let form = browser.seal(call, sealed.clone());
-    let provider = external_sign_in::link(call, &form);
-    pages::page(status, &SignIn { client, fault, email, form, provider }, "")
+    let provider = provider_link(call, &form);
+    page::render(status, &SignInPage { client, fault, email, form, provider }, "")
 }
 
-/// Takes either step.
+/// Takes the form of either step.
 pub(super) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
     let call = anonymous.call();
-    let Ok(form) = Form::of_body(&mut request).await else { return pages::expired() };
+    let Ok(form) = Form::of_body(&mut request).await else { return page::expired() };
     let browser = Browser::of(&request, &call.service.settings);
-    let Some(sealed) = browser.open(call, form.field("form")) else { return pages::expired() };
+    let Some(sealed) = browser.open(call, form.field("form")) else { return page::expired() };
     match sealed["step"].as_str() {
         Some(FIRST_STEP) => {
             let (email, password) = (form.field("email"), form.field("password"));
             first_step(&anonymous, &browser, &sealed, email, password).await
         }
         Some("code") => second_step(&anonymous, &browser, &sealed, form.field("code")).await,
-        _ => pages::expired(),
+        _ => page::expired(),
     }
 }
 
@@ -102,24 +120,28 @@ async fn first_step(
                 "step": "code", "then": sealed["then"], "email": email.as_str(),
                 "mfa_token": mfa_token.expose(),
             });
-            let form = browser.seal(call, pages::object(fields));
-            let page = SecondStep { fault: None, email: email.as_str(), form };
-            pages::page(StatusCode::OK, &page, "")
+            let form = browser.seal(call, sealed_form::object(fields));
+            let page =
+                SecondStepPage { fault: None, email: email.as_str(), form, minutes: CODE_MINUTES };
+            page::render(StatusCode::OK, &page, "")
         }
         Err(Error::WrongCredentials) => again(StatusCode::FORBIDDEN, WRONG),
-        Err(Error::Locked { .. }) => again(
-            StatusCode::LOCKED,
-            "Too many wrong passwords. Try again in 30 minutes, or choose a new password.",
-        ),
+        Err(Error::Locked { .. }) => {
+            let minutes = account_core::lockout::LOCK.num_minutes();
+            let fault = format!(
+                "Too many wrong passwords. Try again in {minutes} minutes, or choose a new password."
+            );
+            again(StatusCode::LOCKED, &fault)
+        }
         Err(Error::Unverified) => again(
             StatusCode::FORBIDDEN,
-            "This e-mail address is not confirmed yet. Enter the code of the letter first.",
+            "This e-mail address is not confirmed yet. Enter the code of the e-mail first.",
         ),
         Err(Error::Suspended) => again(
             StatusCode::FORBIDDEN,
             "This account is suspended. Ask the operator of the service.",
         ),
-        Err(error) => pages::failed(call, &error),
+        Err(error) => page::failed(call, &error),
     }
 }
 
@@ -133,28 +155,29 @@ async fn second_step(
     let address = sealed["email"].as_str().unwrap_or_default();
     let again = || {
         let form = browser.seal(call, sealed.clone());
-        let page = SecondStep { fault: Some(WRONG_CODE), email: address, form };
-        pages::page(StatusCode::BAD_REQUEST, &page, "")
+        let page =
+            SecondStepPage { fault: Some(WRONG_CODE), email: address, form, minutes: CODE_MINUTES };
+        page::render(StatusCode::BAD_REQUEST, &page, "")
     };
     let token = sealed["mfa_token"].as_str().and_then(MfaToken::parse);
-    let Ok(email) = Email::parse(address) else { return pages::expired() };
+    let Ok(email) = Email::parse(address) else { return page::expired() };
     let Ok(code) = Code::parse(code.trim()) else { return again() };
     let (accounts, client) = (&call.service.accounts, anonymous.client());
     match accounts.complete_login(&email, &code, token.as_ref(), &client, call.at).await {
         Ok(signed_in) => welcome(call, sealed, &signed_in),
         Err(Error::WrongCode) => again(),
-        Err(error) => pages::failed(call, &error),
+        Err(error) => page::failed(call, &error),
     }
 }
 
-/// Goes on from where the page asked.
+/// Begins the session, and continues with the path that the form names.
 pub(super) fn welcome(
     call: &RequestContext,
     sealed: &Map<String, Value>,
     signed_in: &SignedIn,
 ) -> Response {
-    let mut response = pages::see_other(sealed["then"].as_str().unwrap_or("/"));
-    pages::begin_session(&mut response, &call.service.settings, &signed_in.session_token);
+    let mut response = page::see_other(sealed["then"].as_str().unwrap_or("/"));
+    session::begin(&mut response, &call.service.settings, &signed_in.session_token);
     remember_client(&mut response, call, signed_in);
     response
 }

@@ -1,0 +1,108 @@
+//! The answers for what a rule of `account-core` refuses.
+
+use account_core::Error;
+use poem::http::StatusCode;
+
+use crate::http::{ApiError, RequestContext, json_string::rule_fault, validation::Fault};
+
+/// Answers an error of `account-core`.
+pub(super) fn refuse(call: &RequestContext, error: Error) -> poem::Error {
+    poem::Error::from_response(refusal(call, error).into_response(call.surface))
+}
+
+fn refusal(call: &RequestContext, error: Error) -> ApiError {
+    let account = |status, message, detail: &str| ApiError::Account {
+        status,
+        message,
+        detail: detail.to_owned(),
+    };
+    match error {
+        Error::Invalid { .. } => ApiError::Faults(vec![fault(&error)]),
+        Error::UsernameTaken => account(
+            StatusCode::CONFLICT,
+            "Username taken",
+            "Another account has this username. Choose another one.",
+        ),
+        Error::EmailTaken => account(
+            StatusCode::CONFLICT,
+            "Email taken",
+            "An account with this e-mail exists already.",
+        ),
+        Error::WrongCredentials => account(
+            StatusCode::UNAUTHORIZED,
+            "Invalid email or password",
+            "Invalid email or password. POST /user/forgot-password sends a code to choose another.",
+        ),
+        Error::Unverified => account(
+            StatusCode::FORBIDDEN,
+            "Email not verified",
+            "Verify the e-mail with POST /user/verify-otp; POST /user/resend-otp sends a new code.",
+        ),
+        Error::Suspended => account(
+            StatusCode::FORBIDDEN,
+            "Account suspended",
+            "This account is suspended. Ask the operator of the service.",
+        ),
+        Error::UnconfirmedIdentity => account(
+            StatusCode::FORBIDDEN,
+            "Email not confirmed",
+            "The identity provider has not confirmed the e-mail address. Confirm it there first.",
+        ),
+        Error::Locked { .. } => {
+            let minutes = account_core::lockout::LOCK.num_minutes();
+            let wait = format!("Try again in {minutes} minutes, or reset the password with");
+            account(
+                StatusCode::LOCKED,
+                "Account temporarily locked due to failed attempts",
+                &format!("{wait} POST /user/forgot-password."),
+            )
+        }
+        Error::WrongCode => account(
+            StatusCode::BAD_REQUEST,
+            "Invalid or expired code",
+            "The code is wrong, used or expired. Ask for a new one.",
+        ),
+        Error::WrongConfirmation => account(
+            StatusCode::FORBIDDEN,
+            "Wrong confirmation",
+            "The confirmation does not fit the account. Nothing was changed.",
+        ),
+        Error::AlreadySubscribed => account(
+            StatusCode::CONFLICT,
+            "Already subscribed",
+            "The account has this subscription already.",
+        ),
+        Error::Unauthorised => ApiError::Key,
+        Error::NotFound => ApiError::NotFound,
+        Error::TooManyGuests { until } => {
+            ApiError::TooManyGuests { retry_after: (until - call.at).to_std().unwrap_or_default() }
+        }
+        Error::Busy { retry_after } => ApiError::Busy { retry_after },
+        error => {
+            tracing::error!(request_id = %call.id, %error, "an account call failed");
+            ApiError::Internal
+        }
+    }
+}
+
+/// Returns the fault of a field, with the text of the rule that refused the field.
+pub(super) fn fault(error: &Error) -> Fault {
+    let (kind, msg) = rule_fault(error);
+    Fault::at_field(error.field().unwrap_or("body"), kind, msg)
+}
+
+/// Answers the faults of a form.
+pub(super) fn refuse_faults(call: &RequestContext, faults: Vec<Fault>) -> poem::Error {
+    poem::Error::from_response(ApiError::Faults(faults).into_response(call.surface))
+}
+
+/// Answers an error with a text of its own.
+pub(super) fn refuse_with(
+    call: &RequestContext,
+    status: StatusCode,
+    message: &'static str,
+    detail: String,
+) -> poem::Error {
+    let refusal = ApiError::Account { status, message, detail };
+    poem::Error::from_response(refusal.into_response(call.surface))
+}

@@ -1,0 +1,8 @@
+//! Parts that all endpoints for browsers share: pages, sealed forms, cookies, and the sign-in by an
+//! identity provider.
+
+pub(crate) mod client_cookie;
+pub(crate) mod oidc_flow;
+pub(crate) mod page;
+pub(crate) mod sealed_form;
+pub(crate) mod session;

@@ -1,0 +1,93 @@
+//! Answers to OAuth clients, with the headers that let pages of any website read them.
+
+use account_core::oauth::Error;
+use poem::{
+    Endpoint, IntoResponse, Response,
+    endpoint::make_sync,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+};
+use serde_json::{Value, json};
+
+use crate::http::{ApiError, RequestContext};
+
+/// The error for a resource other than the MCP endpoint of this service.
+pub(super) const FOREIGN_RESOURCE: Error =
+    Error::InvalidTarget("this server gives tokens for its own MCP endpoint alone");
+
+/// Allows calls of pages of any website, since these endpoints read no cookies.
+fn allow_any_origin(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "WWW-Authenticate"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+/// Answers a CORS preflight request.
+pub(super) fn preflight(method: &Method) -> impl Endpoint<Output = Response> + use<> {
+    let methods = format!("{method}, OPTIONS");
+    make_sync(move |_| {
+        let mut response = Response::builder()
+            .status(StatusCode::NO_CONTENT)
+            .header(header::ACCESS_CONTROL_ALLOW_METHODS, &methods)
+            .header(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "Authorization, Content-Type, MCP-Protocol-Version",
+            )
+            .header(header::ACCESS_CONTROL_MAX_AGE, "86400")
+            .finish();
+        allow_any_origin(response.headers_mut());
+        response
+    })
+}
+
+/// Answers a client; no cache keeps the answer.
+pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
+    let mut response = Response::builder()
+        .status(status)
+        .content_type("application/json")
+        .header(header::CACHE_CONTROL, "no-store")
+        .header(header::PRAGMA, "no-cache")
+        .body(body.to_string());
+    allow_any_origin(response.headers_mut());
+    response
+}
+
+/// Answers an error to a client.
+pub(super) fn refuse(call: &RequestContext, error: &Error) -> Response {
+    let status = match error {
+        Error::InvalidClient(_) => StatusCode::UNAUTHORIZED,
+        Error::Store(cause) => {
+            tracing::error!(request_id = %call.id, error = %cause, "an OAuth call failed");
+            return unavailable(StatusCode::SERVICE_UNAVAILABLE, 1);
+        }
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let body = json!({ "error": error.code(), "error_description": error.to_string() });
+    answer(status, &body)
+}
+
+/// Answers a client whose request could not be read.
+pub(super) fn unfit(refusal: &ApiError) -> Response {
+    let told = match refusal {
+        ApiError::RateLimit { retry_after, .. } => {
+            return unavailable(StatusCode::TOO_MANY_REQUESTS, retry_after.as_secs() + 1);
+        }
+        ApiError::MediaType => "the body must be application/x-www-form-urlencoded",
+        ApiError::BodyTooLarge { .. } => "the body is too large",
+        _ => "the request cannot be read",
+    };
+    let body = json!({ "error": "invalid_request", "error_description": told });
+    answer(StatusCode::BAD_REQUEST, &body)
+}
+
+fn unavailable(status: StatusCode, retry_after: u64) -> Response {
+    let body = json!({
+        "error": "temporarily_unavailable",
+        "error_description": "try again later; nothing was changed",
+    });
+    let mut response = answer(status, &body);
+    response.headers_mut().insert(header::RETRY_AFTER, retry_after.into());
+    response.into_response()
+}

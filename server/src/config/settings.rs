@@ -1,0 +1,61 @@
+//! The settings that handlers read.
+
+use std::num::NonZeroU32;
+
+use account_core::guest::CreationLimits;
+use chrono::TimeDelta;
+use ipnet::IpNet;
+
+use super::{limits::TierGate, operation::MetricsToken};
+
+/// The settings that handlers read, from all groups.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The accounts that may call an endpoint above FREE.
+    pub tier_gate: TierGate,
+    /// The largest body of a computation, in bytes.
+    pub body_limit: usize,
+    /// Whether clients reach the service by HTTPS.
+    pub is_https: bool,
+    /// Messages to the gateway, a minute and account.
+    pub mcp_messages: NonZeroU32,
+    /// Messages that may come at once.
+    pub mcp_burst: NonZeroU32,
+    /// The databases that accounts may subscribe to.
+    pub databases: Vec<String>,
+    /// The website that browsers are sent to, without a slash at the end; this service has the
+    /// pages itself where there is none.
+    pub website_url: Option<String>,
+    /// Whether there is a messaging channel.
+    pub has_messaging: bool,
+    /// Days that usage rows are kept, where not all of them are.
+    pub usage_days: Option<NonZeroU32>,
+    /// The token that opens /metrics; without one only requests from the machine itself do.
+    pub metrics_token: Option<MetricsToken>,
+    /// The numbers of guest keys that are made in a day.
+    pub guest_keys: CreationLimits,
+    /// The number of guests whose calls the guests of one network have together.
+    pub guests_per_network: NonZeroU32,
+    /// The proxies that may speak for another address.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The address of the MCP endpoint's host, without a slash at the end.
+    pub mcp_url: String,
+    /// Websites whose pages may call the MCP endpoint.
+    pub allowed_origins: Vec<String>,
+    /// Time for which a used refresh token gets the same answer again.
+    pub refresh_leeway: TimeDelta,
+}
+
+impl Settings {
+    /// Returns true where browsers reach the built-in pages by HTTPS.
+    #[must_use]
+    pub fn browsers_use_https(&self) -> bool {
+        self.mcp_url.starts_with("https:")
+    }
+
+    /// Returns the resource of access tokens: the MCP endpoint.
+    #[must_use]
+    pub fn mcp_resource(&self) -> String {
+        format!("{}/mcp", self.mcp_url)
+    }
+}

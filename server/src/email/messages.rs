@@ -1,0 +1,223 @@
+//! Every kind of e-mail: its subject, its text and its HTML, one function a kind.
+//!
+//! The templates are in `server/templates`; each HTML template extends `email.html`. Times in the
+//! texts come from the constants of `account-core`.
+
+use account_core::outbox::Content;
+use account_core::{code, lockout};
+use askama::Template;
+
+/// The subject of an e-mail, and its content in both forms.
+pub(super) struct Email<'a> {
+    pub(super) subject: &'a str,
+    pub(super) text: String,
+    pub(super) html: String,
+}
+
+/// Renders the e-mail of an outbox entry; `None` for a decoy, which is never sent, and for a
+/// message of the messaging channel.
+pub(super) fn render(content: &Content) -> askama::Result<Option<Email<'_>>> {
+    Ok(Some(match content {
+        Content::Registration { username, code } => registration(username.as_str(), code.expose())?,
+        Content::AccountExists => account_exists()?,
+        Content::Mfa { code } => mfa(code.expose())?,
+        Content::Reset { code } => reset(code.expose())?,
+        Content::PasswordChanged => password_changed()?,
+        Content::MfaEnabled => mfa_enabled()?,
+        Content::MfaDisabled => mfa_disabled()?,
+        Content::AccountDeleted => account_deleted()?,
+        Content::AccountLocked => account_locked()?,
+        Content::Announcement { title, description, message } => {
+            announcement(title, description, message)?
+        }
+        Content::Decoy { .. } | Content::Message { .. } => return Ok(None),
+    }))
+}
+
+fn email<'a>(
+    subject: &'a str,
+    text: &impl Template,
+    html: &impl Template,
+) -> askama::Result<Email<'a>> {
+    Ok(Email { subject, text: text.render()?, html: html.render()? })
+}
+
+/// The code that confirms the address of a new account.
+fn registration(username: &str, code: &str) -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your registration code";
+    #[derive(Template)]
+    #[template(path = "registration.txt")]
+    struct Text<'a> {
+        username: &'a str,
+        code: &'a str,
+        minutes: i64,
+    }
+    #[derive(Template)]
+    #[template(path = "registration.html")]
+    struct Html<'a> {
+        subject: &'a str,
+        username: &'a str,
+        code: &'a str,
+        minutes: i64,
+    }
+    let minutes = code::VALIDITY.num_minutes();
+    email(
+        SUBJECT,
+        &Text { username, code, minutes },
+        &Html { subject: SUBJECT, username, code, minutes },
+    )
+}
+
+/// The notice to the owner of an address that someone tried to register again.
+fn account_exists() -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "You already have an account";
+    #[derive(Template)]
+    #[template(path = "account_exists.txt")]
+    struct Text;
+    #[derive(Template)]
+    #[template(path = "account_exists.html")]
+    struct Html<'a> {
+        subject: &'a str,
+    }
+    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+}
+
+/// The code that completes a login.
+fn mfa(code: &str) -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your login code";
+    #[derive(Template)]
+    #[template(path = "mfa.txt")]
+    struct Text<'a> {
+        code: &'a str,
+        minutes: i64,
+    }
+    #[derive(Template)]
+    #[template(path = "mfa.html")]
+    struct Html<'a> {
+        subject: &'a str,
+        code: &'a str,
+        minutes: i64,
+    }
+    let minutes = code::VALIDITY.num_minutes();
+    email(SUBJECT, &Text { code, minutes }, &Html { subject: SUBJECT, code, minutes })
+}
+
+/// The code that allows a new password.
+fn reset(code: &str) -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your code for a new password";
+    #[derive(Template)]
+    #[template(path = "reset.txt")]
+    struct Text<'a> {
+        code: &'a str,
+        minutes: i64,
+    }
+    #[derive(Template)]
+    #[template(path = "reset.html")]
+    struct Html<'a> {
+        subject: &'a str,
+        code: &'a str,
+        minutes: i64,
+    }
+    let minutes = code::VALIDITY.num_minutes();
+    email(SUBJECT, &Text { code, minutes }, &Html { subject: SUBJECT, code, minutes })
+}
+
+/// The notice that the password was changed.
+fn password_changed() -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your password was changed";
+    #[derive(Template)]
+    #[template(path = "password_changed.txt")]
+    struct Text;
+    #[derive(Template)]
+    #[template(path = "password_changed.html")]
+    struct Html<'a> {
+        subject: &'a str,
+    }
+    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+}
+
+/// The notice that logins ask for a code from now on.
+fn mfa_enabled() -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "The second login step is on";
+    #[derive(Template)]
+    #[template(path = "mfa_enabled.txt")]
+    struct Text;
+    #[derive(Template)]
+    #[template(path = "mfa_enabled.html")]
+    struct Html<'a> {
+        subject: &'a str,
+    }
+    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+}
+
+/// The notice that logins no longer ask for a code.
+fn mfa_disabled() -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "The second login step is off";
+    #[derive(Template)]
+    #[template(path = "mfa_disabled.txt")]
+    struct Text;
+    #[derive(Template)]
+    #[template(path = "mfa_disabled.html")]
+    struct Html<'a> {
+        subject: &'a str,
+    }
+    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+}
+
+/// The notice that the account was deleted.
+fn account_deleted() -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your account was deleted";
+    #[derive(Template)]
+    #[template(path = "account_deleted.txt")]
+    struct Text;
+    #[derive(Template)]
+    #[template(path = "account_deleted.html")]
+    struct Html<'a> {
+        subject: &'a str,
+    }
+    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+}
+
+/// The notice that wrong passwords have locked logins.
+fn account_locked() -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Logins to your account are locked";
+    #[derive(Template)]
+    #[template(path = "account_locked.txt")]
+    struct Text {
+        minutes: i64,
+    }
+    #[derive(Template)]
+    #[template(path = "account_locked.html")]
+    struct Html<'a> {
+        subject: &'a str,
+        minutes: i64,
+    }
+    let minutes = lockout::LOCK.num_minutes();
+    email(SUBJECT, &Text { minutes }, &Html { subject: SUBJECT, minutes })
+}
+
+/// A broadcast of the operator.
+fn announcement<'a>(
+    title: &'a str,
+    description: &'a str,
+    message: &'a str,
+) -> askama::Result<Email<'a>> {
+    #[derive(Template)]
+    #[template(path = "announcement.txt")]
+    struct Text<'a> {
+        title: &'a str,
+        description: &'a str,
+        message: &'a str,
+    }
+    #[derive(Template)]
+    #[template(path = "announcement.html")]
+    struct Html<'a> {
+        subject: &'a str,
+        description: &'a str,
+        paragraphs: Vec<&'a str>,
+    }
+    let paragraphs = message.split("\n\n").map(str::trim);
+    let paragraphs = paragraphs.filter(|text| !text.is_empty()).collect();
+    let text = Text { title, description, message };
+    email(title, &text, &Html { subject: title, description, paragraphs })
+}
