@@ -449,8 +449,8 @@ mod tests {
         let keyring = Keyring::new(store.clone(), Arc::clone(&vault), file.clone());
         let keyring = tokio::sync::Mutex::new(keyring);
         let served = std::cell::Cell::new(0);
-        // A moment in which an instance looks, and in which it is asked.
-        let everybody_looked = async || {
+        // The instance loads the keys and then serves at least one sign-in.
+        let propagated = async || {
             keyring.lock().await.poll().await.expect("the keys open");
             let before = served.get();
             while served.get() == before {
@@ -462,9 +462,9 @@ mod tests {
         let rotation = async {
             for _ in 0..3 {
                 let told = |step| steps.lock().expect("no panic").push(step);
-                let rotated = rotate_data_key(&store, &file, &entropy, everybody_looked, told);
+                let rotated = rotate_data_key(&store, &file, &entropy, propagated, told);
                 rotated.await.expect("rotated");
-                everybody_looked().await;
+                propagated().await;
             }
             is_over.set(true);
         };

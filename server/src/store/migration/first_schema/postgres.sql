@@ -1,4 +1,5 @@
 -- The first schema on PostgreSQL.
+--
 -- Times are microseconds since 1970 and days are whole days since 1970, both in UTC. Digests
 -- and numbers of 128 bits are bytea. Names of kinds and states are those of account-core.
 -- `sqlite.sql` holds the same tables in the same order of columns.

@@ -1,4 +1,5 @@
 -- The first schema on SQLite.
+--
 -- Times are microseconds since 1970 and days are whole days since 1970, both in UTC. Digests
 -- and numbers of 128 bits are blobs. Names of kinds and states are those of account-core.
 -- `postgres.sql` holds the same tables in the same order of columns.
@@ -191,9 +192,9 @@ CREATE INDEX usage_guest ON usage (guest_id) WHERE guest_id IS NOT NULL;
 -- Read at start: the calls of guests since midnight.
 CREATE INDEX usage_guest_time ON usage (created_at) WHERE guest_id IS NOT NULL;
 
--- An index of `usage` by account and time. A background task (`usage_index`) adds rows in large
--- steps, because an index that every call updates would write one more page for each account of
--- a batch.
+-- An index of `usage` by account and time. A background task (`usage_index`) adds the rows of
+-- many calls at once, because an index that every call updates would write one more page for
+-- each account of a batch.
 CREATE TABLE call_by_account (
   account_id bigint NOT NULL,
   created_at bigint NOT NULL,
