@@ -8,11 +8,11 @@
 //!
 //! | task | started by | ended by |
 //! |---|---|---|
-//! | ledger writers | [`LedgerWriter::start`](crate::store::LedgerWriter::start) | step 5 of [`shutdown`](crate::shutdown) |
-//! | lease writers | [`LeaseWriter::start`](crate::store::LeaseWriter::start) | the end of the process, after step 6 |
-//! | result writer | [`ResultWriter::start`](crate::store::ResultWriter::start) | step 7 |
-//! | e-mail worker, one a channel | [`email::Worker::start`](crate::email::Worker::start) | step 8 |
-//! | password threads, one a core | [`Argon2Pool::new`](crate::auth::passwords::Argon2Pool::new) | the end of the pool |
+//! | ledger writers | `store::LedgerWriter::start` | step 5 of the shutdown |
+//! | lease writers | `store::LeaseWriter::start` | the end of the state, after step 9 |
+//! | result writer | `store::ResultWriter::start` | step 7 of the shutdown |
+//! | e-mail worker, one a channel | `email::Worker::start` | step 8 of the shutdown |
+//! | password threads, one a core | `auth::passwords::Argon2Pool::new` | the end of the pool |
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 

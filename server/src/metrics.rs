@@ -261,7 +261,7 @@ fn class(status: u16) -> &'static str {
 mod tests {
     use super::*;
 
-    fn json_string(metrics: &Metrics) -> String {
+    fn text_of(metrics: &Metrics) -> String {
         let mut text = Vec::new();
         TextEncoder::new().encode(&metrics.registry.gather(), &mut text).unwrap();
         String::from_utf8(text).unwrap()
@@ -275,7 +275,7 @@ mod tests {
             let elapsed = Duration::from_micros(300);
             metrics.observe(&Observed { route: None, method: &method, status: 404, elapsed });
         }
-        let text = json_string(&metrics);
+        let text = text_of(&metrics);
         let count = |method: &str, count: u32| {
             let line = format!(
                 "http_server_request_duration_seconds_count{{method=\"{method}\",route=\"none\",status=\"4xx\"}} {count}\n"
@@ -292,7 +292,7 @@ mod tests {
         let metrics = Metrics::new();
         metrics.count_debit(5);
         metrics.count_debit(0);
-        let text = json_string(&metrics);
+        let text = text_of(&metrics);
         assert!(text.contains("\nquant_debits_total 2\n"), "{text}");
         assert!(text.contains("\nquant_credits_taken_total 5\n"), "{text}");
     }

@@ -29,7 +29,7 @@ pub const WATCHED: Duration = Duration::from_millis(300);
 const BELIEVED: Duration = Duration::from_millis(900);
 /// Time to live of an unknown credential, which may become valid soon.
 const REMEMBERED_UNKNOWN: Duration = Duration::from_millis(500);
-/// Largest number of unknown credentials. They have a cache of their own, so that they evict no caller.
+/// Largest number of unknown credentials, whose cache is separate so that they evict no caller.
 const UNKNOWN_CAPACITY: u64 = 10_000;
 
 /// The freshness of the caches: whether their entries may still be used.
@@ -46,13 +46,13 @@ impl CacheFreshness {
         Self { generation: store.generation().clone(), confirmed: Mutex::new(Instant::now()) }
     }
 
-    /// Bumps the generation whenever the store's revision moves from `seen`, until the task is aborted.
+    /// Bumps the generation whenever the store's revision moves from `seen`. Ends only when aborted.
     pub async fn watch(&self, store: &Store, mut seen: i64) {
         let mut revision_listener = None;
         loop {
             if revision_listener.is_none() {
                 revision_listener = store.revision_listener().await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "the database sends no notifications; its revision is polled");
+                    tracing::warn!(%error, "no notifications of the database; polling its revision");
                     None
                 });
             }
@@ -176,8 +176,8 @@ where
         self.ask(name, generation, look_up).await
     }
 
-    /// Asks the store. Who comes under one name waits for one look-up, unless that began in an
-    /// epoch that is over.
+    /// Reads the store. Requests with one credential share one look-up, unless the generation has
+    /// moved since the look-up began.
     async fn ask<F>(
         &self,
         name: N,
@@ -190,7 +190,7 @@ where
         loop {
             let asked = self.known.try_get_with(name, async {
                 self.misses.fetch_add(1, Ordering::Relaxed);
-                // Read before the store is asked: a change in between makes the answer an old one.
+                // Read before the store: a change in between makes the answer outdated.
                 let generation = self.freshness.generation.number();
                 match look_up().await {
                     Ok(answer) => Ok(Remembered { answer, generation }),

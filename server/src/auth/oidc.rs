@@ -40,8 +40,8 @@ const KEYS_AGAIN: TimeDelta = TimeDelta::seconds(30);
 /// Time until a provider that did not answer is asked again.
 const REST: TimeDelta = TimeDelta::seconds(5);
 
-/// The signatures that are taken: public keys only. With a shared secret, or none, anyone who can
-/// read a configuration could sign.
+/// The signature algorithms that are accepted: those with public keys. With a shared secret, or no
+/// signature, every reader of the configuration could sign.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,

@@ -1,8 +1,8 @@
 //! Argon2id on a few threads of its own, behind a queue with an end.
 //!
-//! As many passwords are hashed at once as there are threads for it, and a few more wait; whoever
-//! comes later is told to try again. The threads give way to all others of the process wherever
-//! both want a core, so that a flood of logins slows nothing else.
+//! The pool hashes as many passwords at once as it has threads, and a bounded number wait; further
+//! requests are refused with a time to wait. The threads have the lowest priority of the process, so
+//! that a flood of logins slows no other work.
 
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -62,7 +62,7 @@ fn welcome(address: &str, key: &str, folder: &Path) -> String {
         "quant-server demo: throw-away data, tier ENTERPRISE, {CREDITS} credits\n  \
          reference   http://{address}/docs\n  \
          data        {folder}/ (gone when this ends)\n  \
-         letters     {folder}/mail/\n\
+         e-mails     {folder}/mail/\n\
          API key: {key}\n\
          Price an option:\n  \
          curl -s http://{address}/quantlib/pricing/bs/price \\\n    \

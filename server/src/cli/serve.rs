@@ -108,7 +108,7 @@ fn banner(config: &Config, address: SocketAddr) -> String {
          document    {url}/openapi.json\n  \
          data        {database}\n  \
          master key  {}\n  \
-         letters     {mail}\n",
+         e-mails     {mail}\n",
         config.storage.master_key_file.display(),
     )
 }

@@ -1,4 +1,4 @@
-//! The composition of an e-mail: headers, which no user input can extend, and both forms of content.
+//! The composition of an e-mail: headers, which no user input can extend, text and HTML.
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -47,14 +47,14 @@ fn registration(username: &str, code: &str) -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "Your registration code";
     #[derive(Template)]
     #[template(path = "registration.txt")]
-    struct Text<'a> {
+    struct RegistrationText<'a> {
         username: &'a str,
         code: &'a str,
         minutes: i64,
     }
     #[derive(Template)]
     #[template(path = "registration.html")]
-    struct Html<'a> {
+    struct RegistrationHtml<'a> {
         subject: &'a str,
         username: &'a str,
         code: &'a str,
@@ -63,8 +63,8 @@ fn registration(username: &str, code: &str) -> askama::Result<Email<'static>> {
     let minutes = code::VALIDITY.num_minutes();
     email(
         SUBJECT,
-        &Text { username, code, minutes },
-        &Html { subject: SUBJECT, username, code, minutes },
+        &RegistrationText { username, code, minutes },
+        &RegistrationHtml { subject: SUBJECT, username, code, minutes },
     )
 }
 
@@ -73,13 +73,13 @@ fn account_exists() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "You already have an account";
     #[derive(Template)]
     #[template(path = "account_exists.txt")]
-    struct Text;
+    struct AccountExistsText;
     #[derive(Template)]
     #[template(path = "account_exists.html")]
-    struct Html<'a> {
+    struct AccountExistsHtml<'a> {
         subject: &'a str,
     }
-    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+    email(SUBJECT, &AccountExistsText, &AccountExistsHtml { subject: SUBJECT })
 }
 
 /// The code that completes a login.
@@ -87,19 +87,19 @@ fn mfa(code: &str) -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "Your login code";
     #[derive(Template)]
     #[template(path = "mfa.txt")]
-    struct Text<'a> {
+    struct MfaText<'a> {
         code: &'a str,
         minutes: i64,
     }
     #[derive(Template)]
     #[template(path = "mfa.html")]
-    struct Html<'a> {
+    struct MfaHtml<'a> {
         subject: &'a str,
         code: &'a str,
         minutes: i64,
     }
     let minutes = code::VALIDITY.num_minutes();
-    email(SUBJECT, &Text { code, minutes }, &Html { subject: SUBJECT, code, minutes })
+    email(SUBJECT, &MfaText { code, minutes }, &MfaHtml { subject: SUBJECT, code, minutes })
 }
 
 /// The code that allows a new password.
@@ -107,19 +107,19 @@ fn reset(code: &str) -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "Your code for a new password";
     #[derive(Template)]
     #[template(path = "reset.txt")]
-    struct Text<'a> {
+    struct ResetText<'a> {
         code: &'a str,
         minutes: i64,
     }
     #[derive(Template)]
     #[template(path = "reset.html")]
-    struct Html<'a> {
+    struct ResetHtml<'a> {
         subject: &'a str,
         code: &'a str,
         minutes: i64,
     }
     let minutes = code::VALIDITY.num_minutes();
-    email(SUBJECT, &Text { code, minutes }, &Html { subject: SUBJECT, code, minutes })
+    email(SUBJECT, &ResetText { code, minutes }, &ResetHtml { subject: SUBJECT, code, minutes })
 }
 
 /// The notice that the password was changed.
@@ -127,13 +127,13 @@ fn password_changed() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "Your password was changed";
     #[derive(Template)]
     #[template(path = "password_changed.txt")]
-    struct Text;
+    struct PasswordChangedText;
     #[derive(Template)]
     #[template(path = "password_changed.html")]
-    struct Html<'a> {
+    struct PasswordChangedHtml<'a> {
         subject: &'a str,
     }
-    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+    email(SUBJECT, &PasswordChangedText, &PasswordChangedHtml { subject: SUBJECT })
 }
 
 /// The notice that logins ask for a code from now on.
@@ -141,13 +141,13 @@ fn mfa_enabled() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "The second login step is on";
     #[derive(Template)]
     #[template(path = "mfa_enabled.txt")]
-    struct Text;
+    struct MfaEnabledText;
     #[derive(Template)]
     #[template(path = "mfa_enabled.html")]
-    struct Html<'a> {
+    struct MfaEnabledHtml<'a> {
         subject: &'a str,
     }
-    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+    email(SUBJECT, &MfaEnabledText, &MfaEnabledHtml { subject: SUBJECT })
 }
 
 /// The notice that logins no longer ask for a code.
@@ -155,13 +155,13 @@ fn mfa_disabled() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "The second login step is off";
     #[derive(Template)]
     #[template(path = "mfa_disabled.txt")]
-    struct Text;
+    struct MfaDisabledText;
     #[derive(Template)]
     #[template(path = "mfa_disabled.html")]
-    struct Html<'a> {
+    struct MfaDisabledHtml<'a> {
         subject: &'a str,
     }
-    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+    email(SUBJECT, &MfaDisabledText, &MfaDisabledHtml { subject: SUBJECT })
 }
 
 /// The notice that the account was deleted.
@@ -169,13 +169,13 @@ fn account_deleted() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "Your account was deleted";
     #[derive(Template)]
     #[template(path = "account_deleted.txt")]
-    struct Text;
+    struct AccountDeletedText;
     #[derive(Template)]
     #[template(path = "account_deleted.html")]
-    struct Html<'a> {
+    struct AccountDeletedHtml<'a> {
         subject: &'a str,
     }
-    email(SUBJECT, &Text, &Html { subject: SUBJECT })
+    email(SUBJECT, &AccountDeletedText, &AccountDeletedHtml { subject: SUBJECT })
 }
 
 /// The notice that wrong passwords have locked logins.
@@ -183,17 +183,17 @@ fn account_locked() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "Logins to your account are locked";
     #[derive(Template)]
     #[template(path = "account_locked.txt")]
-    struct Text {
+    struct AccountLockedText {
         minutes: i64,
     }
     #[derive(Template)]
     #[template(path = "account_locked.html")]
-    struct Html<'a> {
+    struct AccountLockedHtml<'a> {
         subject: &'a str,
         minutes: i64,
     }
     let minutes = lockout::LOCK.num_minutes();
-    email(SUBJECT, &Text { minutes }, &Html { subject: SUBJECT, minutes })
+    email(SUBJECT, &AccountLockedText { minutes }, &AccountLockedHtml { subject: SUBJECT, minutes })
 }
 
 /// A broadcast of the operator.
@@ -204,20 +204,20 @@ fn announcement<'a>(
 ) -> askama::Result<Email<'a>> {
     #[derive(Template)]
     #[template(path = "announcement.txt")]
-    struct Text<'a> {
+    struct AnnouncementText<'a> {
         title: &'a str,
         description: &'a str,
         message: &'a str,
     }
     #[derive(Template)]
     #[template(path = "announcement.html")]
-    struct Html<'a> {
+    struct AnnouncementHtml<'a> {
         subject: &'a str,
         description: &'a str,
         paragraphs: Vec<&'a str>,
     }
     let paragraphs = message.split("\n\n").map(str::trim);
     let paragraphs = paragraphs.filter(|text| !text.is_empty()).collect();
-    let text = Text { title, description, message };
-    email(title, &text, &Html { subject: title, description, paragraphs })
+    let text = AnnouncementText { title, description, message };
+    email(title, &text, &AnnouncementHtml { subject: title, description, paragraphs })
 }

@@ -1,5 +1,6 @@
 //! The workers of the outbox, one a channel. A worker sends what is due, delays what fails, and
-//! deletes old entries. While nothing is due, it writes the e-mails of a broadcast, a batch at a time.
+//! deletes old entries. While nothing is due, the worker writes the e-mails of a broadcast, a batch
+//! at a time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub struct Worker {
 struct Sending<H, C> {
     accounts: Accounts<Store, H>,
     vault: Arc<Vault>,
-    post: Transport,
+    transport: Transport,
     clock: C,
 }
 
@@ -45,7 +46,7 @@ impl Worker {
     pub fn start<H, C>(
         accounts: Accounts<Store, H>,
         vault: Arc<Vault>,
-        post: impl Into<Transport>,
+        transport: impl Into<Transport>,
         clock: C,
     ) -> Self
     where
@@ -53,7 +54,7 @@ impl Worker {
         C: Fn() -> Timestamp + Send + Sync + 'static,
     {
         let (stop, stopped) = watch::channel(false);
-        let sending = Arc::new(Sending { accounts, vault, post: post.into(), clock });
+        let sending = Arc::new(Sending { accounts, vault, transport: transport.into(), clock });
         Self { stop, task: tokio::spawn(sending.work(stopped)) }
     }
 
@@ -97,14 +98,14 @@ where
                 continue;
             }
             tokio::select! {
-                () = self.store().message_written(self.post.channel()) => {}
+                () = self.store().message_written(self.transport.channel()) => {}
                 () = tokio::time::sleep(self.rest().await) => {}
                 _ = stopped.changed() => {}
             }
         }
     }
 
-    /// Returns true where this instance is the leader; takes the leadership where no instance has it.
+    /// Returns true where this instance leads, and takes the leadership where no instance has it.
     async fn is_leader(&self, leadership: &mut Option<OutboxLeader>) -> bool {
         if let Some(held) = leadership
             && held.holds().await
@@ -112,7 +113,7 @@ where
             return true;
         }
         *leadership =
-            self.store().outbox_leader(self.post.channel()).await.unwrap_or_else(|error| {
+            self.store().outbox_leader(self.transport.channel()).await.unwrap_or_else(|error| {
                 tracing::error!(%error, "the outbox cannot be reached");
                 None
             });
@@ -126,7 +127,7 @@ where
             self.store().forget_messages(SendQuota::since(now)).await?;
             *forget_at = now + FORGET_EVERY;
         }
-        let due = self.store().due_messages(self.post.channel(), now, AT_ONCE).await?;
+        let due = self.store().due_messages(self.transport.channel(), now, AT_ONCE).await?;
         if due.is_empty() {
             return self.accounts.fan_out(BATCH, now).await;
         }
@@ -157,7 +158,7 @@ where
                 let failures = message.failures + 1;
                 let delay = retry_delay(failures).max(error.retry_after());
                 let retry_at = (self.clock)() + delay;
-                tracing::warn!(message = name, failures, %error, "an e-mail waits for another attempt");
+                tracing::warn!(message = name, failures, %error, "an e-mail waits for a retry");
                 self.store().message_failed(id, retry_at).await
             }
         }
@@ -166,7 +167,7 @@ where
     async fn send(&self, due: &DueMessage) -> Result<(), SendError> {
         let message = OutboundMessage::unseal(due.id, &due.sealed, &self.vault)
             .map_err(|error| SendError::Compose(error.into()))?;
-        match (&self.post, &message.content) {
+        match (&self.transport, &message.content) {
             (Transport::Messaging(messenger), Content::Message { chat, text }) => {
                 messenger.send(chat, text).await
             }
@@ -182,7 +183,7 @@ where
 
     /// Returns the time until the next entry is due, at most [`LONGEST_REST`].
     async fn rest(&self) -> Duration {
-        let next = self.store().next_message_at(self.post.channel()).await.ok().flatten();
+        let next = self.store().next_message_at(self.transport.channel()).await.ok().flatten();
         let wait = next.map(|next| (next - (self.clock)()).to_std().unwrap_or_default());
         wait.map_or(LONGEST_REST, |wait| wait.clamp(Duration::from_millis(10), LONGEST_REST))
     }
@@ -202,13 +203,13 @@ mod tests {
     use crate::email::transport::Sender;
     use crate::store::{Migrate, open};
 
-    struct Office {
+    struct Fixture {
         accounts: Accounts<Store, CheapHasher>,
         vault: Arc<Vault>,
         clock: FixedClock,
     }
 
-    impl Office {
+    impl Fixture {
         async fn new(folder: &Path) -> Self {
             let path = folder.join("test.sqlite").display().to_string();
             let store = open(&path, Migrate::Run).await.expect("a new database");
@@ -272,17 +273,17 @@ mod tests {
     async fn letters_become_files_that_sort_by_time_and_only_their_owner_reads() {
         let folder = tempfile::tempdir().expect("a folder");
         let mail = folder.path().join("mail");
-        let office = Office::new(folder.path()).await;
+        let fixture = Fixture::new(folder.path()).await;
         let sender = Sender::folder(&mail, "no-reply@example.org").expect("a folder");
-        let worker = office.worker(sender);
+        let worker = fixture.worker(sender);
         for name in ["zoe", "ada"] {
-            office.register(name).await;
-            office.clock.advance(TimeDelta::seconds(1));
+            fixture.register(name).await;
+            fixture.clock.advance(TimeDelta::seconds(1));
         }
         let nobody = Email::parse("nobody@example.com").expect("an address");
-        let now = office.clock.now();
-        office.accounts.resend_registration_code(&nobody, now).await.expect("the same answer");
-        office.settled(0).await;
+        let now = fixture.clock.now();
+        fixture.accounts.resend_registration_code(&nobody, now).await.expect("the same answer");
+        fixture.settled(0).await;
         worker.close().await;
 
         let files = files(&mail);
@@ -305,11 +306,11 @@ mod tests {
     async fn neither_database_nor_its_log_holds_a_code_or_a_password_in_plain() {
         let folder = tempfile::tempdir().expect("a folder");
         let mail = folder.path().join("mail");
-        let office = Office::new(folder.path()).await;
-        office.register("ada").await;
+        let fixture = Fixture::new(folder.path()).await;
+        fixture.register("ada").await;
         let sender = Sender::folder(&mail, "no-reply@example.org").expect("a folder");
-        let worker = office.worker(sender);
-        office.settled(0).await;
+        let worker = fixture.worker(sender);
+        fixture.settled(0).await;
         worker.close().await;
         let message = std::fs::read_to_string(mail.join(&files(&mail)[0])).expect("a letter");
         let code = message
@@ -319,7 +320,8 @@ mod tests {
             .expect("a line with the code");
         let email = Email::parse("ada@example.com").expect("an address");
         let otp = account_core::Code::parse(code).expect("six digits");
-        let signed_in = office.accounts.verify_registration(&email, &otp, office.clock.now()).await;
+        let signed_in =
+            fixture.accounts.verify_registration(&email, &otp, fixture.clock.now()).await;
         let signed_in = signed_in.expect("the code of the letter");
 
         let needles = [
@@ -340,9 +342,9 @@ mod tests {
     #[tokio::test]
     async fn a_whole_life_leaves_no_code_token_key_or_password_in_the_database() {
         let folder = tempfile::tempdir().expect("a folder");
-        let office = Office::new(folder.path()).await;
-        let (accounts, now) = (&office.accounts, office.clock.now());
-        let outbox = Outbox::new(accounts.store().clone(), Arc::clone(&office.vault));
+        let fixture = Fixture::new(folder.path()).await;
+        let (accounts, now) = (&fixture.accounts, fixture.clock.now());
+        let outbox = Outbox::new(accounts.store().clone(), Arc::clone(&fixture.vault));
         let email = Email::parse("ada@example.com").expect("an address");
         let client = Client::new([192, 0, 2, 7].into(), Some("test"));
         let code = || async {
@@ -352,7 +354,7 @@ mod tests {
                 .expect("the store answers")
                 .expect("a letter with a code")
         };
-        office.register("ada").await;
+        fixture.register("ada").await;
         let first = code().await;
         let verified = accounts.verify_registration(&email, &first, now).await.expect("the code");
         accounts.enable_mfa(verified.account, now).await.expect("the account is there");
@@ -392,14 +394,14 @@ mod tests {
     #[tokio::test]
     async fn a_dead_mail_server_loses_no_letter_and_the_next_worker_sends_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let office = Office::new(folder.path()).await;
+        let fixture = Fixture::new(folder.path()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         drop(listener);
         let url = format!("smtp://{address}");
-        let dead = office.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
-        office.register("ada").await;
-        office.settled(1).await;
+        let dead = fixture.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
+        fixture.register("ada").await;
+        fixture.settled(1).await;
         dead.close().await;
 
         let listener = TcpListener::bind(address).await.expect("the same port");
@@ -407,11 +409,11 @@ mod tests {
             let (stream, _) = listener.accept().await.expect("a client");
             take_one_message(stream).await
         });
-        office.clock.advance(TimeDelta::seconds(5));
-        let alive = office.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
+        fixture.clock.advance(TimeDelta::seconds(5));
+        let alive = fixture.worker(Sender::smtp(&url, "no-reply@example.org").expect("an address"));
         let taken = tokio::time::timeout(Duration::from_secs(20), server).await;
         let (recipients, message) = taken.expect("in time").expect("no panic");
-        office.settled(0).await;
+        fixture.settled(0).await;
         alive.close().await;
         assert_eq!(recipients, ["RCPT TO:<ada@example.com>"]);
         assert!(message.contains("Subject: Your registration code"), "{message}");
@@ -450,7 +452,7 @@ mod tests {
         came
     }
 
-    impl Office {
+    impl Fixture {
         /// An account with a chat that wants messages.
         async fn account_with_chat(&self, name: &str, chat: &str) {
             use account_core::{ChatId, NewAccount, PreferenceChanges, Tier};
@@ -496,15 +498,14 @@ mod tests {
         use crate::email::messaging::Messenger;
 
         let folder = tempfile::tempdir().expect("a folder");
-        let office = Office::new(folder.path()).await;
-        office.account_with_chat("ada", "42").await;
-        office.account_with_chat("bob", "-100").await;
+        let fixture = Fixture::new(folder.path()).await;
+        fixture.account_with_chat("ada", "42").await;
+        fixture.account_with_chat("bob", "-100").await;
         let channels = Channels { in_app: false, email: false, messaging: true };
-        let revision_listener =
-            Announcement::parse("News", None, Some("Two\nlines"), None, channels);
-        let revision_listener = revision_listener.expect("a title");
+        let announcement = Announcement::parse("News", None, Some("Two\nlines"), None, channels);
+        let announcement = announcement.expect("a title");
         assert_eq!(
-            office.accounts.broadcast(&revision_listener, office.clock.now()).await.expect("ok"),
+            fixture.accounts.broadcast(&announcement, fixture.clock.now()).await.expect("ok"),
             2
         );
 
@@ -514,12 +515,12 @@ mod tests {
         let messenger =
             || Messenger::new(&format!("http://{address}"), "1:secret").expect("a client");
         let worker = |messenger: Messenger| {
-            let (accounts, clock) = (office.accounts.clone(), office.clock.clone());
-            let vault = Arc::clone(&office.vault);
+            let (accounts, clock) = (fixture.accounts.clone(), fixture.clock.clone());
+            let vault = Arc::clone(&fixture.vault);
             Worker::start(accounts, vault, messenger, move || clock.now())
         };
         let dead = worker(messenger());
-        office.messages_left(2, 1).await;
+        fixture.messages_left(2, 1).await;
         dead.close().await;
 
         // Back, but unwilling; then one message goes, and the other's chat is gone for good.
@@ -527,17 +528,17 @@ mod tests {
         let wait = r#"{"ok":false,"parameters":{"retry_after":30}}"#;
         let answers = vec![(502, ""), (429, wait), (200, "{}"), (403, "{}")];
         let api = tokio::spawn(bot_api(listener, answers));
-        office.clock.advance(TimeDelta::seconds(5));
+        fixture.clock.advance(TimeDelta::seconds(5));
         let alive = worker(messenger());
-        office.messages_left(2, 2).await;
+        fixture.messages_left(2, 2).await;
         alive.close().await;
-        office.clock.advance(TimeDelta::seconds(29));
+        fixture.clock.advance(TimeDelta::seconds(29));
         let due =
-            office.accounts.store().due_messages(Channel::Messaging, office.clock.now(), 9).await;
+            fixture.accounts.store().due_messages(Channel::Messaging, fixture.clock.now(), 9).await;
         assert_eq!(due.expect("ok").len(), 1, "the other one waits as long as it was asked to");
-        office.clock.advance(TimeDelta::seconds(1));
+        fixture.clock.advance(TimeDelta::seconds(1));
         let alive = worker(messenger());
-        office.messages_left(0, 0).await;
+        fixture.messages_left(0, 0).await;
         alive.close().await;
 
         let came = api.await.expect("no panic");

@@ -1,4 +1,4 @@
-//! What happened to the account: sign-ins and transactions.
+//! The history of the account: sign-ins and transactions.
 
 use account_core as core;
 use poem::Result;

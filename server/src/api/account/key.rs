@@ -1,4 +1,4 @@
-//! API keys: whose they are, and new ones for old.
+//! API keys: their validation and replacement.
 
 use account_core::{Caller, GuestCaller, Profile, tier::GUEST_DAILY_LIMIT};
 use poem::Result;

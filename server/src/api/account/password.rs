@@ -1,4 +1,4 @@
-//! A forgotten password.
+//! The reset of a forgotten password.
 
 use account_core::{Code, Email, Password};
 use poem::Result;
@@ -12,7 +12,7 @@ use crate::http::{
     Anonymous, Answer, Body, JsonString, Tag, UnlimitedAnonymous, json_string::json_string,
 };
 
-/// What a reset is answered.
+/// The answer to a reset.
 const RESET: &str = "The password is changed. All sessions have ended; log in with the new one.";
 
 /// The endpoints.

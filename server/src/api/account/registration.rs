@@ -13,9 +13,9 @@ use crate::http::{
     Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string, validation::Fault,
 };
 
-/// What every well-formed registration is answered, whoever has the e-mail.
+/// The answer to every well-formed registration, for registered e-mail addresses too.
 const SENT: &str = "A verification code has been sent. Check your e-mail.";
-/// What every request for a code is answered.
+/// The answer to every request for a code.
 pub(super) const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
 
 /// The endpoints.

@@ -1,4 +1,4 @@
-//! The second factor: a code by letter at each sign-in.
+//! The second factor: a code by e-mail at each sign-in.
 
 use account_core::{Code, Email, MfaToken, Password};
 use poem::Result;
@@ -14,9 +14,9 @@ use crate::http::{
     validation::Fault,
 };
 
-/// What switching it on is answered.
+/// The answer to `enable`.
 const ON: &str = "Sign-in now asks for a code, which is sent to your e-mail.";
-/// What switching it off is answered.
+/// The answer to `disable`.
 const OFF: &str = "Sign-in no longer asks for a code.";
 
 /// The endpoints.

@@ -1,4 +1,4 @@
-//! Sessions: whether one is valid, and its end.
+//! Sessions: their validation and their end.
 
 use poem::{Error, Result};
 use poem_openapi::{Object, OpenApi, types::Example};

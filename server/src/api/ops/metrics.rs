@@ -47,7 +47,11 @@ async fn snapshot(service: &AppState) -> Snapshot {
         long_computations: service.compute_pool.load(),
         is_draining: service.is_draining.load(Ordering::Relaxed),
         pools: store.pools(),
-        is_redis_up: (!matches!(redis, Ok(None))).then(|| matches!(redis, Ok(Some(Ok(()))))),
+        is_redis_up: match redis {
+            Ok(None) => None,
+            Ok(Some(answer)) => Some(answer.is_ok()),
+            Err(_) => Some(false),
+        },
         outbox: outbox.ok().and_then(Result::ok),
     }
 }
