@@ -152,7 +152,7 @@ pub(crate) fn remember_client(
 }
 
 fn client_cookie(call: &RequestContext, signed_in: &SignedIn) -> String {
-    let secure = if call.service.settings.is_https { "; Secure" } else { "" };
+    let secure = if call.state.settings.is_https { "; Secure" } else { "" };
     format!(
         "{CLIENT_COOKIE}={}; Path=/; Max-Age={CLIENT_COOKIE_SECONDS}; HttpOnly; SameSite=Lax{secure}",
         signed_in.client_token.expose()
@@ -162,7 +162,7 @@ fn client_cookie(call: &RequestContext, signed_in: &SignedIn) -> String {
 /// Forgets what was remembered of the key that calls.
 async fn forget(caller: &AccountHolder) {
     if let Some(key) = caller.key() {
-        caller.call().service.callers.forget(key).await;
+        caller.context().state.callers.forget(key).await;
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn anonymous_page<F: Future<Output = Response> + Send + 'static>(
 fn unless_elsewhere(page: BoxEndpoint<'static>) -> impl Endpoint<Output = Response> {
     page.around(|page, request| async move {
         let call = RequestContext::of(&request).clone();
-        if call.service.settings.website_url.is_some() {
+        if call.state.settings.website_url.is_some() {
             return Ok(ApiError::NotFound.into_response(call.surface));
         }
         page.call(request).await
@@ -199,19 +199,19 @@ pub(crate) async fn signed_in(
     request: &Request,
     call: &RequestContext,
 ) -> Result<Option<(SessionToken, AccountId)>, Error> {
-    let name = cookie_name(&call.service.settings, "session");
+    let name = cookie_name(&call.state.settings, "session");
     let Some(token) = cookie(request, &name).and_then(SessionToken::parse) else {
         return Ok(None);
     };
-    let account = call.service.accounts.browser(&token, call.at).await?;
+    let account = call.state.accounts.browser(&token, call.at).await?;
     Ok(account.map(|account| (token, account)))
 }
 
 /// Signs a browser in by the hand-off code that it brought.
 pub(crate) async fn redeem(anonymous: &Anonymous, code: &str) -> Result<SignedIn, Error> {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let code = HandOffCode::parse(code).ok_or(Error::WrongCode)?;
-    call.service.accounts.redeem_hand_off(&code, &anonymous.client(), call.at).await
+    call.state.accounts.redeem_hand_off(&code, &anonymous.client(), call.at).await
 }
 
 /// The browser that asks: what is sealed for it comes back from it alone.
@@ -233,12 +233,12 @@ impl Browser {
     pub(crate) fn seal(&self, call: &RequestContext, mut fields: Map<String, Value>) -> String {
         fields.insert("at".to_owned(), call.at.timestamp_micros().into());
         let plain = Value::Object(fields).to_string();
-        call.service.accounts.seal_form(self.secret.expose(), plain.as_bytes())
+        call.state.accounts.seal_form(self.secret.expose(), plain.as_bytes())
     }
 
     /// Opens what a form brought back, in time.
     pub(crate) fn open(&self, call: &RequestContext, text: &str) -> Option<Map<String, Value>> {
-        let plain = call.service.accounts.open_form(self.secret.expose(), text)?;
+        let plain = call.state.accounts.open_form(self.secret.expose(), text)?;
         let Ok(Value::Object(fields)) = serde_json::from_slice(&plain) else { return None };
         let at = Timestamp::from_timestamp_micros(fields.get("at")?.as_i64()?)?;
         (at <= call.at && call.at < at + FORM_VALIDITY).then_some(fields)
@@ -259,7 +259,7 @@ pub(crate) async fn returned(
     step: &str,
 ) -> Option<(Form, Map<String, Value>)> {
     let form = Form::of_body(request).await.ok()?;
-    let browser = Browser::of(request, &call.service.settings);
+    let browser = Browser::of(request, &call.state.settings);
     let sealed = browser.open(call, form.field("form"))?;
     (sealed.get("step")? == step).then_some((form, sealed))
 }

@@ -20,7 +20,7 @@ pub struct Anonymous {
 impl Anonymous {
     /// The call that the visitor makes.
     #[must_use]
-    pub fn call(&self) -> &RequestContext {
+    pub fn context(&self) -> &RequestContext {
         &self.call
     }
 
@@ -42,7 +42,7 @@ impl Anonymous {
         let user_agent = request.header("user-agent").map(str::to_owned);
         let call = RequestContext::of(request).clone();
         let idp_cookie =
-            if call.service.settings.is_https { idp::HOST_COOKIE } else { idp::COOKIE };
+            if call.state.settings.is_https { idp::HOST_COOKIE } else { idp::COOKIE };
         let idp_browser = cookie(request, idp_cookie).map(str::to_owned);
         Self { call, user_agent, client_token, idp_browser }
     }
@@ -56,7 +56,7 @@ impl Anonymous {
 
     /// Counts the visit against the limit of its address.
     fn admit(&self) -> Result<(), ApiError> {
-        let addresses = &self.call.service.addresses;
+        let addresses = &self.call.state.addresses;
         addresses.admit(self.call.address).map_err(|retry_after| ApiError::RateLimit {
             limit: addresses.per_minute(),
             window: "minute and address",

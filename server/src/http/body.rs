@@ -68,14 +68,14 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
             return parse(&bytes).map(Self).map_err(|faults| refuse(ApiError::Faults(faults)));
         }
         // Few large bodies at once, and none of them parsed where others wait for an answer.
-        let place = call.service.large_bodies.acquire().await;
+        let place = call.state.large_bodies.acquire().await;
         let bytes = read(request, body, limit).await?;
         let noting = call.clone();
         let work = move || {
             noting.note_body(&bytes);
             parse(&bytes)
         };
-        let parsed = call.service.compute_pool.run(work).await.map_err(refuse)?;
+        let parsed = call.state.compute_pool.run(work).await.map_err(refuse)?;
         drop(place);
         parsed.map(Self).map_err(|faults| refuse(ApiError::Faults(faults)))
     }

@@ -55,7 +55,7 @@ impl<Who> Authenticated<Who> {
 
     /// The call that the caller makes.
     #[must_use]
-    pub fn call(&self) -> &RequestContext {
+    pub fn context(&self) -> &RequestContext {
         &self.call
     }
 
@@ -75,8 +75,8 @@ impl<Who> Authenticated<Who> {
 impl Administrator {
     /// The call that the administrator makes.
     #[must_use]
-    pub fn call(&self) -> &RequestContext {
-        self.0.call()
+    pub fn context(&self) -> &RequestContext {
+        self.0.context()
     }
 }
 
@@ -88,7 +88,7 @@ impl Guard for Authenticated {
             return Ok(Self { key: None, caller: caller.clone(), session: None, call });
         }
         let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(ApiError::Key)?;
-        let caller = call.service.callers.identify(&call.service.accounts, &key, call.at).await;
+        let caller = call.state.callers.identify(&call.state.accounts, &key, call.at).await;
         let caller = caller.map_err(|reason| match reason {
             LookupError::Unknown => ApiError::Key,
             LookupError::GuestExpired => ApiError::GuestKeyExpired,
@@ -99,7 +99,7 @@ impl Guard for Authenticated {
         Ok(Self { call, key: Some(key), caller, session })
     }
 
-    fn call(&self) -> &RequestContext {
+    fn context(&self) -> &RequestContext {
         &self.call
     }
 }
@@ -114,7 +114,7 @@ impl Guard for AccountHolder {
         }
     }
 
-    fn call(&self) -> &RequestContext {
+    fn context(&self) -> &RequestContext {
         &self.call
     }
 }
@@ -132,8 +132,8 @@ impl Guard for Administrator {
         })
     }
 
-    fn call(&self) -> &RequestContext {
-        self.0.call()
+    fn context(&self) -> &RequestContext {
+        self.0.context()
     }
 }
 
@@ -147,7 +147,7 @@ async fn session(
     let (Some(token), Caller::Account(account)) = (SessionToken::parse(text), caller) else {
         return Err(ApiError::Session);
     };
-    match Box::pin(call.service.accounts.session(&token, account.id, call.at)).await {
+    match Box::pin(call.state.accounts.session(&token, account.id, call.at)).await {
         Ok(true) => Ok(Some(token)),
         Ok(false) => Err(ApiError::Session),
         Err(error) => {
@@ -159,7 +159,7 @@ async fn session(
 
 /// Counts the call against the caller's limit.
 async fn admit(call: &RequestContext, caller: &Caller) -> Result<(), ApiError> {
-    let decision = call.service.limits.admit(caller, call.at).await;
+    let decision = call.state.limits.admit(caller, call.at).await;
     let unavailable = |_| ApiError::Busy { retry_after: Duration::from_secs(1) };
     match decision.map_err(unavailable)? {
         LimitDecision::Granted(limit_status) => {
@@ -170,7 +170,7 @@ async fn admit(call: &RequestContext, caller: &Caller) -> Result<(), ApiError> {
             let limit = limit_status.limit;
             call.set_caller(caller.clone(), limit_status);
             // A guest's own day, or the day of all guests of its network.
-            let guests = [1, call.service.settings.guests_per_network.get()];
+            let guests = [1, call.state.settings.guests_per_network.get()];
             let is_day =
                 |guests: u32| limit == account_core::tier::GUEST_DAILY_LIMIT.saturating_mul(guests);
             let daily = matches!(caller, Caller::Guest(_)) && guests.into_iter().any(is_day);

@@ -29,7 +29,7 @@ pub(super) const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
 /// One request on its way through the service.
 pub struct RequestContext {
     /// The service that answers.
-    pub service: Arc<AppState>,
+    pub state: Arc<AppState>,
     /// A time-ordered id, the same in the answer's header, the log and the usage row. It is ours
     /// alone: one that a client sends could be another call's.
     pub id: uuid::Uuid,
@@ -65,10 +65,10 @@ pub struct Charge {
 impl RequestContext {
     /// Begins a call.
     #[must_use]
-    pub fn begin(service: Arc<AppState>, request: &Request) -> Self {
+    pub fn begin(state: Arc<AppState>, request: &Request) -> Self {
         let address = match request.data::<Identified>() {
             Some(identified) => identified.address,
-            None => service.address_of(request),
+            None => state.address_of(request),
         };
         let path = request.uri().path();
         Self {
@@ -77,7 +77,7 @@ impl RequestContext {
                 .then(|| access_log::name_given(request))
                 .flatten(),
             address,
-            at: service.clock.now(),
+            at: state.clock.now(),
             surface: Surface::of(path),
             method: request.method().clone(),
             path: path.to_owned(),
@@ -89,7 +89,7 @@ impl RequestContext {
             once: OnceLock::new(),
             body_digest: OnceLock::new(),
             is_replayed: AtomicBool::new(false),
-            service,
+            state,
         }
     }
 
@@ -178,9 +178,9 @@ impl RequestContext {
     pub fn body_limit(&self) -> usize {
         let is_account = matches!(self.caller.get(), Some((Caller::Account(_), _)));
         if is_account && self.surface == Surface::Computation {
-            self.service.settings.body_limit
+            self.state.settings.body_limit
         } else {
-            BODY_LIMIT_WITHOUT_KEY.min(self.service.settings.body_limit)
+            BODY_LIMIT_WITHOUT_KEY.min(self.state.settings.body_limit)
         }
     }
 
@@ -200,10 +200,10 @@ impl RequestContext {
         // Set before the write: whatever comes of it, the row is the ledger's from here on.
         self.is_recorded.store(true, Ordering::Relaxed);
         let entry = Entry { kept, ..self.entry(caller, cost, 200) };
-        match self.service.ledger.settle(entry).await {
+        match self.state.ledger.settle(entry).await {
             Ok(Settlement::Charged { balance }) => {
                 let _ = self.charge.set(Charge { cost, balance });
-                self.service.metrics.count_debit(cost);
+                self.state.metrics.count_debit(cost);
                 self.tell_of_debit(caller, u64::from(cost), balance).await;
                 Ok(())
             }
@@ -257,11 +257,11 @@ impl RequestContext {
     ) -> Result<(), ApiError> {
         self.is_recorded.store(true, Ordering::Relaxed);
         let entry = self.entry(caller, cost, 200);
-        let store = self.service.accounts.store();
+        let store = self.state.accounts.store();
         match store.settle_and_keep(claim, entry, body).await {
             Ok(Some(Settlement::Charged { balance })) => {
                 let _ = self.charge.set(Charge { cost, balance });
-                self.service.metrics.count_debit(cost);
+                self.state.metrics.count_debit(cost);
                 self.tell_of_debit(caller, u64::from(cost), balance).await;
                 Ok(())
             }
@@ -284,7 +284,7 @@ impl RequestContext {
             return;
         };
         // Rare, and in a box for it, as all that the common call carries no room for.
-        let told = Box::pin(self.service.accounts.add_notice(account.id, &notice, self.at)).await;
+        let told = Box::pin(self.state.accounts.add_notice(account.id, &notice, self.at)).await;
         if let Err(error) = told {
             tracing::error!(request_id = %self.id, %error, "a notice of credits was not written");
         }
@@ -328,13 +328,13 @@ impl RequestContext {
             insert(headers, "idempotent-replayed", "true");
         }
         if !self.is_recorded.load(Ordering::Relaxed) {
-            self.service.ledger.record(self.entry(caller, 0, status));
+            self.state.ledger.record(self.entry(caller, 0, status));
         }
     }
 
     /// Tells the operator: the figures, and the log.
     fn tell(&self, status: u16) {
-        let metrics = &self.service.metrics;
+        let metrics = &self.state.metrics;
         let (route, method, elapsed) = (self.route(), &self.method, self.elapsed());
         metrics.observe(&Observed { route, method, status, elapsed });
         if status == account_core::credits::REFUSED_BY_LIMIT {

@@ -28,9 +28,9 @@ impl Profiles {
     /// The account with its balance, its key and how its hourly limit stands. Not for guests.
     #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
     async fn profile(&self, caller: AccountHolder) -> Result<Answer<Profile>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let profile = call.service.accounts.profile(account.id).await;
+        let profile = call.state.accounts.profile(account.id).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
         answer(call, account, profile).await
     }
@@ -45,10 +45,10 @@ impl Profiles {
         caller: AccountHolder,
         body: Body<ProfileForm>,
     ) -> Result<Answer<Profile>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let profile = call.service.accounts.update_profile(account.id, changes, call.at).await;
+        let profile = call.state.accounts.update_profile(account.id, changes, call.at).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
         answer(call, account, profile).await
     }
@@ -61,7 +61,7 @@ async fn answer(
     profile: core::Profile,
 ) -> Result<Answer<Profile>> {
     let caller = Caller::Account(account.clone());
-    let limit_status = call.service.limits.limit_status(&caller, call.at).await;
+    let limit_status = call.state.limits.limit_status(&caller, call.at).await;
     let limit_status = limit_status.map_err(|error| refuse(call, error.into()))?;
     Ok(Answer::new(Profile::new(profile, limit_status)))
 }

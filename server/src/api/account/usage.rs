@@ -38,7 +38,7 @@ impl Usages {
         /// Only this method, in any case.
         method_filter: Query<Option<String>>,
     ) -> Result<Answer<Usage>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let query = UsageQuery {
             days: *days,
@@ -47,7 +47,7 @@ impl Usages {
             endpoint_filter: endpoint_filter.0,
             method_filter: method_filter.0,
         };
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let report = accounts.usage(account.id, &query, call.at).await;
         let report = report.map_err(|error| refuse(call, error))?;
         let profile = accounts.profile(account.id).await.map_err(|error| refuse(call, error))?;

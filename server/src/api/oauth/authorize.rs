@@ -38,13 +38,13 @@ struct Consent<'a> {
 
 /// A client sends its user's browser here.
 pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = request.uri().query().unwrap_or_default();
     let asked = match judge(call, query).await {
         Ok(asked) => asked,
         Err(response) => return response,
     };
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let then = format!("/oauth/authorize?{query}");
     let mut response = match consenting(&request, call).await {
         Err(response) => return response,
@@ -64,7 +64,7 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
             pages::page(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
         }
     };
-    browser.remember(&mut response, &call.service.settings);
+    browser.remember(&mut response, &call.state.settings);
     response
 }
 
@@ -76,7 +76,7 @@ async fn consenting(
     let failed = |error| pages::failed(call, &error);
     let signed_in = pages::signed_in(request, call).await.map_err(failed)?;
     let Some((_, account)) = signed_in else { return Ok(None) };
-    match call.service.accounts.profile(account).await {
+    match call.state.accounts.profile(account).await {
         Ok(profile) => Ok(Some((account, profile))),
         Err(account_core::Error::NotFound) => Ok(None),
         Err(error) => Err(pages::failed(call, &error)),
@@ -85,7 +85,7 @@ async fn consenting(
 
 /// The owner decides.
 pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Some((form, fields)) = pages::returned(&mut request, call, "consent").await else {
         return pages::expired();
     };
@@ -109,11 +109,11 @@ pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Respon
         }
         Ok(Some("switch")) => {
             let (token, account) = signed_in;
-            if let Err(error) = call.service.accounts.logout(&token, account).await {
+            if let Err(error) = call.state.accounts.logout(&token, account).await {
                 return pages::failed(call, &error);
             }
             let mut response = pages::see_other(then);
-            pages::end_session(&mut response, &call.service.settings);
+            pages::end_session(&mut response, &call.state.settings);
             response
         }
         _ => pages::expired(),
@@ -127,7 +127,7 @@ async fn allow(
 ) -> Response {
     let Asked { authorization, state, .. } = asked;
     let redirect_uri = authorization.redirect_uri.clone();
-    let issued = call.service.accounts.issue_code(&session, account, authorization, call.at).await;
+    let issued = call.state.accounts.issue_code(&session, account, authorization, call.at).await;
     match issued {
         Ok(Some(code)) => {
             let query = query(call, &[("code", Some(code.expose())), ("state", state.as_deref())]);
@@ -175,7 +175,7 @@ async fn whom_to_tell(
     };
     let id = form.get("client_id").ok().flatten().and_then(ClientId::parse);
     let Some(id) = id else { return Err(turned_away(UNKNOWN)) };
-    let client = call.service.accounts.client(&id).await.map_err(|error| match error {
+    let client = call.state.accounts.client(&id).await.map_err(|error| match error {
         Error::Store(cause) => pages::failed(call, &cause.into()),
         _ => turned_away(UNKNOWN),
     })?;
@@ -206,7 +206,7 @@ fn authorization(
         return Err(Error::InvalidRequest("code_challenge_method must be S256"));
     }
     check_scope(one("scope")?)?;
-    let resource = call.service.settings.mcp_resource();
+    let resource = call.state.settings.mcp_resource();
     if !form.all("resource").all(|asked| is_same_resource(asked, &resource)) {
         return Err(super::FOREIGN);
     }
@@ -238,7 +238,7 @@ fn redirect_refusal(
 
 /// The query of an answer, which says who answers.
 fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
-    let issuer = call.service.settings.mcp_url.as_str();
+    let issuer = call.state.settings.mcp_url.as_str();
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs.iter().copied().chain([("iss", Some(issuer))]) {
         if let Some(value) = value {

@@ -22,15 +22,15 @@ use crate::{
 /// send it to any host.
 pub(super) fn link(call: &RequestContext, form: &str) -> Option<String> {
     let form = SealedForm::parse(form)?;
-    let public_url = call.service.idp.as_ref()?.public_url();
+    let public_url = call.state.idp.as_ref()?.public_url();
     Some(format!("{public_url}{}?form={}", super::PROVIDER, form.as_str()))
 }
 
 /// Sends the browser to the provider.
 pub(super) async fn leave(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
-    match (&call.service.idp, SealedForm::parse(query.field("form"))) {
+    match (&call.state.idp, SealedForm::parse(query.field("form"))) {
         (Some(provider), Some(form)) => {
             send_away(call, provider, Destination::Page(form)).await.into_response()
         }
@@ -40,9 +40,9 @@ pub(super) async fn leave(anonymous: Anonymous, request: Request) -> Response {
 
 /// Signs in the browser that the page was shown to, and goes on from where it asked.
 pub(super) async fn come_back(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let sealed = browser.open(call, query.field("form"));
     let Some(sealed) = sealed.filter(|sealed| sealed["step"] == sign_in::FIRST_STEP) else {
         return pages::expired();

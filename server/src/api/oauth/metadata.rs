@@ -10,7 +10,7 @@ use crate::{http::RequestContext, state::Settings};
 /// Serves what the MCP endpoint says of itself.
 pub(crate) fn resource() -> impl Endpoint<Output = Response> {
     make_sync(|request: Request| {
-        let settings = &RequestContext::of(&request).service.settings;
+        let settings = &RequestContext::of(&request).state.settings;
         answer(StatusCode::OK, &describe_resource(settings))
     })
 }
@@ -18,7 +18,7 @@ pub(crate) fn resource() -> impl Endpoint<Output = Response> {
 /// Serves what the authorization server says of itself.
 pub(crate) fn server() -> impl Endpoint<Output = Response> {
     make_sync(|request: Request| {
-        let settings = &RequestContext::of(&request).service.settings;
+        let settings = &RequestContext::of(&request).state.settings;
         answer(StatusCode::OK, &describe_server(&settings.mcp_url))
     })
 }

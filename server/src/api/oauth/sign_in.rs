@@ -67,9 +67,9 @@ pub(super) fn ask(
 
 /// Takes either step.
 pub(super) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Ok(form) = Form::of_body(&mut request).await else { return pages::expired() };
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let Some(sealed) = browser.open(call, form.field("form")) else { return pages::expired() };
     match sealed["step"].as_str() {
         Some(FIRST_STEP) => {
@@ -88,13 +88,13 @@ async fn first_step(
     address: &str,
     password: &str,
 ) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let again = |status, fault| ask(call, browser, sealed, address, status, Some(fault));
     let Ok(email) = Email::parse(address.trim()) else {
         return again(StatusCode::FORBIDDEN, WRONG);
     };
     let password = Password::attempt(password);
-    let login = call.service.accounts.login(&email, &password, &anonymous.client(), call.at).await;
+    let login = call.state.accounts.login(&email, &password, &anonymous.client(), call.at).await;
     match login {
         Ok(Login::SignedIn(signed_in)) => welcome(call, sealed, &signed_in),
         Ok(Login::MfaRequired { mfa_token }) => {
@@ -129,7 +129,7 @@ async fn second_step(
     sealed: &Map<String, Value>,
     code: &str,
 ) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let address = sealed["email"].as_str().unwrap_or_default();
     let again = || {
         let form = browser.seal(call, sealed.clone());
@@ -139,7 +139,7 @@ async fn second_step(
     let token = sealed["mfa_token"].as_str().and_then(MfaToken::parse);
     let Ok(email) = Email::parse(address) else { return pages::expired() };
     let Ok(code) = Code::parse(code.trim()) else { return again() };
-    let (accounts, client) = (&call.service.accounts, anonymous.client());
+    let (accounts, client) = (&call.state.accounts, anonymous.client());
     match accounts.complete_login(&email, &code, token.as_ref(), &client, call.at).await {
         Ok(signed_in) => welcome(call, sealed, &signed_in),
         Err(Error::WrongCode) => again(),
@@ -154,7 +154,7 @@ pub(super) fn welcome(
     signed_in: &SignedIn,
 ) -> Response {
     let mut response = pages::see_other(sealed["then"].as_str().unwrap_or("/"));
-    pages::begin_session(&mut response, &call.service.settings, &signed_in.session_token);
+    pages::begin_session(&mut response, &call.state.settings, &signed_in.session_token);
     remember_client(&mut response, call, signed_in);
     response
 }

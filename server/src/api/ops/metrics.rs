@@ -16,7 +16,7 @@ use crate::{
 /// Serves the figures.
 pub fn endpoint() -> impl Endpoint<Output = Response> {
     make(|request: Request| async move {
-        let service = RequestContext::of(&request).service.clone();
+        let service = RequestContext::of(&request).state.clone();
         if !may_read(&service, &request) {
             // Whoever may not read them need not know that they are here.
             return ApiError::NotFound.into_response(Surface::Account);

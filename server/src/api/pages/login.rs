@@ -31,7 +31,7 @@ struct InPage<'a> {
 
 /// Says what went wrong in words of this service alone, whatever the address says.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
     let told = query.field("error");
     let error = LoginError::ALL.into_iter().find(|error| error.text() == told);
@@ -39,18 +39,18 @@ pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
     let Some(code) = HandOffCode::parse(query.field("code")) else {
         return refused(call, StatusCode::OK, error);
     };
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let form = browser.seal(call, object(json!({ "step": "hand_off", "code": code.expose() })));
     let fault = error.map(LoginError::text);
-    let shown = Login { fault, form: Some(form), has_provider: call.service.idp.is_some() };
+    let shown = Login { fault, form: Some(form), has_provider: call.state.idp.is_some() };
     let mut response = page(StatusCode::OK, &shown, "");
-    browser.remember(&mut response, &call.service.settings);
+    browser.remember(&mut response, &call.state.settings);
     response
 }
 
 /// Takes the last step.
 pub(super) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Some((_, sealed)) = returned(&mut request, call, "hand_off").await else {
         return super::expired();
     };
@@ -67,7 +67,7 @@ pub(super) async fn show_key(
     signed_in: &SignedIn,
     program: Option<&str>,
 ) -> Response {
-    let profile = match call.service.accounts.profile(signed_in.account).await {
+    let profile = match call.state.accounts.profile(signed_in.account).await {
         Ok(profile) => profile,
         Err(error) => return failed(call, &error),
     };
@@ -92,5 +92,5 @@ pub(super) fn failed(call: &RequestContext, error: &Error) -> Response {
 
 fn refused(call: &RequestContext, status: StatusCode, error: Option<LoginError>) -> Response {
     let fault = error.map(LoginError::text);
-    page(status, &Login { fault, form: None, has_provider: call.service.idp.is_some() }, "")
+    page(status, &Login { fault, form: None, has_provider: call.state.idp.is_some() }, "")
 }

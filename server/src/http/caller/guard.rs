@@ -17,7 +17,7 @@ pub(super) trait Guard: Sized {
     async fn judge(request: &Request) -> Result<Self, ApiError>;
 
     /// The call of who was let through.
-    fn call(&self) -> &RequestContext;
+    fn context(&self) -> &RequestContext;
 }
 
 /// Makes extractors of guards: the trait is poem's, so that one implementation for all guards
@@ -59,7 +59,7 @@ pub(super) async fn let_in<G: Guard>(request: &Request, body: &mut RequestBody) 
         Ok(guard) => guard,
         Err(refusal) => return Err(refuse(request, body, refusal).await),
     };
-    if guard.call().expects_body() || drain(body).await {
+    if guard.context().expects_body() || drain(body).await {
         Ok(guard)
     } else {
         Err(ApiError::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request))

@@ -47,7 +47,7 @@ pub(super) async fn is_answered(
     slot: Option<Slot>,
 ) -> Result<bool, ApiError> {
     let Some(slot) = slot else { return Ok(false) };
-    let answered = Box::pin(call.service.accounts.store().is_answered(slot, call.at)).await;
+    let answered = Box::pin(call.state.accounts.store().is_answered(slot, call.at)).await;
     answered.map_err(|error| unkept(call, &error))
 }
 

@@ -38,7 +38,7 @@ impl Guard for Metered {
             .operation()
             .expect("routes refuses a metered endpoint without a line in the table");
         check_tier(
-            authenticated.call.service.settings.tier_gate,
+            authenticated.call.state.settings.tier_gate,
             &authenticated.caller,
             operation.tier,
         )?;
@@ -67,7 +67,7 @@ impl Guard for Metered {
         Ok(Self { authenticated, cost, keep })
     }
 
-    fn call(&self) -> &RequestContext {
+    fn context(&self) -> &RequestContext {
         &self.authenticated.call
     }
 }
@@ -88,7 +88,7 @@ impl Metered {
         };
         if let (Err(ApiError::Credits { .. }), Some(key)) = (&answered, self.authenticated.key()) {
             // The balance that was remembered is spent: the next call is refused before its work.
-            self.authenticated.call.service.callers.forget(key).await;
+            self.authenticated.call.state.callers.forget(key).await;
         }
         answered.map_err(|refusal| {
             Error::from_response(refusal.into_response(self.authenticated.call.surface))
@@ -115,7 +115,7 @@ impl Metered {
         request: C,
     ) -> Result<Answer<C::Answer>, ApiError> {
         let call = &self.authenticated.call;
-        let store = call.service.accounts.store();
+        let store = call.state.accounts.store();
         let claimed = store.claim(claim, call.at).await.map_err(|error| unkept(call, &error))?;
         match claimed {
             Claimed::Yours => failpoint::hit("claimed"),
@@ -150,7 +150,7 @@ impl Metered {
     async fn compute<C: Computation>(&self, request: C) -> Result<C::Answer, ApiError> {
         let outcome = if request.is_long() {
             let compute = move || request.compute();
-            self.authenticated.call.service.compute_pool.run(compute).await?
+            self.authenticated.call.state.compute_pool.run(compute).await?
         } else {
             request.compute()
         };
