@@ -1,9 +1,11 @@
 //! The endpoints: REST, OAuth 2.1, pages, the MCP gateway and the operator's endpoints.
 
 pub mod account;
+pub mod documented;
 pub mod mcp;
 pub mod oauth;
 pub mod openapi;
+pub mod operations;
 pub mod ops;
 pub mod pages;
 pub mod quantlib;

@@ -8,12 +8,12 @@ use std::{
 };
 
 use account_core::Vault;
-use poem::{Endpoint, EndpointExt, Response};
+use poem::{Endpoint, Response};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
 use crate::{
-    api::{mcp::Gateway, routes},
+    api::{mcp::Gateway, openapi::VERSION, routes},
     auth::{
         access_tokens::AccessTokenCache,
         api_keys::ApiKeyCache,
@@ -25,8 +25,8 @@ use crate::{
     compute_pool::ComputePool,
     config::{Config, MailRoute, MigrateChoice, Storage},
     email,
-    http::{RequestPipeline, address::AddressLimiter},
-    limits::{Leases, Limits, RedisAddress, RedisLeases},
+    http::RequestPipeline,
+    limits::{AddressLimiter, Leases, Limits, RedisAddress, RedisLeases},
     metrics::Metrics,
     state::{Accounts, AppState, LARGE_BODIES},
     store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, OsEntropy, ResultWriter, Store},
@@ -146,7 +146,7 @@ impl App {
     /// [`StartError::Limits`] where the calls of the last hour cannot be read.
     pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
         let Opened { store, vault, accounts } = opened;
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(VERSION);
         prepare_partitions(&store, &clock).await;
         // Read before any caller is: a change after this is noticed.
         let revision = store.revision().await?;
@@ -168,9 +168,7 @@ impl App {
             clock,
             settings: config.service.clone(),
         });
-        // Calls of the gateway go through what REST calls go through, and not through itself.
-        let rest = RequestPipeline::new(service.clone(), routes::routes()).boxed();
-        let gateway = Gateway::new(service.clone(), rest, ResultWriter::start(store));
+        let gateway = Gateway::new(service.clone(), ResultWriter::start(store));
         let gateway = Arc::new(gateway);
         let watched = service.accounts.store().clone();
         let background = vec![
@@ -186,7 +184,7 @@ impl App {
 
     /// The one endpoint of everything.
     pub fn endpoint(&self) -> impl Endpoint<Output = Response> + use<> {
-        RequestPipeline::new(self.service.clone(), routes::with_gateway(self.gateway.clone()))
+        RequestPipeline::new(self.service.clone(), routes::routes(self.gateway.clone()))
     }
 
     /// What the handlers share, for who works beside them in the same process.

@@ -8,12 +8,22 @@ use std::{
     time::Duration,
 };
 
+use thiserror::Error;
 use tokio::sync::Semaphore;
-
-use crate::http::ApiError;
 
 /// How long a computation may wait for a core before the caller is told to come back.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The reason why long work has no outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ComputeError {
+    /// No place came free in time.
+    #[error("no core came free in time")]
+    Busy,
+    /// The work panicked.
+    #[error("a long computation failed")]
+    Panicked,
+}
 
 /// As many long computations at once as there are cores.
 pub struct ComputePool {
@@ -43,17 +53,17 @@ impl ComputePool {
     ///
     /// # Errors
     ///
-    /// [`ApiError::Busy`] where no place came free in time.
+    /// [`ComputeError::Busy`] where no place came free in time, [`ComputeError::Panicked`] where the
+    /// work panicked.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let busy = ApiError::Busy { retry_after: Duration::from_secs(1) };
+    ) -> Result<T, ComputeError> {
         let place = {
             let _waiting = Waiting::one_more(&self.waiting);
             tokio::time::timeout(PATIENCE, self.places.clone().acquire_owned()).await
         };
-        let Ok(Ok(place)) = place else { return Err(busy) };
+        let Ok(Ok(place)) = place else { return Err(ComputeError::Busy) };
         let outcome = tokio::task::spawn_blocking(move || {
             // The place is taken until the work is done, also where nobody waits for it any more.
             let _place = place;
@@ -61,7 +71,7 @@ impl ComputePool {
         });
         outcome.await.map_err(|error| {
             tracing::error!(%error, "a long computation failed");
-            ApiError::Internal
+            ComputeError::Panicked
         })
     }
 }

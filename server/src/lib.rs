@@ -15,7 +15,7 @@ pub mod http;
 pub mod limits;
 pub mod listener;
 pub mod metrics;
-pub mod operations;
+pub mod settings;
 pub mod state;
 pub mod store;
 mod thread_priority;

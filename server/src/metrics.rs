@@ -3,7 +3,7 @@
 //! Labels come from closed sets: the route table, methods, classes of status, kinds of refusal. No
 //! caller, address or path as it was sent is ever a label.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::time::Duration;
 
 use poem::http::Method;
 use prometheus::{
@@ -11,13 +11,11 @@ use prometheus::{
     IntGaugeVec, Opts, Registry, TextEncoder, core::Collector,
 };
 
-use crate::{api::openapi::VERSION, state::AppState};
+use crate::store::{OutboxLoad, Pool};
 
 /// The type of the text that Prometheus reads.
 pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;
 
-/// How long a reader waits for the figures that the store knows.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// Upper ends of the classes of duration, in seconds: from a warm look-up to a long computation.
 const SECONDS: [f64; 14] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
@@ -60,12 +58,6 @@ pub struct Observed<'a> {
     pub elapsed: Duration,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Metrics {
     /// Has counted nothing yet.
     ///
@@ -73,7 +65,7 @@ impl Metrics {
     ///
     /// Where two figures have one name, which a test would have seen.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(version: &str) -> Self {
         let registry = Registry::new();
         let histogram = |name: &str, help: &str| HistogramOpts::new(name, help);
         let durations = HistogramVec::new(
@@ -136,7 +128,7 @@ impl Metrics {
             registry,
         };
         let build = Opts::new("quant_build_info", "Always 1; the label tells the version.");
-        let build = build.const_label("version", VERSION);
+        let build = build.const_label("version", version);
         kept(&metrics.registry, IntGauge::with_opts(build)).set(1);
         #[cfg(target_os = "linux")]
         register(&metrics.registry, prometheus::process_collector::ProcessCollector::for_self());
@@ -161,48 +153,63 @@ impl Metrics {
         self.limit_refusals.with_label_values(&[whose]).inc();
     }
 
-    /// Everything as Prometheus reads it, with what stands at this moment.
+    /// Returns all metrics in the text format of Prometheus, with the current load.
     ///
     /// # Panics
     ///
-    /// Where a figure cannot be written as text, which none of ours is.
-    pub async fn text(&self, service: &AppState) -> Vec<u8> {
-        self.look_at(service).await;
+    /// Where a metric cannot be written as text, which none of this service is.
+    #[must_use]
+    pub fn text(&self, load: &Load) -> Vec<u8> {
+        self.set_load(load);
         let mut text = Vec::new();
         TextEncoder::new()
             .encode(&self.registry.gather(), &mut text)
-            .expect("figures have a name and a value");
+            .expect("metrics have a name and a value");
         text
     }
 
-    async fn look_at(&self, service: &AppState) {
+    fn set_load(&self, load: &Load) {
         let set =
             |gauge: &IntGauge, value: usize| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-        set(&self.ledger_queue, service.ledger.waiting());
-        set(&self.large_bodies, service.large_bodies_being_read());
-        let (running, waiting) = service.compute_pool.load();
-        set(&self.compute_pool.with_label_values(&["running"]), running);
-        set(&self.compute_pool.with_label_values(&["waiting"]), waiting);
-        self.draining.set(i64::from(service.is_draining.load(Ordering::Relaxed)));
-        let store = service.accounts.store();
-        for pool in store.pools() {
+        set(&self.ledger_queue, load.ledger_queue);
+        set(&self.large_bodies, load.large_bodies);
+        set(&self.compute_pool.with_label_values(&["running"]), load.computations_running);
+        set(&self.compute_pool.with_label_values(&["waiting"]), load.computations_waiting);
+        self.draining.set(i64::from(load.is_draining));
+        for pool in &load.pools {
             self.pool.with_label_values(&[pool.name, "open"]).set(pool.open.into());
             self.pool.with_label_values(&[pool.name, "idle"]).set(pool.idle.into());
         }
-        let redis = tokio::time::timeout(PATIENCE, service.limits.ping_redis());
-        let outbox = tokio::time::timeout(PATIENCE, store.outbox_load());
-        let (outbox, redis) = tokio::join!(outbox, redis);
-        if !matches!(redis, Ok(None)) {
-            let is_up = matches!(redis, Ok(Some(Ok(()))));
+        if let Some(is_up) = load.is_redis_up {
             self.redis_up.with_label_values::<&str>(&[]).set(is_up.into());
         }
-        self.store_up.set(if matches!(outbox, Ok(Ok(_))) { 1.0 } else { 0.0 });
-        // Where the store does not answer, the last figures stand, and the line above tells.
-        if let Ok(Ok(outbox)) = outbox {
+        self.store_up.set(if load.outbox.is_some() { 1.0 } else { 0.0 });
+        // Where the store does not answer, the last figures of the outbox stay.
+        if let Some(outbox) = &load.outbox {
             self.outbox.with_label_values(&["waiting"]).set(outbox.waiting.into());
             self.outbox.with_label_values(&["failed"]).set(outbox.failed.into());
         }
     }
+}
+
+/// The load of the service at the moment of a reading.
+pub struct Load {
+    /// Calls that wait for the ledger.
+    pub ledger_queue: usize,
+    /// Large bodies that are being read.
+    pub large_bodies: usize,
+    /// Long computations that run.
+    pub computations_running: usize,
+    /// Long computations that wait.
+    pub computations_waiting: usize,
+    /// Whether the service is stopping.
+    pub is_draining: bool,
+    /// The connections of each pool of the store.
+    pub pools: Vec<Pool>,
+    /// The e-mails that wait; none where the store does not answer.
+    pub outbox: Option<OutboxLoad>,
+    /// Whether Redis answers; none where the limits have no Redis.
+    pub is_redis_up: Option<bool>,
 }
 
 fn gauge(name: &str, help: &str) -> prometheus::Result<IntGauge> {
@@ -257,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_made_up_method_makes_no_label() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new("3.0.0");
         for name in ["BREW", "WHEN", "GET"] {
             let method = Method::from_bytes(name.as_bytes()).unwrap();
             let elapsed = Duration::from_micros(300);
@@ -277,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_debit_is_one_call_and_its_credits() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new("3.0.0");
         metrics.count_debit(5);
         metrics.count_debit(0);
         let text = json_string(&metrics);

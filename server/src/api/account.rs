@@ -19,12 +19,10 @@ use account_core::{Error, SignedIn};
 use poem::http::{StatusCode, header};
 
 use crate::http::{
-    AccountHolder, Answer, ApiError, RequestContext, Text, json_string::rule_fault,
-    validation::Fault,
+    AccountHolder, Answer, ApiError, RequestContext, Text, cookies::CLIENT_COOKIE,
+    json_string::rule_fault, validation::Fault,
 };
 
-/// The cookie that marks a client which has signed in before.
-pub(crate) const CLIENT_COOKIE: &str = "qs_client";
 /// How long the mark is kept: 90 days.
 const CLIENT_COOKIE_SECONDS: u32 = 90 * 24 * 3600;
 /// The example key of the document; it opens nothing.
@@ -36,7 +34,12 @@ const EXAMPLE_SECOND: i64 = 1_769_860_800;
 
 /// Answers what a rule of `account-core` refuses.
 fn refuse(call: &RequestContext, error: Error) -> poem::Error {
-    poem::Error::from_response(refusal(call, error).into_response(call.surface))
+    refuse_by(call, refusal(call, error))
+}
+
+/// The refusal as an error of the endpoint.
+fn refuse_by(context: &RequestContext, refusal: ApiError) -> poem::Error {
+    poem::Error::from_response(refusal.into_response(context.surface))
 }
 
 fn refusal(call: &RequestContext, error: Error) -> ApiError {
@@ -161,9 +164,7 @@ fn client_cookie(call: &RequestContext, signed_in: &SignedIn) -> String {
 
 /// Forgets what was remembered of the key that calls.
 async fn forget(caller: &AccountHolder) {
-    if let Some(key) = caller.key() {
-        caller.context().state.callers.forget(key).await;
-    }
+    caller.context().state.callers.forget(caller.key()).await;
 }
 
 /// An optional text, as the rules take it.

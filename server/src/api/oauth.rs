@@ -13,11 +13,8 @@ use poem::{
 use serde_json::{Value, json};
 
 use crate::{
-    api::{
-        pages::{anonymous_page, answering},
-        routes::Methods,
-    },
-    http::{ApiError, RequestContext},
+    api::pages::{anonymous_page, answering},
+    http::{ApiError, Methods, RequestContext},
     state::Settings,
 };
 

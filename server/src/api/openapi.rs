@@ -7,11 +7,11 @@ use poem::{Endpoint, Response, endpoint::make_sync};
 use poem_openapi::{LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    api::routes,
-    http::validation::Fault,
-    operations::{self, Operation},
+use super::{
+    documented::Api,
+    operations::{self, MeteredOperation},
 };
+use crate::http::validation::Fault;
 
 /// The version of the interface.
 pub const VERSION: &str = "3.0.0";
@@ -62,7 +62,7 @@ fn each_operation(document: &Value, mut visit: impl FnMut(&str, &str, &Value)) {
 }
 
 fn generate() -> Value {
-    let service = OpenApiService::new(routes::Api::default(), "quant-server", VERSION)
+    let service = OpenApiService::new(Api::default(), "quant-server", VERSION)
         .description(DESCRIPTION)
         .license(LicenseObject::new("MIT").url("https://opensource.org/license/mit"))
         .server("/");
@@ -179,7 +179,7 @@ const LOCKED: &str = "Five wrong passwords: locked for 30 minutes.";
 
 /// The refusals that an operation shares with its kind.
 fn refusals(
-    metered: Option<&Operation>,
+    metered: Option<&MeteredOperation>,
     is_authenticated: bool,
     has_body: bool,
     is_visited: bool,
@@ -230,8 +230,8 @@ fn key_of_repeats() -> Value {
 }
 
 /// Says tier and cost in words and in fields.
-fn say_cost(operation: &mut Value, metered: &Operation) {
-    let (title, cost) = (metered.tier.title(), metered.cost());
+fn say_cost(operation: &mut Value, metered: &MeteredOperation) {
+    let (title, cost) = (metered.tier.title(), metered.cost);
     let sentence = match cost {
         0 => format!("Tier {title}, free of charge."),
         1 => format!("Tier {title}, 1 credit."),

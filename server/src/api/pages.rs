@@ -16,8 +16,7 @@ use poem::{
 use serde_json::{Map, Value};
 
 use crate::{
-    api::routes::Methods,
-    http::{Anonymous, ApiError, RequestContext, cookie, form::Form},
+    http::{Anonymous, ApiError, Methods, RequestContext, cookie, form::Form},
     state::Settings,
     store::OsEntropy,
 };

@@ -4,12 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use account_core::{AccessToken, AuthError, Bearer, Timestamp, Vault, vault::Digest};
 
-use crate::{
-    auth::{
-        api_keys::LookupError,
-        cache::{AuthCache, CacheFreshness},
-    },
-    state::Accounts,
+use crate::auth::{
+    accounts::Accounts,
+    api_keys::LookupError,
+    cache::{AuthCache, CacheFreshness},
 };
 
 /// How long a bearer is remembered while nothing changes. A refused call tells the balance that is

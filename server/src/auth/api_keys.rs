@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use account_core::{ApiKey, AuthError, Caller, KeyDigest, Timestamp, Vault};
 
-use crate::{
-    auth::cache::{AuthCache, CacheFreshness},
-    state::Accounts,
+use crate::auth::{
+    accounts::Accounts,
+    cache::{AuthCache, CacheFreshness},
 };
 
 /// How long a caller is remembered at most while nothing changes.

@@ -16,7 +16,9 @@ use crate::api::oauth::RETURN;
 use crate::auth::oidc::{IdpError, Provider};
 use crate::http::{
     AccountHolder, Anonymous, Answer, Body, JsonString, Query, RequestContext, Tag, Text,
-    json_string::json_string, validation::Fault,
+    cookies::{IDP_COOKIE, IDP_HOST_COOKIE},
+    json_string::json_string,
+    validation::Fault,
 };
 
 /// How long the cookie of a sign-in is kept.
@@ -359,14 +361,9 @@ fn to_error(call: &RequestContext, error: LoginError) -> Redirect {
 /// no other host can set it.
 fn idp_cookie(call: &RequestContext, value: &str, seconds: i64) -> String {
     let (name, secure) =
-        if call.state.settings.is_https { (HOST_COOKIE, "; Secure") } else { (COOKIE, "") };
+        if call.state.settings.is_https { (IDP_HOST_COOKIE, "; Secure") } else { (IDP_COOKIE, "") };
     format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
 }
-
-/// The cookie of a sign-in over a connection that is not encrypted.
-pub(crate) const COOKIE: &str = "qs_idp";
-/// The cookie of a sign-in.
-pub(crate) const HOST_COOKIE: &str = "__Host-qs_idp";
 
 /// The hand-off of a newcomer's sign-in to what waits for it, if anything does.
 pub(crate) async fn onward(

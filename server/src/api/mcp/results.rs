@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     calls::{Called, Failure, Outcome},
-    transport::McpContext,
+    context::McpContext,
 };
 
 /// The address of a result, up to its id.

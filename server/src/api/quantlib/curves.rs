@@ -6,7 +6,7 @@ use quant_core::{Error, curves, time::tenor::Tenor};
 
 use super::{Computation, example_answer, instruments::frequency};
 use crate::http::{
-    Answer, Body, Date, JsonString, Metered, Tag,
+    Answer, Date, JsonString, Metered, Tag,
     json_string::{date, json_string},
 };
 
@@ -24,8 +24,8 @@ impl Curves {
     /// From `tenors` with `values`, or bootstrapped from `instruments` (deposits and par swaps).
     /// Answers the pillars, and the curve at each of `query_tenors`.
     #[oai(path = "/build", method = "post", operation_id = "build_curve")]
-    async fn build(&self, caller: Metered, request: Body<Build>) -> Result<Answer<BuiltCurve>> {
-        caller.run(request.0).await
+    async fn build(&self, call: Metered<Build>) -> Result<Answer<BuiltCurve>> {
+        call.run().await
     }
 }
 
