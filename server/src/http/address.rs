@@ -8,8 +8,8 @@ use poem::{Request, http::HeaderMap};
 /// The client's address: the peer's, or, behind trusted proxies, the last untrusted one from the
 /// right of `X-Forwarded-For`, or of `Forwarded` where the former is absent.
 ///
-/// Several lines of a header are one list. An entry that is no address ends the walk: what lies
-/// left of it no trusted proxy has written.
+/// Several lines of a header are one list. An entry that is no address ends the walk, because no
+/// trusted proxy has written the entries to the left of it.
 #[must_use]
 pub fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));

@@ -7,7 +7,7 @@ use super::{
     error::ApiError,
 };
 
-/// The largest form that anyone may send.
+/// The largest form, in bytes.
 const LARGEST: usize = 64 * 1024;
 
 /// Parameters of a form. One without a value counts as left out.

@@ -35,7 +35,7 @@ use crate::{
     store::ResultWriter,
 };
 
-/// Large messages that are read at once; each may hold megabytes.
+/// The most large messages that are read at once; each may hold megabytes.
 const LARGE_MESSAGES: usize = 4;
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION_ID: &str = "mcp-session-id";
@@ -391,7 +391,8 @@ fn unknown_version(headers: &HeaderMap, head: &Head) -> Option<ProtocolVersion> 
     serde_json::from_value(named.into()).ok()
 }
 
-/// The request as the SDK takes it: the protocol's own headers, and none that it would judge anew.
+/// The request for the SDK: with the headers of the protocol, and without those that this module has
+/// checked.
 fn for_sdk(request: &Request, bytes: Bytes, context: McpContext) -> Request {
     let mut message = Request::builder()
         .method(Method::POST)

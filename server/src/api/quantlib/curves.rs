@@ -170,7 +170,7 @@ impl Build {
     }
 }
 
-/// What is wrong with the sources of a curve where they are not exactly one.
+/// The fault of a request that does not have exactly one source of a curve.
 fn source_conflict(tenors: bool, values: bool, instruments: bool) -> Error {
     let (argument, problem) = match (tenors, values, instruments) {
         (true, false, false) => ("values", "is needed beside `tenors`"),

@@ -222,7 +222,7 @@ impl Computation for FixedBond {
 }
 
 impl FixedBond {
-    /// A hundred bytes can ask for a hundred thousand flows, which nobody's bond has.
+    /// A request of a hundred bytes can ask for a hundred thousand cash flows, which no bond has.
     fn check_length(&self) -> quant_core::Result<()> {
         let years = self.maturity_date.years_since(*self.issue_date).unwrap_or_default();
         if years.saturating_mul(self.frequency) < MOST_FLOWS {

@@ -308,7 +308,8 @@ impl Computation for Exchange {
     }
 }
 
-/// A step count that the service does not take helps nobody.
+/// The requirement on the step count in the terms of this service, whose limit is lower than that of
+/// `quant-core`.
 fn within_reach(error: Error) -> Error {
     match error {
         Error::TooFew { argument: "n_steps", needed, .. } if needed > MOST_STEPS => {
