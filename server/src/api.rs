@@ -2,9 +2,11 @@
 
 pub mod account;
 mod browser;
+pub mod documented;
 pub mod mcp;
 pub mod oauth;
 pub mod openapi;
+pub mod operations;
 pub mod ops;
 pub mod pages;
 pub mod quantlib;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use account_core::Vault;
-use poem::{Endpoint, EndpointExt, Response};
+use poem::{Endpoint, Response};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
@@ -24,9 +24,9 @@ use crate::{
     compute_pool::ComputePool,
     config::{Config, MailRoute, MigrateChoice, Storage},
     email,
-    http::{RequestPipeline, address::AddressLimiter},
+    http::RequestPipeline,
     jobs,
-    limits::{Leases, Limits, RedisAddress, RedisLeases},
+    limits::{AddressLimiter, Leases, Limits, RedisAddress, RedisLeases},
     metrics::Metrics,
     shutdown,
     state::{Accounts, AppState, LARGE_BODIES},
@@ -162,9 +162,7 @@ impl App {
             clock,
             settings: config.service.clone(),
         });
-        // Calls of the gateway take the routes of REST calls, without the gateway itself.
-        let rest = RequestPipeline::new(service.clone(), routes::routes()).boxed();
-        let gateway = Gateway::new(service.clone(), rest, ResultWriter::start(store));
+        let gateway = Gateway::new(service.clone(), ResultWriter::start(store));
         let gateway = Arc::new(gateway);
         let parts = jobs::Parts {
             service: service.clone(),
@@ -179,7 +177,7 @@ impl App {
 
     /// Returns the endpoint of all routes.
     pub fn endpoint(&self) -> impl Endpoint<Output = Response> + use<> {
-        RequestPipeline::new(self.service.clone(), routes::with_gateway(self.gateway.clone()))
+        RequestPipeline::new(self.service.clone(), routes::routes(self.gateway.clone()))
     }
 
     /// Returns the state that the handlers share.

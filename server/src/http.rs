@@ -1,4 +1,7 @@
-//! What every request meets: its call, its caller, its body, its answer.
+//! The common path of every request: context, stages, callers, body, answer and errors.
+//!
+//! [`pipeline`] states the order of the checks with the status code of each; `context` states the
+//! stages that a metered call goes through.
 
 pub mod access_log;
 pub mod address;
@@ -6,29 +9,44 @@ mod anonymous;
 mod answer;
 pub(crate) mod body;
 mod caller;
+mod computation;
 mod context;
 pub(crate) mod cookies;
 mod error;
+mod execute;
 pub(crate) mod form;
+mod idempotency;
 mod json_position;
 pub(crate) mod json_string;
+mod methods;
+mod operation;
 mod path;
-mod pipeline;
+pub mod pipeline;
 pub(crate) mod query;
+mod route;
 mod tag;
 pub mod validation;
 
 pub use access_log::ACCESS;
-pub(crate) use anonymous::cookie;
 pub use anonymous::{Anonymous, UnlimitedAnonymous};
 pub use answer::Answer;
 pub use body::Body;
 pub(crate) use body::SMALL as SMALL_BODY;
-pub use caller::{AccountHolder, Administrator, Authenticated, Identified, Keep, Metered};
-pub use context::{Charge, RequestContext};
+pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
+pub use computation::Computation;
+pub use context::{
+    Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,
+    stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},
+};
+pub(crate) use cookies::cookie;
 pub use error::{ApiError, Surface};
+pub use execute::{Arguments, Executed, Executor, conclude, execute};
 pub use json_string::{Date, JsonString, Moment, Text};
+pub(crate) use methods::{AnyMethod, Methods};
+pub use operation::Operation;
 pub use path::Path;
 pub use pipeline::RequestPipeline;
 pub use query::Query;
+pub use route::MatchedRoute;
+pub(crate) use route::Parameter;
 pub use tag::Tag;

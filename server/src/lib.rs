@@ -16,7 +16,6 @@ pub mod jobs;
 pub mod limits;
 pub mod listener;
 pub mod metrics;
-pub mod operations;
 pub mod shutdown;
 pub mod state;
 pub mod store;

@@ -9,11 +9,13 @@ use account_core::{
 };
 use dashmap::DashMap;
 
+mod by_address;
 mod distributed;
 mod leases;
 mod local;
 mod redis;
 
+pub use by_address::AddressLimiter;
 pub use leases::Leases;
 pub use redis::{RedisAddress, RedisLeases};
 

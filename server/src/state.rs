@@ -1,77 +1,64 @@
-//! What the handlers share: accounts, limits, the ledger, the clock.
+//! The shared state of all handlers: accounts, limits, the ledger, the clock.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use poem::Request;
 use tokio::sync::Semaphore;
-
-use crate::{
-    auth::{access_tokens::AccessTokenCache, api_keys::ApiKeyCache, oidc::Provider},
-    clock::Clock,
-    compute_pool::ComputePool,
-    http::address::{self, AddressLimiter},
-    limits::Limits,
-    metrics::Metrics,
-    store::LedgerWriter,
-};
 
 pub use crate::{
     auth::accounts::Accounts,
     config::{MetricsToken, Settings, TierGate},
 };
+use crate::{
+    auth::{access_tokens::AccessTokenCache, api_keys::ApiKeyCache, oidc::Provider},
+    clock::Clock,
+    compute_pool::ComputePool,
+    limits::{AddressLimiter, Limits},
+    metrics::Metrics,
+    store::LedgerWriter,
+};
 
-/// What the handlers share.
+/// The shared state of all handlers.
 pub struct AppState {
     /// The rules of accounts.
     pub accounts: Accounts,
-    /// Who came lately.
+    /// The cache of callers by API key.
     pub callers: ApiKeyCache,
-    /// Whom the access tokens that came lately speak for.
+    /// The cache of accounts by access token.
     pub bearers: AccessTokenCache,
-    /// How often each caller came.
+    /// The limits of callers.
     pub limits: Limits,
-    /// How often each address came without a key.
+    /// The limits of addresses, for calls without a key.
     pub addresses: AddressLimiter,
-    /// Where credits are taken.
+    /// The writer of the ledger, which charges calls.
     pub ledger: LedgerWriter,
-    /// Room for the bodies that are read beyond the common limit.
+    /// The places for bodies that are being read and are not small.
     pub large_bodies: Semaphore,
-    /// Where long computations run.
+    /// The pool for long computations.
     pub compute_pool: ComputePool,
-    /// What the operator is told.
+    /// The metrics of the operator.
     pub metrics: Metrics,
-    /// Whether the service was told to stop, and sends new callers elsewhere.
+    /// Whether the service is stopping, so that `/ready` answers 503.
     pub is_draining: AtomicBool,
     /// The identity provider, where there is one.
     pub idp: Option<Provider>,
-    /// The time.
+    /// The clock.
     pub clock: Clock,
-    /// What was configured.
+    /// The settings.
     pub settings: Settings,
 }
 
-/// Bodies beyond the common limit that are read at once; each may hold megabytes.
+/// The most bodies read at once that are not small; each may hold megabytes.
 pub const LARGE_BODIES: usize = 8;
 
 impl AppState {
-    /// Lets probes see that new callers had better go elsewhere; who is here is served on.
+    /// Makes `/ready` answer 503; requests are served on.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// How many large bodies are being read.
+    /// The number of large bodies that are being read.
     #[must_use]
     pub fn large_bodies_being_read(&self) -> usize {
         LARGE_BODIES - self.large_bodies.available_permits()
-    }
-
-    /// The address that a request comes from.
-    #[must_use]
-    pub fn address_of(&self, request: &Request) -> IpAddr {
-        let peer = request.remote_addr().as_socket_addr().map_or(address::NOWHERE, SocketAddr::ip);
-        address::client(peer, request.headers(), &self.settings.trusted_proxies)
     }
 }

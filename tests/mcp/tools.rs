@@ -1,7 +1,7 @@
 //! The tools of the MCP gateway: their list, their results, and the results that are stored.
 
 use account_core::Tier;
-use quant_server::operations::METERED;
+use quant_server::api::operations::METERED;
 use quant_tests::{
     App,
     documented::{Documented, metered},
@@ -39,7 +39,7 @@ async fn every_documented_example_gets_the_same_answer_over_rest_and_mcp_to_the_
             assert_eq!(result["isError"], false, "{result}");
             assert_eq!(&result["structuredContent"], data);
             assert_eq!(result["content"][0]["text"], data.to_string(), "the same JSON as text");
-            assert_eq!(result["_meta"]["credits"]["cost"], operation.cost());
+            assert_eq!(result["_meta"]["credits"]["cost"], operation.cost);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use account_core::Tier;
-use quant_server::{api::openapi, operations::METERED};
+use quant_server::api::{openapi, operations::METERED};
 use quant_tests::{App, documented::example_of};
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn readme_table() -> String {
     let mut table = "| endpoint (`POST`) | tier | credits |\n|---|---|---:|\n".to_owned();
     for operation in METERED {
         let path = path_of(operation.id);
-        let (tier, cost) = (operation.tier.name().to_uppercase(), operation.cost());
+        let (tier, cost) = (operation.tier.name().to_uppercase(), operation.cost);
         writeln!(table, "| `{path}` | {tier} | {cost} |").expect("a string takes every line");
     }
     table

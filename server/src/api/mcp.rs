@@ -1,20 +1,23 @@
-//! The gateway: the computations as tools of the Model Context Protocol.
+//! The MCP endpoint: the computations as tools of the Model Context Protocol.
 //!
-//! | module | what it holds |
+//! | module | holds |
 //! |---|---|
-//! | `transport` | what a message meets on its way in: host, origin, token, limit, shape |
-//! | `bearers` | whom an access token speaks for, remembered for a moment |
+//! | `transport` | the checks of a message: host, origin, token, rate, form |
+//! | `context` | the facts of a message that the other modules need |
 //! | `protocol` | the answers to each method, over the official SDK |
-//! | `tools` | the tools, made from the generated document; `schema` turns its schemas over |
-//! | `calls` | a tool's call, sent through the same endpoint as a REST call |
+//! | `tools` | the tools, made from the generated document; `schema` converts its schemas |
+//! | `calls` | the call of a tool, executed by the same stages as a request over REST |
+//! | `account_tools` | the tools that read the account |
 //! | `directory` | the tools that find and describe tools |
-//! | `results` | the envelope of a result, how it is kept, cut and read again |
+//! | `results` | the envelope of a result: made, stored, shortened and read again |
 //!
-//! The SDK (`rmcp`) knows both eras of the protocol: which requests need which headers and
-//! metadata, which version is answered, how a result looks in each. What it leaves to its user is
-//! in `transport`. Nothing here knows a single computation.
+//! The SDK (`rmcp`) implements both eras of the protocol: the headers and metadata of requests, the
+//! negotiation of versions, and the form of results. `transport` adds the checks that the SDK
+//! leaves to its user. No module here names a single computation.
 
+mod account_tools;
 mod calls;
+mod context;
 mod directory;
 mod protocol;
 mod results;

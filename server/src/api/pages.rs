@@ -36,7 +36,7 @@ pub(crate) fn routes() -> Vec<PageRoute> {
 fn unless_elsewhere(page: BoxEndpoint<'static>) -> impl Endpoint<Output = Response> {
     page.around(|page, request| async move {
         let call = RequestContext::of(&request).clone();
-        if call.service.settings.website_url.is_some() {
+        if call.state.settings.website_url.is_some() {
             return Ok(ApiError::NotFound.into_response(call.surface));
         }
         page.call(request).await

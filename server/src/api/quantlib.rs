@@ -1,7 +1,8 @@
 //! The computations over HTTP: one file per module of `quant-core`.
 //!
-//! An endpoint is a wire struct, its conversion and one call into `quant-core`. What is common
-//! to all of them, from the key to the debit, is [`Metered`](crate::http::Metered).
+//! An endpoint is a wire struct, its conversion and one call into `quant-core`. The common part,
+//! from the key to the debit, is [`Metered`](crate::http::Metered). The table of
+//! [`operations`](super::operations) names each computation with its tier and cost.
 
 pub mod curves;
 pub mod economics;
@@ -13,42 +14,11 @@ pub mod pricing;
 pub mod regulatory;
 pub mod time;
 
-use poem_openapi::types::{Example, ToJSON};
+use poem_openapi::types::Example;
 
-/// A request that is answered by one call into `quant-core`.
-pub trait Computation: Send + 'static {
-    /// What it answers.
-    type Answer: ToJSON + Send + 'static;
-
-    /// Computes the answer.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the computation in `quant-core` refuses.
-    fn compute(&self) -> quant_core::Result<Self::Answer>;
-
-    /// Whether this request may take over a millisecond, and so must not hold up others.
-    fn is_long(&self) -> bool {
-        false
-    }
-}
+pub use crate::http::Computation;
 
 /// The answer to a computation's own example, so that no documented answer is invented.
 fn example_answer<C: Computation + Example>() -> C::Answer {
     C::example().compute().expect("the example of a computation is sound")
-}
-
-/// How the wire calls an argument of `quant-core`, where it has another name.
-#[must_use]
-pub fn wire_name(argument: &'static str) -> &'static str {
-    match argument {
-        "spot1" => "S1",
-        "spot2" => "S2",
-        "dividend_yield1" => "q1",
-        "dividend_yield2" => "q2",
-        "volatility1" => "sigma1",
-        "volatility2" => "sigma2",
-        "correlation" => "rho",
-        same => same,
-    }
 }

@@ -1,48 +1,60 @@
-//! A line in the log for every request.
+//! The line of the access log for every request.
+
+use std::{net::IpAddr, time::Duration};
 
 use account_core::CallerId;
 use poem::Request;
 
-use super::RequestContext;
-
-/// The target of the lines, by which a log tells them from others.
+/// The target of the lines, by which a subscriber separates them from other logs.
 pub const ACCESS: &str = "quant_server::access";
-/// A longer name of a request is not taken over.
-const LONGEST_NAME: usize = 128;
+/// The most characters of a client's own request id.
+const MAX_NAME_LENGTH: usize = 128;
 
-/// Whether anyone reads the lines.
+/// The fields of one line. The path as it was sent, its query and the headers are left out.
+pub(super) struct AccessLine<'a> {
+    pub(super) id: uuid::Uuid,
+    pub(super) client_request_id: Option<&'a str>,
+    pub(super) method: &'a str,
+    pub(super) route: Option<&'a str>,
+    pub(super) status: u16,
+    pub(super) elapsed: Duration,
+    pub(super) caller: Option<CallerId>,
+    pub(super) credits: Option<u32>,
+    pub(super) address: IpAddr,
+}
+
+/// Whether a subscriber records the lines.
 pub(super) fn is_read() -> bool {
     tracing::enabled!(target: "quant_server::access", tracing::Level::INFO)
 }
 
-/// What the client calls its request, where that is a name: letters, digits, dots, dashes and
-/// underscores. It stands in the log beside our own id, by which alone anything is found.
+/// The request id that the client sent, where it holds letters, digits, dots, dashes and underscores
+/// alone. The log has it beside the service's own id, which alone is used for look-ups.
 pub(super) fn name_given(request: &Request) -> Option<String> {
     let is_sound = |name: &&str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
-        (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_plain)
+        (1..=MAX_NAME_LENGTH).contains(&name.len()) && name.bytes().all(is_plain)
     };
     request.header("x-request-id").filter(is_sound).map(str::to_owned)
 }
 
-/// Writes the line. Neither the path as it was sent, nor its query, nor a header is in it.
-pub(super) fn write(call: &RequestContext, status: u16) {
-    let caller = match call.caller_id() {
-        Some(CallerId::Account(id)) => Some(format!("account:{}", id.0)),
-        Some(CallerId::Guest(id)) => Some(format!("guest:{}", id.0)),
-        None => None,
-    };
+/// Writes the line.
+pub(super) fn write(line: &AccessLine<'_>) {
+    let caller = line.caller.map(|caller| match caller {
+        CallerId::Account(id) => format!("account:{}", id.0),
+        CallerId::Guest(id) => format!("guest:{}", id.0),
+    });
     tracing::info!(
         target: "quant_server::access",
-        request_id = %call.id,
-        client_request_id = call.client_request_id.as_deref(),
-        method = call.method_name(),
-        route = call.route(),
-        status,
-        duration_us = u64::try_from(call.elapsed().as_micros()).unwrap_or(u64::MAX),
+        request_id = %line.id,
+        client_request_id = line.client_request_id,
+        method = line.method,
+        route = line.route,
+        status = line.status,
+        duration_us = u64::try_from(line.elapsed.as_micros()).unwrap_or(u64::MAX),
         caller,
-        credits = call.charge().map(|charge| charge.cost),
-        address = %call.address,
+        credits = line.credits,
+        address = %line.address,
         "answered",
     );
 }
@@ -56,7 +68,7 @@ mod tests {
         let given =
             |name: &str| name_given(&Request::builder().header("x-request-id", name).finish());
         assert_eq!(given("order-17.retry_2").as_deref(), Some("order-17.retry_2"));
-        let long = "x".repeat(LONGEST_NAME + 1);
+        let long = "x".repeat(MAX_NAME_LENGTH + 1);
         for name in ["", "a b", "a\"b", "{}", "ä", long.as_str()] {
             assert_eq!(given(name), None, "{name}");
         }

@@ -1,21 +1,15 @@
-//! Who a request comes from, and how often an address may come without a key.
+//! The address that a request comes from.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    num::NonZeroU32,
-    time::Duration,
-};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use account_core::guest::network;
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use ipnet::IpNet;
-use poem::http::HeaderMap;
+use poem::{Request, http::HeaderMap};
 
 /// The client's address: the peer's, or, behind trusted proxies, the last untrusted one from the
 /// right of `X-Forwarded-For`, or of `Forwarded` where the former is absent.
 ///
-/// Several lines of a header are one list. An entry that is no address ends the walk: what lies
-/// left of it was written by nobody we trust.
+/// Several lines of a header are one list. An entry that is no address ends the walk, because no
+/// trusted proxy has written the entries to the left of it.
 #[must_use]
 pub fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
@@ -56,45 +50,15 @@ fn hop(text: &str) -> Option<IpAddr> {
     bare().or_else(with_port)
 }
 
-/// Limits calls without a key, by address.
-pub struct AddressLimiter {
-    limiter: DefaultKeyedRateLimiter<IpAddr>,
-    per_minute: NonZeroU32,
+/// The address that a request comes from.
+#[must_use]
+pub fn of_request(request: &Request, trusted: &[IpNet]) -> IpAddr {
+    let peer = request.remote_addr().as_socket_addr().map_or(NOWHERE, SocketAddr::ip);
+    client(peer, request.headers(), trusted)
 }
 
-impl AddressLimiter {
-    /// Lets `per_minute` calls a minute and address through.
-    #[must_use]
-    pub fn new(per_minute: NonZeroU32) -> Self {
-        Self { limiter: RateLimiter::keyed(Quota::per_minute(per_minute)), per_minute }
-    }
-
-    /// How many calls a minute and address are let through.
-    #[must_use]
-    pub fn per_minute(&self) -> u32 {
-        self.per_minute.get()
-    }
-
-    /// Counts a call; where it is one too many, tells how long to wait.
-    ///
-    /// # Errors
-    ///
-    /// The time until a call is free again.
-    pub fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        self.limiter
-            .check_key(&network(address))
-            .map_err(|refused| refused.wait_time_from(self.limiter.clock().now()))
-    }
-
-    /// Forgets addresses that have been quiet.
-    pub fn sweep(&self) {
-        self.limiter.retain_recent();
-        self.limiter.shrink_to_fit();
-    }
-}
-
-/// The peer of a request that came over no network, as in tests.
-pub const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// The peer of a request without a network connection, as in tests.
+const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 #[cfg(test)]
 mod tests {
@@ -129,13 +93,5 @@ mod tests {
             let found = client(peer.parse().unwrap(), &headers, &trusted);
             assert_eq!(found, expected.parse::<IpAddr>().unwrap(), "{peer} {lines:?}");
         }
-    }
-
-    #[test]
-    fn a_network_of_ipv6_is_limited_as_one() {
-        let limiter = AddressLimiter::new(NonZeroU32::MIN);
-        assert!(limiter.admit("2001:db8::1".parse().unwrap()).is_ok());
-        assert!(limiter.admit("2001:db8::2".parse().unwrap()).is_err());
-        assert!(limiter.admit("2001:db8:0:1::1".parse().unwrap()).is_ok());
     }
 }

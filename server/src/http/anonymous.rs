@@ -6,31 +6,35 @@ use account_core::{Client, ClientToken};
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 
-use super::{ApiError, RequestContext, cookies};
+use super::{
+    context::RequestContext,
+    cookies::{self, cookie},
+    error::ApiError,
+};
 
-/// Someone without a key.
+/// A caller without a key.
 pub struct Anonymous {
-    call: Arc<RequestContext>,
+    context: Arc<RequestContext>,
     user_agent: Option<String>,
     client_token: Option<ClientToken>,
     idp_browser: Option<String>,
 }
 
 impl Anonymous {
-    /// The call that the visitor makes.
+    /// The context of the request.
     #[must_use]
-    pub fn call(&self) -> &RequestContext {
-        &self.call
+    pub fn context(&self) -> &RequestContext {
+        &self.context
     }
 
-    /// The visitor as the login history knows it.
+    /// The client as the login history records it.
     #[must_use]
     pub fn client(&self) -> Client {
-        Client::new(self.call.address, self.user_agent.as_deref())
+        Client::new(self.context.address, self.user_agent.as_deref())
             .with_token(self.client_token.clone())
     }
 
-    /// What ties a sign-in by the identity provider to this browser.
+    /// The cookie that binds a sign-in by the identity provider to this browser.
     #[must_use]
     pub fn idp_browser(&self) -> Option<&str> {
         self.idp_browser.as_deref()
@@ -39,23 +43,23 @@ impl Anonymous {
     fn of(request: &Request) -> Self {
         let client_token = cookie(request, cookies::CLIENT).and_then(ClientToken::parse);
         let user_agent = request.header("user-agent").map(str::to_owned);
-        let call = RequestContext::of(request).clone();
-        let idp_cookie = cookies::name(cookies::IDP, call.service.settings.is_https);
+        let context = RequestContext::of(request).clone();
+        let idp_cookie = cookies::name(cookies::IDP, context.state.settings.is_https);
         let idp_browser = cookie(request, &idp_cookie).map(str::to_owned);
-        Self { call, user_agent, client_token, idp_browser }
+        Self { context, user_agent, client_token, idp_browser }
     }
 
-    /// Who sends a request, counted against the limit of its address.
+    /// Counts a request against the limit of its address.
     pub(crate) fn admitted(request: &Request) -> Result<Self, ApiError> {
         let anonymous = Self::of(request);
         anonymous.admit()?;
         Ok(anonymous)
     }
 
-    /// Counts the visit against the limit of its address.
+    /// Counts the request against the limit of its address.
     fn admit(&self) -> Result<(), ApiError> {
-        let addresses = &self.call.service.addresses;
-        addresses.admit(self.call.address).map_err(|retry_after| ApiError::RateLimit {
+        let addresses = &self.context.state.addresses;
+        addresses.admit(self.context.address).map_err(|retry_after| ApiError::RateLimit {
             limit: addresses.per_minute(),
             window: "minute and address",
             retry_after,
@@ -78,9 +82,9 @@ impl<'a> ApiExtractor<'a> for Anonymous {
     }
 }
 
-/// A visitor whom no limit holds back: a probe, or who forgot a password and must be able to ask.
+/// A caller without a key and without a limit by address: a probe, or a request for a new password.
 ///
-/// What the latter can do is bounded by the letters that an address is sent.
+/// The quota of e-mails to one address bounds requests for a new password.
 pub struct UnlimitedAnonymous(Anonymous);
 
 impl Deref for UnlimitedAnonymous {
@@ -104,11 +108,4 @@ impl<'a> ApiExtractor<'a> for UnlimitedAnonymous {
     ) -> Result<Self> {
         Ok(Self(Anonymous::of(request)))
     }
-}
-
-/// The value of a cookie of the request.
-pub(crate) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
-    let cookies = request.header("cookie")?.split(';');
-    let mut pairs = cookies.filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
 }

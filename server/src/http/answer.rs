@@ -18,12 +18,12 @@ pub struct Answer<T> {
     cookie: Option<String>,
 }
 
-/// What an answer holds.
+/// The content of an answer.
 #[derive(Clone, Debug, PartialEq)]
 enum Content<T> {
-    /// What will be written.
+    /// Data to serialise.
     Data(T),
-    /// The whole body, written already.
+    /// The whole body.
     JsonString(String),
 }
 
@@ -33,13 +33,8 @@ impl<T> Answer<T> {
         Self::with(Content::Data(data))
     }
 
-    /// A success that carries data which are written already.
-    pub(super) fn around(data: &str) -> Self {
-        Self::written(envelope(data, None))
-    }
-
-    /// A success whose body is written already.
-    pub(super) fn written(body: String) -> Self {
+    /// A success whose whole body is JSON already.
+    pub(super) fn from_body(body: String) -> Self {
         Self::with(Content::JsonString(body))
     }
 
@@ -53,7 +48,7 @@ impl<T> Answer<T> {
         Self { cookie: Some(cookie), ..self }
     }
 
-    /// Says `message` beside `data` too, for clients that read it there.
+    /// Adds `message` beside `data` too, for clients that read the message there.
     #[must_use]
     pub fn with_root_message(self, message: impl Into<String>) -> Self {
         Self { root_message: Some(message.into()), ..self }
@@ -82,7 +77,7 @@ impl<T: Type> Answer<T> {
     }
 }
 
-/// The body of a success, around data that are written already.
+/// The body of a success, around data that are JSON already.
 pub(super) fn envelope(data: &str, root_message: Option<String>) -> String {
     match root_message.map(Value::String) {
         None => format!(r#"{{"success":true,"data":{data}}}"#),

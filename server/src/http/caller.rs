@@ -1,71 +1,53 @@
-//! The guard: key, limit, tier and credits, judged in this order before anything is read.
+//! Extractors of callers with an API key: identified, then counted, before the body is read.
 
 mod guard;
-mod idempotency;
 mod metered;
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use account_core::{AccountCaller, ApiKey, Caller, LimitDecision, ResultTemplate, SessionToken};
+use account_core::{AccountCaller, ApiKey, Caller, SessionToken};
 use poem::{Request, http::StatusCode};
 
-use self::guard::{Guard, guards};
+use self::guard::{Guard, guards, identify, session};
 pub use self::metered::Metered;
-use super::{ApiError, RequestContext};
-use crate::auth::lookup_error::LookupError;
+use super::{context::RequestContext, error::ApiError};
 
-/// A caller whom another door of this service has identified, as data of a request that the
-/// service makes itself. No client can send such data.
-#[derive(Clone)]
-pub struct Identified {
-    /// Who calls.
-    pub caller: Caller,
-    /// From where.
-    pub address: IpAddr,
-    /// What is to be kept of the answer, where that is metered.
-    pub keep: Keep,
-}
-
-/// Makes of a call, its cost and the data of its answer what is kept of them, if anything is.
-pub type Keep = Arc<dyn Fn(&RequestContext, u32, &str) -> Option<ResultTemplate> + Send + Sync>;
-
-/// Who calls, with a valid key or identified by another door, within its limit.
+/// A caller with a valid key, within its limit.
 pub struct Authenticated<Who = Caller> {
-    call: Arc<RequestContext>,
-    key: Option<ApiKey>,
+    context: Arc<RequestContext>,
+    key: ApiKey,
     caller: Who,
     session: Option<SessionToken>,
 }
 
-/// An account with a valid key, within its limit. A guest is refused before anything else that it
-/// sent is looked at.
+/// An account with a valid key, within its limit. A guest is refused before its body is read.
 pub type AccountHolder = Authenticated<AccountCaller>;
 
 /// An administrator with a valid key, within the limit.
 pub struct Administrator(AccountHolder);
 
-guards!(Authenticated, AccountHolder, Administrator, Metered);
+guards!(Authenticated, AccountHolder, Administrator);
 
 impl<Who> Authenticated<Who> {
-    /// Who calls.
+    /// The caller.
     #[must_use]
     pub fn caller(&self) -> &Who {
         &self.caller
     }
 
-    /// The call that the caller makes.
+    /// The context of the request.
     #[must_use]
-    pub fn call(&self) -> &RequestContext {
-        &self.call
+    pub fn context(&self) -> &RequestContext {
+        &self.context
     }
 
-    /// The key that was sent, where one was.
+    /// The key that was sent.
     #[must_use]
-    pub fn key(&self) -> Option<&ApiKey> {
-        self.key.as_ref()
+    pub fn key(&self) -> &ApiKey {
+        &self.key
     }
 
-    /// The session that was sent with the key, valid.
+    /// The valid session token that was sent with the key.
     #[must_use]
     pub fn session(&self) -> Option<&SessionToken> {
         self.session.as_ref()
@@ -73,109 +55,43 @@ impl<Who> Authenticated<Who> {
 }
 
 impl Administrator {
-    /// The call that the administrator makes.
+    /// The context of the request.
     #[must_use]
-    pub fn call(&self) -> &RequestContext {
-        self.0.call()
+    pub fn context(&self) -> &RequestContext {
+        self.0.context()
     }
 }
 
 impl Guard for Authenticated {
     async fn judge(request: &Request) -> Result<Self, ApiError> {
-        let call = RequestContext::of(request).clone();
-        if let Some(Identified { caller, .. }) = request.data() {
-            admit(&call, caller).await?;
-            return Ok(Self { key: None, caller: caller.clone(), session: None, call });
-        }
-        let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(ApiError::Key)?;
-        let caller = call.service.callers.identify(&call.service.accounts, &key, call.at).await;
-        let caller = caller.map_err(|reason| match reason {
-            LookupError::Unknown => ApiError::Key,
-            LookupError::GuestExpired => ApiError::GuestKeyExpired,
-            LookupError::Unavailable => ApiError::Busy { retry_after: Duration::from_secs(1) },
-        })?;
-        admit(&call, &caller).await?;
-        let session = session(request, &call, &caller).await?;
-        Ok(Self { call, key: Some(key), caller, session })
-    }
-
-    fn call(&self) -> &RequestContext {
-        &self.call
+        let (call, key) = identify(request).await?;
+        let session = session(request, call.context(), call.caller()).await?;
+        let (context, caller) = call.into_parts();
+        Ok(Self { context, key, caller, session })
     }
 }
 
 impl Guard for AccountHolder {
     async fn judge(request: &Request) -> Result<Self, ApiError> {
-        let Authenticated { call, key, caller, session } =
+        let Authenticated { context, key, caller, session } =
             Authenticated::<Caller>::judge(request).await?;
         match caller {
-            Caller::Account(caller) => Ok(Self { call, key, caller, session }),
+            Caller::Account(caller) => Ok(Self { context, key, caller, session }),
             Caller::Guest(_) => Err(ApiError::GuestNotAllowed),
         }
-    }
-
-    fn call(&self) -> &RequestContext {
-        &self.call
     }
 }
 
 impl Guard for Administrator {
     async fn judge(request: &Request) -> Result<Self, ApiError> {
-        let owner = AccountHolder::judge(request).await?;
-        if owner.caller.is_admin {
-            return Ok(Self(owner));
+        let holder = AccountHolder::judge(request).await?;
+        if holder.caller.is_admin {
+            return Ok(Self(holder));
         }
         Err(ApiError::Account {
             status: StatusCode::FORBIDDEN,
             message: "Admin access required",
             detail: "This needs an administrator's account.".to_owned(),
         })
-    }
-
-    fn call(&self) -> &RequestContext {
-        self.0.call()
-    }
-}
-
-/// A session token is checked wherever it is sent.
-async fn session(
-    request: &Request,
-    call: &RequestContext,
-    caller: &Caller,
-) -> Result<Option<SessionToken>, ApiError> {
-    let Some(text) = request.header("x-session-token") else { return Ok(None) };
-    let (Some(token), Caller::Account(account)) = (SessionToken::parse(text), caller) else {
-        return Err(ApiError::Session);
-    };
-    match Box::pin(call.service.accounts.session(&token, account.id, call.at)).await {
-        Ok(true) => Ok(Some(token)),
-        Ok(false) => Err(ApiError::Session),
-        Err(error) => {
-            tracing::error!(request_id = %call.id, %error, "no session could be read");
-            Err(ApiError::Busy { retry_after: Duration::from_secs(1) })
-        }
-    }
-}
-
-/// Counts the call against the caller's limit.
-async fn admit(call: &RequestContext, caller: &Caller) -> Result<(), ApiError> {
-    let decision = call.service.limits.admit(caller, call.at).await;
-    let unavailable = |_| ApiError::Busy { retry_after: Duration::from_secs(1) };
-    match decision.map_err(unavailable)? {
-        LimitDecision::Granted(limit_status) => {
-            call.set_caller(caller.clone(), limit_status);
-            Ok(())
-        }
-        LimitDecision::Refused { retry_after, limit_status } => {
-            let limit = limit_status.limit;
-            call.set_caller(caller.clone(), limit_status);
-            // A guest's own day, or the day of all guests of its network.
-            let guests = [1, call.service.settings.guests_per_network.get()];
-            let is_day =
-                |guests: u32| limit == account_core::tier::GUEST_DAILY_LIMIT.saturating_mul(guests);
-            let daily = matches!(caller, Caller::Guest(_)) && guests.into_iter().any(is_day);
-            let window = if daily { "day" } else { "hour" };
-            Err(ApiError::RateLimit { limit, window, retry_after })
-        }
     }
 }

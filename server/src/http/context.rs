@@ -1,59 +1,69 @@
-//! One request on its way: who calls, what it may do, what it was charged.
+//! The facts of one request, and the record of what its stages decided.
+//!
+//! | stage | type | adds |
+//! |---|---|---|
+//! | begun | [`RequestHead`] | id, address, time, method, error shape |
+//! | routed | [`RequestContext`] | the route |
+//! | authenticated | [`AdmittedCall`](stages::AdmittedCall) | the caller, within its limit |
+//! | authorised | [`AuthorisedCall`](stages::AuthorisedCall) | operation and cost |
+//! | parsed | [`ParsedCall`](stages::ParsedCall) | typed arguments; the claim on the `Idempotency-Key` |
+//! | charged | [`ChargedCall`](stages::ChargedCall) | the answer and its charge |
+//!
+//! Each type is immutable and is made only from the one above it, which it consumes. The end of the
+//! pipeline cannot receive these values, because the framework passes nothing from an extractor to
+//! the endpoint around it. So the stages also write [`RequestRecord`], the one cell of a request.
+//! Only the functions of `stages` can write that cell, and each of them holds the stage it follows.
 
 use std::{
     net::IpAddr,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    ops::Deref,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use account_core::{
-    Caller, CallerId, Entry, LimitStatus, Notice, ResultTemplate, Settlement, Timestamp, Usage,
-    idempotency::{Claim, IdempotencyStore as _, RequestDigest, Slot, StoredAnswer},
-};
+use account_core::{CallerId, Entry, LimitStatus, Timestamp, Usage};
 use poem::{
     Request, Response,
     http::{HeaderMap, HeaderName, Method},
 };
 
-use super::{ApiError, Identified, Surface, access_log, query::Parameter};
-use crate::{
-    api::routes::Matched, failpoint, metrics::Observed, operations::Operation, state::AppState,
+use super::{
+    access_log::{self, AccessLine},
+    address,
+    error::Surface,
+    route::MatchedRoute,
 };
+use crate::{failpoint, metrics::Observed, state::AppState};
 
-/// The largest body that anyone may send.
-pub(super) const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
+pub(super) mod stages;
 
-/// One request on its way through the service.
-pub struct RequestContext {
-    /// The service that answers.
-    pub service: Arc<AppState>,
-    /// A time-ordered id, the same in the answer's header, the log and the usage row. It is ours
-    /// alone: one that a client sends could be another call's.
+/// The facts of a request that are known before a route is found.
+pub struct RequestHead {
+    /// The shared state of the service.
+    pub state: Arc<AppState>,
+    /// A time-ordered id: the same in the answer's header, the log and the usage row. A client
+    /// cannot choose the id, because two calls could then share one.
     pub id: uuid::Uuid,
-    /// What the client calls the request, where a log is kept that says so.
+    /// The id that the client gave its request, read only where an access log is kept.
     pub client_request_id: Option<String>,
     /// The caller's address.
     pub address: IpAddr,
-    /// When the request came.
+    /// The time of arrival.
     pub at: Timestamp,
-    /// Which of the two error shapes the path speaks.
+    /// The error shape of the path.
     pub surface: Surface,
     method: Method,
-    path: String,
     started: Instant,
-    matched: OnceLock<Matched>,
-    caller: OnceLock<(Caller, LimitStatus)>,
-    charge: OnceLock<Charge>,
-    is_recorded: AtomicBool,
-    once: OnceLock<Slot>,
-    body_digest: OnceLock<RequestDigest>,
-    is_replayed: AtomicBool,
 }
 
-/// What a call was charged, and what is left.
+/// The facts of a request that a route has taken.
+pub struct RequestContext {
+    head: Arc<RequestHead>,
+    route: Arc<MatchedRoute>,
+    record: Mutex<RequestRecord>,
+}
+
+/// The credits that a call took, and the balance after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
     /// The credits taken.
@@ -62,298 +72,230 @@ pub struct Charge {
     pub balance: u64,
 }
 
-impl RequestContext {
-    /// Begins a call.
+/// A caller whose call a limit has counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admission {
+    /// The caller.
+    pub caller: CallerId,
+    /// The caller's limit after this call.
+    pub limit_status: LimitStatus,
+}
+
+/// The last stage that a request reached: headers, usage row, metrics and access log follow from
+/// this value alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestRecord {
+    /// No caller is known.
+    #[default]
+    Anonymous,
+    /// The caller is known and counted, also where the limit refused the call.
+    Authenticated(Admission),
+    /// The ledger has the debit and writes the usage row; its answer has not come.
+    Settling(Admission),
+    /// The ledger has charged the call and written its usage row.
+    Charged(Admission, Charge),
+    /// The stored answer of an earlier request went out; nothing is charged a second time.
+    Replayed(Admission, Charge),
+}
+
+impl RequestRecord {
+    /// The caller and its limit, where a caller is known.
     #[must_use]
-    pub fn begin(service: Arc<AppState>, request: &Request) -> Self {
-        let address = match request.data::<Identified>() {
-            Some(identified) => identified.address,
-            None => service.address_of(request),
-        };
-        let path = request.uri().path();
-        Self {
-            id: uuid::Uuid::now_v7(),
-            client_request_id: access_log::is_read()
-                .then(|| access_log::name_given(request))
-                .flatten(),
-            address,
-            at: service.clock.now(),
-            surface: Surface::of(path),
-            method: request.method().clone(),
-            path: path.to_owned(),
-            started: Instant::now(),
-            matched: OnceLock::new(),
-            caller: OnceLock::new(),
-            charge: OnceLock::new(),
-            is_recorded: AtomicBool::new(false),
-            once: OnceLock::new(),
-            body_digest: OnceLock::new(),
-            is_replayed: AtomicBool::new(false),
-            service,
+    pub fn admission(&self) -> Option<Admission> {
+        match *self {
+            Self::Anonymous => None,
+            Self::Authenticated(admission)
+            | Self::Settling(admission)
+            | Self::Charged(admission, _)
+            | Self::Replayed(admission, _) => Some(admission),
         }
     }
 
-    /// The call that `request` belongs to.
-    ///
-    /// # Panics
-    ///
-    /// Where the request did not come down the road, which every route does.
-    #[must_use]
-    pub fn of(request: &Request) -> &Arc<Self> {
-        request.data::<Arc<Self>>().expect("every route lies on the road")
-    }
-
-    /// Notes the route that took the request.
-    pub fn set_matched(&self, matched: Matched) {
-        // A request is matched once; a second word would be the same.
-        let _ = self.matched.set(matched);
-    }
-
-    /// Notes who calls, and how the limit stands.
-    pub fn set_caller(&self, caller: Caller, limit_status: LimitStatus) {
-        let _ = self.caller.set((caller, limit_status));
-    }
-
-    /// The line of the table of tiers and costs, where the route is metered.
-    #[must_use]
-    pub fn operation(&self) -> Option<&'static Operation> {
-        self.matched.get().and_then(|matched| matched.operation)
-    }
-
-    /// The path as the route table has it, where a route took the request.
-    #[must_use]
-    pub fn route(&self) -> Option<&str> {
-        self.matched.get().map(|matched| matched.path.as_ref())
-    }
-
-    /// Who calls, where a key told.
-    #[must_use]
-    pub fn caller_id(&self) -> Option<CallerId> {
-        self.caller.get().map(|(caller, _)| caller.id())
-    }
-
-    /// What was charged, where anything was settled.
+    /// The charge of the answer, where there is one.
     #[must_use]
     pub fn charge(&self) -> Option<Charge> {
-        self.charge.get().copied()
+        match *self {
+            Self::Charged(_, charge) | Self::Replayed(_, charge) => Some(charge),
+            _ => None,
+        }
     }
+}
 
-    /// The request's method.
+impl RequestHead {
+    /// Reads the head of a request that arrived over HTTP.
     #[must_use]
-    pub fn method_name(&self) -> &str {
-        self.method.as_str()
-    }
-
-    /// How long ago the request came.
-    #[must_use]
-    pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-
-    /// Whether the route takes a body.
-    #[must_use]
-    pub(super) fn expects_body(&self) -> bool {
-        self.matched.get().is_some_and(|matched| matched.has_body)
-    }
-
-    /// The name of a parameter of the path, by the place that the route counts.
-    #[must_use]
-    pub(super) fn path_parameter<'a>(&'a self, counted: &'a str) -> &'a str {
-        let place = counted.strip_prefix("param").and_then(|place| place.parse().ok());
-        let path = self.matched.get().map_or("", |matched| &matched.path);
-        let mut names = path.split('/').filter_map(|segment| segment.strip_prefix('{'));
-        let name = place.and_then(|place| names.nth(place));
-        name.and_then(|name| name.strip_suffix('}')).unwrap_or(counted)
-    }
-
-    /// The parameters that the route describes.
-    #[must_use]
-    pub(super) fn parameters(&self) -> &[Parameter] {
-        self.matched.get().map_or(&[], |matched| &matched.parameters)
-    }
-
-    /// How many bytes the body may hold: only an account on a computation may send more than
-    /// everyone; a guest key is too easily had.
-    #[must_use]
-    pub fn body_limit(&self) -> usize {
-        let is_account = matches!(self.caller.get(), Some((Caller::Account(_), _)));
-        if is_account && self.surface == Surface::Computation {
-            self.service.settings.body_limit
-        } else {
-            BODY_LIMIT_WITHOUT_KEY.min(self.service.settings.body_limit)
+    pub fn of_request(state: Arc<AppState>, request: &Request) -> Self {
+        let is_logged = access_log::is_read();
+        Self {
+            client_request_id: is_logged.then(|| access_log::name_given(request)).flatten(),
+            surface: Surface::of(request.uri().path()),
+            ..Self::new(
+                address::of_request(request, &state.settings.trusted_proxies),
+                request.method().clone(),
+                state,
+            )
         }
     }
 
-    /// Takes what the operation costs, durably, and writes the usage row beside it, and what is
-    /// kept of the answer.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError::Credits`] where the balance does not reach, [`ApiError::Busy`] where the
-    /// ledger cannot be written; nothing is charged then.
-    pub async fn settle(
-        &self,
-        caller: &Caller,
-        cost: u32,
-        kept: Option<ResultTemplate>,
-    ) -> Result<(), ApiError> {
-        // Set before the write: whatever comes of it, the row is the ledger's from here on.
-        self.is_recorded.store(true, Ordering::Relaxed);
-        let entry = Entry { kept, ..self.entry(caller, cost, 200) };
-        match self.service.ledger.settle(entry).await {
-            Ok(Settlement::Charged { balance }) => {
-                let _ = self.charge.set(Charge { cost, balance });
-                self.service.metrics.count_debit(cost);
-                self.tell_of_debit(caller, u64::from(cost), balance).await;
-                Ok(())
-            }
-            Ok(Settlement::Insufficient { .. }) => {
-                self.is_recorded.store(false, Ordering::Relaxed);
-                Err(ApiError::Credits { cost })
-            }
-            Err(error) => {
-                tracing::error!(request_id = %self.id, %error, "the ledger did not settle");
-                Err(ApiError::Busy { retry_after: Duration::from_secs(1) })
-            }
+    fn new(address: IpAddr, method: Method, state: Arc<AppState>) -> Self {
+        Self {
+            id: uuid::Uuid::now_v7(),
+            client_request_id: None,
+            address,
+            at: state.clock.now(),
+            surface: Surface::Account,
+            method,
+            started: Instant::now(),
+            state,
         }
     }
 
-    /// Notes that the request may have come before, and where its answer is kept.
-    pub fn set_once(&self, slot: Slot) {
-        let _ = self.once.set(slot);
-    }
-
-    /// Notes the body, by which a request that comes again is told from another.
-    pub(super) fn note_body(&self, bytes: &[u8]) {
-        if self.once.get().is_some() {
-            let _ = self.body_digest.set(RequestDigest::of(bytes));
-        }
-    }
-
-    /// What this request claims, where it may have come before.
-    pub(super) fn claim(&self) -> Option<Claim> {
-        let (slot, request) = (*self.once.get()?, *self.body_digest.get()?);
-        Some(Claim { slot, request, run: self.id.as_u128() })
-    }
-
-    /// Takes over the answer that went out before: what it cost then is not taken again.
-    pub(super) fn replay(&self, kept: &StoredAnswer) {
-        self.is_replayed.store(true, Ordering::Relaxed);
-        let _ = self.charge.set(Charge { cost: kept.cost, balance: kept.balance });
-    }
-
-    /// Charges for the call and keeps its answer, both or neither.
-    ///
-    /// # Errors
-    ///
-    /// As [`settle`](Self::settle), and [`ApiError::StillRunning`] where another run of the request
-    /// has taken over meanwhile; nothing is charged then.
-    pub(super) async fn settle_once(
-        &self,
-        claim: Claim,
-        caller: &Caller,
-        cost: u32,
-        body: String,
-    ) -> Result<(), ApiError> {
-        self.is_recorded.store(true, Ordering::Relaxed);
-        let entry = self.entry(caller, cost, 200);
-        let store = self.service.accounts.store();
-        match store.settle_and_keep(claim, entry, body).await {
-            Ok(Some(Settlement::Charged { balance })) => {
-                let _ = self.charge.set(Charge { cost, balance });
-                self.service.metrics.count_debit(cost);
-                self.tell_of_debit(caller, u64::from(cost), balance).await;
-                Ok(())
-            }
-            Ok(unpaid) => {
-                self.is_recorded.store(false, Ordering::Relaxed);
-                Err(unpaid.map_or(ApiError::StillRunning, |_| ApiError::Credits { cost }))
-            }
-            Err(error) => {
-                tracing::error!(request_id = %self.id, %error, "the ledger did not settle");
-                Err(ApiError::Busy { retry_after: Duration::from_secs(1) })
-            }
-        }
-    }
-
-    /// Writes the notice of a debit that crossed a mark, which two calls a grant do. The charge
-    /// stands whatever comes of it.
-    async fn tell_of_debit(&self, caller: &Caller, cost: u64, balance: u64) {
-        let Caller::Account(account) = caller else { return };
-        let Some(notice) = Notice::of_debit(balance + cost, balance, account.last_grant) else {
-            return;
-        };
-        // Rare, and in a box for it, as all that the common call carries no room for.
-        let told = Box::pin(self.service.accounts.add_notice(account.id, &notice, self.at)).await;
-        if let Err(error) = told {
-            tracing::error!(request_id = %self.id, %error, "a notice of credits was not written");
-        }
-    }
-
-    fn entry(&self, caller: &Caller, cost: u32, status: u16) -> Entry {
-        let endpoint = match self.matched.get() {
-            Some(matched) => matched.path.to_string().into(),
-            None => self.path.clone().into(),
-        };
-        let elapsed = self.started.elapsed().as_millis();
-        let usage = Usage {
-            request_id: self.id.as_u128(),
-            endpoint,
-            method: self.method.as_str().to_owned().into(),
-            status,
-            response_time_ms: u32::try_from(elapsed).unwrap_or(u32::MAX),
-            ip: self.address,
-            at: self.at,
-        };
-        Entry { caller: caller.id(), cost, usage, kept: None }
-    }
-
-    /// Writes the headers that every keyed answer carries, and the usage row of a call that was
-    /// not settled.
-    pub fn finish(&self, response: &mut Response) {
+    /// Concludes a request that no route took.
+    pub(super) fn finish_unrouted(&self, response: &mut Response) {
         failpoint::hit("answered");
-        let status = response.status().as_u16();
-        let headers = response.headers_mut();
-        insert(headers, "x-request-id", &self.id.to_string());
-        self.tell(status);
-        let Some((caller, limit_status)) = self.caller.get() else { return };
-        insert(headers, "x-ratelimit-limit", &limit_status.limit.to_string());
-        insert(headers, "x-ratelimit-remaining", &limit_status.remaining.to_string());
-        insert(headers, "x-ratelimit-reset", &seconds_up(limit_status.reset_at).to_string());
-        if let Some(charge) = self.charge.get() {
-            insert(headers, "x-credits-cost", &charge.cost.to_string());
-            insert(headers, "x-credits-balance", &charge.balance.to_string());
-        }
-        if self.is_replayed.load(Ordering::Relaxed) {
-            insert(headers, "idempotent-replayed", "true");
-        }
-        if !self.is_recorded.load(Ordering::Relaxed) {
-            self.service.ledger.record(self.entry(caller, 0, status));
-        }
+        insert(response.headers_mut(), "x-request-id", &self.id.to_string());
+        self.report(None, RequestRecord::Anonymous, response.status().as_u16());
     }
 
-    /// Tells the operator: the figures, and the log.
-    fn tell(&self, status: u16) {
-        let metrics = &self.service.metrics;
-        let (route, method, elapsed) = (self.route(), &self.method, self.elapsed());
+    /// Counts the answered request and writes its line in the access log.
+    fn report(&self, route: Option<&str>, record: RequestRecord, status: u16) {
+        let (metrics, method, elapsed) =
+            (&self.state.metrics, &self.method, self.started.elapsed());
         metrics.observe(&Observed { route, method, status, elapsed });
+        let caller = record.admission().map(|admission| admission.caller);
         if status == account_core::credits::REFUSED_BY_LIMIT {
-            metrics.count_limit_refusal(match self.caller_id() {
+            metrics.count_limit_refusal(match caller {
                 Some(CallerId::Account(_)) => "account",
                 Some(CallerId::Guest(_)) => "guest",
                 None => "address",
             });
         }
         if access_log::is_read() {
-            access_log::write(self, status);
+            access_log::write(&AccessLine {
+                id: self.id,
+                client_request_id: self.client_request_id.as_deref(),
+                method: self.method.as_str(),
+                route,
+                status,
+                elapsed,
+                caller,
+                credits: record.charge().map(|charge| charge.cost),
+                address: self.address,
+            });
         }
     }
 }
 
-/// The second in which `instant` has passed, so that who waits for it does not come too early.
-fn seconds_up(instant: Timestamp) -> i64 {
+impl Deref for RequestContext {
+    type Target = RequestHead;
+
+    fn deref(&self) -> &RequestHead {
+        &self.head
+    }
+}
+
+impl RequestContext {
+    /// The context of a request that `route` took.
+    #[must_use]
+    pub(super) fn routed(head: Arc<RequestHead>, route: Arc<MatchedRoute>) -> Arc<Self> {
+        Arc::new(Self { head, route, record: Mutex::default() })
+    }
+
+    /// The context of a call of an operation that arrived as a message of another protocol.
+    #[must_use]
+    pub fn of_tool_call(
+        state: Arc<AppState>,
+        address: IpAddr,
+        method: &Method,
+        route: Arc<MatchedRoute>,
+    ) -> Arc<Self> {
+        let surface = Surface::of(&route.path);
+        let head = RequestHead { surface, ..RequestHead::new(address, method.clone(), state) };
+        Self::routed(Arc::new(head), route)
+    }
+
+    /// The context of `request`.
+    ///
+    /// # Panics
+    ///
+    /// Where no route took the request; [`Methods`](super::Methods) stores the context.
+    #[must_use]
+    pub fn of(request: &Request) -> &Arc<Self> {
+        request.data::<Arc<Self>>().expect("a handler runs behind a route, which adds the context")
+    }
+
+    /// The route that took the request.
+    #[must_use]
+    pub fn route(&self) -> &MatchedRoute {
+        &self.route
+    }
+
+    /// The last stage that the request reached.
+    #[must_use]
+    pub fn record(&self) -> RequestRecord {
+        *self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_record(&self, record: RequestRecord) {
+        *self.record.lock().unwrap_or_else(PoisonError::into_inner) = record;
+    }
+
+    /// The entry of the ledger for this call.
+    fn entry(&self, caller: CallerId, cost: u32, status: u16) -> Entry {
+        let elapsed = self.started.elapsed().as_millis();
+        let usage = Usage {
+            request_id: self.id.as_u128(),
+            endpoint: self.route.path.to_string().into(),
+            method: self.method.as_str().to_owned().into(),
+            status,
+            response_time_ms: u32::try_from(elapsed).unwrap_or(u32::MAX),
+            ip: self.address,
+            at: self.at,
+        };
+        Entry { caller, cost, usage, kept: None }
+    }
+
+    /// Reports the answered request, and writes the usage row of a call that was not settled.
+    pub(super) fn conclude(&self, status: u16) -> RequestRecord {
+        let record = self.record();
+        self.report(Some(&self.route.path), record, status);
+        // The ledger writes the usage row of a settled call beside its debit.
+        if let RequestRecord::Authenticated(admission) | RequestRecord::Replayed(admission, _) =
+            record
+        {
+            self.state.ledger.record(self.entry(admission.caller, 0, status));
+        }
+        record
+    }
+
+    /// Concludes the request and writes the headers that its record stands for.
+    pub(super) fn finish(&self, response: &mut Response) {
+        failpoint::hit("answered");
+        let record = self.conclude(response.status().as_u16());
+        let headers = response.headers_mut();
+        insert(headers, "x-request-id", &self.id.to_string());
+        let Some(Admission { limit_status, .. }) = record.admission() else { return };
+        insert(headers, "x-ratelimit-limit", &limit_status.limit.to_string());
+        insert(headers, "x-ratelimit-remaining", &limit_status.remaining.to_string());
+        insert(headers, "x-ratelimit-reset", &seconds_up(limit_status.reset_at).to_string());
+        if let Some(charge) = record.charge() {
+            insert(headers, "x-credits-cost", &charge.cost.to_string());
+            insert(headers, "x-credits-balance", &charge.balance.to_string());
+        }
+        if matches!(record, RequestRecord::Replayed(..)) {
+            insert(headers, "idempotent-replayed", "true");
+        }
+    }
+}
+
+/// The first whole second at or after `instant`, so that a caller that waits for it is not early.
+#[must_use]
+pub fn seconds_up(instant: Timestamp) -> i64 {
     instant.timestamp() + i64::from(instant.timestamp_subsec_nanos() > 0)
 }
+
+/// The time to wait after a failure of the store or a full queue.
+pub(super) const RETRY_AFTER_BUSY: Duration = Duration::from_secs(1);
 
 fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     let value = value.parse().expect("digits, letters and dashes make a header");

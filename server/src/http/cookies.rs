@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use poem::{
-    Response,
+    Request, Response,
     http::{HeaderValue, header},
     web::cookie::{Cookie, SameSite},
 };
@@ -16,6 +16,13 @@ pub(crate) const SESSION: &str = "qs_session";
 pub(crate) const FORM: &str = "qs_form";
 /// The cookie that ties a sign-in by the identity provider to its browser, without its prefix.
 pub(crate) const IDP: &str = "qs_idp";
+
+/// Returns the value of a cookie of the request.
+pub(crate) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let cookies = request.header("cookie")?.split(';');
+    let mut pairs = cookies.filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(found, _)| *found == name).map(|(_, value)| value)
+}
 
 /// Returns the name of a cookie. Over HTTPS the prefix `__Host-` keeps other hosts from setting it.
 pub(crate) fn name(name: &str, is_https: bool) -> String {

@@ -1,4 +1,4 @@
-//! Why a request is refused, and how each reason looks on the wire.
+//! The reasons to refuse a request, and the status and body of each.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::validation::{self, Fault};
 use crate::compute_pool::ComputeError;
 
-/// Which of the two error shapes a path speaks.
+/// The two shapes of an error body; the path decides between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
     /// `success`, `message` and `detail`.
@@ -32,77 +32,77 @@ impl Surface {
 /// A reason to refuse.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
-    /// No key, or one that opens nothing.
+    /// No key, or one that is not valid.
     Key,
-    /// A guest key past its day.
+    /// A guest key that has expired.
     GuestKeyExpired,
     /// A session token that is not valid.
     Session,
     /// The hourly or daily limit is reached.
     RateLimit {
-        /// How many calls the limit allows.
+        /// The calls that the limit allows.
         limit: u32,
-        /// Over which time, as in "hour".
+        /// The window of the limit, as in "hour".
         window: &'static str,
-        /// When a call is free again.
+        /// The time until the limit allows a call.
         retry_after: Duration,
     },
-    /// As many guest keys were made today as may be.
+    /// The day's limit of new guest keys is reached.
     TooManyGuests {
-        /// When there are new ones.
+        /// The time until the limit allows a new key.
         retry_after: Duration,
     },
-    /// A guest asks for what needs an account.
+    /// A guest called an operation for accounts.
     GuestNotAllowed,
     /// The account's tier is too low.
     Tier(Tier),
     /// The balance is too low.
     Credits {
-        /// What the endpoint costs.
+        /// The credits that a call costs.
         cost: u32,
     },
     /// The body is larger than the caller may send.
     BodyTooLarge {
-        /// How many bytes the caller may send.
+        /// The most bytes that the caller may send.
         limit: usize,
     },
-    /// The body came to no end.
+    /// The body did not arrive in time.
     BodyTooSlow,
-    /// The body broke off, or its framing is wrong.
+    /// The body ended early, or its framing is wrong.
     BodyBroken,
     /// The body is announced as something else than JSON.
     MediaType,
-    /// Everything that is wrong with the parameters and the body.
+    /// Every fault of the parameters and the body.
     Faults(Vec<Fault>),
     /// No such path.
     NotFound,
     /// The path takes other methods.
     MethodNotAllowed {
-        /// Those it takes, as in the header `Allow`.
+        /// The value of the header `Allow`.
         allow: HeaderValue,
     },
-    /// The same request is being answered.
+    /// Another run of the same request has not ended.
     StillRunning,
     /// The service cannot answer now.
     Busy {
-        /// When to try again.
+        /// The time to wait before the next attempt.
         retry_after: Duration,
     },
-    /// The service had better not be sent new requests now.
+    /// The service is not ready for new requests.
     NotReady {
-        /// Why, for the operator.
+        /// The reason, for the operator.
         reason: &'static str,
     },
     /// A rule of the account surface refuses.
     Account {
-        /// The status that tells it.
+        /// The status.
         status: StatusCode,
-        /// What happened, shortly.
+        /// A short name of the refusal.
         message: &'static str,
-        /// What the caller can do about it.
+        /// The remedy for the caller.
         detail: String,
     },
-    /// A bug, or a part that failed. What happened is in the log, not in the answer.
+    /// A defect, or a part that failed. The log has the cause; the answer does not.
     Internal,
 }
 
@@ -116,14 +116,14 @@ impl From<ComputeError> for ApiError {
 }
 
 impl ApiError {
-    /// The refusal as poem carries it, in the shape that the request's path speaks.
+    /// The refusal as an error of poem, in the error shape of the request's path.
     #[must_use]
     pub fn into_error(self, request: &Request) -> Error {
         let surface = Surface::of(request.original_uri().path());
         Error::from_response(self.into_response(surface))
     }
 
-    /// The answer that tells this refusal.
+    /// The response to this refusal.
     #[must_use]
     pub fn into_response(self, surface: Surface) -> Response {
         let mut response = Response::builder()
@@ -131,15 +131,10 @@ impl ApiError {
             .content_type("application/json")
             .body(self.body(surface).to_string());
         let headers = response.headers_mut();
+        if let Some(seconds) = self.retry_after_seconds() {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
         match self {
-            Self::RateLimit { retry_after, .. }
-            | Self::TooManyGuests { retry_after }
-            | Self::Busy { retry_after } => {
-                headers.insert(header::RETRY_AFTER, seconds(retry_after).into());
-            }
-            Self::NotReady { .. } | Self::StillRunning => {
-                headers.insert(header::RETRY_AFTER, 1.into());
-            }
             Self::MethodNotAllowed { allow } => {
                 headers.insert(header::ALLOW, allow);
             }
@@ -151,7 +146,9 @@ impl ApiError {
         response.into_response()
     }
 
-    fn status(&self) -> StatusCode {
+    /// The status of the refusal.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
         match self {
             Self::Key | Self::GuestKeyExpired | Self::Session => StatusCode::UNAUTHORIZED,
             Self::RateLimit { .. } | Self::TooManyGuests { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -171,7 +168,25 @@ impl ApiError {
         }
     }
 
-    /// Some refusals know no path's shape: they always answer in the account shape.
+    /// The explanation for people; empty where the refusal is a list of faults.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        self.texts().1
+    }
+
+    /// The seconds to wait before the next attempt, where the refusal states them.
+    #[must_use]
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        match self {
+            Self::RateLimit { retry_after, .. }
+            | Self::TooManyGuests { retry_after }
+            | Self::Busy { retry_after } => Some(seconds(*retry_after)),
+            Self::NotReady { .. } | Self::StillRunning => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The body. Some refusals happen before a path is known, and have the account shape always.
     fn body(&self, surface: Surface) -> Value {
         match self {
             Self::Faults(faults) => return validation::body(faults),
@@ -180,16 +195,16 @@ impl ApiError {
             }
             _ => {}
         }
-        let (message, detail) = self.words();
+        let (message, detail) = self.texts();
         match (surface, self) {
-            (Surface::Computation, computation) if computation.speaks_both_shapes() => {
+            (Surface::Computation, computation) if computation.has_both_shapes() => {
                 json!({ "detail": detail })
             }
             _ => json!({ "success": false, "message": message, "detail": detail }),
         }
     }
 
-    fn speaks_both_shapes(&self) -> bool {
+    fn has_both_shapes(&self) -> bool {
         matches!(
             self,
             Self::GuestKeyExpired
@@ -204,7 +219,7 @@ impl ApiError {
         )
     }
 
-    fn words(&self) -> (&'static str, String) {
+    fn texts(&self) -> (&'static str, String) {
         match self {
             Self::Key => ("Invalid or expired API key", "Valid API key required".into()),
             Self::GuestKeyExpired => (
@@ -275,7 +290,7 @@ impl ApiError {
     }
 }
 
-/// Whole seconds, rounded up, at least one.
+/// The whole seconds of `wait`, rounded up, at least one.
 fn seconds(wait: Duration) -> u64 {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }

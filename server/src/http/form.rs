@@ -1,10 +1,13 @@
-//! Parameters in the way of HTML forms, in a query string or a body.
+//! Parameters of HTML forms, in a query string or a body.
 
 use poem::{Request, http::header};
 
-use super::ApiError;
+use super::{
+    body::{PATIENCE, announced_length, receive},
+    error::ApiError,
+};
 
-/// The largest form that anyone may send.
+/// The largest form, in bytes.
 const LARGEST: usize = 64 * 1024;
 
 /// Parameters of a form. One without a value counts as left out.
@@ -28,8 +31,8 @@ impl Form {
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(ApiError::MediaType);
         }
-        let bytes = request.take_body().into_bytes_limit(LARGEST).await;
-        let bytes = bytes.map_err(|_| ApiError::BodyTooLarge { limit: LARGEST })?;
+        let length = announced_length(request);
+        let bytes = receive(request.take_body(), length, LARGEST, PATIENCE).await?;
         let pairs = form_urlencoded::parse(&bytes).into_owned();
         Ok(Self(pairs.filter(|(_, value)| !value.is_empty()).collect()))
     }

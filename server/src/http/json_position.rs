@@ -1,6 +1,6 @@
-//! Where a text stops being JSON, counted in characters from its start.
+//! The position of a JSON syntax error, in characters from the start of the text.
 
-/// Turns the line and column of a syntax error into an offset in characters.
+/// Converts the line and column of a syntax error into an offset in characters.
 pub(super) fn of(bytes: &[u8], error: &serde_json::Error) -> usize {
     let text = String::from_utf8_lossy(bytes);
     if error.is_eof() {

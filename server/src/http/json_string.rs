@@ -42,7 +42,7 @@ pub(crate) trait StringFormat: Sized + Send + Sync {
 /// Why a text is not of its form: the fault's type and text.
 pub(crate) type FormatFault = (String, String);
 
-/// Checks a text by the schema's `format`; formats that are nobody's are not checked.
+/// Checks a text by the schema's `format`; an unknown format is not checked.
 ///
 /// # Errors
 ///
@@ -164,7 +164,7 @@ impl StringFormat for Password {
     }
 }
 
-/// What a rule of the accounts refuses, as a fault.
+/// The kind and the text of the fault for a refusal of `account-core`.
 pub(crate) fn rule_fault(error: &Error) -> FormatFault {
     match error {
         Error::Invalid { requirement, code, .. } => {

@@ -10,7 +10,8 @@ use poem_openapi::{
 };
 
 use super::{
-    ApiError, RequestContext,
+    context::RequestContext,
+    error::ApiError,
     validation::{Fault, Step},
 };
 
@@ -56,7 +57,7 @@ impl<'a> ApiExtractor<'a> for Path<i64> {
     ) -> Result<Self> {
         let text = request.raw_path_param(options.name).unwrap_or_default();
         text.parse().map(Self).map_err(|_| {
-            let name = RequestContext::of(request).path_parameter(options.name);
+            let name = RequestContext::of(request).route().path_parameter(options.name);
             let path = [Step::name("path"), Step::name(name)];
             let fault = Fault::new(&path, "type_error.integer", "value is not a valid integer");
             ApiError::Faults(vec![fault]).into_error(request)

@@ -1,29 +1,56 @@
-//! The road of every request: a call begins, the routes answer, the answer gets its headers.
+//! The pipeline of every request, and the order of its checks.
+//!
+//! This table is the one statement of that order; the first failure answers.
+//!
+//! | check | status | code |
+//! |---|---|---|
+//! | the path has a route | 404 | [`answer`] |
+//! | the route takes the method | 405 | [`Methods`](super::Methods) |
+//! | the key is valid | 401 | [`Authenticated`](super::Authenticated) |
+//! | the caller's limit; an address without a key | 429 | [`AdmittedCall::new`], [`Anonymous`](super::Anonymous) |
+//! | the session token is valid, where one is sent | 401 | [`Authenticated`](super::Authenticated) |
+//! | the caller is an account, or an administrator | 403 | [`AccountHolder`](super::AccountHolder), [`Administrator`](super::Administrator) |
+//! | the tier suffices | 403 | [`AdmittedCall::authorise`] |
+//! | the balance suffices | 402 | [`AdmittedCall::authorise`] |
+//! | the `Idempotency-Key` is well formed | 422 | [`AdmittedCall::authorise`] |
+//! | the body is small enough, arrives in time and whole | 413, 408, 400 | [`receive`](super::body::receive) |
+//! | the body is announced as JSON | 415 | [`read`](super::body::read) |
+//! | parameters and body have no fault | 422 | [`validation`](super::validation) |
+//! | no other run has the `Idempotency-Key` | 409, 422 | [`ParsedCall::execute`] |
+//! | the computation takes its arguments | 422 | [`ParsedCall::execute`] |
+//! | the debit succeeds | 402, 503 | [`ParsedCall::execute`] |
+//!
+//! A part that does not answer is a 503 at its place, a defect a 500. Nothing is charged unless the
+//! answer is a success.
+//!
+//! [`AdmittedCall::new`]: super::AdmittedCall::new
+//! [`AdmittedCall::authorise`]: super::AdmittedCall::authorise
+//! [`ParsedCall::execute`]: super::ParsedCall::execute
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use futures_util::FutureExt;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
 };
 
 use super::{
-    ApiError, RequestContext, Surface,
-    body::{PATIENCE, SMALL, announced_length, collect},
+    body::{PATIENCE, SMALL, announced_length, receive},
+    context::{RETRY_AFTER_BUSY, RequestHead},
+    error::{ApiError, Surface},
 };
 use crate::state::AppState;
 
-/// Puts a [`RequestContext`] on every request of the routes behind it, and makes every failure an answer.
+/// Adds a [`RequestHead`] to every request of the routes behind it, and answers what no route took.
 pub struct RequestPipeline<E> {
-    service: Arc<AppState>,
+    state: Arc<AppState>,
     routes: E,
 }
 
 impl<E> RequestPipeline<E> {
-    /// Leads every request of `routes` through `service`.
-    pub fn new(service: Arc<AppState>, routes: E) -> Self {
-        Self { service, routes }
+    /// A pipeline in front of `routes`.
+    pub fn new(state: Arc<AppState>, routes: E) -> Self {
+        Self { state, routes }
     }
 }
 
@@ -31,31 +58,29 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> Result<Response> {
-        let call = Arc::new(RequestContext::begin(self.service.clone(), &request));
-        request.set_data(call.clone());
+        let head = Arc::new(RequestHead::of_request(self.state.clone(), &request));
+        request.set_data(head.clone());
         let is_left_unread = !take_small_body(&mut request).await;
-        let outcome = AssertUnwindSafe(self.routes.call(request)).catch_unwind().await;
-        let mut response = match outcome {
-            Ok(Ok(output)) => output.into_response(),
-            Ok(Err(error)) => answer(error, &call),
-            // The panic hook has logged where it happened; this ties it to the request.
-            Err(_) => {
-                tracing::error!(request_id = %call.id, "a request panicked");
-                ApiError::Internal.into_response(call.surface)
+        let mut response = match self.routes.call(request).await {
+            // A route has concluded the request.
+            Ok(output) => output.into_response(),
+            Err(error) => {
+                let mut response = answer(error, &head);
+                head.finish_unrouted(&mut response);
+                response
             }
         };
         if is_left_unread && response.status().is_client_error() {
-            // What is left of the body would be taken for the next request.
+            // The rest of the body would be parsed as the next request.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
-        call.finish(&mut response);
         Ok(response)
     }
 }
 
-/// Reads a small body before anyone asks for it, so that its connection can go on whoever
-/// refuses the request; `false` where the body is not small, or waits for a go-ahead.
+/// Reads a small body before the checks, so that its connection can go on after a refusal. Returns
+/// `false` where the body is not small, or the client waits for `100 Continue`.
 async fn take_small_body(request: &mut Request) -> bool {
     let Some(length) = announced_length(request) else { return false };
     if length == 0 {
@@ -64,31 +89,29 @@ async fn take_small_body(request: &mut Request) -> bool {
     if length > SMALL || request.header(header::EXPECT).is_some() {
         return false;
     }
-    let read = tokio::time::timeout(PATIENCE, collect(request.take_body(), SMALL));
-    match read.await {
-        Ok(Ok(bytes)) => {
+    match receive(request.take_body(), Some(length), SMALL, PATIENCE).await {
+        Ok(bytes) => {
             request.set_body(bytes);
             true
         }
-        _ => false,
+        Err(_) => false,
     }
 }
 
-/// The answer that an error makes: its own, or the refusal that its status stands for.
-fn answer(error: Error, call: &RequestContext) -> Response {
+/// The answer to an error: the error's own response, or the refusal of its status.
+pub(super) fn answer(error: Error, head: &RequestHead) -> Response {
     if error.is_from_response() {
         return error.into_response();
     }
     let refusal = match error.status() {
         StatusCode::NOT_FOUND => ApiError::NotFound,
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ApiError::MediaType,
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::BodyTooLarge { limit: call.body_limit() },
-        StatusCode::SERVICE_UNAVAILABLE => ApiError::Busy { retry_after: Duration::from_secs(1) },
+        StatusCode::SERVICE_UNAVAILABLE => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
         status if status.is_client_error() => {
             ApiError::Account { status, message: "Bad request", detail: error.to_string() }
         }
         _ => {
-            tracing::error!(request_id = %call.id, %error, "a request failed");
+            tracing::error!(request_id = %head.id, %error, "a request failed");
             ApiError::Internal
         }
     };

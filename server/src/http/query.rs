@@ -2,17 +2,18 @@
 
 use std::ops::Deref;
 
-use poem::{Request, RequestBody, Result};
+use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaOperationParam, MetaParamIn, MetaSchema, MetaSchemaRef, Registry},
+    registry::{MetaParamIn, MetaSchemaRef, Registry},
     types::{ParseFromParameter, Type},
 };
-use serde_json::Value;
 
 use super::{
-    ApiError, RequestContext,
-    validation::{Fault, Step, check_value},
+    context::RequestContext,
+    error::ApiError,
+    route::MatchedRoute,
+    validation::{Fault, Step},
 };
 
 /// A parameter of the query string.
@@ -27,61 +28,29 @@ impl<T> Deref for Query<T> {
     }
 }
 
-/// A parameter as the document describes it.
-#[derive(Clone, Debug)]
-pub(crate) struct Parameter {
-    name: String,
-    is_required: bool,
-    schema: MetaSchema,
-}
-
-impl Parameter {
-    /// The parameter of the query string that `described` describes, if it is one.
-    #[must_use]
-    pub(crate) fn from_description(described: MetaOperationParam) -> Option<Self> {
-        match (described.in_type, described.schema) {
-            (MetaParamIn::Query, MetaSchemaRef::Inline(schema)) => Some(Self {
-                name: described.name,
-                is_required: described.required,
-                schema: *schema,
-            }),
-            _ => None,
-        }
-    }
-
-    /// What is wrong with this parameter among those that were sent.
-    fn faults(&self, sent: &[(String, String)]) -> Vec<Fault> {
-        let path = [Step::name("query"), Step::name(&self.name)];
-        match sent.iter().find(|(name, _)| *name == self.name) {
-            Some((_, text)) => check_value(&self.schema, &path, read(&self.schema, text)),
-            None if self.is_required => {
-                vec![Fault::new(&path, "value_error.missing", "field required")]
-            }
-            None => Vec::new(),
-        }
+/// Reads one parameter from the pairs of a query string.
+pub(crate) fn parse_pair<T: ParseFromParameter>(
+    pairs: &[(String, String)],
+    name: &str,
+    default: Option<fn() -> T>,
+) -> Result<T, ApiError> {
+    let first = pairs.iter().find(|(found, _)| found == name).map(|(_, value)| value);
+    match (first, default) {
+        (None, Some(default)) => Ok(default()),
+        (first, _) => T::parse_from_parameters(first).map_err(|error| {
+            let path = [Step::name("query"), Step::name(name)];
+            ApiError::Faults(vec![Fault::new(&path, "value_error", error.into_message())])
+        }),
     }
 }
 
-/// The text of a parameter as the JSON value that its schema asks for, where it is one.
-fn read(schema: &MetaSchema, text: &str) -> Value {
-    let as_text = || Value::from(text);
-    match schema.ty {
-        "integer" => text.parse::<i64>().map_or_else(|_| as_text(), Value::from),
-        "boolean" => text.parse::<bool>().map_or_else(|_| as_text(), Value::from),
-        _ => as_text(),
-    }
-}
-
-/// The pairs of the query string, decoded.
-fn sent(request: &Request) -> Result<Vec<(String, String)>> {
-    Ok(request.params()?)
-}
-
-/// Refuses the request with every fault of its parameters.
-fn check(request: &Request, sent: &[(String, String)]) -> Result<()> {
-    let parameters = RequestContext::of(request).parameters();
-    let faults: Vec<_> = parameters.iter().flat_map(|one| one.faults(sent)).collect();
-    if faults.is_empty() { Ok(()) } else { Err(ApiError::Faults(faults).into_error(request)) }
+/// Refuses parameters that the route's description finds faulty, with every fault.
+pub(crate) fn check_pairs(
+    route: &MatchedRoute,
+    pairs: &[(String, String)],
+) -> Result<(), ApiError> {
+    let faults = route.parameter_faults(pairs);
+    if faults.is_empty() { Ok(()) } else { Err(ApiError::Faults(faults)) }
 }
 
 impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
@@ -108,19 +77,10 @@ impl<'a, T: ParseFromParameter> ApiExtractor<'a> for Query<T> {
         request: &'a Request,
         _body: &mut RequestBody,
         options: ExtractParamOptions<T>,
-    ) -> Result<Self> {
-        let sent = sent(request)?;
-        check(request, &sent)?;
-        let mut values =
-            sent.iter().filter(|(name, _)| name == options.name).map(|(_, value)| value);
-        let first = values.next();
-        match (first, options.default_value) {
-            (None, Some(default)) => Ok(Self(default())),
-            (first, _) => T::parse_from_parameters(first).map(Self).map_err(|error| {
-                let path = [Step::name("query"), Step::name(options.name)];
-                let fault = Fault::new(&path, "value_error", error.into_message());
-                ApiError::Faults(vec![fault]).into_error(request)
-            }),
-        }
+    ) -> poem::Result<Self> {
+        let pairs: Vec<(String, String)> = request.params()?;
+        let value = check_pairs(RequestContext::of(request).route(), &pairs)
+            .and_then(|()| parse_pair(&pairs, options.name, options.default_value));
+        value.map(Self).map_err(|refusal| refusal.into_error(request))
     }
 }

@@ -1,8 +1,8 @@
-//! The chapters of the generated document.
+//! The tags of the generated document.
 
 use poem_openapi::Tags;
 
-/// A chapter.
+/// A tag of an operation.
 #[derive(Clone, Copy, Debug, Tags)]
 pub enum Tag {
     /// Registration, sign-in and keys.

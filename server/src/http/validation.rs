@@ -1,8 +1,8 @@
 //! Every fault of a request at once, in the words of FastAPI with pydantic 1.
 //!
-//! A good request never comes here: it is parsed straight into its type. Only where that fails
-//! is the JSON walked along the schema that the type gives the generated document, so that one
-//! set of validators serves the parser, the document and this list.
+//! A valid request is parsed straight into its type. Only where the parse fails is the JSON walked
+//! along the schema that the type gives the generated document. So one set of validators serves the
+//! parser, the document and this list.
 
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
@@ -15,15 +15,15 @@ use super::json_string;
 /// One fault of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where: `body`, `query` or `path`, then field names and array indices.
+    /// The place: `body`, `query` or `path`, then field names and array indices.
     pub loc: Vec<Step>,
-    /// What is wrong, for people.
+    /// The explanation, for people.
     pub msg: String,
-    /// What is wrong, for programs, as in `value_error.missing`.
+    /// The kind, for programs, as in `value_error.missing`.
     pub kind: String,
 }
 
-/// One step on the way to a fault: a field's name or an index.
+/// One step of the path to a fault: a field's name or an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The name of a field, or the part of the request.
@@ -39,7 +39,7 @@ impl Fault {
         Self { loc: path.to_vec(), msg: msg.into(), kind: kind.into() }
     }
 
-    /// The fault as it travels.
+    /// The fault as JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let loc: Vec<_> = self.loc.iter().map(Step::to_json).collect();
@@ -71,9 +71,9 @@ impl Step {
 /// The outcome of walking a body along the schema of a type.
 #[derive(Debug)]
 pub enum Walked {
-    /// Something is wrong.
+    /// The value has faults.
     Faulty(Vec<Fault>),
-    /// Nothing is wrong once integral numbers such as `5.0` are written as integers.
+    /// The value has no fault; integral numbers such as `5.0` are written as integers.
     Sound(Value),
 }
 
@@ -90,7 +90,7 @@ pub fn walk<T: Type>(value: Value) -> Walked {
     if walk.faults.is_empty() { Walked::Sound(value) } else { Walked::Faulty(walk.faults) }
 }
 
-/// What is wrong with a value at `path`, by a schema that refers to no other.
+/// Returns the faults of a value at `path`, by a schema without references.
 #[must_use]
 pub(super) fn check_value(schema: &MetaSchema, path: &[Step], value: Value) -> Vec<Fault> {
     let registry = Registry::new();
@@ -101,8 +101,8 @@ pub(super) fn check_value(schema: &MetaSchema, path: &[Step], value: Value) -> V
 
 /// Whether a null stands anywhere in `value`.
 ///
-/// The typed parser takes a null for an absent field; a client that sends one where the schema
-/// has none must be told, so such a body is walked.
+/// The typed parser reads a null as an absent field. A null where the schema has none is a fault, so
+/// a body with a null is walked.
 #[must_use]
 pub fn holds_null(value: &Value) -> bool {
     match value {
@@ -289,7 +289,7 @@ fn whole(value: Value, number: f64) -> Value {
     if value.is_f64() && exact { Value::Number(Number::from(number as i64)) } else { value }
 }
 
-/// The schema behind a reference, with what its field adds (a default, whether it may be null).
+/// The schema behind a reference, with the default and the nullability that the field adds.
 fn resolve(registry: &Registry, schema: &MetaSchemaRef) -> MetaSchema {
     match schema {
         MetaSchemaRef::Reference(name) => registry.schemas[name].clone(),

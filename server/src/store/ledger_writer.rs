@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn batches() -> Histogram {
-        crate::metrics::Metrics::new().ledger_batches
+        crate::metrics::Metrics::new("3.0.0").ledger_batches
     }
 
     fn charged(results: &[Result<Settlement, StoreError>]) -> usize {

@@ -28,11 +28,10 @@ impl Deletion {
         caller: AccountHolder,
         body: Body<DeletionForm>,
     ) -> Result<Answer<Message>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let confirmation = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let deleted =
-            call.service.accounts.delete_account(account.id, &confirmation, call.at).await;
+        let deleted = call.state.accounts.delete_account(account.id, &confirmation, call.at).await;
         deleted.map_err(|error| refuse(call, error))?;
         forget(&caller).await;
         Ok(Answer::new(Message::new("The account is deleted.")))

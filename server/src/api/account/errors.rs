@@ -7,10 +7,16 @@ use crate::http::{ApiError, RequestContext, json_string::rule_fault, validation:
 
 /// Answers an error of `account-core`.
 pub(super) fn refuse(call: &RequestContext, error: Error) -> poem::Error {
-    poem::Error::from_response(refusal(call, error).into_response(call.surface))
+    refuse_by(call, refusal(call, error))
 }
 
-fn refusal(call: &RequestContext, error: Error) -> ApiError {
+/// Makes a refusal an error of the endpoint.
+pub(super) fn refuse_by(context: &RequestContext, refusal: ApiError) -> poem::Error {
+    poem::Error::from_response(refusal.into_response(context.surface))
+}
+
+/// Returns the refusal that stands for an error of `account-core`.
+pub(super) fn refusal(call: &RequestContext, error: Error) -> ApiError {
     let account = |status, message, detail: &str| ApiError::Account {
         status,
         message,

@@ -39,11 +39,11 @@ impl IdentityProvider {
         anonymous: Anonymous,
         body: Body<IdpForm>,
     ) -> Result<Answer<IdpSignedIn>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let provider = provider(call)?;
         let proven = provider.verify(&body.id_token, text(&body.nonce), call.at).await;
         let proven = proven.map_err(|error| refuse_token(call, &error))?;
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let login = accounts.idp_login(&proven, &anonymous.client(), call.at).await;
         match login.map_err(|error| refuse(call, error))? {
             IdpLogin::SignedIn(signed_in) => {
@@ -66,7 +66,7 @@ impl IdentityProvider {
         /// Where a desktop program waits.
         desktop_cb: Query<Option<String>>,
     ) -> Result<Redirect> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let provider = provider(call)?;
         let destination = match desktop_cb.as_deref().map(LoopbackUrl::parse) {
             Some(None) => return Ok(to_error(call, LoginError::Desktop)),
@@ -92,7 +92,7 @@ impl IdentityProvider {
         /// What the provider says where there was no sign-in.
         error: Query<Option<String>>,
     ) -> Result<Redirect> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let provider = provider(call)?;
         let finished = finish(&anonymous, provider, &code, &state, error.is_some()).await;
         Ok(finished.unwrap_or_else(|error| to_error(call, error)))
@@ -109,10 +109,10 @@ impl IdentityProvider {
         anonymous: Anonymous,
         body: Body<CompletionForm>,
     ) -> Result<Answer<ProfileCompleted>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let (token, profile) = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let token = token.ok_or_else(|| refuse(call, Error::WrongCode))?;
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let completed =
             accounts.complete_profile(&token, &profile, &anonymous.client(), call.at).await;
         let completed = completed.map_err(|error| refuse(call, error))?;
@@ -133,9 +133,9 @@ impl IdentityProvider {
     /// guests.
     #[oai(path = "/desktop-handoff", method = "post", operation_id = "mint_handoff_code")]
     async fn hand_off(&self, caller: AccountHolder) -> Result<Answer<HandOff>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let code = call.service.accounts.hand_off(account.id, call.at).await;
+        let code = call.state.accounts.hand_off(account.id, call.at).await;
         let code = code.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(HandOff {
             code: code.expose().to_owned(),
@@ -152,10 +152,10 @@ impl IdentityProvider {
         anonymous: Anonymous,
         body: Body<RedeemForm>,
     ) -> Result<Answer<SignedIn>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let code = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let code = code.ok_or_else(|| refuse(call, Error::WrongCode))?;
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let signed_in = accounts.redeem_hand_off(&code, &anonymous.client(), call.at).await;
         let signed_in = signed_in.map_err(|error| refuse(call, error))?;
         let answer = Answer::new(SignedIn::new(&signed_in, "Signed in."));
@@ -167,7 +167,7 @@ const COMPLETED: &str = "Your account is ready. Keep your API key.";
 
 /// The provider, or the refusal of a service that has none.
 fn provider(call: &RequestContext) -> Result<&Provider> {
-    call.service.idp.as_ref().ok_or_else(|| {
+    call.state.idp.as_ref().ok_or_else(|| {
         let detail = "This service has no identity provider: its operator sets QS_IDP_ISSUER.";
         let status = StatusCode::SERVICE_UNAVAILABLE;
         refuse_with(call, status, "Identity provider not configured", detail.to_owned())

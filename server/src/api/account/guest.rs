@@ -27,13 +27,13 @@ impl Guests {
         anonymous: Anonymous,
         body: Body<GuestForm>,
     ) -> Result<Answer<GuestKey>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let device = Device::parse(&body.device_id, text(&body.device_name), text(&body.platform))
             .map_err(|errors| refuse_faults(call, errors.iter().map(fault).collect()))?;
         let issued = call
-            .service
+            .state
             .accounts
-            .create_guest(device, call.address, call.service.settings.guest_keys, call.at)
+            .create_guest(device, call.address, call.state.settings.guest_keys, call.at)
             .await;
         let issued = issued.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(GuestKey {

@@ -27,9 +27,9 @@ impl Histories {
         #[oai(default, validator(minimum(value = "0"), maximum(value = "1000000")))]
         offset: Query<u32>,
     ) -> Result<Answer<LoginHistory>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let history = call.service.accounts.login_history(account.id, *limit, *offset).await;
+        let history = call.state.accounts.login_history(account.id, *limit, *offset).await;
         Ok(Answer::new(LoginHistory::from(history.map_err(|error| refuse(call, error))?)))
     }
 
@@ -48,9 +48,9 @@ impl Histories {
         #[oai(default = "twenty", validator(minimum(value = "1"), maximum(value = "100")))]
         limit: Query<u32>,
     ) -> Result<Answer<Transactions>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let transactions = call.service.accounts.transactions(account.id, *page, *limit).await;
+        let transactions = call.state.accounts.transactions(account.id, *page, *limit).await;
         Ok(Answer::new(Transactions::from(transactions.map_err(|error| refuse(call, error))?)))
     }
 }

@@ -23,14 +23,14 @@ impl Keys {
     /// Tells whose key it is. Costs nothing, and counts against the limit.
     #[oai(path = "/auth/validate", method = "get", operation_id = "validate_key")]
     async fn validate(&self, caller: Authenticated) -> Result<Answer<KeyOwner>> {
-        let call = caller.call();
+        let call = caller.context();
         Ok(Answer::new(match caller.caller() {
             Caller::Account(account) => {
-                let profile = call.service.accounts.profile(account.id).await;
+                let profile = call.state.accounts.profile(account.id).await;
                 KeyOwner::account(&profile.map_err(|error| refuse(call, error))?)
             }
             Caller::Guest(guest) => {
-                let today = call.service.limits.requests_today(guest.id, call.at).await;
+                let today = call.state.limits.requests_today(guest.id, call.at).await;
                 KeyOwner::guest(guest, today.map_err(|error| refuse(call, error.into()))?)
             }
         }))
@@ -41,9 +41,9 @@ impl Keys {
     /// The old key stops working with this answer. Not for guests.
     #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
     async fn regenerate(&self, caller: AccountHolder) -> Result<Answer<NewKey>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let regenerated = call.service.accounts.regenerate(account, call.at).await;
+        let regenerated = call.state.accounts.regenerate(account, call.at).await;
         // Whatever came of it, what was remembered of the old key is no longer to be trusted.
         forget(&caller).await;
         let api_key = regenerated.map_err(|error| refuse(call, error))?;
@@ -143,9 +143,7 @@ pub struct NewKey {
 
 /// Removes the key of the request from the cache of callers.
 pub(super) async fn forget(caller: &AccountHolder) {
-    if let Some(key) = caller.key() {
-        caller.call().service.callers.forget(key).await;
-    }
+    caller.context().state.callers.forget(caller.key()).await;
 }
 
 impl Example for KeyOwner {

@@ -46,9 +46,9 @@ impl Notifications {
         #[oai(default)]
         unread_only: Query<bool>,
     ) -> Result<Answer<NotificationList>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let inbox = accounts.notifications(account.id, *unread_only, *limit, *offset).await;
         Ok(Answer::new(NotificationList::from(inbox.map_err(|error| refuse(call, error))?)))
     }
@@ -67,10 +67,10 @@ impl Notifications {
         /// The notification's number.
         notification_id: Path<i64>,
     ) -> Result<Answer<Message>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let id = NotificationId(*notification_id);
-        let read = call.service.accounts.read_notification(account.id, id, call.at).await;
+        let read = call.state.accounts.read_notification(account.id, id, call.at).await;
         read.map_err(|error| refuse_one(call, error))?;
         Ok(Answer::new(Message::new("The notification is read.")))
     }
@@ -84,9 +84,9 @@ impl Notifications {
         operation_id = "read_all_notifications"
     )]
     async fn read_all(&self, caller: AccountHolder) -> Result<Answer<ReadAll>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let read = call.service.accounts.read_all_notifications(account.id, call.at).await;
+        let read = call.state.accounts.read_all_notifications(account.id, call.at).await;
         let updated = read.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(ReadAll { updated, message: ALL_READ.to_owned() }))
     }
@@ -105,10 +105,10 @@ impl Notifications {
         /// The notification's number.
         notification_id: Path<i64>,
     ) -> Result<Answer<Message>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let id = NotificationId(*notification_id);
-        let deleted = call.service.accounts.delete_notification(account.id, id).await;
+        let deleted = call.state.accounts.delete_notification(account.id, id).await;
         deleted.map_err(|error| refuse_one(call, error))?;
         Ok(Answer::new(Message::new("The notification is deleted.")))
     }
@@ -123,9 +123,9 @@ impl Notifications {
         operation_id = "get_notification_preferences"
     )]
     async fn preferences(&self, caller: AccountHolder) -> Result<Answer<PreferenceList>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let preferences = call.service.accounts.preferences(account.id).await;
+        let preferences = call.state.accounts.preferences(account.id).await;
         let preferences = preferences.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(PreferenceList::new(preferences, call)))
     }
@@ -143,10 +143,10 @@ impl Notifications {
         caller: AccountHolder,
         body: Body<PreferenceForm>,
     ) -> Result<Answer<PreferenceList>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let preferences = call.service.accounts.change_preferences(account.id, changes).await;
+        let preferences = call.state.accounts.change_preferences(account.id, changes).await;
         let preferences = preferences.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(PreferenceList::new(preferences, call)))
     }
@@ -161,10 +161,10 @@ impl Notifications {
         operation_id = "send_test_message"
     )]
     async fn test(&self, caller: AccountHolder) -> Result<Answer<Message>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         require_messaging(call)?;
-        let sent = call.service.accounts.send_test_message(account.id, call.at).await;
+        let sent = call.state.accounts.send_test_message(account.id, call.at).await;
         if sent.map_err(|error| refuse_chat(call, error))? {
             return Ok(Answer::new(Message::new("A test message is on its way.")));
         }
@@ -190,12 +190,12 @@ impl Notifications {
         caller: Administrator,
         body: Body<BroadcastForm>,
     ) -> Result<Answer<BroadcastSent>> {
-        let call = caller.call();
+        let call = caller.context();
         let announcement = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         if announcement.channels.messaging {
             require_messaging(call)?;
         }
-        let told = call.service.accounts.broadcast(&announcement, call.at).await;
+        let told = call.state.accounts.broadcast(&announcement, call.at).await;
         let recipients = told.map_err(|error| refuse(call, error))?;
         tracing::info!(request_id = %call.id, recipients, "a broadcast was made");
         Ok(Answer::new(BroadcastSent { recipients, message: TOLD.to_owned() }))
@@ -210,7 +210,7 @@ fn thirty() -> u32 {
 }
 
 fn require_messaging(call: &RequestContext) -> Result<()> {
-    if call.service.settings.has_messaging {
+    if call.state.settings.has_messaging {
         return Ok(());
     }
     let detail = "This service has no messaging channel: its operator sets QS_MESSAGING_URL.";
@@ -404,7 +404,7 @@ impl PreferenceList {
             notify_messaging: preferences.notify_messaging,
             notify_in_app: preferences.notify_in_app,
             messaging_chat_id: preferences.messaging_chat_id.map(|chat| chat.as_str().to_owned()),
-            messaging_connected: has_chat && call.service.settings.has_messaging,
+            messaging_connected: has_chat && call.state.settings.has_messaging,
         }
     }
 }

@@ -31,8 +31,8 @@ impl Passwords {
         anonymous: UnlimitedAnonymous,
         body: Body<EmailForm>,
     ) -> Result<Answer<Message>> {
-        let call = anonymous.call();
-        let asked = call.service.accounts.forgot_password(&body.email, call.at).await;
+        let call = anonymous.context();
+        let asked = call.state.accounts.forgot_password(&body.email, call.at).await;
         asked.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(NEUTRAL)))
     }
@@ -43,10 +43,10 @@ impl Passwords {
     /// with the new password, and with a second factor where the account asks for one.
     #[oai(path = "/reset-password", method = "post", operation_id = "reset_password")]
     async fn reset(&self, anonymous: Anonymous, body: Body<ResetForm>) -> Result<Answer<Message>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let ResetForm { email, otp, new_password } = &body.0;
         let client = anonymous.client();
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let reset = accounts.reset_password(email, otp, new_password, &client, call.at).await;
         reset.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(RESET)))

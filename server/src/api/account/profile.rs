@@ -1,18 +1,17 @@
 //! The account's profile.
 
 use account_core::{self as core, AccountCaller, Caller, LimitStatus, ProfileChanges, Username};
-use poem::Result;
 use poem_openapi::{
     Object, OpenApi,
     types::{Example, MaybeUndefined},
 };
 
 use super::{
-    errors::{fault, refuse, refuse_faults},
+    errors::{fault, refusal, refuse, refuse_by, refuse_faults},
     fields::EXAMPLE_SECOND,
 };
 use crate::http::{
-    AccountHolder, Answer, Body, JsonString, Moment, RequestContext, Tag, Text,
+    AccountHolder, Answer, ApiError, Body, JsonString, Moment, RequestContext, Tag, Text,
     json_string::{json_string, moment},
     validation::Fault,
 };
@@ -30,12 +29,10 @@ impl Profiles {
     ///
     /// The account with its balance, its key and how its hourly limit stands. Not for guests.
     #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
-    async fn profile(&self, caller: AccountHolder) -> Result<Answer<Profile>> {
-        let call = caller.call();
-        let account = caller.caller();
-        let profile = call.service.accounts.profile(account.id).await;
-        let profile = profile.map_err(|error| refuse(call, error))?;
-        answer(call, account, profile).await
+    async fn profile(&self, caller: AccountHolder) -> poem::Result<Answer<Profile>> {
+        let context = caller.context();
+        let profile = read(context, caller.caller()).await;
+        profile.map(Answer::new).map_err(|refusal| refuse_by(context, refusal))
     }
 
     /// Change the account's profile.
@@ -47,26 +44,36 @@ impl Profiles {
         &self,
         caller: AccountHolder,
         body: Body<ProfileForm>,
-    ) -> Result<Answer<Profile>> {
-        let call = caller.call();
+    ) -> poem::Result<Answer<Profile>> {
+        let call = caller.context();
         let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let profile = call.service.accounts.update_profile(account.id, changes, call.at).await;
+        let profile = call.state.accounts.update_profile(account.id, changes, call.at).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
-        answer(call, account, profile).await
+        let profile = with_limit(call, account, profile).await;
+        profile.map(Answer::new).map_err(|refusal| refuse_by(call, refusal))
     }
 }
 
-/// The profile, and how the limit stands.
-async fn answer(
-    call: &RequestContext,
+/// Reads the profile of an account with its hourly limit.
+pub(crate) async fn read(
+    context: &RequestContext,
+    account: &AccountCaller,
+) -> Result<Profile, ApiError> {
+    let profile = context.state.accounts.profile(account.id).await;
+    with_limit(context, account, profile.map_err(|error| refusal(context, error))?).await
+}
+
+/// Adds the hourly limit to a profile.
+async fn with_limit(
+    context: &RequestContext,
     account: &AccountCaller,
     profile: core::Profile,
-) -> Result<Answer<Profile>> {
+) -> Result<Profile, ApiError> {
     let caller = Caller::Account(account.clone());
-    let limit_status = call.service.limits.limit_status(&caller, call.at).await;
-    let limit_status = limit_status.map_err(|error| refuse(call, error.into()))?;
-    Ok(Answer::new(Profile::new(profile, limit_status)))
+    let limit_status = context.state.limits.limit_status(&caller, context.at).await;
+    let limit_status = limit_status.map_err(|error| refusal(context, error.into()))?;
+    Ok(Profile::new(profile, limit_status))
 }
 
 /// What to change of a profile.

@@ -36,9 +36,9 @@ impl Registration {
         anonymous: Anonymous,
         form: Body<RegistrationForm>,
     ) -> Result<Answer<Registered>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let form = form.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let registered = call.service.accounts.register(form, call.at).await;
+        let registered = call.state.accounts.register(form, call.at).await;
         registered.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Registered { message: SENT.to_owned() }).with_root_message(SENT))
     }
@@ -49,8 +49,8 @@ impl Registration {
     /// a registration to confirm.
     #[oai(path = "/resend-otp", method = "post", operation_id = "resend_registration_code")]
     async fn resend(&self, anonymous: Anonymous, body: Body<EmailForm>) -> Result<Answer<Message>> {
-        let call = anonymous.call();
-        let sent = call.service.accounts.resend_registration_code(&body.email, call.at).await;
+        let call = anonymous.context();
+        let sent = call.state.accounts.resend_registration_code(&body.email, call.at).await;
         sent.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(NEUTRAL)))
     }
@@ -60,8 +60,8 @@ impl Registration {
     /// Opens the account, credits it with 350 credits and answers its API key.
     #[oai(path = "/verify-otp", method = "post", operation_id = "verify_registration")]
     async fn verify(&self, anonymous: Anonymous, body: Body<CodeForm>) -> Result<Answer<SignedIn>> {
-        let call = anonymous.call();
-        let accounts = &call.service.accounts;
+        let call = anonymous.context();
+        let accounts = &call.state.accounts;
         let signed_in = accounts.verify_registration(&body.email, &body.otp, call.at).await;
         let signed_in = signed_in.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(SignedIn::new(&signed_in, "E-mail verified. Keep your API key.")))

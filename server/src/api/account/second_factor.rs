@@ -35,10 +35,10 @@ impl SecondFactor {
         anonymous: Anonymous,
         body: Body<SecondStepForm>,
     ) -> Result<Answer<SignedIn>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let token = body.token().map_err(|faults| refuse_faults(call, faults))?;
         let SecondStepForm { email, otp, .. } = &body.0;
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let client = anonymous.client();
         let signed_in = accounts.complete_login(email, otp, token.as_ref(), &client, call.at).await;
         let signed_in = signed_in.map_err(|error| refuse(call, error))?;
@@ -51,9 +51,9 @@ impl SecondFactor {
     /// Takes effect at once; a letter tells of it. Not for guests.
     #[oai(path = "/mfa/enable", method = "post", operation_id = "enable_second_factor")]
     async fn enable(&self, caller: AccountHolder) -> Result<Answer<Message>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let enabled = call.service.accounts.enable_mfa(account.id, call.at).await;
+        let enabled = call.state.accounts.enable_mfa(account.id, call.at).await;
         enabled.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(ON)))
     }
@@ -67,10 +67,10 @@ impl SecondFactor {
         caller: AccountHolder,
         body: Body<PasswordForm>,
     ) -> Result<Answer<Message>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let password = Password::attempt(&body.password);
-        let disabled = call.service.accounts.disable_mfa(account.id, &password, call.at).await;
+        let disabled = call.state.accounts.disable_mfa(account.id, &password, call.at).await;
         disabled.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(OFF)))
     }

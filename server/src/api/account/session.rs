@@ -18,10 +18,10 @@ impl Sessions {
     /// nothing to end, and the answer is the same. Not for guests.
     #[oai(path = "/logout", method = "post", operation_id = "log_out")]
     async fn log_out(&self, caller: AccountHolder) -> Result<Answer<Message>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         if let Some(token) = caller.session() {
-            let ended = call.service.accounts.logout(token, account.id).await;
+            let ended = call.state.accounts.logout(token, account.id).await;
             ended.map_err(|error| refuse(call, error))?;
         }
         Ok(Answer::new(Message::new("Logged out.")))
@@ -41,7 +41,7 @@ impl Sessions {
     #[oai(path = "/session-pulse", method = "get", operation_id = "pulse_session")]
     async fn pulse(&self, caller: AccountHolder) -> Result<Answer<SessionState>> {
         if caller.session().is_none() {
-            let surface = caller.call().surface;
+            let surface = caller.context().surface;
             return Err(Error::from_response(ApiError::Session.into_response(surface)));
         }
         Ok(Answer::new(SessionState { valid: true }))

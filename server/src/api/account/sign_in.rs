@@ -29,9 +29,9 @@ impl SignIn {
         anonymous: Anonymous,
         body: Body<LoginForm>,
     ) -> Result<Answer<LoggedIn>> {
-        let call = anonymous.call();
+        let call = anonymous.context();
         let password = Password::attempt(&body.password);
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let login = accounts.login(&body.email, &password, &anonymous.client(), call.at).await;
         match login.map_err(|error| refuse(call, error))? {
             core::Login::SignedIn(signed_in) => {

@@ -28,15 +28,15 @@ impl Subscriptions {
         caller: AccountHolder,
         body: Body<SubscriptionForm>,
     ) -> Result<Answer<Subscription>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
         let name = body.database_name.as_str();
-        if !call.service.settings.databases.iter().any(|known| known == name) {
-            let known = call.service.settings.databases.join(", ");
+        if !call.state.settings.databases.iter().any(|known| known == name) {
+            let known = call.state.settings.databases.join(", ");
             let detail = format!("No such database. There are: {known}.");
             return Err(refuse_with(call, StatusCode::NOT_FOUND, "Unknown database", detail));
         }
-        let subscribed = call.service.accounts.subscribe(account.id, name, call.at).await;
+        let subscribed = call.state.accounts.subscribe(account.id, name, call.at).await;
         Ok(Answer::new(Subscription::from(subscribed.map_err(|error| refuse(call, error))?)))
     }
 
@@ -46,9 +46,9 @@ impl Subscriptions {
     /// guests.
     #[oai(path = "/subscriptions", method = "get", operation_id = "list_subscriptions")]
     async fn list(&self, caller: AccountHolder) -> Result<Answer<SubscriptionList>> {
-        let call = caller.call();
+        let call = caller.context();
         let account = caller.caller();
-        let accounts = &call.service.accounts;
+        let accounts = &call.state.accounts;
         let profile = accounts.profile(account.id).await.map_err(|error| refuse(call, error))?;
         let subscriptions = accounts.subscriptions(account.id).await;
         let subscriptions: Vec<_> = subscriptions

@@ -1,13 +1,16 @@
 //! The usage dashboard.
 
-use account_core::{self as core, UsageQuery, UsageReport};
-use poem::Result;
+use account_core::{self as core, AccountCaller, UsageQuery, UsageReport};
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{errors::refuse, fields::EXAMPLE_SECOND};
+use super::{
+    errors::{refusal, refuse_by},
+    fields::EXAMPLE_SECOND,
+};
 use crate::http::{
-    AccountHolder, Answer, Date, JsonString, Moment, Query, Tag,
+    AccountHolder, Answer, ApiError, Date, JsonString, Moment, Query, RequestContext, Tag,
     json_string::{date, moment},
+    query::parse_pair,
 };
 
 /// The endpoints.
@@ -37,9 +40,7 @@ impl Usages {
         endpoint_filter: Query<Option<String>>,
         /// Only this method, in any case.
         method_filter: Query<Option<String>>,
-    ) -> Result<Answer<Usage>> {
-        let call = caller.call();
-        let account = caller.caller();
+    ) -> poem::Result<Answer<Usage>> {
         let query = UsageQuery {
             days: *days,
             page: *page,
@@ -47,12 +48,34 @@ impl Usages {
             endpoint_filter: endpoint_filter.0,
             method_filter: method_filter.0,
         };
-        let accounts = &call.service.accounts;
-        let report = accounts.usage(account.id, &query, call.at).await;
-        let report = report.map_err(|error| refuse(call, error))?;
-        let profile = accounts.profile(account.id).await.map_err(|error| refuse(call, error))?;
-        Ok(Answer::new(Usage::new(&profile, report)))
+        let context = caller.context();
+        let usage = read(context, caller.caller(), &query).await;
+        usage.map(Answer::new).map_err(|refusal| refuse_by(context, refusal))
     }
+}
+
+/// Reads the usage of an account.
+pub(crate) async fn read(
+    context: &RequestContext,
+    account: &AccountCaller,
+    query: &UsageQuery,
+) -> Result<Usage, ApiError> {
+    let accounts = &context.state.accounts;
+    let report = accounts.usage(account.id, query, context.at).await;
+    let report = report.map_err(|error| refusal(context, error))?;
+    let profile = accounts.profile(account.id).await.map_err(|error| refusal(context, error))?;
+    Ok(Usage::new(&profile, report))
+}
+
+/// Reads the query of [`Usages::usage`] from the pairs of a query string.
+pub(crate) fn query_of(pairs: &[(String, String)]) -> Result<UsageQuery, ApiError> {
+    Ok(UsageQuery {
+        days: parse_pair(pairs, "days", Some(thirty))?,
+        page: parse_pair(pairs, "page", Some(one))?,
+        page_size: parse_pair(pairs, "page_size", Some(fifty))?,
+        endpoint_filter: parse_pair(pairs, "endpoint_filter", None)?,
+        method_filter: parse_pair(pairs, "method_filter", None)?,
+    })
 }
 
 fn thirty() -> u32 {

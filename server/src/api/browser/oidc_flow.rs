@@ -125,7 +125,7 @@ pub(crate) async fn send_away(
     provider: &Provider,
     destination: Destination,
 ) -> Redirect {
-    let started = match call.service.accounts.start_idp(destination, call.at).await {
+    let started = match call.state.accounts.start_idp(destination, call.at).await {
         Ok(started) => started,
         Err(error) => return to_error(call, LoginError::of(call, &error)),
     };
@@ -146,8 +146,8 @@ pub(crate) async fn finish(
     state: &Query<Option<String>>,
     is_refused: bool,
 ) -> Result<Redirect, LoginError> {
-    let call = anonymous.call();
-    let accounts = &call.service.accounts;
+    let call = anonymous.context();
+    let accounts = &call.state.accounts;
     let refused = |error: Error| LoginError::of(call, &error);
     let state = state.as_deref().and_then(StateToken::parse).ok_or(LoginError::Stale)?;
     let browser = anonymous.idp_browser().and_then(BrowserToken::parse);
@@ -177,7 +177,7 @@ fn address(call: &RequestContext, destination: &Destination, code: &HandOffCode)
         Destination::Login => format!("{}/login?code={code}", website(call)),
         Destination::Program(url) => url.with_code(code),
         Destination::Page(form) => {
-            let mcp_url = &call.service.settings.mcp_url;
+            let mcp_url = &call.state.settings.mcp_url;
             format!("{mcp_url}{RETURN_PATH}?form={}&code={code}", form.as_str())
         }
     }
@@ -185,7 +185,7 @@ fn address(call: &RequestContext, destination: &Destination, code: &HandOffCode)
 
 /// Returns the address of the website; empty, for this service itself, where there is none.
 fn website(call: &RequestContext) -> &str {
-    call.service.settings.website_url.as_deref().unwrap_or_default()
+    call.state.settings.website_url.as_deref().unwrap_or_default()
 }
 
 /// Redirects a browser, and removes the cookie of its sign-in.
@@ -208,13 +208,13 @@ pub(crate) async fn onward(
     if *destination == Destination::Login {
         return Ok(None);
     }
-    let accounts = &call.service.accounts;
+    let accounts = &call.state.accounts;
     let code = accounts.hand_off_to(destination, signed_in.account, call.at).await?;
     Ok(Some(address(call, destination, &code)))
 }
 
 /// Writes the cookie that ties a sign-in to its browser.
 fn idp_cookie(call: &RequestContext, value: &str, max_age: Duration) -> String {
-    let is_https = call.service.settings.is_https;
+    let is_https = call.state.settings.is_https;
     cookies::write(&cookies::name(cookies::IDP, is_https), value, Some(max_age), is_https)
 }

@@ -34,12 +34,12 @@ impl Browser {
     pub(crate) fn seal(&self, call: &RequestContext, mut fields: Map<String, Value>) -> String {
         fields.insert("at".to_owned(), call.at.timestamp_micros().into());
         let plain = Value::Object(fields).to_string();
-        call.service.accounts.seal_form(self.secret.expose(), plain.as_bytes())
+        call.state.accounts.seal_form(self.secret.expose(), plain.as_bytes())
     }
 
     /// Opens the fields that a form returned, unless they are expired.
     pub(crate) fn open(&self, call: &RequestContext, text: &str) -> Option<Map<String, Value>> {
-        let plain = call.service.accounts.open_form(self.secret.expose(), text)?;
+        let plain = call.state.accounts.open_form(self.secret.expose(), text)?;
         let Ok(Value::Object(fields)) = serde_json::from_slice(&plain) else { return None };
         let at = Timestamp::from_timestamp_micros(fields.get("at")?.as_i64()?)?;
         (at <= call.at && call.at < at + FORM_VALIDITY).then_some(fields)
@@ -63,7 +63,7 @@ pub(crate) async fn returned(
     step: &str,
 ) -> Option<(Form, Map<String, Value>)> {
     let form = Form::of_body(request).await.ok()?;
-    let browser = Browser::of(request, &call.service.settings);
+    let browser = Browser::of(request, &call.state.settings);
     let sealed = browser.open(call, form.field("form"))?;
     (sealed.get("step")? == step).then_some((form, sealed))
 }

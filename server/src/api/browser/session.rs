@@ -29,18 +29,18 @@ pub(crate) async fn signed_in(
     request: &Request,
     call: &RequestContext,
 ) -> Result<Option<(SessionToken, AccountId)>, Error> {
-    let is_https = call.service.settings.browsers_use_https();
+    let is_https = call.state.settings.browsers_use_https();
     let name = cookies::name(cookies::SESSION, is_https);
     let Some(token) = cookie(request, &name).and_then(SessionToken::parse) else {
         return Ok(None);
     };
-    let account = call.service.accounts.browser(&token, call.at).await?;
+    let account = call.state.accounts.browser(&token, call.at).await?;
     Ok(account.map(|account| (token, account)))
 }
 
 /// Signs a browser in by a hand-off code.
 pub(crate) async fn redeem(anonymous: &Anonymous, code: &str) -> Result<SignedIn, Error> {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let code = HandOffCode::parse(code).ok_or(Error::WrongCode)?;
-    call.service.accounts.redeem_hand_off(&code, &anonymous.client(), call.at).await
+    call.state.accounts.redeem_hand_off(&code, &anonymous.client(), call.at).await
 }

@@ -1,10 +1,10 @@
-//! The tools about tools: finding and describing them.
+//! The tools that search and describe tools.
 
 use serde_json::{Value, json};
 
 use super::tools::{CATALOGUE, Entry};
 
-/// The tools that fit the words of `query`, the best first; all of them where there is no word.
+/// The tools that match the words of `query`, the best first; all tools where there is no word.
 pub(super) fn search(query: &str, limit: usize) -> Value {
     let query = query.to_lowercase();
     let words: Vec<&str> =
@@ -21,7 +21,7 @@ pub(super) fn search(query: &str, limit: usize) -> Value {
     json!({ "tools": tools.collect::<Vec<_>>(), "total": total })
 }
 
-/// How well a tool fits: a word in its name counts most, in its arguments least.
+/// The score of a tool: a word in its name counts most, in its arguments least.
 fn score(entry: &Entry, words: &[&str]) -> usize {
     let tool = &entry.tool;
     let title = tool.title.as_deref().unwrap_or_default().to_lowercase();
@@ -51,7 +51,7 @@ fn line(entry: &Entry) -> Value {
     line
 }
 
-/// All about a tool.
+/// The full description of a tool.
 pub(super) fn describe(entry: &Entry) -> Value {
     json!({
         "name": entry.tool.name,

@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use poem::endpoint::BoxEndpoint;
 use poem::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -23,28 +22,28 @@ use serde_json::{Value, json};
 
 use super::{
     calls::{self, Failure, Outcome},
+    context::McpContext,
     directory, results,
     tools::{CATALOGUE, Entry, GatewayTool, Target},
-    transport::McpContext,
 };
 use crate::{api::openapi::VERSION, state::AppState, store::ResultWriter};
 
-/// What a client may keep of a list, in milliseconds. Lists change with a release alone.
+/// The time to live of a list, in milliseconds. Lists change only with a release.
 const LISTS_KEPT: u64 = 5 * 60 * 1000;
 /// The methods that are served in both eras. A request of one of them that does not decode has
 /// wrong parameters.
 const METHODS: [&str; 5] =
     ["resources/list", "resources/read", "resources/templates/list", "tools/call", "tools/list"];
 
-/// The gateway as the protocol sees it.
+/// The methods of the protocol.
 #[derive(Clone)]
 pub(super) struct Protocol(pub(super) Arc<McpState>);
 
-/// What the answers are made from.
+/// The parts that answers are made from.
 pub(super) struct McpState {
-    pub(super) service: Arc<AppState>,
-    /// The endpoint that REST calls go through.
-    pub(super) rest: BoxEndpoint<'static>,
+    /// The shared state of the service.
+    pub(super) app: Arc<AppState>,
+    /// The writer of results that no charge stores.
     pub(super) results: ResultWriter,
 }
 
@@ -86,10 +85,10 @@ impl ServerHandler for Protocol {
             return Err(ErrorData::invalid_params(message, None));
         };
         let caller = mcp_context(&context);
-        let arguments = calls::arguments(request.arguments);
+        let arguments = request.arguments.unwrap_or_default();
         let version = version(&context);
         let result = match entry.target {
-            Target::Operation(_) => {
+            Target::Computation(..) | Target::Account(..) => {
                 self.run(caller, entry, arguments, version, |_, data| data).await
             }
             Target::Gateway(GatewayTool::Search) => search(&arguments),
@@ -181,7 +180,7 @@ impl ServerHandler for Protocol {
 }
 
 impl Protocol {
-    /// Calls an operation of the document, keeps its result, and shapes it.
+    /// Calls an operation of the document, stores its result, and shapes the answer.
     async fn run(
         &self,
         context: &McpContext,
@@ -190,7 +189,7 @@ impl Protocol {
         version: String,
         wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
     ) -> Result<CallToolResult, Failure> {
-        let outcome = calls::call(&self.0.rest, context, entry, arguments).await;
+        let outcome = calls::call(&self.0.app, context, entry, arguments).await;
         let mut outcome = outcome.expect("only operations are run");
         if !outcome.was_kept {
             outcome.was_kept = self.keep(context, &outcome).await;
@@ -201,8 +200,8 @@ impl Protocol {
         Ok(outcome.shape(&version, wrap))
     }
 
-    /// Keeps an envelope that went with no charge; where the store fails, the result is answered all the same, as it was
-    /// paid for.
+    /// Stores an envelope that no charge has stored. The result is answered also where the store
+    /// fails, because the call was paid for.
     async fn keep(&self, context: &McpContext, outcome: &Outcome) -> bool {
         let Some(result) = outcome.to_keep(context) else { return false };
         match self.0.results.keep(result).await {
@@ -263,7 +262,7 @@ impl Protocol {
         context: &McpContext,
         id: account_core::ResultId,
     ) -> Result<Option<String>, Failure> {
-        let accounts = &self.0.service.accounts;
+        let accounts = &self.0.app.accounts;
         accounts.kept_result(context.caller.id, id, context.at).await.map_err(|error| {
             tracing::error!(%error, "a result could not be read");
             let message = "The service cannot read results now.".to_owned();
@@ -272,10 +271,10 @@ impl Protocol {
     }
 }
 
-/// Whose request it is, as the guard has put it there.
+/// The context that the transport has added to the request.
 fn mcp_context(context: &RequestContext<RoleServer>) -> &McpContext {
     let parts = context.extensions.get::<Parts>().expect("the transport hands on its request");
-    parts.extensions.get().expect("no request passes the guard without")
+    parts.extensions.get().expect("the transport adds the context to every request")
 }
 
 fn version(context: &RequestContext<RoleServer>) -> String {
@@ -287,7 +286,7 @@ fn is_current(context: &RequestContext<RoleServer>) -> bool {
     version(context).as_str() >= ProtocolVersion::V_2026_07_28.as_str()
 }
 
-/// How long an answer may be kept, and by whom; older revisions know no such words.
+/// The time to live and the scope of an answer; older revisions have neither.
 fn hints(context: &RequestContext<RoleServer>) -> (Option<u64>, Option<CacheScope>) {
     let knows = is_current(context);
     (knows.then_some(LISTS_KEPT), knows.then_some(CacheScope::Private))
@@ -374,7 +373,7 @@ fn invalid(message: impl Into<Cow<'static, str>>) -> Failure {
     Failure { code: "invalid_arguments", message: message.into().into_owned() }
 }
 
-/// A failure of the gateway's own tools, which the model can mend.
+/// A failure of the tools about tools, which the model can correct.
 fn failed(failure: &Failure) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(failure.message.clone())])
 }

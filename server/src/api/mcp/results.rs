@@ -1,4 +1,4 @@
-//! The envelope of a result: how it is made, cut where it is too large, and read again.
+//! The envelope of a result: made, shortened where it is too large, and read again.
 
 use account_core::{ResultId, ResultTemplate, StoredResult, accounts::results::KEPT};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
@@ -6,18 +6,18 @@ use serde_json::{Map, Value, json};
 
 use super::{
     calls::{Called, Failure, Outcome},
-    transport::McpContext,
+    context::McpContext,
 };
 
-/// The address of a result, up to its id.
+/// The start of a result's address, before the id.
 const ADDRESS: &str = "svc://results/";
 /// The template of these addresses.
 pub(super) const TEMPLATE: &str = "svc://results/{id}";
-/// Data up to this many bytes come whole.
+/// The most bytes of data in an answer.
 const INLINE: usize = 40 * 1024;
-/// The largest envelope that is kept.
+/// The most bytes of a stored envelope.
 const LARGEST_KEPT: usize = 4 * 1024 * 1024;
-/// The first revision of the protocol that knows links to resources.
+/// The first revision of the protocol that has links to resources.
 const KNOWS_LINKS: &str = "2025-06-18";
 
 /// The address of a result.
@@ -43,7 +43,7 @@ impl Called {
         &self.entry.tool.name
     }
 
-    /// One sentence about it.
+    /// One sentence about the call.
     fn summary(&self, failure: Option<&Failure>) -> String {
         let title = self.entry.tool.title.as_deref().unwrap_or_default();
         match failure {
@@ -52,7 +52,7 @@ impl Called {
         }
     }
 
-    /// The envelope around the data, which are JSON already, or around the failure.
+    /// The envelope around data that are JSON already, or around the failure.
     pub(super) fn envelope(&self, answer: Result<&str, &Failure>) -> ResultTemplate {
         let error = answer
             .err()
@@ -82,13 +82,13 @@ impl Called {
 }
 
 impl Outcome {
-    /// Whether the envelope is worth keeping: a call that came too early, or to a service that
-    /// could not answer, is made again and not read back.
+    /// Whether the envelope is stored. A call that a limit or a busy service refused is not stored,
+    /// because its client repeats it.
     fn is_worth_keeping(&self) -> bool {
         self.answer.is_ok() || (self.called.status.is_client_error() && self.retry_after.is_none())
     }
 
-    /// The envelope as it is still to be kept, if it is.
+    /// The envelope that is to be stored apart from the charge, if any.
     pub(super) fn to_keep(&self, context: &McpContext) -> Option<StoredResult> {
         if !self.is_worth_keeping() {
             return None;
@@ -100,9 +100,9 @@ impl Outcome {
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }
 
-    /// What the protocol carries: the data, and the same as text; or the failure, in words.
+    /// The result in the protocol's form: the data, and the same as text; or the failure as text.
     ///
-    /// `wrap` says how the data stand in the structured content.
+    /// `wrap` makes the structured content from the data.
     pub(super) fn shape(
         self,
         version: &str,
@@ -149,9 +149,9 @@ fn json_string(at: account_core::Timestamp) -> String {
     at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
 }
 
-/// How many bytes a value has as JSON.
+/// The bytes of a value as JSON.
 fn length(value: &Value) -> usize {
-    /// Counts what is written to it.
+    /// Counts the bytes that are written.
     struct Count(usize);
 
     impl std::io::Write for Count {
@@ -177,7 +177,7 @@ pub(super) fn structured(value: Value) -> CallToolResult {
     result
 }
 
-/// A failure, with what the model can do about it.
+/// A failure with its remedy.
 fn advice(failure: &Failure, retry_after: Option<u64>, balance: u64) -> String {
     let message = &failure.message;
     let advice = match failure.code {
@@ -283,7 +283,7 @@ pub(super) fn part(
     Ok(part)
 }
 
-/// As many of the first items as may be answered at once, and at least one.
+/// The first items that fit into one answer, at least one.
 fn fitting<'a>(items: &[&'a Value]) -> Vec<&'a Value> {
     let mut left = INLINE;
     let mut fitting = Vec::new();

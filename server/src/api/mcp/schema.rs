@@ -1,11 +1,11 @@
-//! From the schemas of the document, which are OpenAPI 3.0's, to JSON Schema 2020-12.
+//! The conversion of the document's schemas (OpenAPI 3.0) to JSON Schema 2020-12.
 
 use serde_json::{Map, Value, json};
 
-/// The schema in the words of JSON Schema, whole in itself.
+/// Converts a schema to JSON Schema without references.
 ///
-/// `nullable` and boolean bounds are said as 2020-12 says them, references are replaced by what
-/// they lead to, and what only OpenAPI knows is left out.
+/// `nullable` and boolean bounds take the form of 2020-12, a reference is replaced by its schema,
+/// and keywords of OpenAPI alone are removed.
 pub(super) fn convert(schema: &Value, components: &Value) -> Value {
     let Some(fields) = schema.as_object() else { return schema.clone() };
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
@@ -44,7 +44,7 @@ fn convert_each(properties: &Value, components: &Value) -> Value {
     properties.map(|(name, schema)| (name.clone(), convert(schema, components))).collect()
 }
 
-/// Whether JSON Schema knows the format: those of OpenAPI, as `double`, and our own it does not.
+/// Whether JSON Schema has the format; formats of OpenAPI, as `double`, and our own are left out.
 fn is_known_format(format: &Value) -> bool {
     let names = ["date", "date-time", "email", "uri", "uuid"];
     format.as_str().is_some_and(|name| names.contains(&name))
@@ -55,7 +55,7 @@ fn is_openapi_only(word: &str) -> bool {
     word.starts_with("x-") || words.contains(&word)
 }
 
-/// A bound that is marked as exclusive becomes the exclusive bound itself.
+/// Converts a bound with the boolean `exclusiveMinimum` of OpenAPI to an exclusive bound.
 fn say_bound(schema: &mut Map<String, Value>, bound: &str, exclusive: &str) {
     match schema.remove(exclusive) {
         Some(Value::Bool(true)) => {
@@ -69,7 +69,7 @@ fn say_bound(schema: &mut Map<String, Value>, bound: &str, exclusive: &str) {
     }
 }
 
-/// The schema, or null: as two branches, which every host understands, and not as a list of types.
+/// The schema or null, as two branches: some hosts do not support a list of types.
 fn or_null(mut schema: Map<String, Value>) -> Value {
     let mut either = Map::new();
     for word in ["description", "default", "examples"] {

@@ -1,27 +1,32 @@
 //! The tools: one for each metered operation of the document, a few about the account, and four
 //! that find, describe, call and read back.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
 
 use poem::http::Method;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::schema;
-use crate::api::openapi::DOCUMENT;
+use super::{
+    account_tools::{ACCOUNT_TOOLS, AccountTool},
+    schema,
+};
+use crate::{
+    api::{
+        documented,
+        openapi::DOCUMENT,
+        operations::{self, MeteredOperation},
+    },
+    http::MatchedRoute,
+};
 
 /// The set of everything about the account.
 const ACCOUNT: &str = "account";
 /// The set that is always listed.
 const CORE: &str = "core";
-/// The operations of the account surface that are tools: name, operation, and the fields of its
-/// answer where not all of them matter.
-const ACCOUNT_TOOLS: [(&str, &str, &[&str]); 3] = [
-    ("get_balance", "get_profile", &["account_type", "credit_balance", "rate_limit"]),
-    ("get_usage", "get_usage", &[]),
-    ("get_profile", "get_profile", &[]),
-];
-
 /// All tools, in the order in which they are listed.
 pub(super) static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::of(&DOCUMENT));
 
@@ -31,33 +36,33 @@ pub(super) struct Catalogue {
     by_name: HashMap<String, usize>,
 }
 
-/// A tool and where its calls go.
+/// A tool with its target.
 pub(super) struct Entry {
-    /// The tool as it is listed.
+    /// The tool as listed.
     pub(super) tool: Tool,
-    /// The set that it belongs to.
+    /// The set that the tool belongs to.
     pub(super) toolset: String,
-    /// Tier and cost, where it has any.
+    /// Tier and cost of a metered tool.
     pub(super) price: Option<(String, u64)>,
-    /// Where its calls go.
+    /// The code that the tool's calls run.
     pub(super) target: Target,
     is_core: bool,
 }
 
-/// Where a tool's calls go.
+/// The code that a tool's calls run.
 pub(super) enum Target {
-    /// To an operation of the document.
-    Operation(Operation),
-    /// To the gateway itself.
+    /// A metered operation.
+    Computation(Operation, &'static MeteredOperation),
+    /// An operation that reads the account.
+    Account(Operation, &'static AccountTool),
+    /// The MCP endpoint itself.
     Gateway(GatewayTool),
 }
 
-/// An operation of the document, as a call needs it.
+/// The method and the route of an operation, under which its calls are recorded.
 pub(super) struct Operation {
     pub(super) method: Method,
-    pub(super) path: String,
-    /// The fields of the answer that the tool gives; all of them where none is named.
-    pub(super) fields: &'static [&'static str],
+    pub(super) route: Arc<MatchedRoute>,
 }
 
 /// The tools about tools.
@@ -71,23 +76,35 @@ pub(super) enum GatewayTool {
 
 impl Catalogue {
     fn of(document: &Value) -> Self {
+        let operations = documented_operations(document);
+        let described = |id: &str| {
+            let found = operations.iter().find(|operation| operation["operationId"] == id);
+            *found.expect("the document describes every operation")
+        };
         let mut entries = gateway_tools();
         let (mut core, mut listed) = (Vec::new(), Vec::new());
-        let operations = operations(document);
-        for (path, method, operation) in &operations {
-            if operation["x-credits"].is_u64() {
-                let entry = computation(path, method, operation, document);
+        let routes = documented::operations();
+        let route = |id: &str| {
+            let found = routes.iter().find(|operation| operation.id == id);
+            let found = found.expect("the document describes every operation");
+            Operation { method: found.method.clone(), route: found.route.clone() }
+        };
+        for &operation in &operations {
+            let id = operation["operationId"].as_str().unwrap_or_default();
+            if let Some(metered) = operations::find(id) {
+                let entry = computation(route(id), metered, operation, document);
                 if entry.is_core { core.push(entry) } else { listed.push(entry) }
             }
         }
         entries.append(&mut core);
         entries.append(&mut listed);
-        for (name, id, fields) in ACCOUNT_TOOLS {
-            let (path, method, operation) = operations
-                .iter()
-                .find(|(.., operation)| operation["operationId"] == id)
-                .expect("the account's tools are operations of the document");
-            entries.push(of_account(name, fields, path, method, operation, document));
+        for tool in &ACCOUNT_TOOLS {
+            let (id, name) = (tool.operation, tool.name);
+            let described = of_account(name, tool.fields, described(id), document);
+            let target = Target::Account(route(id), tool);
+            let toolset = ACCOUNT.to_owned();
+            let entry = Entry { tool: described, toolset, price: None, target, is_core: false };
+            entries.push(entry);
         }
         let names = entries.iter().enumerate();
         let by_name = names.map(|(at, entry)| (entry.tool.name.to_string(), at)).collect();
@@ -99,7 +116,7 @@ impl Catalogue {
         self.entries.iter()
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {
         self.by_name.get(name).map(|at| &self.entries[*at])
     }
@@ -124,40 +141,36 @@ impl Catalogue {
     }
 }
 
-fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
+fn documented_operations(document: &Value) -> Vec<&Value> {
     let paths = document["paths"].as_object().into_iter().flatten();
-    paths
-        .flat_map(|(path, methods)| {
-            let methods = methods.as_object().into_iter().flatten();
-            methods.map(|(method, operation)| (path.as_str(), method.as_str(), operation))
-        })
-        .collect()
+    paths.flat_map(|(_, methods)| methods.as_object().into_iter().flat_map(Map::values)).collect()
 }
 
-fn computation(path: &str, method: &str, operation: &Value, document: &Value) -> Entry {
-    let name = operation["operationId"].as_str().expect("every operation has an id");
-    let credits = operation["x-credits"].as_u64().expect("a computation has a cost");
-    let tier = operation["x-tier"].as_str().expect("a computation has a tier");
+fn computation(
+    operation: Operation,
+    metered: &'static MeteredOperation,
+    described: &Value,
+    document: &Value,
+) -> Entry {
     // `/quantlib/MODULE/…`
-    let toolset = path.split('/').nth(2).expect("a computation belongs to a module");
+    let toolset = operation.route.path.split('/').nth(2);
+    let toolset = toolset.expect("a computation belongs to a module").to_owned();
     Entry {
-        tool: tool(name, operation, &[], document),
-        toolset: toolset.to_owned(),
-        price: Some((tier.to_owned(), credits)),
-        target: target(path, method, &[]),
-        is_core: credits == 0,
+        tool: tool(metered.id, described, &[], document),
+        toolset,
+        price: Some((metered.tier.name().to_uppercase(), metered.cost.into())),
+        target: Target::Computation(operation, metered),
+        is_core: metered.cost == 0,
     }
 }
 
 fn of_account(
     name: &'static str,
     fields: &'static [&'static str],
-    path: &str,
-    method: &str,
-    operation: &Value,
+    described: &Value,
     document: &Value,
-) -> Entry {
-    let mut tool = tool(name, operation, fields, document);
+) -> Tool {
+    let mut tool = tool(name, described, fields, document);
     if !fields.is_empty() {
         tool.title = Some("Read the balance.".to_owned());
         tool.description = Some(
@@ -166,13 +179,7 @@ fn of_account(
                 .into(),
         );
     }
-    let toolset = ACCOUNT.to_owned();
-    Entry { tool, toolset, price: None, target: target(path, method, fields), is_core: false }
-}
-
-fn target(path: &str, method: &str, fields: &'static [&'static str]) -> Target {
-    let method = method.to_uppercase().parse().expect("the document names methods of HTTP");
-    Target::Operation(Operation { method, path: path.to_owned(), fields })
+    tool
 }
 
 /// The tool of an operation.
@@ -365,7 +372,7 @@ fn read_tool() -> Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::METERED;
+    use crate::api::operations::METERED;
 
     fn names<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<&'a str> {
         entries.map(|entry| entry.tool.name.as_ref()).collect()

@@ -1,10 +1,10 @@
-//! What a message meets on its way in, in this order: host, origin, token, limit, media types,
-//! size, JSON, form. Then the SDK takes it; what the SDK says in plain text is said in the
-//! protocol's words.
+//! The checks of a message, in this order: host, origin, token, message rate, media types, size,
+//! JSON, form. The SDK handles the message after them; an error that the SDK answers in plain text
+//! becomes an error of the protocol.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use account_core::{AccessToken, AccountCaller, AccountId, Timestamp};
+use account_core::{AccessToken, AccountCaller, AccountId};
 use bytes::Bytes;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use poem::{
@@ -24,6 +24,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     calls::run_blocking,
+    context::McpContext,
     protocol::{McpState, Protocol},
 };
 use crate::{
@@ -34,12 +35,12 @@ use crate::{
     store::ResultWriter,
 };
 
-/// Large messages that are read at once; each may hold megabytes.
+/// The most large messages that are read at once; each may hold megabytes.
 const LARGE_MESSAGES: usize = 4;
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION_ID: &str = "mcp-session-id";
 
-/// The endpoint of the gateway.
+/// The MCP endpoint.
 pub struct Gateway {
     state: Arc<McpState>,
     sdk: Arc<BoxEndpoint<'static>>,
@@ -49,22 +50,7 @@ pub struct Gateway {
     origins: Vec<String>,
 }
 
-/// Who sent a message, and what it asked for beside the message itself.
-#[derive(Clone)]
-pub(super) struct McpContext {
-    /// Whom the token speaks for.
-    pub(super) caller: AccountCaller,
-    /// From where.
-    pub(super) address: IpAddr,
-    /// When.
-    pub(super) at: Timestamp,
-    /// The named sets of tools.
-    pub(super) toolsets: String,
-    /// Whether the message is so large that handling it must not hold up others.
-    pub(super) is_large: bool,
-}
-
-/// A message that has the form of one.
+/// The members of a well-formed JSON-RPC message.
 #[derive(Debug)]
 struct Head {
     id: Option<RequestId>,
@@ -74,16 +60,16 @@ struct Head {
 }
 
 impl Gateway {
-    /// The gateway to `rest`, which is what REST calls go through.
+    /// The MCP endpoint over the shared state of the service.
     #[must_use]
-    pub fn new(service: Arc<AppState>, rest: BoxEndpoint<'static>, results: ResultWriter) -> Self {
-        let settings = &service.settings;
+    pub fn new(app: Arc<AppState>, results: ResultWriter) -> Self {
+        let settings = &app.settings;
         let own = parse_origin(&settings.mcp_url).unwrap_or_default();
         let mut origins = settings.allowed_origins.clone();
         origins.push(own.0.clone());
         let quota = Quota::per_minute(settings.mcp_messages).allow_burst(settings.mcp_burst);
         let body_limit = settings.body_limit;
-        let state = Arc::new(McpState { service, rest, results });
+        let state = Arc::new(McpState { app, results });
         let protocol = Protocol(state.clone());
         // Host and origin are judged here, before the token is looked at.
         let config = StreamableHttpServerConfig::default()
@@ -107,28 +93,28 @@ impl Gateway {
         }
     }
 
-    /// Forgets accounts that have been quiet.
+    /// Drops the message rates of accounts without recent messages.
     pub fn sweep(&self) {
         self.messages.retain_recent();
         self.messages.shrink_to_fit();
     }
 
-    /// Writes the results that wait.
+    /// Stores the results that wait.
     pub async fn close(&self) {
         self.state.results.close().await;
     }
 
     fn settings(&self) -> &Settings {
-        &self.state.service.settings
+        &self.state.app.settings
     }
 
-    /// Who sends the request, before anything of its body is read.
+    /// Identifies the account of the access token, before the body is read.
     async fn admit(
         &self,
         request: &Request,
-        call: &RequestContext,
+        context: &RequestContext,
     ) -> Result<AccountCaller, Response> {
-        let surface = call.surface;
+        let surface = context.surface;
         let refuse = |refusal: ApiError| refusal.into_response(surface);
         let (token, was_sent) = bearer_token(request.headers());
         let unauthorised = || {
@@ -144,9 +130,9 @@ impl Gateway {
             response
         };
         let token = token.ok_or_else(unauthorised)?;
-        let service = &self.state.service;
+        let app = &self.state.app;
         let resource = self.settings().mcp_resource();
-        let bearer = service.bearers.identify(&service.accounts, &token, &resource, call.at).await;
+        let bearer = app.bearers.identify(&app.accounts, &token, &resource, context.at).await;
         let caller = match bearer {
             Ok(bearer) => bearer.caller,
             Err(LookupError::Unavailable) => {
@@ -183,21 +169,21 @@ impl Gateway {
         body: RequestBody,
         caller: AccountCaller,
     ) -> Result<Response> {
-        let call = RequestContext::of(request);
+        let http = RequestContext::of(request);
         if !accepts_json(request.headers()) {
             let refusal = ApiError::Account {
                 status: StatusCode::NOT_ACCEPTABLE,
                 message: "Not acceptable",
                 detail: "Accept application/json.".to_owned(),
             };
-            return Ok(refusal.into_response(call.surface));
+            return Ok(refusal.into_response(http.surface));
         }
         let is_large =
             body::announced_length(request).is_none_or(|length| length > crate::http::SMALL_BODY);
         let context = McpContext {
             caller,
-            address: call.address,
-            at: call.at,
+            address: http.address,
+            at: http.at,
             toolsets: toolsets(request),
             is_large,
         };
@@ -215,10 +201,11 @@ impl Gateway {
     }
 
     async fn read(&self, request: &Request, mut body: RequestBody) -> Result<Bytes> {
-        body::read(request, &mut body, self.settings().body_limit).await
+        let read = body::read(request, &mut body, self.settings().body_limit).await;
+        read.map_err(|refusal| refusal.into_error(request))
     }
 
-    /// Hands the message to the SDK, and sees to it that errors are in the protocol's words.
+    /// Passes the message to the SDK, and converts errors to errors of the protocol.
     async fn pass_on(
         &self,
         request: &Request,
@@ -243,7 +230,7 @@ impl Gateway {
         } else {
             self.sdk.call(message).await?
         };
-        in_words_of_the_protocol(response, head.id).await
+        as_protocol_error(response, head.id).await
     }
 }
 
@@ -251,11 +238,11 @@ impl Endpoint for Gateway {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let call = RequestContext::of(&request).clone();
+        let context = RequestContext::of(&request).clone();
         let forbidden = |detail: &str| {
             let (message, detail) = ("Forbidden", detail.to_owned());
             let refusal = ApiError::Account { status: StatusCode::FORBIDDEN, message, detail };
-            Ok(refusal.into_response(call.surface))
+            Ok(refusal.into_response(context.surface))
         };
         if !self.is_own_host(&request) {
             return forbidden("The header Host names another service.");
@@ -266,7 +253,7 @@ impl Endpoint for Gateway {
         }
         let mut response = match *request.method() {
             Method::OPTIONS if origin.is_some() => preflight(),
-            Method::POST => match self.admit(&request, &call).await {
+            Method::POST => match self.admit(&request, &context).await {
                 Ok(caller) => {
                     let (request, body) = request.split();
                     let answer = self.answer(&request, body, caller).await;
@@ -276,7 +263,7 @@ impl Endpoint for Gateway {
             },
             _ => {
                 let allow = HeaderValue::from_static("POST");
-                ApiError::MethodNotAllowed { allow }.into_response(call.surface)
+                ApiError::MethodNotAllowed { allow }.into_response(context.surface)
             }
         };
         if let Some(origin) = origin {
@@ -290,7 +277,7 @@ impl Endpoint for Gateway {
     }
 }
 
-/// What a browser asks before a page of another origin calls.
+/// The answer to a preflight request.
 fn preflight() -> Response {
     Response::builder()
         .status(StatusCode::NO_CONTENT)
@@ -354,7 +341,7 @@ fn toolsets(request: &Request) -> String {
     named.collect::<Vec<_>>().join(",")
 }
 
-/// Reads what every message must have, or says what is wrong with it.
+/// Reads the members that every message must have.
 fn read_head(bytes: &[u8]) -> Result<Head, Box<JsonRpcError>> {
     let refuse = |id, error| Box::new(JsonRpcError::new(id, error));
     let message: Value = serde_json::from_slice(bytes).map_err(|error| {
@@ -392,7 +379,7 @@ fn read_head(bytes: &[u8]) -> Result<Head, Box<JsonRpcError>> {
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The version in the header, where nobody knows it and the message names no other. A handshake is
+/// The version in the header, where it is unknown and the message names no other version. A handshake is
 /// exempt: it is answered with a version that is known.
 fn unknown_version(headers: &HeaderMap, head: &Head) -> Option<ProtocolVersion> {
     let named = headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
@@ -404,7 +391,8 @@ fn unknown_version(headers: &HeaderMap, head: &Head) -> Option<ProtocolVersion> 
     serde_json::from_value(named.into()).ok()
 }
 
-/// The request as the SDK takes it: the protocol's own headers, and none that it would judge anew.
+/// The request for the SDK: with the headers of the protocol, and without those that this module has
+/// checked.
 fn for_sdk(request: &Request, bytes: Bytes, context: McpContext) -> Request {
     let mut message = Request::builder()
         .method(Method::POST)
@@ -422,8 +410,8 @@ fn for_sdk(request: &Request, bytes: Bytes, context: McpContext) -> Request {
     message
 }
 
-/// What the SDK says in plain text becomes an error of the protocol; the rest is as it said it.
-async fn in_words_of_the_protocol(response: Response, id: Option<RequestId>) -> Result<Response> {
+/// Converts an error in plain text of the SDK to an error of the protocol.
+async fn as_protocol_error(response: Response, id: Option<RequestId>) -> Result<Response> {
     let is_text = response.content_type().is_none_or(|kind| !kind.starts_with("application/json"));
     if !response.status().is_client_error() || !is_text {
         return Ok(response);
@@ -432,7 +420,7 @@ async fn in_words_of_the_protocol(response: Response, id: Option<RequestId>) -> 
     Ok(refuse(&JsonRpcError::new(id, ErrorData::invalid_request(text, None))))
 }
 
-/// An error of the protocol about a message that is not one of its.
+/// The response to a message that is not of the protocol.
 fn refuse(error: &JsonRpcError) -> Response {
     Response::builder()
         .status(StatusCode::BAD_REQUEST)

@@ -49,15 +49,15 @@ impl Shown {
 
 /// Shows the applications that have access.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
-    let browser = Browser::of(&request, &call.service.settings);
+    let call = anonymous.context();
+    let browser = Browser::of(&request, &call.state.settings);
     let shown = match session::signed_in(&request, call).await {
         Ok(Some((_, account))) => list(call, &browser, account).await,
         Ok(None) => Ok(sign_in_page::form(call, &browser, PATH, None)),
         Err(error) => Err(error),
     };
     let mut response = shown.unwrap_or_else(|error| page::failed(call, &error));
-    browser.remember(&mut response, &call.service.settings);
+    browser.remember(&mut response, &call.state.settings);
     response
 }
 
@@ -66,7 +66,7 @@ async fn list(
     browser: &Browser,
     account: AccountId,
 ) -> Result<Response, Error> {
-    let accounts = &call.service.accounts;
+    let accounts = &call.state.accounts;
     let profile = accounts.profile(account).await?;
     let grants = accounts.grants(account, call.at).await?;
     let fields = json!({ "step": "applications", "account": account.0 });
@@ -81,7 +81,7 @@ async fn list(
 
 /// Disconnects an application, or signs out.
 pub(super) async fn change(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Some((form, fields)) = sealed_form::returned(&mut request, call, "applications").await
     else {
         return page::expired();
@@ -102,7 +102,7 @@ async fn apply(
     token: &SessionToken,
     account: AccountId,
 ) -> Result<Response, Error> {
-    let accounts = &call.service.accounts;
+    let accounts = &call.state.accounts;
     let mut response = page::see_other(PATH);
     if let Ok(Some(id)) = form.get("disconnect") {
         let Ok(id) = u128::from_str_radix(id, 16) else { return Ok(page::expired()) };
@@ -110,7 +110,7 @@ async fn apply(
         accounts.end_grant(account, GrantId(id)).await?;
     } else if let Ok(Some(_)) = form.get("sign_out") {
         accounts.logout(token, account).await?;
-        session::end(&mut response, &call.service.settings);
+        session::end(&mut response, &call.state.settings);
     }
     Ok(response)
 }

@@ -42,13 +42,13 @@ struct Consent<'a> {
 
 /// Answers an authorization request with the sign-in or the consent page.
 pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = request.uri().query().unwrap_or_default();
     let asked = match judge(call, query).await {
         Ok(asked) => asked,
         Err(response) => return response,
     };
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let then = format!("/oauth/authorize?{query}");
     let mut response = match consenting(&request, call).await {
         Err(response) => return response,
@@ -68,7 +68,7 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
             page::render(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
         }
     };
-    browser.remember(&mut response, &call.service.settings);
+    browser.remember(&mut response, &call.state.settings);
     response
 }
 
@@ -80,7 +80,7 @@ async fn consenting(
     let failed = |error| page::failed(call, &error);
     let signed_in = session::signed_in(request, call).await.map_err(failed)?;
     let Some((_, account)) = signed_in else { return Ok(None) };
-    match call.service.accounts.profile(account).await {
+    match call.state.accounts.profile(account).await {
         Ok(profile) => Ok(Some((account, profile))),
         Err(account_core::Error::NotFound) => Ok(None),
         Err(error) => Err(page::failed(call, &error)),
@@ -89,7 +89,7 @@ async fn consenting(
 
 /// Takes the owner's decision.
 pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Some((form, fields)) = sealed_form::returned(&mut request, call, "consent").await else {
         return page::expired();
     };
@@ -113,11 +113,11 @@ pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Respon
         }
         Ok(Some("switch")) => {
             let (token, account) = signed_in;
-            if let Err(error) = call.service.accounts.logout(&token, account).await {
+            if let Err(error) = call.state.accounts.logout(&token, account).await {
                 return page::failed(call, &error);
             }
             let mut response = page::see_other(then);
-            session::end(&mut response, &call.service.settings);
+            session::end(&mut response, &call.state.settings);
             response
         }
         _ => page::expired(),
@@ -131,7 +131,7 @@ async fn allow(
 ) -> Response {
     let Asked { authorization, state, .. } = asked;
     let redirect_uri = authorization.redirect_uri.clone();
-    let issued = call.service.accounts.issue_code(&session, account, authorization, call.at).await;
+    let issued = call.state.accounts.issue_code(&session, account, authorization, call.at).await;
     match issued {
         Ok(Some(code)) => {
             let query = query(call, &[("code", Some(code.expose())), ("state", state.as_deref())]);
@@ -178,7 +178,7 @@ async fn client_and_redirect(
         |text| page::message(StatusCode::BAD_REQUEST, "This application cannot be connected", text);
     let id = form.get("client_id").ok().flatten().and_then(ClientId::parse);
     let Some(id) = id else { return Err(turned_away(UNKNOWN)) };
-    let client = call.service.accounts.client(&id).await.map_err(|error| match error {
+    let client = call.state.accounts.client(&id).await.map_err(|error| match error {
         Error::Store(cause) => page::failed(call, &cause.into()),
         _ => turned_away(UNKNOWN),
     })?;
@@ -209,7 +209,7 @@ fn authorization(
         return Err(Error::InvalidRequest("code_challenge_method must be S256"));
     }
     check_scope(one("scope")?)?;
-    let resource = call.service.settings.mcp_resource();
+    let resource = call.state.settings.mcp_resource();
     if !form.all("resource").all(|asked| is_same_resource(asked, &resource)) {
         return Err(super::answers::FOREIGN_RESOURCE);
     }
@@ -241,7 +241,7 @@ fn redirect_refusal(
 
 /// Returns the query of an answer, with the issuer (RFC 9207).
 fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
-    let issuer = call.service.settings.mcp_url.as_str();
+    let issuer = call.state.settings.mcp_url.as_str();
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in pairs.iter().copied().chain([("iss", Some(issuer))]) {
         if let Some(value) = value {

@@ -32,7 +32,7 @@ pub fn challenge(settings: &Settings, token_was_sent: bool) -> HeaderValue {
 /// Serves the metadata of the MCP endpoint.
 pub(crate) fn resource() -> impl Endpoint<Output = Response> {
     make_sync(|request: Request| {
-        let settings = &RequestContext::of(&request).service.settings;
+        let settings = &RequestContext::of(&request).state.settings;
         answer(StatusCode::OK, &describe_resource(settings))
     })
 }
@@ -40,7 +40,7 @@ pub(crate) fn resource() -> impl Endpoint<Output = Response> {
 /// Serves the metadata of the authorization server.
 pub(crate) fn server() -> impl Endpoint<Output = Response> {
     make_sync(|request: Request| {
-        let settings = &RequestContext::of(&request).service.settings;
+        let settings = &RequestContext::of(&request).state.settings;
         answer(StatusCode::OK, &describe_server(&settings.mcp_url))
     })
 }

@@ -20,9 +20,9 @@ use crate::{
 
 /// Sends the browser to the provider.
 pub(super) async fn leave(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
-    match (&call.service.idp, SealedForm::parse(query.field("form"))) {
+    match (&call.state.idp, SealedForm::parse(query.field("form"))) {
         (Some(provider), Some(form)) => {
             send_away(call, provider, Destination::Page(form)).await.into_response()
         }
@@ -32,9 +32,9 @@ pub(super) async fn leave(anonymous: Anonymous, request: Request) -> Response {
 
 /// Signs in the browser that the page was shown to, and continues its authorization request.
 pub(super) async fn come_back(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let sealed = browser.open(call, query.field("form"));
     let Some(sealed) = sealed.filter(|sealed| sealed["step"] == sign_in_page::FIRST_STEP) else {
         return page::expired();

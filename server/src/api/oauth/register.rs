@@ -18,12 +18,12 @@ pub(crate) async fn register(mut request: Request) -> Response {
     };
     let body = request.take_body().into_bytes_limit(LARGEST).await;
     let Ok(body) = body else { return unfit(&ApiError::BodyTooLarge { limit: LARGEST }) };
-    let call = anonymous.call();
+    let call = anonymous.context();
     let metadata = match read(&body) {
         Ok(metadata) => metadata,
         Err(error) => return refuse(call, &error),
     };
-    match call.service.accounts.register_client(&metadata, call.at).await {
+    match call.state.accounts.register_client(&metadata, call.at).await {
         Ok(client) => answer(StatusCode::CREATED, &describe(&client)),
         Err(error) => refuse(call, &error),
     }

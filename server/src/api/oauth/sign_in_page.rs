@@ -64,7 +64,7 @@ pub(super) fn form(
 /// provider may redirect to any host.
 fn provider_link(call: &RequestContext, form: &str) -> Option<String> {
     let form = SealedForm::parse(form)?;
-    let public_url = call.service.idp.as_ref()?.public_url();
+    let public_url = call.state.idp.as_ref()?.public_url();
     Some(format!("{public_url}{PROVIDER_PATH}?form={}", form.as_str()))
 }
 
@@ -85,9 +85,9 @@ pub(super) fn ask(
 
 /// Takes the form of either step.
 pub(super) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Ok(form) = Form::of_body(&mut request).await else { return page::expired() };
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let Some(sealed) = browser.open(call, form.field("form")) else { return page::expired() };
     match sealed["step"].as_str() {
         Some(FIRST_STEP) => {
@@ -106,13 +106,13 @@ async fn first_step(
     address: &str,
     password: &str,
 ) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let again = |status, fault| ask(call, browser, sealed, address, status, Some(fault));
     let Ok(email) = Email::parse(address.trim()) else {
         return again(StatusCode::FORBIDDEN, WRONG);
     };
     let password = Password::attempt(password);
-    let login = call.service.accounts.login(&email, &password, &anonymous.client(), call.at).await;
+    let login = call.state.accounts.login(&email, &password, &anonymous.client(), call.at).await;
     match login {
         Ok(Login::SignedIn(signed_in)) => welcome(call, sealed, &signed_in),
         Ok(Login::MfaRequired { mfa_token }) => {
@@ -151,7 +151,7 @@ async fn second_step(
     sealed: &Map<String, Value>,
     code: &str,
 ) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let address = sealed["email"].as_str().unwrap_or_default();
     let again = || {
         let form = browser.seal(call, sealed.clone());
@@ -162,7 +162,7 @@ async fn second_step(
     let token = sealed["mfa_token"].as_str().and_then(MfaToken::parse);
     let Ok(email) = Email::parse(address) else { return page::expired() };
     let Ok(code) = Code::parse(code.trim()) else { return again() };
-    let (accounts, client) = (&call.service.accounts, anonymous.client());
+    let (accounts, client) = (&call.state.accounts, anonymous.client());
     match accounts.complete_login(&email, &code, token.as_ref(), &client, call.at).await {
         Ok(signed_in) => welcome(call, sealed, &signed_in),
         Err(Error::WrongCode) => again(),
@@ -177,7 +177,7 @@ pub(super) fn welcome(
     signed_in: &SignedIn,
 ) -> Response {
     let mut response = page::see_other(sealed["then"].as_str().unwrap_or("/"));
-    session::begin(&mut response, &call.service.settings, &signed_in.session_token);
+    session::begin(&mut response, &call.state.settings, &signed_in.session_token);
     remember_client(&mut response, call, signed_in);
     response
 }

@@ -19,7 +19,7 @@ pub(crate) async fn token(mut request: Request) -> Response {
         Ok(read) => read,
         Err(response) => return response,
     };
-    let call = anonymous.call();
+    let call = anonymous.context();
     match tokens(call, &form).await {
         Ok(tokens) => answer(
             StatusCode::OK,
@@ -41,7 +41,7 @@ pub(crate) async fn revoke(mut request: Request) -> Response {
         Ok(read) => read,
         Err(response) => return response,
     };
-    let call = anonymous.call();
+    let call = anonymous.context();
     match end(call, &form).await {
         Ok(()) => answer(StatusCode::OK, &json!({})),
         Err(error) => refuse(call, &error),
@@ -56,7 +56,7 @@ async fn client_form(request: &mut Request) -> Result<(Anonymous, Form), Respons
     let tries_header = request.header(header::AUTHORIZATION).is_some();
     if sends_secret || tries_header {
         let error = Error::InvalidClient("clients of this server have no secret");
-        let mut response = refuse(anonymous.call(), &error);
+        let mut response = refuse(anonymous.context(), &error);
         if tries_header {
             let scheme = HeaderValue::from_static("Basic realm=\"oauth\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
@@ -67,7 +67,7 @@ async fn client_form(request: &mut Request) -> Result<(Anonymous, Form), Respons
 }
 
 async fn tokens(call: &RequestContext, form: &Form) -> Result<Tokens, Error> {
-    let accounts = &call.service.accounts;
+    let accounts = &call.state.accounts;
     let kind = required(form, "grant_type", "grant_type is missing")?;
     if !matches!(kind, "authorization_code" | "refresh_token") {
         return Err(Error::UnsupportedGrantType(
@@ -96,7 +96,7 @@ async fn tokens(call: &RequestContext, form: &Form) -> Result<Tokens, Error> {
     check_scope(optional(form, "scope")?)?;
     let token = required(form, "refresh_token", "refresh_token is missing")?;
     let token = RefreshToken::parse(token).ok_or(WRONG)?;
-    let leeway = call.service.settings.refresh_leeway;
+    let leeway = call.state.settings.refresh_leeway;
     accounts.refresh(Refresh { token, client, resource, leeway }, call.at).await
 }
 
@@ -106,19 +106,19 @@ async fn end(call: &RequestContext, form: &Form) -> Result<(), Error> {
         Some(_) => Some(client(call, form).await?),
         None => None,
     };
-    call.service.accounts.revoke_token(token, client.as_ref()).await
+    call.state.accounts.revoke_token(token, client.as_ref()).await
 }
 
 /// Returns the client that the form names, where it is registered.
 async fn client(call: &RequestContext, form: &Form) -> Result<ClientId, Error> {
     let id = required(form, "client_id", "client_id is missing")?;
     let id = ClientId::parse(id).ok_or(Error::InvalidClient("unknown client: register again"))?;
-    Ok(call.service.accounts.client(&id).await?.id)
+    Ok(call.state.accounts.client(&id).await?.id)
 }
 
 /// Returns the canonical name of the resource that tokens are for: the MCP endpoint, the only one.
 fn resource(call: &RequestContext, form: &Form) -> Result<String, Error> {
-    let ours = call.service.settings.mcp_resource();
+    let ours = call.state.settings.mcp_resource();
     if form.all("resource").all(|asked| is_same_resource(asked, &ours)) {
         Ok(ours)
     } else {

@@ -34,8 +34,8 @@ impl Health {
     /// nobody has told the service to stop. Otherwise 503 with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
     async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<State>> {
-        let call = prober.call();
-        match obstacle(&call.service).await {
+        let call = prober.context();
+        match obstacle(&call.state).await {
             None => Ok(Answer::new(State { status: "ready".to_owned() })),
             Some(reason) => {
                 let refusal = ApiError::NotReady { reason };

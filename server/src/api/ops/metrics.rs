@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Serves the metrics.
 pub fn endpoint() -> impl Endpoint<Output = Response> {
     make(|request: Request| async move {
-        let service = RequestContext::of(&request).service.clone();
+        let service = RequestContext::of(&request).state.clone();
         if !may_read(&service, &request) {
             // A client without the right to read is not told that the page exists.
             return ApiError::NotFound.into_response(Surface::Account);

@@ -41,29 +41,29 @@ struct Field {
 
 /// Shows the form.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
     let Some(token) = CompletionToken::parse(query.field("completion_token")) else {
         return login::failed(call, &Error::WrongCode);
     };
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let form = browser
         .seal(call, sealed_form::object(json!({ "step": "profile", "token": token.expose() })));
     let shown = CompleteProfile { fault: None, form, fields: fields(&query) };
     let mut response = page::render(StatusCode::OK, &shown, leads_to(call));
-    browser.remember(&mut response, &call.service.settings);
+    browser.remember(&mut response, &call.state.settings);
     response
 }
 
 /// Takes the form.
 pub(super) async fn complete(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Some((form, sealed)) = sealed_form::returned(&mut request, call, "profile").await else {
         return page::expired();
     };
     let (fields, profile) = check(&form);
     let again = |status, fault, fields| {
-        let form = Browser::of(&request, &call.service.settings).seal(call, sealed.clone());
+        let form = Browser::of(&request, &call.state.settings).seal(call, sealed.clone());
         page::render(status, &CompleteProfile { fault: Some(fault), form, fields }, leads_to(call))
     };
     let Some(profile) = profile else {
@@ -82,10 +82,10 @@ async fn make_account(
     sealed: &Map<String, Value>,
     profile: &NewProfile,
 ) -> Result<Completed, Error> {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let token = sealed["token"].as_str().and_then(CompletionToken::parse);
     let token = token.ok_or(Error::WrongCode)?;
-    call.service.accounts.complete_profile(&token, profile, &anonymous.client(), call.at).await
+    call.state.accounts.complete_profile(&token, profile, &anonymous.client(), call.at).await
 }
 
 async fn welcome(call: &RequestContext, completed: &Completed) -> Response {
@@ -104,7 +104,7 @@ async fn welcome(call: &RequestContext, completed: &Completed) -> Response {
 
 /// Returns the second origin that the form may lead to: the sign-in of an application.
 fn leads_to(call: &RequestContext) -> &str {
-    &call.service.settings.mcp_url
+    &call.state.settings.mcp_url
 }
 
 /// Returns the fields of the form, with the values that were typed.

@@ -35,7 +35,7 @@ struct InPage<'a> {
 
 /// Shows the page. The error text is one of this service, never the text of the address.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
     let told = query.field("error");
     let error = LoginError::ALL.into_iter().find(|error| error.text() == told);
@@ -43,19 +43,19 @@ pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
     let Some(code) = HandOffCode::parse(query.field("code")) else {
         return refused(call, StatusCode::OK, error);
     };
-    let browser = Browser::of(&request, &call.service.settings);
+    let browser = Browser::of(&request, &call.state.settings);
     let form = browser
         .seal(call, sealed_form::object(json!({ "step": "hand_off", "code": code.expose() })));
     let fault = error.map(LoginError::text);
-    let shown = Login { fault, form: Some(form), has_provider: call.service.idp.is_some() };
+    let shown = Login { fault, form: Some(form), has_provider: call.state.idp.is_some() };
     let mut response = page::render(StatusCode::OK, &shown, "");
-    browser.remember(&mut response, &call.service.settings);
+    browser.remember(&mut response, &call.state.settings);
     response
 }
 
 /// Takes the last step of a sign-in.
 pub(super) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
-    let call = anonymous.call();
+    let call = anonymous.context();
     let Some((_, sealed)) = sealed_form::returned(&mut request, call, "hand_off").await else {
         return page::expired();
     };
@@ -72,7 +72,7 @@ pub(super) async fn show_key(
     signed_in: &SignedIn,
     program: Option<&str>,
 ) -> Response {
-    let profile = match call.service.accounts.profile(signed_in.account).await {
+    let profile = match call.state.accounts.profile(signed_in.account).await {
         Ok(profile) => profile,
         Err(error) => return failed(call, &error),
     };
@@ -97,5 +97,5 @@ pub(super) fn failed(call: &RequestContext, error: &Error) -> Response {
 
 fn refused(call: &RequestContext, status: StatusCode, error: Option<LoginError>) -> Response {
     let fault = error.map(LoginError::text);
-    page::render(status, &Login { fault, form: None, has_provider: call.service.idp.is_some() }, "")
+    page::render(status, &Login { fault, form: None, has_provider: call.state.idp.is_some() }, "")
 }

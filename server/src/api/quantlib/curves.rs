@@ -6,7 +6,7 @@ use quant_core::{Error, curves, time::tenor::Tenor};
 
 use super::{Computation, example_answer, instruments::frequency};
 use crate::http::{
-    Answer, Body, Date, JsonString, Metered, Tag,
+    Answer, Date, JsonString, Metered, Tag,
     json_string::{date, json_string},
 };
 
@@ -24,8 +24,8 @@ impl Curves {
     /// From `tenors` with `values`, or bootstrapped from `instruments` (deposits and par swaps).
     /// Answers the pillars, and the curve at each of `query_tenors`.
     #[oai(path = "/build", method = "post", operation_id = "build_curve")]
-    async fn build(&self, caller: Metered, request: Body<Build>) -> Result<Answer<BuiltCurve>> {
-        caller.run(request.0).await
+    async fn build(&self, call: Metered<Build>) -> Result<Answer<BuiltCurve>> {
+        call.run().await
     }
 }
 
@@ -170,7 +170,7 @@ impl Build {
     }
 }
 
-/// What is wrong with the sources of a curve where they are not exactly one.
+/// The fault of a request that does not have exactly one source of a curve.
 fn source_conflict(tenors: bool, values: bool, instruments: bool) -> Error {
     let (argument, problem) = match (tenors, values, instruments) {
         (true, false, false) => ("values", "is needed beside `tenors`"),

@@ -5,7 +5,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::economics::{ces, cobb_douglas};
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Body, Metered, Tag};
+use crate::http::{Answer, Metered, Tag};
 
 /// The endpoints.
 #[derive(Default)]
@@ -18,12 +18,8 @@ impl Economics {
     /// Demand for two goods under `U = x1^alpha * x2^(1-alpha)` and the budget
     /// `p1*x1 + p2*x2 = income`: the share `alpha` of income is spent on good 1.
     #[oai(path = "/cobb-douglas", method = "post", operation_id = "find_cobb_douglas_demand")]
-    async fn cobb_douglas(
-        &self,
-        caller: Metered,
-        request: Body<CobbDouglas>,
-    ) -> Result<Answer<CobbDouglasDemand>> {
-        caller.run(request.0).await
+    async fn cobb_douglas(&self, call: Metered<CobbDouglas>) -> Result<Answer<CobbDouglasDemand>> {
+        call.run().await
     }
 
     /// Find the optimal bundle under constant elasticity of substitution.
@@ -31,8 +27,8 @@ impl Economics {
     /// Demand for two goods under `U = (w1*x1^rho + w2*x2^rho)^(1/rho)`. `rho = 0` is
     /// Cobb–Douglas, `rho` towards minus infinity is Leontief.
     #[oai(path = "/ces", method = "post", operation_id = "find_ces_demand")]
-    async fn ces(&self, caller: Metered, request: Body<Ces>) -> Result<Answer<CesDemand>> {
-        caller.run(request.0).await
+    async fn ces(&self, call: Metered<Ces>) -> Result<Answer<CesDemand>> {
+        call.run().await
     }
 }
 

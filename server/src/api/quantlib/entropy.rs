@@ -5,7 +5,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Body, Metered, Tag};
+use crate::http::{Answer, Metered, Tag};
 
 /// Above so many numbers a computation may take over a millisecond.
 const LONG_FROM_NUMBERS: usize = 10_000;
@@ -21,24 +21,16 @@ impl Entropy {
     /// `I(y_t ; x_(t-lag) | y_(t-lag))` in nats: how much the past of X tells about Y beyond
     /// what Y's own past tells. Equal-width bins, plug-in estimate, no bias correction.
     #[oai(path = "/transfer", method = "post", operation_id = "measure_transfer_entropy")]
-    async fn transfer(
-        &self,
-        caller: Metered,
-        request: Body<Transfer>,
-    ) -> Result<Answer<TransferValue>> {
-        caller.run(request.0).await
+    async fn transfer(&self, call: Metered<Transfer>) -> Result<Answer<TransferValue>> {
+        call.run().await
     }
 
     /// Measure the Shannon entropy of a distribution.
     ///
     /// `H = -sum p log p`, with `0 log 0 = 0`.
     #[oai(path = "/shannon", method = "post", operation_id = "measure_shannon_entropy")]
-    async fn shannon(
-        &self,
-        caller: Metered,
-        request: Body<Shannon>,
-    ) -> Result<Answer<ShannonValue>> {
-        caller.run(request.0).await
+    async fn shannon(&self, call: Metered<Shannon>) -> Result<Answer<ShannonValue>> {
+        call.run().await
     }
 }
 

@@ -9,7 +9,7 @@ use quant_core::{
 };
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Body, Date, JsonString, Metered, Tag, json_string::date};
+use crate::http::{Answer, Date, JsonString, Metered, Tag, json_string::date};
 
 /// Cash flows that one answer lists at most: a thousand years of monthly coupons.
 const MOST_FLOWS: u32 = 12_000;
@@ -26,12 +26,8 @@ impl Instruments {
     /// divide. Where a settlement date is given, only the flows after it are listed, with the
     /// interest accrued by then.
     #[oai(path = "/bond/fixed/cashflows", method = "post", operation_id = "list_bond_cashflows")]
-    async fn bond_cashflows(
-        &self,
-        caller: Metered,
-        request: Body<FixedBond>,
-    ) -> Result<Answer<BondCashflows>> {
-        caller.run(request.0).await
+    async fn bond_cashflows(&self, call: Metered<FixedBond>) -> Result<Answer<BondCashflows>> {
+        call.run().await
     }
 
     /// Value a Treasury bill.
@@ -42,10 +38,9 @@ impl Instruments {
     #[oai(path = "/money-market/tbill", method = "post", operation_id = "value_treasury_bill")]
     async fn treasury_bill(
         &self,
-        caller: Metered,
-        request: Body<TreasuryBill>,
+        call: Metered<TreasuryBill>,
     ) -> Result<Answer<TreasuryBillValue>> {
-        caller.run(request.0).await
+        call.run().await
     }
 }
 
@@ -227,7 +222,7 @@ impl Computation for FixedBond {
 }
 
 impl FixedBond {
-    /// A hundred bytes can ask for a hundred thousand flows, which nobody's bond has.
+    /// A request of a hundred bytes can ask for a hundred thousand cash flows, which no bond has.
     fn check_length(&self) -> quant_core::Result<()> {
         let years = self.maturity_date.years_since(*self.issue_date).unwrap_or_default();
         if years.saturating_mul(self.frequency) < MOST_FLOWS {

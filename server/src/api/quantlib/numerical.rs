@@ -5,7 +5,7 @@ use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::numerical::derivative;
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Body, Metered, Tag};
+use crate::http::{Answer, Metered, Tag};
 
 /// The endpoints.
 #[derive(Default)]
@@ -18,12 +18,8 @@ impl Numerical {
     /// The value is the difference quotient itself at the given step, to the last bits, not its
     /// limit: what a smaller step changes is the quotient, not the rounding.
     #[oai(path = "/derivative", method = "post", operation_id = "differentiate_function")]
-    async fn derivative(
-        &self,
-        caller: Metered,
-        request: Body<Derivative>,
-    ) -> Result<Answer<DerivativeValue>> {
-        caller.run(request.0).await
+    async fn derivative(&self, call: Metered<Derivative>) -> Result<Answer<DerivativeValue>> {
+        call.run().await
     }
 }
 

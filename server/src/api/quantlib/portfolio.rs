@@ -8,7 +8,7 @@ use quant_core::{
 };
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Body, Metered, Tag};
+use crate::http::{Answer, Metered, Tag};
 
 /// Above so many assets the solver may take over a millisecond.
 const LONG_FROM_ASSETS: usize = 64;
@@ -27,10 +27,9 @@ impl Portfolio {
     #[oai(path = "/min-variance", method = "post", operation_id = "find_min_variance_portfolio")]
     async fn min_variance(
         &self,
-        caller: Metered,
-        request: Body<MinVariance>,
+        call: Metered<MinVariance>,
     ) -> Result<Answer<MinVariancePortfolio>> {
-        caller.run(request.0).await
+        call.run().await
     }
 }
 

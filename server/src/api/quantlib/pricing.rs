@@ -8,7 +8,7 @@ use quant_core::{
 };
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Body, Metered, Tag};
+use crate::http::{Answer, Metered, Tag};
 
 /// The largest `n_steps` of a request.
 const MOST_STEPS: usize = 100_000;
@@ -26,12 +26,8 @@ impl Pricing {
     /// Black–Scholes–Merton value with a continuous dividend yield. Where volatility or time is
     /// zero the value is the discounted intrinsic value of the forward.
     #[oai(path = "/bs/price", method = "post", operation_id = "price_european_option")]
-    async fn european(
-        &self,
-        caller: Metered,
-        request: Body<European>,
-    ) -> Result<Answer<EuropeanPrice>> {
-        caller.run(request.0).await
+    async fn european(&self, call: Metered<European>) -> Result<Answer<EuropeanPrice>> {
+        call.run().await
     }
 
     /// Price a barrier option on a binomial tree or in closed form.
@@ -41,24 +37,16 @@ impl Pricing {
     /// `"barrier_monitoring": "continuous"` the exact closed form of a continuously monitored
     /// barrier instead. The rebate is paid when the option is knocked out; a knock-in ignores it.
     #[oai(path = "/binomial/barrier", method = "post", operation_id = "price_barrier_option")]
-    async fn barrier(
-        &self,
-        caller: Metered,
-        request: Body<Barrier>,
-    ) -> Result<Answer<BarrierPrice>> {
-        caller.run(request.0).await
+    async fn barrier(&self, call: Metered<Barrier>) -> Result<Answer<BarrierPrice>> {
+        call.run().await
     }
 
     /// Price an option to exchange one asset for another.
     ///
     /// Margrabe's formula. The call pays `max(S1 - S2, 0)`, the put `max(S2 - S1, 0)`.
     #[oai(path = "/margrabe", method = "post", operation_id = "price_exchange_option")]
-    async fn margrabe(
-        &self,
-        caller: Metered,
-        request: Body<Exchange>,
-    ) -> Result<Answer<ExchangePrice>> {
-        caller.run(request.0).await
+    async fn margrabe(&self, call: Metered<Exchange>) -> Result<Answer<ExchangePrice>> {
+        call.run().await
     }
 }
 
@@ -311,9 +299,23 @@ impl Computation for Exchange {
         let prices = option.prices()?;
         Ok(ExchangePrice { margrabe_call: prices.call, margrabe_put: prices.put })
     }
+
+    fn wire_name(argument: &'static str) -> &'static str {
+        match argument {
+            "spot1" => "S1",
+            "spot2" => "S2",
+            "dividend_yield1" => "q1",
+            "dividend_yield2" => "q2",
+            "volatility1" => "sigma1",
+            "volatility2" => "sigma2",
+            "correlation" => "rho",
+            same => same,
+        }
+    }
 }
 
-/// A step count that the service does not take helps nobody.
+/// The requirement on the step count in the terms of this service, whose limit is lower than that of
+/// `quant-core`.
 fn within_reach(error: Error) -> Error {
     match error {
         Error::TooFew { argument: "n_steps", needed, .. } if needed > MOST_STEPS => {

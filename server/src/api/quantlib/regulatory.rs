@@ -5,7 +5,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::regulatory::capital_ratios;
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Body, Metered, Tag};
+use crate::http::{Answer, Metered, Tag};
 
 /// The endpoints.
 #[derive(Default)]
@@ -19,12 +19,8 @@ impl Regulatory {
     /// risk-weighted assets, decided on the decimal numbers as written, not on a rounded
     /// quotient.
     #[oai(path = "/capital-ratios", method = "post", operation_id = "compute_capital_ratios")]
-    async fn capital_ratios(
-        &self,
-        caller: Metered,
-        request: Body<Capital>,
-    ) -> Result<Answer<CapitalRatios>> {
-        caller.run(request.0).await
+    async fn capital_ratios(&self, call: Metered<Capital>) -> Result<Answer<CapitalRatios>> {
+        call.run().await
     }
 }
 

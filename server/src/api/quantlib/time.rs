@@ -6,7 +6,7 @@ use quant_core::time::tenor::Tenor;
 
 use super::{Computation, example_answer};
 use crate::http::{
-    Answer, Body, Date, JsonString, Metered, Tag,
+    Answer, Date, JsonString, Metered, Tag,
     json_string::{date, json_string},
 };
 
@@ -21,12 +21,8 @@ impl Time {
     /// Calendar arithmetic: years and months first, the day clipped to the month's end, then weeks
     /// and days. Nothing is adjusted for holidays.
     #[oai(path = "/add-to-date", method = "post", operation_id = "add_tenor_to_date")]
-    async fn add_to_date(
-        &self,
-        caller: Metered,
-        request: Body<TenorAddition>,
-    ) -> Result<Answer<TenorSum>> {
-        caller.run(request.0).await
+    async fn add_to_date(&self, call: Metered<TenorAddition>) -> Result<Answer<TenorSum>> {
+        call.run().await
     }
 }
 

@@ -1,23 +1,28 @@
-//! How the framework asks a guard: before the body is read, and with a refusal that leaves the
-//! connection usable.
+//! The check of a caller as an extractor: before the body is read, and with a refusal that leaves
+//! the connection usable.
 
 use std::time::Duration;
 
+use account_core::{ApiKey, Caller, SessionToken};
 use poem::{Error, Request, RequestBody, Result, http::header};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 
-use super::super::{ApiError, RequestContext, body::collect, context::BODY_LIMIT_WITHOUT_KEY};
+use super::super::{
+    body::{BODY_LIMIT_WITHOUT_KEY, receive},
+    context::{RETRY_AFTER_BUSY, RequestContext, stages::AdmittedCall},
+    error::ApiError,
+};
+use crate::auth::lookup_error::LookupError;
 
 /// The name of the security scheme in the generated document.
 pub(super) const SCHEME: &str = "ApiKey";
+/// The longest wait for a body that is read to be dropped.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whom an operation wants to be called by.
+/// A kind of caller that an operation requires.
 pub(super) trait Guard: Sized {
-    /// Judges by the head of the request alone.
+    /// Checks the caller by the head of the request alone.
     async fn judge(request: &Request) -> Result<Self, ApiError>;
-
-    /// The call of who was let through.
-    fn call(&self) -> &RequestContext;
 }
 
 /// Makes extractors of guards: the trait is poem's, so that one implementation for all guards
@@ -44,7 +49,7 @@ macro_rules! guards {
                 body: &mut poem::RequestBody,
                 _options: poem_openapi::ExtractParamOptions<()>,
             ) -> poem::Result<Self> {
-                $crate::http::caller::guard::let_in(request, body).await
+                $crate::http::caller::guard::extract(request, body).await
             }
         }
     )+};
@@ -52,38 +57,79 @@ macro_rules! guards {
 
 pub(super) use guards;
 
-/// Hands on who was let through, or answers the refusal. A body that the operation does not take
-/// is read off, so that the connection can go on.
-pub(super) async fn let_in<G: Guard>(request: &Request, body: &mut RequestBody) -> Result<G> {
-    let guard = match G::judge(request).await {
-        Ok(guard) => guard,
-        Err(refusal) => return Err(refuse(request, body, refusal).await),
+/// Identifies the caller by its key and counts the call against the caller's limit.
+pub(super) async fn identify(request: &Request) -> Result<(AdmittedCall, ApiKey), ApiError> {
+    let context = RequestContext::of(request).clone();
+    let key = request.header("x-api-key").and_then(ApiKey::parse).ok_or(ApiError::Key)?;
+    let state = &context.state;
+    let caller = state.callers.identify(&state.accounts, &key, context.at).await;
+    let caller = caller.map_err(|reason| match reason {
+        LookupError::Unknown => ApiError::Key,
+        LookupError::GuestExpired => ApiError::GuestKeyExpired,
+        LookupError::Unavailable => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+    })?;
+    Ok((AdmittedCall::new(context, caller).await?, key))
+}
+
+/// Checks the session token wherever one is sent.
+pub(super) async fn session(
+    request: &Request,
+    context: &RequestContext,
+    caller: &Caller,
+) -> Result<Option<SessionToken>, ApiError> {
+    let Some(text) = request.header("x-session-token") else { return Ok(None) };
+    let (Some(token), Caller::Account(account)) = (SessionToken::parse(text), caller) else {
+        return Err(ApiError::Session);
     };
-    if guard.call().expects_body() || drain(body).await {
-        Ok(guard)
-    } else {
-        Err(ApiError::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request))
+    match Box::pin(context.state.accounts.session(&token, account.id, context.at)).await {
+        Ok(true) => Ok(Some(token)),
+        Ok(false) => Err(ApiError::Session),
+        Err(error) => {
+            tracing::error!(request_id = %context.id, %error, "no session could be read");
+            Err(ApiError::Busy { retry_after: RETRY_AFTER_BUSY })
+        }
     }
 }
 
-/// A small body is read off first, so that the connection can go on; who waits for a go-ahead gets
-/// the refusal at once, and sends nothing.
-async fn refuse(request: &Request, body: &mut RequestBody, refusal: ApiError) -> Error {
+/// Extracts a guard. A body that the operation does not take is read and dropped, so that the
+/// connection can go on.
+pub(super) async fn extract<G: Guard>(request: &Request, body: &mut RequestBody) -> Result<G> {
+    let guard = or_refuse(request, body, G::judge(request).await).await?;
+    if RequestContext::of(request).route().has_body {
+        return Ok(guard);
+    }
+    match drain(body).await {
+        Ok(()) => Ok(guard),
+        Err(_) => Err(ApiError::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request)),
+    }
+}
+
+/// Answers a refusal after it has read and dropped a small body, so that the connection can go on.
+/// A client that waits for `100 Continue` gets the refusal at once and sends no body.
+pub(super) async fn or_refuse<T>(
+    request: &Request,
+    body: &mut RequestBody,
+    verdict: Result<T, ApiError>,
+) -> Result<T> {
+    let refusal = match verdict {
+        Ok(passed) => return Ok(passed),
+        Err(refusal) => refusal,
+    };
     let mut response = refusal.into_response(RequestContext::of(request).surface);
-    if request.header(header::EXPECT).is_some() || !drain(body).await {
+    if request.header(header::EXPECT).is_some() || drain(body).await.is_err() {
         let close = header::HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
     }
-    Error::from_response(response)
+    Err(Error::from_response(response))
 }
 
-/// Reads off a body that nobody asked for; `false` where it is large or slow.
-async fn drain(body: &mut RequestBody) -> bool {
-    let Ok(body) = body.take() else { return true };
-    let read = tokio::time::timeout(Duration::from_secs(1), collect(body, BODY_LIMIT_WITHOUT_KEY));
-    matches!(read.await, Ok(Ok(_)))
+/// Reads and drops a body that no part of the operation takes.
+async fn drain(body: &mut RequestBody) -> Result<(), ApiError> {
+    let Ok(body) = body.take() else { return Ok(()) };
+    receive(body, None, BODY_LIMIT_WITHOUT_KEY, DRAIN_PATIENCE).await.map(drop)
 }
 
+/// Describes the API key in the generated document.
 pub(super) fn register_scheme(registry: &mut Registry) {
     registry.create_security_scheme(
         SCHEME,

@@ -1,6 +1,4 @@
-//! Requests that may come again: the header `Idempotency-Key`.
-
-use std::time::Duration;
+//! Requests that may be sent again: the header `Idempotency-Key`.
 
 use account_core::{
     StoreError,
@@ -8,16 +6,17 @@ use account_core::{
 };
 use poem::Request;
 
-use super::super::{
-    ApiError, RequestContext,
+use super::{
+    context::{RETRY_AFTER_BUSY, RequestContext},
+    error::ApiError,
     validation::{Fault, Step},
 };
 
 /// The header under whose value a request may be sent again.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// The key under which the request may come again.
-pub(super) fn key_of_repeats(request: &Request) -> Result<Option<IdempotencyKey>, Fault> {
+/// Reads the `Idempotency-Key` of the request, if one was sent.
+pub(super) fn repeat_key(request: &Request) -> Result<Option<IdempotencyKey>, Fault> {
     let mut sent = request.headers().get_all(IDEMPOTENCY_KEY).into_iter();
     let (Some(key), None) = (sent.next(), sent.next()) else {
         return if request.headers().contains_key(IDEMPOTENCY_KEY) {
@@ -42,21 +41,23 @@ fn fault_of_key(kind: &str, text: &str) -> Fault {
     Fault::new(&path, format!("value_error.{kind}"), text)
 }
 
+/// Whether the slot holds the answer of an earlier request.
 pub(super) async fn is_answered(
-    call: &RequestContext,
+    context: &RequestContext,
     slot: Option<Slot>,
 ) -> Result<bool, ApiError> {
     let Some(slot) = slot else { return Ok(false) };
-    let answered = Box::pin(call.service.accounts.store().is_answered(slot, call.at)).await;
-    answered.map_err(|error| unkept(call, &error))
+    let answered = Box::pin(context.state.accounts.store().is_answered(slot, context.at)).await;
+    answered.map_err(|error| unreadable(context, &error))
 }
 
-pub(super) fn unkept(call: &RequestContext, error: &StoreError) -> ApiError {
-    tracing::error!(request_id = %call.id, %error, "kept answers cannot be read");
-    ApiError::Busy { retry_after: Duration::from_secs(1) }
+/// The refusal where the store of answers does not answer.
+pub(super) fn unreadable(context: &RequestContext, error: &StoreError) -> ApiError {
+    tracing::error!(request_id = %context.id, %error, "stored answers cannot be read");
+    ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
 }
 
-/// The refusal of a key that another request has.
+/// The refusal of a key that was sent with another request.
 pub(super) fn other_request() -> ApiError {
     let text = "this key was sent with another request";
     ApiError::Faults(vec![fault_of_key("idempotency_key", text)])

@@ -1,0 +1,105 @@
+//! The operations that the generated document describes.
+
+use std::sync::Arc;
+
+use poem::http::Method;
+use poem_openapi::{
+    OpenApi as _,
+    registry::{MetaOperation, MetaSchemaRef},
+};
+
+use super::{account, operations, ops::health::Health, quantlib};
+use crate::http::{MatchedRoute, Parameter};
+
+/// Everything that the generated document describes.
+pub type Api = (
+    (
+        quantlib::economics::Economics,
+        quantlib::portfolio::Portfolio,
+        quantlib::pricing::Pricing,
+        quantlib::numerical::Numerical,
+        quantlib::regulatory::Regulatory,
+        quantlib::entropy::Entropy,
+        quantlib::instruments::Instruments,
+        quantlib::curves::Curves,
+        quantlib::time::Time,
+    ),
+    (
+        account::key::Keys,
+        account::registration::Registration,
+        account::sign_in::SignIn,
+        account::guest::Guests,
+        account::profile::Profiles,
+        account::password::Passwords,
+        account::second_factor::SecondFactor,
+        account::session::Sessions,
+        account::usage::Usages,
+        account::history::Histories,
+        account::deletion::Deletion,
+    ),
+    (
+        account::subscription::Subscriptions,
+        account::notification::Notifications,
+        account::external_sign_in::IdentityProvider,
+    ),
+    Health,
+);
+
+/// An operation of the document.
+pub struct DocumentedOperation {
+    /// The operation's id.
+    pub id: &'static str,
+    /// The method.
+    pub method: Method,
+    /// The path as poem-openapi writes it for the router: parameters are numbered, not named.
+    pub router_path: String,
+    /// The route.
+    pub route: Arc<MatchedRoute>,
+}
+
+/// Every operation of the document.
+///
+/// # Panics
+///
+/// Where an endpoint takes another body than the table of operations names.
+#[must_use]
+pub fn operations() -> Vec<DocumentedOperation> {
+    let paths = Api::meta().into_iter().flat_map(|api| api.paths);
+    let operations = paths.flat_map(|path| {
+        let router_path = router_path(&path.path);
+        let described =
+            move |operation| describe(path.path.as_str(), router_path.clone(), operation);
+        path.operations.into_iter().map(described).collect::<Vec<_>>()
+    });
+    operations.collect()
+}
+
+fn describe(path: &str, router_path: String, operation: MetaOperation) -> DocumentedOperation {
+    let id = operation.operation_id.expect("every operation has an id");
+    let metered = operations::find(id);
+    if let Some(metered) = metered {
+        let content = operation.request.as_ref().and_then(|request| request.content.first());
+        let body = content.map(|content| &content.schema);
+        let expected = metered.body_name();
+        let is_expected = matches!(body, Some(MetaSchemaRef::Reference(name)) if *name == expected);
+        assert!(is_expected, "the endpoint of {id} takes the body {expected} of the table");
+    }
+    let parameters = operation.params.into_iter().filter_map(Parameter::from_description);
+    let route = MatchedRoute {
+        path: path.into(),
+        operation: metered.map(|metered| &**metered),
+        has_body: operation.request.is_some(),
+        parameters: parameters.collect(),
+    };
+    DocumentedOperation { id, method: operation.method, router_path, route: Arc::new(route) }
+}
+
+/// The path that poem-openapi gives the router.
+fn router_path(path: &str) -> String {
+    let mut parameters = 0..;
+    let segments = path.split('/').map(|segment| match segment.strip_prefix('{') {
+        Some(_) => format!(":param{}", parameters.next().unwrap_or_default()),
+        None => segment.to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
+}

@@ -1,0 +1,110 @@
+//! The tools that read the account: balance, usage and profile.
+
+use std::sync::Arc;
+
+use account_core::{AccountCaller, Caller};
+use futures_util::{FutureExt as _, future::BoxFuture};
+use poem_openapi::types::ToJSON;
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use crate::{
+    api::account::{profile, usage},
+    http::{AdmittedCall, ApiError, Executed, RequestContext, query::check_pairs},
+};
+
+/// Reads the data of a tool for an admitted account, from the parameters of its operation.
+type Reader = fn(Arc<RequestContext>, AccountCaller, Vec<Pair>) -> BoxFuture<'static, Executed>;
+/// The name and the value of a parameter.
+type Pair = (String, String);
+
+/// A tool about the account.
+pub(super) struct AccountTool {
+    /// The name of the tool.
+    pub(super) name: &'static str,
+    /// The id of the operation that describes the tool.
+    pub(super) operation: &'static str,
+    /// The fields of the operation's answer that the tool returns; all where none is named.
+    pub(super) fields: &'static [&'static str],
+    read: Reader,
+}
+
+/// Every tool about the account.
+pub(super) static ACCOUNT_TOOLS: [AccountTool; 3] = [
+    AccountTool {
+        name: "get_balance",
+        operation: "get_profile",
+        fields: &["account_type", "credit_balance", "rate_limit"],
+        read: read_profile,
+    },
+    AccountTool { name: "get_usage", operation: "get_usage", fields: &[], read: read_usage },
+    AccountTool { name: "get_profile", operation: "get_profile", fields: &[], read: read_profile },
+];
+
+impl AccountTool {
+    /// Counts the call against the account's limit, checks the arguments and reads the data, as the
+    /// operation over REST does.
+    pub(super) async fn execute(
+        &self,
+        context: Arc<RequestContext>,
+        caller: AccountCaller,
+        arguments: &JsonObject,
+    ) -> Executed {
+        let call = AdmittedCall::new(context, Caller::Account(caller.clone())).await?;
+        let (context, _) = call.into_parts();
+        let pairs = pairs(arguments);
+        check_pairs(context.route(), &pairs)?;
+        let mut data = (self.read)(context, caller, pairs).await?;
+        if let Some(fields) = data.as_object_mut().filter(|_| !self.fields.is_empty()) {
+            fields.retain(|name, _| self.fields.contains(&name.as_str()));
+        }
+        Ok(data)
+    }
+}
+
+fn read_profile(
+    context: Arc<RequestContext>,
+    caller: AccountCaller,
+    _: Vec<Pair>,
+) -> BoxFuture<'static, Executed> {
+    async move { json(profile::read(&context, &caller).await) }.boxed()
+}
+
+fn read_usage(
+    context: Arc<RequestContext>,
+    caller: AccountCaller,
+    pairs: Vec<Pair>,
+) -> BoxFuture<'static, Executed> {
+    async move {
+        let query = usage::query_of(&pairs)?;
+        json(usage::read(&context, &caller, &query).await)
+    }
+    .boxed()
+}
+
+fn json<T: ToJSON>(data: Result<T, ApiError>) -> Executed {
+    data.map(|data| data.to_json().unwrap_or_default())
+}
+
+/// The arguments as the pairs of a query string. An absent argument and a null one are the same.
+fn pairs(arguments: &JsonObject) -> Vec<Pair> {
+    let given = arguments.iter().filter(|(_, value)| !value.is_null());
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    given.map(|(name, value)| (name.clone(), text(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_of_a_page_become_the_pairs_of_its_query() {
+        let arguments = json!({ "days": 7, "endpoint_filter": "/a b&c", "page": null });
+        let Value::Object(arguments) = arguments else { panic!("an object") };
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(pairs(&arguments), [pair("days", "7"), pair("endpoint_filter", "/a b&c")]);
+        assert_eq!(pairs(&JsonObject::new()), []);
+    }
+}

@@ -1,0 +1,370 @@
+//! The stages of a call after its route is known, each consumed by the next.
+
+use std::{fmt::Display, sync::Arc};
+
+use account_core::{
+    Caller, Entry, LimitDecision, Notice, ResultTemplate, Settlement, Tier,
+    idempotency::{
+        Claim, Claimed, IdempotencyKey, IdempotencyStore as _, RequestDigest, Slot, StoredAnswer,
+    },
+};
+use poem_openapi::types::ToJSON as _;
+use serde_json::Value;
+
+use super::{
+    super::{
+        answer::{Answer, envelope},
+        body::{BODY_LIMIT_WITHOUT_KEY, parse, parse_value},
+        computation::Computation,
+        error::{ApiError, Surface},
+        idempotency::{is_answered, other_request, unreadable},
+        validation::{Fault, Step},
+    },
+    Admission, Charge, RETRY_AFTER_BUSY, RequestContext, RequestRecord,
+};
+use crate::{config::TierGate, failpoint};
+
+/// An identified caller whose call its limit has counted and granted.
+pub struct AdmittedCall {
+    context: Arc<RequestContext>,
+    caller: Caller,
+}
+
+/// A caller that may call the metered operation of its route and can pay for it.
+pub struct AuthorisedCall {
+    context: Arc<RequestContext>,
+    admission: Admission,
+    caller: Caller,
+    cost: u32,
+    slot: Option<Slot>,
+}
+
+/// An authorised call with its typed arguments. Arguments and claim are made from the same bytes.
+pub struct ParsedCall<C> {
+    call: AuthorisedCall,
+    arguments: C,
+    claim: Option<Claim>,
+}
+
+/// A call that was computed and charged, or answered from the store of answers.
+pub struct ChargedCall<A> {
+    /// The answer.
+    pub content: ChargedContent<A>,
+    /// The charge; that of the first run where the answer was stored.
+    pub charge: Charge,
+}
+
+/// The answer of a charged call.
+pub enum ChargedContent<A> {
+    /// The data of an answer that is not serialised yet.
+    Data(A),
+    /// The whole body of an answer, which is stored under its `Idempotency-Key`.
+    Envelope(String),
+}
+
+/// Makes the result that is stored with the charge from the context, the cost and the data as JSON.
+/// Returns none where nothing is to be stored.
+pub type Template<'a> =
+    Box<dyn FnOnce(&RequestContext, u32, &str) -> Option<ResultTemplate> + Send + 'a>;
+
+impl AdmittedCall {
+    /// Counts the call of an identified caller against its limit.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::RateLimit`] where the limit is reached, [`ApiError::Busy`] where the limits
+    /// cannot be read.
+    pub async fn new(context: Arc<RequestContext>, caller: Caller) -> Result<Self, ApiError> {
+        let decision = context.state.limits.admit(&caller, context.at).await;
+        let unavailable = |_| ApiError::Busy { retry_after: RETRY_AFTER_BUSY };
+        let (limit_status, retry_after) = match decision.map_err(unavailable)? {
+            LimitDecision::Granted(limit_status) => (limit_status, None),
+            LimitDecision::Refused { retry_after, limit_status } => {
+                (limit_status, Some(retry_after))
+            }
+        };
+        let admission = Admission { caller: caller.id(), limit_status };
+        context.set_record(RequestRecord::Authenticated(admission));
+        let Some(retry_after) = retry_after else { return Ok(Self { context, caller }) };
+        let limit = limit_status.limit;
+        // A guest's own day, or the day of all guests of its network.
+        let guests = [1, context.state.settings.guests_per_network.get()];
+        let is_day =
+            |guests: u32| limit == account_core::tier::GUEST_DAILY_LIMIT.saturating_mul(guests);
+        let is_daily = matches!(caller, Caller::Guest(_)) && guests.into_iter().any(is_day);
+        let window = if is_daily { "day" } else { "hour" };
+        Err(ApiError::RateLimit { limit, window, retry_after })
+    }
+
+    /// The context and the caller, for a call that is not metered.
+    #[must_use]
+    pub fn into_parts(self) -> (Arc<RequestContext>, Caller) {
+        (self.context, self.caller)
+    }
+
+    /// The context of the call.
+    #[must_use]
+    pub fn context(&self) -> &Arc<RequestContext> {
+        &self.context
+    }
+
+    /// The caller.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Checks tier and balance for the metered operation of the route.
+    ///
+    /// `repeat_key` is the value of the header `Idempotency-Key`, or its fault.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Tier`], then [`ApiError::Credits`], then the fault of the key.
+    ///
+    /// # Panics
+    ///
+    /// Where the route has no operation; the routes of metered endpoints are made with one.
+    pub async fn authorise(
+        self,
+        repeat_key: Result<Option<IdempotencyKey>, Fault>,
+    ) -> Result<AuthorisedCall, ApiError> {
+        let Self { context, caller } = self;
+        let operation = context.route.operation.expect("a metered endpoint is in the table");
+        check_tier(context.state.settings.tier_gate, &caller, operation.tier)?;
+        let cost = operation.cost;
+        let slot =
+            repeat_key.as_ref().ok().and_then(Option::as_ref).map(|key| {
+                Slot::of(caller.id(), context.method.as_str(), &context.route.path, key)
+            });
+        // A caller that has paid for an answer gets it again, whatever balance is left.
+        if caller.credit_balance() < u64::from(cost) && !is_answered(&context, slot).await? {
+            return Err(ApiError::Credits { cost });
+        }
+        repeat_key.map_err(|fault| ApiError::Faults(vec![fault]))?;
+        let admission = context.record().admission().expect("the caller was admitted");
+        Ok(AuthorisedCall { context, admission, caller, cost, slot })
+    }
+}
+
+impl AuthorisedCall {
+    /// The context of the call.
+    #[must_use]
+    pub fn context(&self) -> &Arc<RequestContext> {
+        &self.context
+    }
+
+    /// The most bytes of the body: only an account may send a large body, and only to a
+    /// computation, because guest keys are free to make.
+    #[must_use]
+    pub fn body_limit(&self) -> usize {
+        let limit = self.context.state.settings.body_limit;
+        let is_account = matches!(self.caller, Caller::Account(_));
+        if is_account && self.context.surface == Surface::Computation {
+            limit
+        } else {
+            BODY_LIMIT_WITHOUT_KEY.min(limit)
+        }
+    }
+
+    /// Parses the bytes of the body.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Faults`] with every fault of the body.
+    pub fn parse<C: Computation>(self, bytes: &[u8]) -> Result<ParsedCall<C>, ApiError> {
+        let claim = self.slot.map(|slot| self.claim(slot, bytes));
+        let arguments = parse(bytes).map_err(ApiError::Faults)?;
+        Ok(ParsedCall { call: self, arguments, claim })
+    }
+
+    /// Parses arguments that are JSON values already.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Faults`] with every fault of the arguments.
+    pub fn parse_value<C: Computation>(self, value: Value) -> Result<ParsedCall<C>, ApiError> {
+        let claim = self.slot.map(|slot| self.claim(slot, value.to_string().as_bytes()));
+        let arguments = parse_value(value).map_err(ApiError::Faults)?;
+        Ok(ParsedCall { call: self, arguments, claim })
+    }
+
+    fn claim(&self, slot: Slot, bytes: &[u8]) -> Claim {
+        Claim { slot, request: RequestDigest::of(bytes), run: self.context.id.as_u128() }
+    }
+
+    /// Charges the call by `write`, which commits the debit, the usage row and what is stored of
+    /// the answer in one transaction. `None` means that another run owns the claim.
+    async fn settle<E: Display>(
+        &self,
+        write: impl Future<Output = Result<Option<Settlement>, E>>,
+    ) -> Result<Charge, ApiError> {
+        let (context, admission, cost) = (&self.context, self.admission, self.cost);
+        // Set before the write: from here on the ledger writes the usage row, whatever its answer.
+        context.set_record(RequestRecord::Settling(admission));
+        match write.await {
+            Ok(Some(Settlement::Charged { balance })) => {
+                let charge = Charge { cost, balance };
+                context.set_record(RequestRecord::Charged(admission, charge));
+                context.state.metrics.count_debit(cost);
+                self.add_notice_of_debit(charge).await;
+                Ok(charge)
+            }
+            Ok(unpaid) => {
+                context.set_record(RequestRecord::Authenticated(admission));
+                Err(unpaid.map_or(ApiError::StillRunning, |_| ApiError::Credits { cost }))
+            }
+            Err(error) => {
+                tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
+                Err(ApiError::Busy { retry_after: RETRY_AFTER_BUSY })
+            }
+        }
+    }
+
+    /// Writes the notice of a debit that crossed a mark, which two calls in a grant do. The charge
+    /// stands where the notice cannot be written.
+    async fn add_notice_of_debit(&self, charge: Charge) {
+        let Caller::Account(account) = &self.caller else { return };
+        let before = charge.balance + u64::from(charge.cost);
+        let Some(notice) = Notice::of_debit(before, charge.balance, account.last_grant) else {
+            return;
+        };
+        // Boxed, so that the future of the common call has no room for this rare case.
+        let context = &self.context;
+        let added =
+            Box::pin(context.state.accounts.add_notice(account.id, &notice, context.at)).await;
+        if let Err(error) = added {
+            tracing::error!(request_id = %context.id, %error, "a notice of credits was not written");
+        }
+    }
+}
+
+impl<C: Computation> ParsedCall<C> {
+    /// The context of the call.
+    #[must_use]
+    pub fn context(&self) -> &Arc<RequestContext> {
+        &self.call.context
+    }
+
+    /// Computes the answer and charges for it, in this order: a crash before the charge costs
+    /// nothing, and a crash after it has charged once.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Faults`] where the computation refuses its arguments, [`ApiError::Credits`]
+    /// where the balance was spent meanwhile, [`ApiError::Busy`] where the ledger cannot be
+    /// written. Under an `Idempotency-Key` also [`ApiError::StillRunning`], and a fault where the
+    /// key was sent with another body. Nothing is charged in these cases.
+    pub async fn execute(
+        self,
+        template: Option<Template<'_>>,
+    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+        failpoint::hit("guarded");
+        let Self { call, arguments, claim } = self;
+        match claim {
+            None => call.run(arguments, template).await,
+            Some(claim) => Box::pin(call.run_once(claim, arguments)).await,
+        }
+    }
+}
+
+impl AuthorisedCall {
+    async fn run<C: Computation>(
+        self,
+        arguments: C,
+        template: Option<Template<'_>>,
+    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+        let data = self.compute(arguments).await?;
+        failpoint::hit("computed");
+        let kept = template
+            .and_then(|template| template(&self.context, self.cost, &data.to_json_string()));
+        let entry = Entry { kept, ..self.entry() };
+        let ledger = &self.context.state.ledger;
+        let charge = self.settle(async { ledger.settle(entry).await.map(Some) }).await?;
+        Ok(ChargedCall { content: ChargedContent::Data(data), charge })
+    }
+
+    /// Answers a request that may have been sent before.
+    async fn run_once<C: Computation>(
+        self,
+        claim: Claim,
+        arguments: C,
+    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+        let context = &self.context;
+        let store = context.state.accounts.store();
+        let claimed = store.claim(claim, context.at).await;
+        match claimed.map_err(|error| unreadable(context, &error))? {
+            Claimed::Yours => failpoint::hit("claimed"),
+            Claimed::Answered(stored) => return Ok(self.replay(stored)),
+            Claimed::Running => return Err(ApiError::StillRunning),
+            Claimed::OtherRequest => return Err(other_request()),
+        }
+        let answered = self.run_claimed(claim, arguments).await;
+        if answered.is_err()
+            && let Err(error) = store.release(claim).await
+        {
+            // The claim expires by itself.
+            tracing::warn!(request_id = %context.id, %error, "a slot was not given back");
+        }
+        answered
+    }
+
+    async fn run_claimed<C: Computation>(
+        &self,
+        claim: Claim,
+        arguments: C,
+    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+        let body = envelope(&self.compute(arguments).await?.to_json_string(), None);
+        let store = self.context.state.accounts.store();
+        let charge = self.settle(store.settle_and_keep(claim, self.entry(), body.clone())).await?;
+        Ok(ChargedCall { content: ChargedContent::Envelope(body), charge })
+    }
+
+    /// Answers with the stored answer; its cost is not taken a second time.
+    fn replay<A>(&self, stored: StoredAnswer) -> ChargedCall<A> {
+        let charge = Charge { cost: stored.cost, balance: stored.balance };
+        self.context.set_record(RequestRecord::Replayed(self.admission, charge));
+        ChargedCall { content: ChargedContent::Envelope(stored.body), charge }
+    }
+
+    async fn compute<C: Computation>(&self, arguments: C) -> Result<C::Answer, ApiError> {
+        let outcome = if arguments.is_long() {
+            self.context.state.compute_pool.run(move || arguments.compute()).await?
+        } else {
+            arguments.compute()
+        };
+        outcome.map_err(|error| ApiError::Faults(vec![fault::<C>(&error)]))
+    }
+
+    fn entry(&self) -> Entry {
+        self.context.entry(self.admission.caller, self.cost, 200)
+    }
+}
+
+impl<A> From<ChargedCall<A>> for Answer<A> {
+    fn from(charged: ChargedCall<A>) -> Self {
+        match charged.content {
+            ChargedContent::Data(data) => Self::new(data),
+            ChargedContent::Envelope(body) => Self::from_body(body),
+        }
+    }
+}
+
+/// Guests reach FREE endpoints only, under either gate; accounts by their tier, or all of them.
+fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), ApiError> {
+    let is_allowed = match (caller, gate) {
+        (Caller::Guest(_), _) => needed == Tier::Free,
+        (Caller::Account(_), TierGate::Guests) => true,
+        (Caller::Account(account), TierGate::Tiers) => account.tier >= needed,
+    };
+    if is_allowed { Ok(()) } else { Err(ApiError::Tier(needed)) }
+}
+
+/// An error of the computation as a fault of the request.
+fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
+    let kind = format!("value_error.{}", error.code());
+    let mut path = vec![Step::name("body")];
+    path.extend(error.argument().map(|argument| Step::name(C::wire_name(argument))));
+    path.extend(error.index().map(Step::Index));
+    Fault::new(&path, kind, error.to_string())
+}

@@ -1,0 +1,16 @@
+//! A metered operation: its id, tier and cost.
+
+use account_core::Tier;
+
+/// A metered operation, as the table of operations states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The operation's id in the generated document.
+    pub id: &'static str,
+    /// The tier that an account needs.
+    pub tier: Tier,
+    /// The credits that a call costs.
+    pub cost: u32,
+    /// A published statement about the cost that the document repeats.
+    pub remark: Option<&'static str>,
+}
