@@ -111,7 +111,7 @@ impl RedisLeases {
     }
 
     /// Counts the usage rows of a caller without a text.
-    async fn from_usage(&self, caller: CallerId, ask: &Ask) -> Result<SharedWindow, StoreError> {
+    async fn count_usage(&self, caller: CallerId, ask: &Ask) -> Result<SharedWindow, StoreError> {
         let since = SharedWindow::looks_back_to(ask.now, &ask.allowance);
         Ok(SharedWindow::of_calls(&self.store.calls_of(caller, since).await?))
     }
@@ -124,7 +124,7 @@ impl LeaseStore for RedisLeases {
             let mut shared = if text.is_empty() {
                 // The returned calls belong to a lease that no text counts.
                 ask.unused = None;
-                self.from_usage(caller, &ask).await?
+                self.count_usage(caller, &ask).await?
             } else {
                 parse(&text)?
             };
