@@ -18,21 +18,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use account_core::outbox::Channel;
-use account_core::{AccountId, CallerId, Entropy, GuestId, StoreError};
+use account_core::{AccountId, CallerId, GuestId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 use tokio::sync::Notify;
 
 mod accounts;
-mod activity;
 mod backup;
 mod clean_up;
 mod clients;
-mod codes;
 mod data_key;
 mod engine;
 mod external_identities;
-mod guests;
-mod idempotency;
 mod keys;
 mod lease_writer;
 mod leases;
@@ -41,31 +37,22 @@ mod ledger_writer;
 mod master_key;
 mod migration;
 mod notifications;
-mod oauth_clients;
-mod oauth_grants;
-mod outbox;
+mod oauth;
 mod outbox_leader;
-mod owner;
 mod postgres;
 #[cfg(test)]
 mod query_plan_tests;
-mod recovery;
-mod registration;
-mod reseal;
 mod result_writer;
-mod results;
 mod revision_listener;
 mod rows;
-mod sessions;
+mod secrets;
 mod sign_in;
 mod sqlite;
 mod stats;
-mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod usage_index;
 mod usage_partitions;
-mod vault;
 mod wal_checkpoint;
 mod write_transaction;
 
@@ -256,6 +243,8 @@ fn writer_of(caller: CallerId, writers: usize) -> usize {
     usize::try_from(writer).expect("a few writers")
 }
 
+impl account_core::Store for Store {}
+
 impl Store {
     /// Asks the database whether it answers.
     ///
@@ -321,16 +310,6 @@ impl Store {
     }
 }
 
-/// The operating system's randomness.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OsEntropy;
-
-impl Entropy for OsEntropy {
-    fn fill(&self, destination: &mut [u8]) {
-        getrandom::fill(destination).expect("the operating system has randomness");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
@@ -369,9 +348,8 @@ mod tests {
         store: Store,
         _address: String,
     ) {
-        use account_core::accounts::{AccountStore, RegistrationStore};
-        use account_core::vault::VaultStore;
-        use account_core::{AccountId, Ledger};
+        use account_core::AccountId;
+        use account_core::store::{AccountStore, LedgerStore, VaultStore};
 
         for steps in 0..40 {
             abandon(store.next_account_id(), steps).await;
@@ -386,15 +364,14 @@ mod tests {
         store: Store,
         address: String,
     ) {
-        use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+        use account_core::testing::{CheapHasher, FixedClock, seeded_rng};
         use account_core::{Accounts, ApiKey, Caller, Email, NewAccount, Tier, Username, Vault};
 
-        let entropy = Arc::new(SeededEntropy::new(1));
-        let vault = Arc::new(Vault::create(&*entropy));
+        let rng = seeded_rng(1);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
         let now = FixedClock::default().now();
-        let process = |store| {
-            Accounts::new(store, CheapHasher::default(), Arc::clone(&vault), entropy.clone())
-        };
+        let process =
+            |store| Accounts::new(store, CheapHasher::default(), Arc::clone(&vault), rng.clone());
         let service = process(store);
         let command = process(open_again(&address).await);
         let email = Email::parse("ada@example.com").expect("an address");

@@ -13,13 +13,13 @@ use poem::{
     endpoint::{BoxEndpoint, make, make_sync},
     http::{HeaderValue, Method, StatusCode, header},
 };
+use rand::{rand_core::UnwrapErr, rngs::SysRng};
 use serde_json::{Map, Value};
 
 use crate::{
     api::routes::Methods,
     http::{Anonymous, ApiError, RequestContext, cookie, form::Form},
     state::Settings,
-    store::OsEntropy,
 };
 
 mod complete_profile;
@@ -226,7 +226,10 @@ impl Browser {
     pub(crate) fn of(request: &Request, settings: &Settings) -> Self {
         let known = cookie(request, &cookie_name(settings, "form")).and_then(SessionToken::parse);
         let is_new = known.is_none();
-        Self { secret: known.unwrap_or_else(|| SessionToken::generate(&OsEntropy)), is_new }
+        Self {
+            secret: known.unwrap_or_else(|| SessionToken::generate(&mut UnwrapErr(SysRng))),
+            is_new,
+        }
     }
 
     /// Seals what a form must bring back.

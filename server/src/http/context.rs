@@ -9,9 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use account_core::idempotency::{Claim, RequestDigest, Slot, StoredAnswer};
+use account_core::store::LedgerStore as _;
 use account_core::{
     Caller, CallerId, Entry, LimitStatus, Notice, ResultTemplate, Settlement, Timestamp, Usage,
-    idempotency::{Claim, IdempotencyStore as _, RequestDigest, Slot, StoredAnswer},
 };
 use poem::{
     Request, Response,

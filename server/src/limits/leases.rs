@@ -1,6 +1,7 @@
 //! Where calls are leased that several instances count together.
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use account_core::store::LeaseStore;
 use account_core::{CallerId, StoreError, Timestamp};
 use chrono::TimeDelta;
 

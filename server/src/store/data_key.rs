@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use account_core::Vault;
 use account_core::reseal::reseal_all;
-use account_core::vault::{VaultStore, WrappedSecret};
-use account_core::{Entropy, Vault};
+use account_core::store::VaultStore;
+use account_core::vault::WrappedSecret;
+use rand::CryptoRng;
 
 use super::master_key::{lock_file, open_now, reopen};
 use super::{OpenError, Store};
@@ -57,30 +59,30 @@ impl fmt::Display for DataKeyRotation {
 pub async fn rotate_data_key(
     store: &Store,
     file: &Path,
-    entropy: &dyn Entropy,
+    mut rng: impl CryptoRng + Send,
     everybody_looked: impl AsyncFn(),
     mut progress: impl FnMut(DataKeyRotation),
 ) -> Result<(), OpenError> {
     let _guard = lock_file(file).await?;
     let (master, vault) = reopen(store, file).await?;
-    let save = async || store.replace_secrets(vault.wrap(&master, entropy)).await;
+    let wrap = |rng: &mut dyn CryptoRng| vault.wrap(&master, rng);
     // With older keys still there a rotation was cut short after its new key began to seal.
     if !vault.has_outdated() {
-        vault.stage(entropy);
-        save().await?;
+        vault.stage(&mut rng);
+        store.replace_secrets(wrap(&mut rng)).await?;
         progress(DataKeyRotation::Staged(vault.data_key() + 1));
         everybody_looked().await;
         vault.activate();
-        save().await?;
+        store.replace_secrets(wrap(&mut rng)).await?;
     }
     progress(DataKeyRotation::Sealing(vault.data_key()));
     everybody_looked().await;
     let told = |looked_at, anew| progress(DataKeyRotation::Resealed(looked_at, anew));
-    reseal_all(store, &vault, entropy, told).await.map_err(OpenError::Reseal)?;
+    reseal_all(store, &vault, &mut rng, told).await.map_err(OpenError::Reseal)?;
     // The second walk finds nothing, or what an instance sealed that did not look in time.
-    while reseal_all(store, &vault, entropy, |_, _| {}).await.map_err(OpenError::Reseal)? > 0 {}
+    while reseal_all(store, &vault, &mut rng, |_, _| {}).await.map_err(OpenError::Reseal)? > 0 {}
     vault.retire();
-    save().await?;
+    store.replace_secrets(wrap(&mut rng)).await?;
     progress(DataKeyRotation::OldKeysGone(vault.data_key()));
     Ok(())
 }

@@ -24,8 +24,8 @@
 //!
 //! Locks are taken in this order, so that nobody waits in a circle: turn, account, guest, the rest.
 
+use account_core::digest::Digest;
 use account_core::identity::Email;
-use account_core::vault::Digest;
 use account_core::{AccountId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend};
 

@@ -1,6 +1,7 @@
 //! The lease writers: each leases whatever is asked of it at once, and waits for nothing itself.
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use account_core::store::LeaseStore;
 use account_core::{CallerId, StoreError};
 use tokio::sync::{mpsc, oneshot};
 

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use account_core::store::LeaseStore;
 use account_core::{CallerId, MinuteCount, StoreError, Timestamp};
+use postgres_leases::{Changed, Changes, change_all};
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
 use super::Store;
@@ -13,30 +15,35 @@ use super::rows::{column, malformed, narrow, statement, stored, time};
 
 pub(super) mod postgres_leases;
 
-use postgres_leases::{Changed, Changes, change_all};
-
 /// How many callers a statement changes at once, so that none waits for long.
 pub(super) const LARGEST_BATCH: usize = 256;
 
 const READ: &str = "SELECT shared FROM shared_limit WHERE is_guest = $1 AND caller_id = $2";
+
 const LEASE: &str = "INSERT INTO shared_limit (is_guest, caller_id, shared, leased_at) \
     VALUES ($1, $2, $3, $4) ON CONFLICT (is_guest, caller_id) \
     DO UPDATE SET shared = excluded.shared, leased_at = excluded.leased_at";
+
 const GIVE_BACK: &str =
     "UPDATE shared_limit SET shared = $3 WHERE is_guest = $1 AND caller_id = $2";
+
 /// Looks at the whole table: at one short row for each caller of the last day.
 const FORGET: &str = "DELETE FROM shared_limit WHERE leased_at < $1";
+
 /// Where others lock many rows at once, it waits for none of them: who leases is not forgotten.
 const FORGET_ON_POSTGRES: &str = "DELETE FROM shared_limit WHERE (is_guest, caller_id) IN \
     (SELECT is_guest, caller_id FROM shared_limit WHERE leased_at < $1 FOR UPDATE SKIP LOCKED)";
+
 /// An account's calls of each minute.
 const CALLS_OF_ACCOUNT: &str = "SELECT created_at / $3 AS minute, count(*) AS calls FROM usage \
     WHERE account_id = $1 AND created_at >= $2 AND status <> 429 GROUP BY created_at / $3";
+
 /// The same on SQLite, where calls are sorted by account in a table of their own.
 const CALLS_OF_ACCOUNT_ON_SQLITE: &str = "SELECT mine.created_at / $3 AS minute, \
     count(*) AS calls FROM call_by_account AS mine JOIN usage ON usage.id = mine.call_id \
     WHERE mine.account_id = $1 AND mine.created_at >= $2 AND status <> 429 \
     GROUP BY mine.created_at / $3";
+
 /// A guest's calls of each minute.
 const CALLS_OF_GUEST: &str = "SELECT created_at / $3 AS minute, count(*) AS calls FROM usage \
     WHERE guest_id = $1 AND created_at >= $2 AND status <> 429 GROUP BY created_at / $3";

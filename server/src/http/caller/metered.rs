@@ -1,9 +1,8 @@
 //! Metered operations: the tier and the credits on the way in, the debit on the way out.
 
-use account_core::{
-    Caller, Tier,
-    idempotency::{Claim, Claimed, IdempotencyStore as _, Slot},
-};
+use account_core::idempotency::{Claim, Claimed, Slot};
+use account_core::store::LedgerStore as _;
+use account_core::{Caller, Tier};
 use poem::{Error, Request, Result};
 use poem_openapi::types::ToJSON as _;
 
