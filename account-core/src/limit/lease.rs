@@ -78,14 +78,14 @@ impl Allowance {
 /// # Examples
 ///
 /// ```
-/// use account_core::limit::lease::{Allowance, Ask, Shared};
+/// use account_core::limit::lease::{Allowance, Ask, SharedWindow};
 /// use account_core::Timestamp;
 ///
-/// let mut shared = Shared::default();
+/// let mut shared = SharedWindow::default();
 /// let now = Timestamp::UNIX_EPOCH;
 /// let ask = |unused| Ask { allowance: Allowance::hourly(1_000), now, unused };
 /// let lease = shared.lease(&ask(None));
-/// assert_eq!((lease.calls, lease.standing.remaining), (10, 990));
+/// assert_eq!((lease.calls, lease.limit_status.remaining), (10, 990));
 /// assert_eq!(shared.to_string().parse(), Ok(shared));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
