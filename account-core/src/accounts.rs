@@ -1,27 +1,19 @@
 //! The service: every call that an account, a guest or an operator makes, over the storage traits.
 //!
-//! The calls are gathered by topic: registration and its codes in [`registration`], login in
-//! [`sign_in`], by an identity provider in [`external_sign_in`], forgotten passwords in
-//! [`recovery`], keys and guests in [`access`], what an owner changes in [`owner`] and looks at in
-//! [`activity`] and [`subscription`], the inbox and broadcasts in [`notifications`], what clients are
-//! granted in [`oauth`], what a browser carries in [`browser`], what an operator does in
-//! [`operator`], what was answered to a gateway's caller in [`results`], and what goes by itself in
+//! The calls are grouped by topic: registration and its codes in [`registration`], login in
+//! [`sign_in`], sign-in by an identity provider in [`external_sign_in`], forgotten passwords in
+//! [`recovery`], keys and guests in [`access`], changes by the owner in [`owner`], usage and history
+//! in [`activity`], subscriptions in [`subscription`], the inbox and broadcasts in
+//! [`notifications`], grants to clients in [`oauth`], browser sessions in [`browser`], operators'
+//! calls in [`operator`], stored results in [`results`], and removal of expired rows in
 //! [`clean_up`].
 
 use std::sync::Arc;
 
-use crate::code::CodeStore;
-use crate::credits::Ledger;
-use crate::entropy::Entropy;
-use crate::guest::GuestStore;
-use crate::idempotency::IdempotencyStore;
-use crate::key::KeyStore;
-use crate::oauth::{ClientStore, GrantStore};
-use crate::outbox::OutboxStore;
 use crate::password::PasswordHasher;
-use crate::reseal::ResealStore;
-use crate::session::SessionStore;
-use crate::vault::{Vault, VaultStore};
+use crate::random::SharedRng;
+use crate::store::Store;
+use crate::vault::Vault;
 
 pub mod access;
 pub mod activity;
@@ -39,82 +31,14 @@ pub mod sign_in;
 pub mod subscription;
 
 pub use activity::{
-    ActivityStore, DailyUsage, EndpointUsage, LoginHistory, LoginTry, Page, Transaction,
-    Transactions, UsageQuery, UsageReport, UsageRequest, UsageSummary,
+    DailyUsage, EndpointUsage, Page, Transactions, UsageQuery, UsageReport, UsageSummary,
 };
-pub use clean_up::{CleanUpStore, Cleaned};
-pub use external_sign_in::{
-    Completed, HandOffStore, IdentityStore, IdpLogin, NewProfile, OidcOutcome,
-};
-pub use notifications::{BroadcastStore, Inbox, InboxStore, Notification, PreferenceStore};
-pub use operator::{AccountStore, Created, KeyStatus, NewAccount, Profile};
-pub use owner::{Confirmation, OwnerStore, ProfileChanges};
-pub use recovery::RecoveryStore;
-pub use registration::{Registration, RegistrationStore};
-pub use results::{ResultId, ResultStore, StoredResult};
-pub use sign_in::{Login, LoginMethod, ReservedTry, SignInStore, SignedIn, TryStatus};
-pub use subscription::{Subscription, SubscriptionStore};
-
-/// Everything that a storage does for accounts: one trait per aggregate.
-pub trait Store:
-    AccountStore
-    + ActivityStore
-    + BroadcastStore
-    + CleanUpStore
-    + ClientStore
-    + CodeStore
-    + GrantStore
-    + GuestStore
-    + IdempotencyStore
-    + HandOffStore
-    + IdentityStore
-    + InboxStore
-    + KeyStore
-    + Ledger
-    + OutboxStore
-    + OwnerStore
-    + PreferenceStore
-    + RecoveryStore
-    + RegistrationStore
-    + ResultStore
-    + ResealStore
-    + SessionStore
-    + SignInStore
-    + SubscriptionStore
-    + VaultStore
-    + 'static
-{
-}
-
-impl<S> Store for S where
-    S: AccountStore
-        + ActivityStore
-        + BroadcastStore
-        + CleanUpStore
-        + ClientStore
-        + CodeStore
-        + GrantStore
-        + GuestStore
-        + IdempotencyStore
-        + HandOffStore
-        + IdentityStore
-        + InboxStore
-        + KeyStore
-        + Ledger
-        + OutboxStore
-        + OwnerStore
-        + PreferenceStore
-        + RecoveryStore
-        + RegistrationStore
-        + ResultStore
-        + ResealStore
-        + SessionStore
-        + SignInStore
-        + SubscriptionStore
-        + VaultStore
-        + 'static
-{
-}
+pub use clean_up::Cleaned;
+pub use external_sign_in::{Completed, IdpLogin, NewProfile, OidcOutcome};
+pub use operator::{Created, NewAccount};
+pub use owner::Confirmation;
+pub use registration::Registration;
+pub use sign_in::{Login, SignedIn};
 
 /// The service. A clone is another handle to the same parts.
 pub struct Accounts<S, H> {
@@ -125,7 +49,7 @@ struct Parts<S, H> {
     store: S,
     hasher: H,
     vault: Arc<Vault>,
-    entropy: Arc<dyn Entropy>,
+    rng: SharedRng,
 }
 
 impl<S, H> Clone for Accounts<S, H> {
@@ -137,8 +61,8 @@ impl<S, H> Clone for Accounts<S, H> {
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Puts the service together.
     #[must_use]
-    pub fn new(store: S, hasher: H, vault: Arc<Vault>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { parts: Arc::new(Parts { store, hasher, vault, entropy }) }
+    pub fn new(store: S, hasher: H, vault: Arc<Vault>, rng: SharedRng) -> Self {
+        Self { parts: Arc::new(Parts { store, hasher, vault, rng }) }
     }
 
     /// The storage, for what needs no rule: the ledger, the outbox.
@@ -155,7 +79,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         &self.parts.vault
     }
 
-    fn entropy(&self) -> &dyn Entropy {
-        &*self.parts.entropy
+    fn rng(&self) -> SharedRng {
+        self.parts.rng.clone()
     }
 }

@@ -5,16 +5,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
+use rand::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::Timestamp;
-use crate::entropy::{self, Entropy};
+use crate::digest::Digest;
 use crate::identity::Email;
-use crate::key::is_random_text;
-use crate::vault::Digest;
+use crate::{Timestamp, random};
 
 /// How long a client is known after its last sign-in.
 pub const KNOWN_FOR: TimeDelta = TimeDelta::days(90);
@@ -80,13 +77,13 @@ impl ClientToken {
     /// Reads a token: exactly 43 characters that decode to 32 bytes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        is_random_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
+        random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
     /// Draws a new token.
     #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(entropy::secret_bytes(entropy))))
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        Self(random::secret_text(rng))
     }
 
     /// The secret itself, for the one answer that hands it out.

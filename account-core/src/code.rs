@@ -3,14 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
+use rand::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::entropy::Entropy;
+use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
-use crate::key::is_random_text;
-use crate::outbox::SealedMessage;
-use crate::vault::Digest;
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::{Error, Result, Timestamp, random};
 
 /// How long a code is good for.
 pub const VALIDITY: TimeDelta = TimeDelta::minutes(10);
@@ -39,12 +37,12 @@ impl Code {
 
     /// Draws a code; each of the million is as likely as any other.
     #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         // Numbers past the last whole million would make the small codes likelier.
         let end = u32::MAX - u32::MAX % CODES;
         loop {
             let mut bytes = [0; 4];
-            entropy.fill(&mut bytes);
+            rng.fill_bytes(&mut bytes);
             let number = u32::from_be_bytes(bytes);
             if number < end {
                 return Self(Zeroizing::new(format!("{:06}", number % CODES)));
@@ -52,7 +50,7 @@ impl Code {
         }
     }
 
-    /// The secret itself, for the letter.
+    /// The secret itself, for the message.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -68,7 +66,7 @@ pub enum Purpose {
     Mfa,
     /// A new password in place of a forgotten one.
     Reset,
-    /// None: the notice of a lock has no code, and is counted as letters with codes are.
+    /// None: the notice of a lock has no code, and is counted as messages with codes are.
     Lock,
 }
 
@@ -140,7 +138,7 @@ impl MfaToken {
     /// Reads a token: exactly 43 characters that decode to 32 bytes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        is_random_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
+        random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
     /// Writes the number of the challenge and its proof down.
@@ -166,38 +164,10 @@ impl MfaToken {
     }
 }
 
-/// Where challenges are made and tried.
-pub trait CodeStore: Send + Sync {
-    /// Saves a letter, and its challenge in place of the address's earlier one of that purpose, as
-    /// one step. Changes nothing where the address got too many letters
-    /// ([`SendQuota::allows`](crate::outbox::Postage::allows)), or where the account that the
-    /// challenge names is not what the purpose asks for: unverified for a registration, verified
-    /// for anything else.
-    fn send_code(
-        &self,
-        challenge: Challenge,
-        message: SealedMessage,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-
-    /// Counts a try of the one live challenge of this recipient and purpose, and answers it. Tries
-    /// with a `proof`, the number of that very challenge, are counted apart from all others.
-    ///
-    /// `None`, where there is none, it is used or expired ([`Challenge::is_live`]), or its
-    /// [`TRIES`] are used up. One that is found expired is put out of use for good, so that a
-    /// clock going back does not revive it.
-    fn attempt(
-        &self,
-        recipient: Digest<Email>,
-        purpose: Purpose,
-        proof: Option<ChallengeId>,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<Option<Attempt>, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::testing::seeded_rng;
 
     #[test]
     fn only_six_ascii_digits_are_a_code() {
@@ -210,10 +180,10 @@ mod tests {
 
     #[test]
     fn codes_are_spread_evenly() {
-        let entropy = SeededEntropy::new(9);
+        let mut rng = seeded_rng(9);
         let mut tens = [0u32; 10];
         for _ in 0..100_000 {
-            let code = Code::generate(&entropy);
+            let code = Code::generate(&mut rng);
             tens[usize::from(code.expose().as_bytes()[0] - b'0')] += 1;
         }
         // 99.99 % of fair draws stay within four standard deviations, √(100,000 · 0.1 · 0.9) = 95.

@@ -4,24 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use crate::guest::GuestId;
-use crate::identity::AccountId;
-use crate::{StoreError, Timestamp};
+use crate::Timestamp;
+use crate::identity::CallerId;
 
 /// The largest balance: what a client that reads numbers as doubles still reads exactly.
 pub const LARGEST_BALANCE: u64 = (1 << 53) - 1;
 
 /// The status of a call that a limit refused.
 pub const REFUSED_BY_LIMIT: u16 = 429;
-
-/// Who is charged and counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CallerId {
-    /// A registered account.
-    Account(AccountId),
-    /// A guest.
-    Guest(GuestId),
-}
 
 /// A call that was answered, to be paid and written down.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +23,7 @@ pub struct Entry {
     /// The call.
     pub usage: Usage,
     /// What an account is to find again of its answer, under the call's number
-    /// ([`StoredResult`](crate::KeptResult)): written with the charge, both or neither.
+    /// ([`StoredResult`](crate::StoredResult)): written with the charge, both or neither.
     pub kept: Option<ResultTemplate>,
 }
 
@@ -229,34 +219,12 @@ pub enum FaultKind {
     },
 }
 
-/// Where credits are kept: balances, the ledger, the usage rows.
-pub trait Ledger: Send + Sync {
-    /// Settles a batch in one durable transaction, as [`decide`] says: the balance, the usage row
-    /// and the ledger's row of the day change together. Answers are in the order of the batch.
-    fn settle(
-        &self,
-        batch: Vec<Entry>,
-    ) -> impl Future<Output = Result<Vec<Settlement>, StoreError>> + Send;
-
-    /// Counts the calls written down since a moment, guests' since a moment of their own, but for
-    /// those that a limit refused ([`REFUSED_BY_LIMIT`]): a call that was not let through takes no
-    /// place.
-    fn calls_per_minute(
-        &self,
-        since: Timestamp,
-        guests_since: Timestamp,
-    ) -> impl Future<Output = Result<Vec<MinuteCount>, StoreError>> + Send;
-
-    /// Compares every account's balance with the sum of its ledger, and the ledger's usage of each
-    /// day with the day's usage rows, as far back as these are retained.
-    fn audit(&self) -> impl Future<Output = Result<Audit, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::identity::{AccountId, GuestId};
 
     #[test]
     fn a_caller_that_is_gone_pays_nothing_and_gets_nothing() {

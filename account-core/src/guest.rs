@@ -10,9 +10,9 @@ use std::num::NonZeroU32;
 
 use chrono::TimeDelta;
 
-use crate::identity::is_line;
+use crate::identity::{GuestId, is_line};
 use crate::key::{ApiKey, KeyDigest};
-use crate::{Error, StoreError, Timestamp};
+use crate::{Error, Timestamp};
 
 /// How long a guest key is good for.
 pub const VALIDITY: TimeDelta = TimeDelta::hours(24);
@@ -67,10 +67,6 @@ pub fn network(address: IpAddr) -> IpAddr {
         }
     }
 }
-
-/// The number of a guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GuestId(pub i64);
 
 /// The device that a guest names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,25 +140,6 @@ pub struct GuestIssued {
     pub credit_balance: u64,
     /// From when on the key is refused.
     pub expires_at: Timestamp,
-}
-
-/// Where guests are kept.
-pub trait GuestStore: Send + Sync {
-    /// Counts the guest in each of [`CreationLimits::counts`] of its UTC day and saves it, as one
-    /// step; `None`, and nothing counted or saved, where one of them is at its limit.
-    fn create_guest(
-        &self,
-        guest: NewGuest,
-        limits: CreationLimits,
-    ) -> impl Future<Output = Result<Option<GuestId>, StoreError>> + Send;
-
-    /// Counts the calls of guests since then by the [`network`] that made their keys, and by
-    /// minute. Calls that a limit refused are left out, as in
-    /// [`Ledger::calls_per_minute`](crate::Ledger::calls_per_minute).
-    fn guest_calls(
-        &self,
-        since: Timestamp,
-    ) -> impl Future<Output = Result<Vec<NetworkCount>, StoreError>> + Send;
 }
 
 /// Calls of the guests of one network in one minute.

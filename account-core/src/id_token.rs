@@ -7,8 +7,9 @@
 use chrono::TimeDelta;
 use subtle::ConstantTimeEq;
 
+use crate::Timestamp;
+use crate::hand_off::Destination;
 use crate::identity::Email;
-use crate::{Timestamp, hand_off::Destination};
 
 /// How long a browser may take at the provider.
 pub const START_VALIDITY: TimeDelta = TimeDelta::minutes(10);

@@ -7,8 +7,7 @@
 use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
 
-use crate::credits::{CallerId, Entry, Settlement};
-use crate::{StoreError, Timestamp};
+use crate::identity::CallerId;
 
 /// How long an answer is kept.
 pub const KEPT: TimeDelta = TimeDelta::hours(24);
@@ -125,36 +124,6 @@ pub enum Claimed {
     Running,
     /// The slot belongs to another request.
     OtherRequest,
-}
-
-/// Where answers are kept.
-pub trait IdempotencyStore: Send + Sync {
-    /// Claims a slot that is free: never taken, past [`KEPT`], or held past [`HELD`] by a run that
-    /// was not heard of again. Of many at once, one gets it.
-    fn claim(
-        &self,
-        claim: Claim,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
-
-    /// Whether the slot holds an answer.
-    fn is_answered(
-        &self,
-        slot: Slot,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// Charges for a call and keeps its answer, both or neither, in one durable transaction.
-    /// Nothing, and no charge, where the slot is not this run's any more.
-    fn settle_and_keep(
-        &self,
-        claim: Claim,
-        entry: Entry,
-        body: String,
-    ) -> impl Future<Output = Result<Option<Settlement>, StoreError>> + Send;
-
-    /// Gives a slot back that will not be filled.
-    fn release(&self, claim: Claim) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
 #[cfg(test)]

@@ -15,10 +15,23 @@ pub struct AccountId(pub i64);
 /// The number that no account has.
 pub const NOBODY: AccountId = AccountId(0);
 
+/// The number of a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GuestId(pub i64);
+
+/// Who is charged and counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CallerId {
+    /// A registered account.
+    Account(AccountId),
+    /// A guest.
+    Guest(GuestId),
+}
+
 /// An e-mail address in lower case, which is what makes two of them the same.
 ///
 /// Only what a header can carry unquoted is taken: ASCII letters, digits and the signs of an
-/// atom, so that no address can add a header or a second recipient to a letter.
+/// atom, so that no address can add a header or a second recipient to an e-mail.
 ///
 /// # Examples
 ///

@@ -4,18 +4,14 @@ use std::net::IpAddr;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rand::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::credits::CallerId;
-use crate::entropy::{self, Entropy};
-use crate::guest::GuestId;
-use crate::identity::AccountId;
+use crate::digest::Digest;
+use crate::identity::{AccountId, CallerId, GuestId};
 use crate::tier::{GUEST_HOURLY_LIMIT, Tier};
-use crate::vault::{Digest, Sealed};
-use crate::{StoreError, Timestamp};
-
-/// Length of the random part of a key and of a session token, in characters: 32 bytes in base64url.
-pub(crate) const RANDOM_CHARACTERS: usize = 43;
+use crate::vault::{Sealed, Vault};
+use crate::{StoreError, Timestamp, random};
 
 /// Whose key it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,16 +60,16 @@ impl ApiKey {
         let kind = [KeyKind::User, KeyKind::Guest]
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))?;
-        is_random_text(&text[kind.prefix().len()..])
+        random::is_secret_text(&text[kind.prefix().len()..])
             .then(|| Self { kind, text: Zeroizing::new(text.to_owned()) })
     }
 
     /// Draws a new key.
     #[must_use]
-    pub fn generate(kind: KeyKind, entropy: &dyn Entropy) -> Self {
+    pub fn generate(kind: KeyKind, rng: &mut dyn CryptoRng) -> Self {
         let mut text = Zeroizing::new(String::with_capacity(64));
         text.push_str(kind.prefix());
-        URL_SAFE_NO_PAD.encode_string(entropy::secret_bytes(entropy), &mut text);
+        URL_SAFE_NO_PAD.encode_string(random::secret_bytes(rng), &mut text);
         Self { kind, text }
     }
 
@@ -96,11 +92,12 @@ impl ApiKey {
     }
 }
 
-/// Whether the text is 32 bytes in base64url without padding, in its one canonical spelling.
-pub(crate) fn is_random_text(text: &str) -> bool {
-    let mut bytes = Zeroizing::new([0u8; 33]);
-    text.len() == RANDOM_CHARACTERS
-        && URL_SAFE_NO_PAD.decode_slice(text, bytes.as_mut()).is_ok_and(|length| length == 32)
+impl Vault {
+    /// Returns the digest that a key is found by.
+    #[must_use]
+    pub fn key_digest(&self, key: &ApiKey) -> KeyDigest {
+        self.digest(b"key", &[key.expose().as_bytes()])
+    }
 }
 
 /// The number of one key of an account; bound into what seals the key.
@@ -209,47 +206,20 @@ pub enum AuthError {
     Store(#[from] StoreError),
 }
 
-/// Where keys are kept, as digests and sealed.
-pub trait KeyStore: Send + Sync {
-    /// Finds who calls with this account key. Revoked and suspended keys and those of unverified
-    /// accounts are not found.
-    fn account_by_key(
-        &self,
-        digest: &KeyDigest,
-    ) -> impl Future<Output = Result<Option<AccountCaller>, StoreError>> + Send;
-
-    /// Finds the guest with this key, expired or not.
-    fn guest_by_key(
-        &self,
-        digest: &KeyDigest,
-    ) -> impl Future<Output = Result<Option<GuestCaller>, StoreError>> + Send;
-
-    /// Revokes the old key, saves the new one and writes a
-    /// [`Notice::KeyRegenerated`](crate::notification::Notice::KeyRegenerated), as one step;
-    /// `false`, and nothing saved, where the old key is no longer the account's active one.
-    fn replace_key(
-        &self,
-        account: AccountId,
-        old: KeyId,
-        new: NewKey,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::testing::seeded_rng;
 
     #[test]
     fn a_generated_key_reads_back_and_differs_from_the_next() {
-        let entropy = SeededEntropy::new(1);
+        let mut rng = seeded_rng(1);
         for kind in [KeyKind::User, KeyKind::Guest] {
-            let key = ApiKey::generate(kind, &entropy);
+            let key = ApiKey::generate(kind, &mut rng);
             assert_eq!(key.expose().len(), kind.prefix().len() + 43);
             let read = ApiKey::parse(key.expose()).expect("well-formed");
             assert!(read.kind() == kind && read.expose() == key.expose());
-            assert_ne!(ApiKey::generate(kind, &entropy).expose(), key.expose());
+            assert_ne!(ApiKey::generate(kind, &mut rng).expose(), key.expose());
         }
     }
 

@@ -1,37 +1,33 @@
-//! The rules of accounts: who may call, how often, and at what cost.
+//! The rules of accounts: authentication, limits, credits and sign-in.
 //!
-//! Nothing in this crate reads a clock, an environment variable or a file, draws randomness of its
-//! own, or knows a database: time ([`Timestamp`]), randomness ([`Entropy`]) and
-//! secrets ([`Vault`]) are arguments, and storage is a set of small traits, one per
-//! aggregate, gathered in [`Store`].
+//! Nothing in this crate reads a clock, an environment variable or a file, draws random numbers of
+//! its own, or names a database. Time ([`Timestamp`]), randomness ([`rand::CryptoRng`]) and secrets
+//! ([`Vault`]) are arguments. Storage is a set of traits, one for each aggregate, in [`store`].
 //!
-//! | module | what it rules |
+//! | module | subject |
 //! |---|---|
-//! | [`accounts`] | the service over all of the below: registration, sign-in, keys, operator's calls |
-//! | [`tier`] | tiers, what an endpoint costs, hourly limits |
-//! | [`key`], [`vault`] | API keys, their digests, and how they are kept |
+//! | [`accounts`] | the service over all other modules: registration, sign-in, keys, operators' calls |
+//! | [`store`] | the storage traits and the rows that pass through them |
+//! | [`tier`] | tiers, the cost of an endpoint, hourly limits |
+//! | [`key`], [`vault`], [`digest`] | API keys, their digests, and their encryption at rest |
 //! | [`identity`], [`client`], [`password`] | e-mail addresses, names, contact details, known clients, passwords |
-//! | [`code`], [`outbox`] | one-time codes and the letters that carry them |
+//! | [`code`], [`outbox`] | one-time codes, and the messages that carry them |
 //! | [`oauth`] | clients, consent, codes and tokens of the OAuth 2.1 server |
-//! | [`id_token`], [`hand_off`], [`token`] | sign-in elsewhere, and what is handed on of it |
+//! | [`id_token`], [`hand_off`], [`token`] | sign-in by an identity provider, and its hand-off to another program |
 //! | [`notification`] | notices, broadcasts, preferences |
-//! | [`lockout`], [`session`] | wrong passwords counted, sign-ins remembered |
-//! | [`limit`] | rolling hours and UTC days, alone or shared by several instances |
-//! | [`credits`] | debits, grants and the ledger that proves them |
-//! | [`idempotency`] | requests that are sent again |
+//! | [`lockout`], [`session`] | counters of wrong passwords; sessions |
+//! | [`limit`] | rolling hours and UTC days, of one instance or shared by several |
+//! | [`credits`] | debits, grants and the ledger that proves the balance |
+//! | [`idempotency`] | repeated requests |
 //! | [`guest`] | keys without an account |
-//! | [`reseal`] | a new data key for what an old one sealed |
-//!
-//! A store decides nothing: where a rule and a write must be one step, the store applies the pure
-//! function of this crate inside its transaction ([`Lockout::reserve`](lockout::Lockout::reserve),
-//! [`SendQuota::allows`](outbox::Postage::allows), [`credits::decide`],
-//! [`SharedWindow::lease`](limit::lease::Shared::lease)).
+//! | [`reseal`] | re-encryption of stored secrets under a new data key |
+//! | [`random`] | secrets and identifiers drawn from a generator |
 
 pub mod accounts;
 pub mod client;
 pub mod code;
 pub mod credits;
-pub mod entropy;
+pub mod digest;
 mod error;
 pub mod guest;
 pub mod hand_off;
@@ -45,8 +41,10 @@ pub mod notification;
 pub mod oauth;
 pub mod outbox;
 pub mod password;
+pub mod random;
 pub mod reseal;
 pub mod session;
+pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tier;
@@ -54,24 +52,22 @@ pub mod token;
 pub mod vault;
 
 pub use accounts::{
-    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, IdpLogin, Inbox,
-    KeyStatus, Login, LoginHistory, LoginMethod, LoginTry, NewAccount, NewProfile, Notification,
-    OidcOutcome, Page, Profile, ProfileChanges, Registration, ResultId, SignedIn, Store,
-    StoredResult, Subscription, Transaction, Transactions, TryStatus, UsageQuery, UsageReport,
-    UsageRequest, UsageSummary,
+    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, IdpLogin, Login,
+    NewAccount, NewProfile, OidcOutcome, Page, Registration, SignedIn, Transactions, UsageQuery,
+    UsageReport, UsageSummary,
 };
 pub use client::{Client, ClientToken};
 pub use code::{Code, MfaToken};
 pub use credits::{
-    Audit, AuditFault, CallerId, Entry, FaultKind, Ledger, MinuteCount, ResultTemplate, Settlement,
-    TransactionKind, Usage,
+    Audit, AuditFault, Entry, FaultKind, MinuteCount, ResultTemplate, Settlement, TransactionKind,
+    Usage,
 };
-pub use entropy::Entropy;
+pub use digest::Digest;
 pub use error::{Error, Result, StoreError};
-pub use guest::{Device, GuestId, GuestIssued};
+pub use guest::{Device, GuestIssued};
 pub use hand_off::{Destination, LoopbackUrl, SealedForm};
 pub use id_token::{Claims, Expected, IdTokenError, ProvenIdentity};
-pub use identity::{AccountId, Contact, Email, Username};
+pub use identity::{AccountId, CallerId, Contact, Email, GuestId, Username};
 pub use key::{AccountCaller, ApiKey, AuthError, Caller, GuestCaller, KeyDigest, KeyId, KeyKind};
 pub use limit::{GuestDay, GuestLimits, LimitDecision, LimitStatus, RollingHour};
 pub use notification::{
@@ -79,7 +75,12 @@ pub use notification::{
 };
 pub use oauth::{AccessToken, Bearer};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
+pub use random::SharedRng;
 pub use session::SessionToken;
+pub use store::{
+    Inbox, KeyStatus, LoginHistory, LoginMethod, LoginTry, Notification, Profile, ProfileChanges,
+    ResultId, Store, StoredResult, Subscription, Transaction, TryStatus, UsageRequest,
+};
 pub use tier::Tier;
 pub use token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 pub use vault::{MasterKey, Vault};

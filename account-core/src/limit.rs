@@ -77,12 +77,12 @@ impl LimitDecision {
 /// # Examples
 ///
 /// ```
-/// use account_core::{Admission, RollingHour, Timestamp};
+/// use account_core::{LimitDecision, RollingHour, Timestamp};
 ///
 /// let now = Timestamp::UNIX_EPOCH;
 /// let mut hour = RollingHour::new();
-/// assert!(matches!(hour.admit(now, 1), Admission::Granted(standing) if standing.remaining == 0));
-/// assert!(matches!(hour.admit(now, 1), Admission::Refused { .. }));
+/// assert!(matches!(hour.admit(now, 1), LimitDecision::Granted(status) if status.remaining == 0));
+/// assert!(matches!(hour.admit(now, 1), LimitDecision::Refused { .. }));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct RollingHour(Box<Ring>);

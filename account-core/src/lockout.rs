@@ -15,7 +15,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use crate::client::{ClientMark, Marks};
-use crate::vault::Digest;
+use crate::digest::Digest;
 use crate::{Error, Result, Timestamp};
 
 /// Wrong passwords before a lock.

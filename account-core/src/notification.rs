@@ -158,7 +158,7 @@ impl Notice {
 pub struct Channels {
     /// Into the inbox.
     pub in_app: bool,
-    /// By e-mail, to whom takes such letters.
+    /// By e-mail, to whom takes such messages.
     pub email: bool,
     /// Over the messaging channel, to whom has switched it on.
     pub messaging: bool,
@@ -272,7 +272,7 @@ impl ChatId {
 }
 
 /// Over which channels an account wants to hear of broadcasts. Notices of its own security and
-/// credits are always in the inbox, and letters about its security are always sent.
+/// credits are always in the inbox, and messages about its security are always sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preferences {
     /// By e-mail.

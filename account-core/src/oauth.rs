@@ -18,8 +18,8 @@ pub mod pkce;
 pub mod token;
 pub mod uri;
 
-pub use client::{Client, ClientId, ClientMetadata, ClientName, ClientStore};
-pub use grant::{Authorization, Bearer, Exchange, Grant, GrantId, GrantStore, Refresh, Tokens};
+pub use client::{Client, ClientId, ClientMetadata, ClientName};
+pub use grant::{Authorization, Bearer, Exchange, Grant, GrantId, Refresh, Tokens};
 pub use pkce::{CodeChallenge, CodeVerifier};
 pub use token::{AccessToken, AuthorizationCode, RefreshToken};
 pub use uri::{RedirectUri, is_same_resource};

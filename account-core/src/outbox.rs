@@ -1,37 +1,38 @@
-//! Letters: what is said to whom, and how many may be sent.
+//! The outbox: e-mails and chat messages that wait to be sent, and the quota of each address.
 //!
-//! A letter is sealed and put into the outbox in the transaction that needs it; a worker of the
-//! server sends it later, so that no request waits for a mail server and no crash loses a letter.
+//! A message is sealed and put into the outbox in the transaction that needs the message. A worker
+//! of the server sends it later: no request waits for a mail server, and no crash loses a message.
 
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use rand::CryptoRng;
 
 use crate::code::{Code, Purpose};
-use crate::entropy::{self, Entropy};
+use crate::digest::Digest;
 use crate::identity::{Email, NOBODY, Username};
 use crate::notification::ChatId;
-use crate::vault::{Digest, Sealed, SealedKind, Vault};
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::vault::{Sealed, SealedKind, Vault};
+use crate::{Error, Result, Timestamp, random};
 
-/// The least time between two letters of one purpose to one address.
+/// The least time between two messages of one purpose to one address.
 pub const COOLDOWN: TimeDelta = TimeDelta::seconds(60);
-/// Letters of one purpose to one address within 24 hours.
+/// Messages of one purpose to one address within 24 hours.
 pub const MESSAGES_A_DAY: u32 = 10;
 
 const DAY: TimeDelta = TimeDelta::hours(24);
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 
-/// A letter, ready to be written.
+/// One e-mail or chat message before it is sealed.
 #[derive(Clone)]
 pub struct OutboundMessage {
     /// The one recipient.
     pub to: Email,
-    /// What it says.
+    /// The kind of the message, with the values that its text needs.
     pub content: Content,
 }
 
-/// What a letter says.
+/// The content of a message; one variant for each kind of e-mail, and one for chat messages.
 #[derive(Clone)]
 pub enum Content {
     /// The code that confirms a registration, and the name of the account it would make.
@@ -72,23 +73,23 @@ pub enum Content {
         /// The text; empty where there is none.
         message: String,
     },
-    /// No letter, but a message to a chat of the recipient's.
+    /// A message to a chat of the recipient's, in place of an e-mail.
     Message {
         /// The chat.
         chat: ChatId,
         /// What it says.
         text: String,
     },
-    /// Nothing: stands in the outbox where an address was asked about that gets no code, so that
-    /// it costs and counts the same. It is never sent.
+    /// A row that is never sent. It takes the place of a code's e-mail for an address that gets no
+    /// code, so that both addresses cost the same time and count the same.
     Decoy {
-        /// Which letters it counts among.
+        /// The purpose whose quota the row counts against.
         purpose: Purpose,
     },
 }
 
 impl Content {
-    /// Which letters it counts among; a notice of what was done counts among none.
+    /// Returns the purpose whose quota the message counts against; `None` for a notice.
     const fn purpose(&self) -> Option<Purpose> {
         match self {
             Self::Registration { .. } | Self::AccountExists => Some(Purpose::Registration),
@@ -105,7 +106,7 @@ impl Content {
         }
     }
 
-    /// Which worker sends it.
+    /// Returns the channel that carries the message.
     const fn channel(&self) -> Channel {
         if matches!(self, Self::Message { .. }) { Channel::Messaging } else { Channel::Mail }
     }
@@ -130,21 +131,20 @@ impl Content {
 }
 
 impl OutboundMessage {
-    /// Seals the letter for the outbox.
+    /// Seals the message for the outbox.
     #[must_use]
-    pub fn seal(&self, vault: &Vault, entropy: &dyn Entropy, now: Timestamp) -> SealedMessage {
-        let id = MessageId(entropy::identifier(entropy));
+    pub fn seal(&self, vault: &Vault, rng: &mut dyn CryptoRng, now: Timestamp) -> SealedMessage {
+        let id = MessageId(random::identifier(rng));
         let purpose = self.content.purpose();
         let plain = zeroize::Zeroizing::new(self.encode());
-        // Letters belong to an address, not to an account: it may be unknown or gone.
-        let sealed =
-            vault.seal(SealedKind::OutboundMessage, NOBODY, id.0, plain.as_bytes(), entropy);
+        // Messages belong to an address, not to an account: it may be unknown or gone.
+        let sealed = vault.seal(SealedKind::OutboundMessage, NOBODY, id.0, plain.as_bytes(), rng);
         let recipient = vault.email_digest(&self.to);
         let channel = self.content.channel();
         SealedMessage { id, channel, recipient, purpose, sealed, created_at: now }
     }
 
-    /// Opens a letter of the outbox.
+    /// Opens a message of the outbox.
     ///
     /// # Errors
     ///
@@ -224,16 +224,16 @@ impl OutboundMessage {
     }
 }
 
-/// The number of a letter.
+/// The number of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageId(pub u128);
 
-/// Which worker sends what waits; the lanes do not wait for each other.
+/// A way to the recipient, with a worker of its own; no channel waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// Letters.
+    /// E-mail.
     Mail,
-    /// Messages.
+    /// Chat messages.
     Messaging,
 }
 
@@ -248,24 +248,25 @@ impl Channel {
     }
 }
 
-/// A letter as it waits in the outbox.
+/// A message as it waits in the outbox.
 #[derive(Clone)]
 pub struct SealedMessage {
-    /// The number of the letter.
+    /// The number of the message.
     pub id: MessageId,
-    /// Which worker sends it.
+    /// The channel that carries the message.
     pub channel: Channel,
-    /// Whose letters it counts among.
+    /// The address whose quota the message counts against.
     pub recipient: Digest<Email>,
-    /// Which letters it counts among.
+    /// The purpose whose quota the message counts against; `None` for a notice.
     pub purpose: Option<Purpose>,
-    /// The letter.
+    /// The message.
     pub sealed: Sealed,
     /// When it was written.
     pub created_at: Timestamp,
 }
 
-/// The letters of one purpose that an address got within the last 24 hours.
+/// The messages of one purpose to one address within the last 24 hours, and the rule that limits
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendQuota {
     /// How many.
@@ -275,13 +276,13 @@ pub struct SendQuota {
 }
 
 impl SendQuota {
-    /// From when on letters count.
+    /// Returns the start of the 24 hours in which messages count.
     #[must_use]
     pub fn since(now: Timestamp) -> Timestamp {
         now - DAY
     }
 
-    /// Whether another letter may be sent.
+    /// Returns whether another message may be sent now.
     #[must_use]
     pub fn allows(&self, now: Timestamp) -> bool {
         // The distance, not the difference: a clock put back must not silence an address for long.
@@ -290,11 +291,11 @@ impl SendQuota {
     }
 }
 
-/// A letter that is due.
+/// A message that is due.
 pub struct DueMessage {
-    /// The number of the letter.
+    /// The number of the message.
     pub id: MessageId,
-    /// The letter.
+    /// The message.
     pub sealed: Sealed,
     /// When it was written.
     pub created_at: Timestamp,
@@ -302,64 +303,22 @@ pub struct DueMessage {
     pub failures: u32,
 }
 
-/// How long to wait after so many failures: a second, doubled each time, an hour at most.
+/// Returns the delay before the next attempt: one second, doubled with each failure, at most one
+/// hour.
 #[must_use]
 pub fn retry_delay(failures: u32) -> Duration {
     Duration::from_secs(1 << (failures.clamp(1, 13) - 1)).min(LONGEST_DELAY)
 }
 
-/// Where letters wait.
-pub trait OutboxStore: Send + Sync {
-    /// Lists letters of a lane that are due, oldest first.
-    fn due_messages(
-        &self,
-        channel: Channel,
-        now: Timestamp,
-        limit: u32,
-    ) -> impl Future<Output = std::result::Result<Vec<DueMessage>, StoreError>> + Send;
-
-    /// When the next letter of a lane is due, now or later; `None` where none waits.
-    fn next_message_at(
-        &self,
-        channel: Channel,
-    ) -> impl Future<Output = std::result::Result<Option<Timestamp>, StoreError>> + Send;
-
-    /// How many letters of a lane are not sent yet, due or put off.
-    fn waiting_messages(
-        &self,
-        channel: Channel,
-    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
-
-    /// Wipes a letter that was sent; that there was one still counts for [`SendQuota`].
-    fn message_sent(
-        &self,
-        id: MessageId,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-
-    /// Counts a failure and puts the letter off.
-    fn message_failed(
-        &self,
-        id: MessageId,
-        retry_at: Timestamp,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-
-    /// Forgets sent letters that count no longer ([`SendQuota::since`]).
-    fn forget_messages(
-        &self,
-        before: Timestamp,
-    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::testing::seeded_rng;
 
     #[test]
     fn a_sealed_letter_opens_as_it_was_and_only_as_itself() {
-        let entropy = SeededEntropy::new(1);
-        let vault = Vault::create(&entropy);
+        let mut rng = seeded_rng(1);
+        let vault = Vault::create(&mut rng);
         let to = Email::parse("ada@example.com").unwrap();
         let code = Code::parse("012345").unwrap();
         let contents = [
@@ -385,7 +344,7 @@ mod tests {
         ];
         for content in contents {
             let message = OutboundMessage { to: to.clone(), content };
-            let waiting = message.seal(&vault, &entropy, Timestamp::UNIX_EPOCH);
+            let waiting = message.seal(&vault, &mut rng, Timestamp::UNIX_EPOCH);
             let opened =
                 OutboundMessage::unseal(waiting.id, &waiting.sealed, &vault).expect("its own");
             assert_eq!(opened.encode(), message.encode());

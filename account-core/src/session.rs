@@ -1,15 +1,12 @@
 //! Sessions: that someone signed in, remembered for a while.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
+use rand::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::entropy::{self, Entropy};
+use crate::digest::Digest;
 use crate::identity::AccountId;
-use crate::key::is_random_text;
-use crate::vault::Digest;
-use crate::{StoreError, Timestamp};
+use crate::{Timestamp, random};
 
 /// How long a session lasts without a call.
 pub const IDLE: TimeDelta = TimeDelta::hours(24);
@@ -27,13 +24,13 @@ impl SessionToken {
     /// Reads a token: exactly 43 characters that decode to 32 bytes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        is_random_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
+        random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
     /// Draws a new token.
     #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(entropy::secret_bytes(entropy))))
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        Self(random::secret_text(rng))
     }
 
     /// The secret itself, for the one answer that hands it out.
@@ -70,33 +67,10 @@ impl Session {
     }
 }
 
-/// Where sessions are kept.
-pub trait SessionStore: Send + Sync {
-    /// Finds a session.
-    fn session(
-        &self,
-        digest: &Digest<SessionToken>,
-    ) -> impl Future<Output = Result<Option<Session>, StoreError>> + Send;
-
-    /// Writes down that a session was used.
-    fn touch_session(
-        &self,
-        digest: &Digest<SessionToken>,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
-
-    /// Ends a session of this account; `false` where there is none.
-    fn end_session(
-        &self,
-        digest: &Digest<SessionToken>,
-        account: AccountId,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::testing::seeded_rng;
 
     #[test]
     fn a_session_ends_after_an_idle_day_or_thirty_days() {
@@ -117,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_token_reads_back_and_nothing_else_does() {
-        let token = SessionToken::generate(&SeededEntropy::new(1));
+        let token = SessionToken::generate(&mut seeded_rng(1));
         assert!(SessionToken::parse(token.expose()).is_some());
         assert!(SessionToken::parse(&token.expose()[1..]).is_none());
         assert!(SessionToken::parse("").is_none());

@@ -1,5 +1,5 @@
 //! What tests are made of: a store in memory, a clock that stands still, randomness that repeats,
-//! a hasher that costs nothing, the letters that went out, and the contract of every store.
+//! a hasher that costs nothing, the messages that went out, and the contract of every store.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -8,14 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use chrono::TimeDelta;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};
 
-use crate::accounts::Store;
 use crate::code::Code;
-use crate::entropy::Entropy;
 use crate::identity::Email;
 use crate::outbox::{Channel, Content, OutboundMessage};
 use crate::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
+use crate::random::SharedRng;
+use crate::store::Store;
 use crate::vault::Vault;
 use crate::{StoreError, Timestamp};
 
@@ -24,28 +26,10 @@ mod memory;
 
 pub use memory::MemoryStore;
 
-/// Randomness that is the same for the same seed.
-pub struct SeededEntropy {
-    seed: u64,
-    drawn: AtomicU64,
-}
-
-impl SeededEntropy {
-    /// Starts a sequence.
-    #[must_use]
-    pub const fn new(seed: u64) -> Self {
-        Self { seed, drawn: AtomicU64::new(0) }
-    }
-}
-
-impl Entropy for SeededEntropy {
-    fn fill(&self, destination: &mut [u8]) {
-        for chunk in destination.chunks_mut(32) {
-            let block = self.drawn.fetch_add(1, Ordering::Relaxed);
-            let bytes = Sha256::digest([self.seed.to_be_bytes(), block.to_be_bytes()].concat());
-            chunk.copy_from_slice(&bytes[..chunk.len()]);
-        }
-    }
+/// A generator that draws the same numbers for the same seed.
+#[must_use]
+pub fn seeded_rng(seed: u64) -> SharedRng {
+    SharedRng::new(StdRng::seed_from_u64(seed))
 }
 
 /// A clock that moves only when it is told to.
@@ -136,7 +120,7 @@ impl PasswordHasher for CheapHasher {
     }
 }
 
-/// The letters of a store, taken out as a mail worker would.
+/// The messages of a store, taken out as a mail worker would.
 pub struct Outbox<S> {
     store: S,
     vault: Arc<Vault>,
@@ -148,7 +132,7 @@ impl<S: Store> Outbox<S> {
         Self { store, vault }
     }
 
-    /// Takes all letters that are due, oldest first, without decoys.
+    /// Takes all messages that are due, oldest first, without decoys.
     ///
     /// # Errors
     ///
@@ -156,7 +140,7 @@ impl<S: Store> Outbox<S> {
     ///
     /// # Panics
     ///
-    /// Where a letter does not open.
+    /// Where a message does not open.
     pub async fn take(&self, now: Timestamp) -> Result<Vec<OutboundMessage>, StoreError> {
         let mut messages = Vec::new();
         for due in self.store.due_messages(Channel::Mail, now, u32::MAX).await? {
@@ -168,7 +152,7 @@ impl<S: Store> Outbox<S> {
         Ok(messages)
     }
 
-    /// Takes all letters and answers the latest code to an address.
+    /// Takes all messages and answers the latest code to an address.
     ///
     /// # Errors
     ///

@@ -3,12 +3,10 @@
 
 use std::marker::PhantomData;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rand::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::entropy::{self, Entropy};
-use crate::key::is_random_text;
+use crate::random;
 
 /// What a token is for; its label is bound into the digest.
 pub trait TokenKind {
@@ -54,14 +52,13 @@ impl<Kind: TokenKind> Token<Kind> {
     /// Reads a token: exactly 43 characters that decode to 32 bytes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        is_random_text(text).then(|| Self(Zeroizing::new(text.to_owned()), PhantomData))
+        random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned()), PhantomData))
     }
 
     /// Draws a new token.
     #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        let text = URL_SAFE_NO_PAD.encode(entropy::secret_bytes(entropy));
-        Self(Zeroizing::new(text), PhantomData)
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        Self(random::secret_text(rng), PhantomData)
     }
 
     /// The secret itself, for the one place that it goes to.

@@ -11,8 +11,7 @@
 //! ([`reseal`](crate::reseal)), and only then is the old one gone ([`Vault::retire`]).
 
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
-use std::marker::PhantomData;
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -21,18 +20,18 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
+use rand::CryptoRng;
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::client::{Client, ClientMark, ClientToken};
 use crate::code::{ChallengeId, Code, MfaToken, Purpose};
-use crate::entropy::{self, Entropy};
+use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
-use crate::key::ApiKey;
 use crate::session::SessionToken;
 use crate::token::{StateToken, Token, TokenKind};
-use crate::{Error, StoreError};
+use crate::{Error, random};
 
 const NONCE_BYTES: usize = 24;
 const CANARY: &[u8] = b"the master key is the right one";
@@ -49,8 +48,8 @@ impl MasterKey {
 
     /// Draws a new master key.
     #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(entropy::secret_bytes(entropy))
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        Self(random::secret_bytes(rng))
     }
 
     /// The secret itself, for the key file.
@@ -67,7 +66,7 @@ pub enum SecretKind {
     Canary,
     /// The key of all digests.
     Lookup,
-    /// A key that seals API keys and letters.
+    /// A key that seals API keys and messages.
     Data,
     /// A data key that opens already, but does not seal yet.
     Staged,
@@ -117,7 +116,7 @@ pub enum VaultError {
 pub enum SealedKind {
     /// An account's API key.
     ApiKey,
-    /// A letter that waits to be sent.
+    /// A message that waits to be sent.
     OutboundMessage,
     /// What a form of a page brings back; sealed for a browser, stored nowhere.
     Form,
@@ -161,10 +160,10 @@ struct DataKeys {
 impl Vault {
     /// Draws the secrets of a new database.
     #[must_use]
-    pub fn create(entropy: &dyn Entropy) -> Self {
-        let keys = BTreeMap::from([(1, entropy::secret_bytes(entropy))]);
+    pub fn create(rng: &mut dyn CryptoRng) -> Self {
+        let keys = BTreeMap::from([(1, random::secret_bytes(rng))]);
         let data = RwLock::new(DataKeys { keys, current: 1 });
-        Self { lookup: entropy::secret_bytes(entropy), data }
+        Self { lookup: random::secret_bytes(rng), data }
     }
 
     /// Opens the stored secrets.
@@ -202,11 +201,11 @@ impl Vault {
     /// Wraps all secrets and a canary under a master key: at the first start, and again under a
     /// new master key when it changes.
     #[must_use]
-    pub fn wrap(&self, master: &MasterKey, entropy: &dyn Entropy) -> Vec<WrappedSecret> {
-        let wrap = |kind: SecretKind, id: u32, secret: &[u8]| WrappedSecret {
+    pub fn wrap(&self, master: &MasterKey, rng: &mut dyn CryptoRng) -> Vec<WrappedSecret> {
+        let mut wrap = |kind: SecretKind, id: u32, secret: &[u8]| WrappedSecret {
             kind,
             id,
-            wrapped: seal(&master.0, &secret_context(kind, id), secret, entropy),
+            wrapped: seal(&master.0, &secret_context(kind, id), secret, rng),
         };
         let mut rows = vec![
             wrap(SecretKind::Canary, 0, CANARY),
@@ -222,11 +221,11 @@ impl Vault {
 
     /// Draws a new data key, which opens from now on and does not seal yet; nothing where one is
     /// staged already.
-    pub fn stage(&self, entropy: &dyn Entropy) {
+    pub fn stage(&self, rng: &mut dyn CryptoRng) {
         let mut data = self.data_mut();
         if !data.has_staged() {
             let next = data.current + 1;
-            data.keys.insert(next, entropy::secret_bytes(entropy));
+            data.keys.insert(next, random::secret_bytes(rng));
         }
     }
 
@@ -289,11 +288,11 @@ impl Vault {
         account: AccountId,
         row: u128,
         plain: &[u8],
-        entropy: &dyn Entropy,
+        rng: &mut dyn CryptoRng,
     ) -> Sealed {
         let data = self.data();
         let context = context(kind, account, row, data.current);
-        let bytes = seal(&data.keys[&data.current], &context, plain, entropy);
+        let bytes = seal(&data.keys[&data.current], &context, plain, rng);
         Sealed { data_key: data.current, bytes }
     }
 
@@ -314,12 +313,6 @@ impl Vault {
         let secret = data.keys.get(&sealed.data_key).ok_or(Error::Sealed)?;
         let context = context(kind, account, row, sealed.data_key);
         open(secret, &context, &sealed.bytes).ok_or(Error::Sealed)
-    }
-
-    /// What a key is found by.
-    #[must_use]
-    pub fn key_digest(&self, key: &ApiKey) -> Digest<ApiKey> {
-        self.digest(b"key", &[key.expose().as_bytes()])
     }
 
     /// What an e-mail address is counted by, known or not.
@@ -440,66 +433,6 @@ impl DataKeys {
     }
 }
 
-/// A keyed digest of a secret of one type; compared in constant time, worthless without the vault.
-pub struct Digest<Of> {
-    bytes: [u8; 32],
-    of: PhantomData<fn() -> Of>,
-}
-
-impl<Of> Digest<Of> {
-    /// Takes the bytes that a store kept.
-    #[must_use]
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self { bytes, of: PhantomData }
-    }
-
-    /// The bytes to store and to look up by.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.bytes
-    }
-}
-
-impl<Of> Clone for Digest<Of> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<Of> Copy for Digest<Of> {}
-
-impl<Of> PartialEq for Digest<Of> {
-    fn eq(&self, other: &Self) -> bool {
-        self.bytes.ct_eq(&other.bytes).into()
-    }
-}
-
-impl<Of> Eq for Digest<Of> {}
-
-impl<Of> Hash for Digest<Of> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.bytes.hash(state);
-    }
-}
-
-/// Where wrapped secrets are kept.
-pub trait VaultStore: Send + Sync {
-    /// Reads all wrapped secrets; none before the first start.
-    fn secrets(&self) -> impl Future<Output = Result<Vec<WrappedSecret>, StoreError>> + Send;
-
-    /// Saves the secrets of a new database; `false`, and nothing saved, where there are some.
-    fn save_secrets(
-        &self,
-        rows: Vec<WrappedSecret>,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// Puts these in place of all that are there, as one step.
-    fn replace_secrets(
-        &self,
-        rows: Vec<WrappedSecret>,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
-}
-
 fn context(kind: SealedKind, account: AccountId, row: u128, data_key: u32) -> Vec<u8> {
     let mut context = kind.label().to_vec();
     context.push(0);
@@ -520,9 +453,9 @@ fn unwrap_secret(master: &MasterKey, row: &WrappedSecret) -> Option<Zeroizing<Ve
     open(&master.0, &secret_context(row.kind, row.id), &row.wrapped)
 }
 
-fn seal(key: &[u8; 32], context: &[u8], plain: &[u8], entropy: &dyn Entropy) -> Vec<u8> {
+fn seal(key: &[u8; 32], context: &[u8], plain: &[u8], rng: &mut dyn CryptoRng) -> Vec<u8> {
     let mut nonce = [0; NONCE_BYTES];
-    entropy.fill(&mut nonce);
+    rng.fill_bytes(&mut nonce);
     let sealed = XChaCha20Poly1305::new(key.into())
         .encrypt(&XNonce::from(nonce), Payload { msg: plain, aad: context })
         .expect("the cipher takes texts of up to 256 GiB");
@@ -540,16 +473,17 @@ fn open(key: &[u8; 32], context: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::key::ApiKey;
+    use crate::testing::seeded_rng;
 
     const ADA: AccountId = AccountId(1);
     const BOB: AccountId = AccountId(2);
 
     #[test]
     fn another_accounts_ciphertext_never_opens() {
-        let entropy = SeededEntropy::new(1);
-        let vault = Vault::create(&entropy);
-        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
+        let mut rng = seeded_rng(1);
+        let vault = Vault::create(&mut rng);
+        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &mut rng);
 
         let opened = vault.unseal(SealedKind::ApiKey, ADA, 7, &sealed).expect("its own");
         assert_eq!(opened.as_slice(), b"secret");
@@ -566,9 +500,9 @@ mod tests {
 
     #[test]
     fn each_flipped_bit_of_a_ciphertext_is_an_error() {
-        let entropy = SeededEntropy::new(2);
-        let vault = Vault::create(&entropy);
-        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
+        let mut rng = seeded_rng(2);
+        let vault = Vault::create(&mut rng);
+        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &mut rng);
         for bit in 0..sealed.bytes.len() * 8 {
             let mut altered = sealed.clone();
             altered.bytes[bit / 8] ^= 1 << (bit % 8);
@@ -582,9 +516,9 @@ mod tests {
 
     #[test]
     fn a_wrong_master_key_is_told_by_the_canary() {
-        let entropy = SeededEntropy::new(3);
-        let (right, wrong) = (MasterKey::generate(&entropy), MasterKey::generate(&entropy));
-        let rows = Vault::create(&entropy).wrap(&right, &entropy);
+        let mut rng = seeded_rng(3);
+        let (right, wrong) = (MasterKey::generate(&mut rng), MasterKey::generate(&mut rng));
+        let rows = Vault::create(&mut rng).wrap(&right, &mut rng);
         assert!(Vault::open(&right, &rows).is_ok());
         assert_eq!(Vault::open(&wrong, &rows).err(), Some(VaultError::WrongMasterKey));
         for missing in 0..rows.len() {
@@ -596,9 +530,9 @@ mod tests {
 
     #[test]
     fn a_secret_cannot_be_put_in_anothers_place() {
-        let entropy = SeededEntropy::new(4);
-        let master = MasterKey::generate(&entropy);
-        let mut rows = Vault::create(&entropy).wrap(&master, &entropy);
+        let mut rng = seeded_rng(4);
+        let master = MasterKey::generate(&mut rng);
+        let mut rows = Vault::create(&mut rng).wrap(&master, &mut rng);
         let lookup = rows[1].wrapped.clone();
         rows[1].wrapped = std::mem::replace(&mut rows[2].wrapped, lookup);
         assert_eq!(Vault::open(&master, &rows).err(), Some(VaultError::Damaged));
@@ -606,14 +540,14 @@ mod tests {
 
     #[test]
     fn a_new_master_key_opens_the_same_secrets() {
-        let entropy = SeededEntropy::new(5);
-        let (old, new) = (MasterKey::generate(&entropy), MasterKey::generate(&entropy));
-        let vault = Vault::create(&entropy);
-        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
-        let key = ApiKey::generate(crate::KeyKind::User, &entropy);
+        let mut rng = seeded_rng(5);
+        let (old, new) = (MasterKey::generate(&mut rng), MasterKey::generate(&mut rng));
+        let vault = Vault::create(&mut rng);
+        let sealed = vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &mut rng);
+        let key = ApiKey::generate(crate::KeyKind::User, &mut rng);
 
-        let opened = Vault::open(&old, &vault.wrap(&old, &entropy)).expect("the old key");
-        let rows = opened.wrap(&new, &entropy);
+        let opened = Vault::open(&old, &vault.wrap(&old, &mut rng)).expect("the old key");
+        let rows = opened.wrap(&new, &mut rng);
         let reopened = Vault::open(&new, &rows).expect("the new key");
 
         assert!(reopened.unseal(SealedKind::ApiKey, ADA, 7, &sealed).is_ok());
@@ -623,21 +557,22 @@ mod tests {
 
     #[test]
     fn a_data_key_opens_from_its_staging_on_and_until_its_retirement() {
-        let entropy = SeededEntropy::new(8);
-        let master = MasterKey::generate(&entropy);
-        let vault = Vault::create(&entropy);
+        let rng = seeded_rng(8);
+        let master = MasterKey::generate(&mut rng.clone());
+        let vault = Vault::create(&mut rng.clone());
         let reopened = |vault: &Vault| {
-            Vault::open(&master, &vault.wrap(&master, &entropy)).expect("the same key")
+            Vault::open(&master, &vault.wrap(&master, &mut rng.clone())).expect("the same key")
         };
-        let seals = |vault: &Vault| vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &entropy);
+        let seals =
+            |vault: &Vault| vault.seal(SealedKind::ApiKey, ADA, 7, b"secret", &mut rng.clone());
         let opens = |vault: &Vault, sealed: &Sealed| {
             vault.unseal(SealedKind::ApiKey, ADA, 7, sealed).is_ok()
         };
         let slow = reopened(&vault);
         let old = seals(&vault);
 
-        vault.stage(&entropy);
-        vault.stage(&entropy);
+        vault.stage(&mut rng.clone());
+        vault.stage(&mut rng.clone());
         assert!(vault.has_staged() && vault.data_key() == 1, "one is staged and does not seal");
         slow.adopt(reopened(&vault));
         assert!(slow.has_staged() && slow.data_key() == 1);
@@ -659,11 +594,11 @@ mod tests {
 
     #[test]
     fn a_staged_key_cannot_be_passed_off_as_one_that_seals() {
-        let entropy = SeededEntropy::new(9);
-        let master = MasterKey::generate(&entropy);
-        let vault = Vault::create(&entropy);
-        vault.stage(&entropy);
-        let mut rows = vault.wrap(&master, &entropy);
+        let mut rng = seeded_rng(9);
+        let master = MasterKey::generate(&mut rng);
+        let vault = Vault::create(&mut rng);
+        vault.stage(&mut rng);
+        let mut rows = vault.wrap(&master, &mut rng);
         let staged = rows.iter_mut().find(|row| row.kind == SecretKind::Staged);
         staged.expect("a staged key").kind = SecretKind::Data;
         assert_eq!(Vault::open(&master, &rows).err(), Some(VaultError::Damaged));
@@ -671,9 +606,9 @@ mod tests {
 
     #[test]
     fn a_code_digest_holds_for_one_purpose_account_and_challenge() {
-        let entropy = SeededEntropy::new(6);
-        let vault = Vault::create(&entropy);
-        let code = Code::generate(&entropy);
+        let mut rng = seeded_rng(6);
+        let vault = Vault::create(&mut rng);
+        let code = Code::generate(&mut rng);
         let mut digests = Vec::new();
         for purpose in Purpose::ALL {
             for account in [ADA, BOB] {
@@ -689,8 +624,8 @@ mod tests {
 
     #[test]
     fn an_mfa_token_proves_its_challenge_and_a_forged_one_nothing() {
-        let entropy = SeededEntropy::new(7);
-        let (vault, other) = (Vault::create(&entropy), Vault::create(&entropy));
+        let mut rng = seeded_rng(7);
+        let (vault, other) = (Vault::create(&mut rng), Vault::create(&mut rng));
         let token = vault.mfa_token(ChallengeId(7));
         let read = MfaToken::parse(token.expose()).expect("well-formed");
         assert_eq!(vault.proven_challenge(&read), Some(ChallengeId(7)));

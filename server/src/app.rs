@@ -6,8 +6,9 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use account_core::Vault;
+use account_core::{SharedRng, Vault};
 use poem::{Endpoint, Response};
+use rand::{rand_core::UnwrapErr, rngs::SysRng};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
@@ -30,7 +31,7 @@ use crate::{
     metrics::Metrics,
     shutdown,
     state::{Accounts, AppState, LARGE_BODIES},
-    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, OsEntropy, ResultWriter, Store},
+    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, Store},
 };
 
 /// Logins that may wait for a core before more are refused with a time to wait.
@@ -101,10 +102,11 @@ pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, S
         MigrateChoice::Refuse => Migrate::Refuse,
     };
     let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await?;
-    let vault = store::vault(&store, &storage.master_key_file, &OsEntropy).await?;
+    let vault = store::vault(&store, &storage.master_key_file, UnwrapErr(SysRng)).await?;
     let vault = Arc::new(vault);
     let hasher = Argon2Pool::new(cores(), LOGIN_QUEUE);
-    let accounts = Accounts::new(store.clone(), hasher, vault.clone(), Arc::new(OsEntropy));
+    let accounts =
+        Accounts::new(store.clone(), hasher, vault.clone(), SharedRng::new(UnwrapErr(SysRng)));
     Ok(Opened { store, vault, accounts })
 }
 
@@ -199,7 +201,7 @@ async fn limits_before(
     config: &Config,
     clock: &Clock,
 ) -> Result<Limits, StartError> {
-    use account_core::{Ledger as _, guest::GuestStore as _};
+    use account_core::store::{KeyStore as _, LedgerStore as _};
 
     let now = clock.now();
     let midnight = now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc();

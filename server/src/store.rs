@@ -24,20 +24,16 @@
 //! next monthly partitions on PostgreSQL.
 
 mod accounts;
-mod activity;
 mod backup;
 mod batch_writer;
 mod clean_up;
 mod clients;
-mod codes;
 #[cfg(test)]
 mod contract_tests;
 mod data_key;
 mod engine;
 mod external_identities;
-mod guests;
 mod handle;
-mod idempotency;
 mod keys;
 mod lease_writer;
 mod leases;
@@ -46,35 +42,25 @@ mod ledger_writer;
 mod master_key;
 mod migration;
 mod notifications;
-mod oauth_clients;
-mod oauth_grants;
+mod oauth;
 mod open;
 mod open_error;
-mod os_entropy;
-mod outbox;
 mod outbox_leader;
-mod owner;
 mod postgres;
 #[cfg(test)]
 mod query_plan_tests;
-mod recovery;
-mod registration;
-mod reseal;
 mod result_writer;
-mod results;
 mod revision;
 mod revision_listener;
 mod rows;
-mod sessions;
+mod secrets;
 mod sign_in;
 mod sqlite;
 mod stats;
-mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod usage_index;
 mod usage_partitions;
-mod vault;
 mod wal_checkpoint;
 mod write_lock;
 mod write_transaction;
@@ -90,7 +76,6 @@ pub use master_key::{Rotation, rotate_master_key, vault};
 pub use migration::Migrate;
 pub use open::{POOL, open, open_pooled};
 pub use open_error::OpenError;
-pub use os_entropy::OsEntropy;
 pub use outbox_leader::OutboxLeader;
 pub use result_writer::ResultWriter;
 pub use revision_listener::RevisionListener;

@@ -212,10 +212,8 @@ async fn sixty_four_calls_at_once_under_one_key_are_one_debit() {
 
 #[tokio::test]
 async fn a_crashed_request_releases_its_key() {
-    use account_core::ApiKey;
-    use idempotency::{
-        Claim, Claimed, HELD, IdempotencyKey, IdempotencyStore, RequestDigest, Slot,
-    };
+    use account_core::{ApiKey, store::LedgerStore};
+    use idempotency::{Claim, Claimed, HELD, IdempotencyKey, RequestDigest, Slot};
 
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 5).await;

@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
-use crate::accounts::{Accounts, Store};
+use crate::accounts::Accounts;
 use crate::guest::{self, CreationLimits, Device, GuestIssued, NewGuest};
 use crate::key::{AccountCaller, ApiKey, AuthError, Caller, KeyKind};
 use crate::password::PasswordHasher;
+use crate::store::Store;
 use crate::tier::GUEST_CREDITS;
 use crate::{Error, Result, Timestamp};
 
@@ -65,7 +66,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         limits: CreationLimits,
         now: Timestamp,
     ) -> Result<GuestIssued> {
-        let api_key = ApiKey::generate(KeyKind::Guest, self.entropy());
+        let api_key = ApiKey::generate(KeyKind::Guest, &mut self.rng());
         let expires_at = now + guest::VALIDITY;
         let guest = NewGuest {
             device,

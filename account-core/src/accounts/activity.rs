@@ -4,16 +4,14 @@
 //! costs no more than a quiet one; the tallies also tell on which day a page begins.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use chrono::{DateTime, NaiveDate};
 
-use crate::accounts::sign_in::{LoginMethod, TryStatus};
-use crate::accounts::{Accounts, Store};
-use crate::credits::TransactionKind;
+use crate::accounts::Accounts;
 use crate::identity::AccountId;
 use crate::password::PasswordHasher;
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::store::{LoginHistory, Store, Transaction, UsageFilter, UsageRequest, UsageTally};
+use crate::{Error, Result, Timestamp};
 
 /// The most days that usage is shown of.
 pub const MOST_DAYS: u32 = 366;
@@ -61,34 +59,6 @@ pub struct UsageQuery {
     pub endpoint_filter: Option<String>,
     /// A method, in any case.
     pub method_filter: Option<String>,
-}
-
-/// Which calls a storage looks at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageFilter {
-    /// The first day, counted from 1970.
-    pub since: i64,
-    /// The last day, counted from 1970.
-    pub until: i64,
-    /// What the path starts with; everything starts with nothing.
-    pub endpoint: String,
-    /// The method, in upper case.
-    pub method: Option<String>,
-}
-
-/// The calls of one account, day and endpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageTally {
-    /// The day since 1970.
-    pub day: i64,
-    /// The path.
-    pub endpoint: String,
-    /// How many calls.
-    pub requests: u64,
-    /// What they cost.
-    pub credits: u64,
-    /// How long they took together, in milliseconds.
-    pub response_time_ms: u64,
 }
 
 /// Usage of some days.
@@ -143,74 +113,6 @@ pub struct EndpointUsage {
     pub avg_response_time_ms: f64,
 }
 
-/// One call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageRequest {
-    /// Its number.
-    pub id: i64,
-    /// The path.
-    pub endpoint: String,
-    /// The method.
-    pub method: String,
-    /// The status of the answer.
-    pub status: u16,
-    /// What it cost.
-    pub credits: u32,
-    /// How long it took, in milliseconds.
-    pub response_time_ms: u32,
-    /// Where it came from.
-    pub ip: IpAddr,
-    /// When it was made.
-    pub at: Timestamp,
-}
-
-/// A try as the login history shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoginTry {
-    /// Its number.
-    pub id: i64,
-    /// Where it came from.
-    pub address: IpAddr,
-    /// What the client called itself.
-    pub user_agent: String,
-    /// What it came to.
-    pub status: TryStatus,
-    /// How it was made.
-    pub method: LoginMethod,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// Some of an account's logins, and how many there are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoginHistory {
-    /// Newest first.
-    pub entries: Vec<LoginTry>,
-    /// All tries.
-    pub total: u64,
-    /// Those that began a session.
-    pub successful: u64,
-    /// Those that did not, locked ones among them.
-    pub failed: u64,
-}
-
-/// A change of the balance.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transaction {
-    /// Its number.
-    pub id: i64,
-    /// Why.
-    pub kind: TransactionKind,
-    /// What was added; negative where it was taken.
-    pub credits: i64,
-    /// The balance after it; of a day's usage, after its last call.
-    pub balance_after: u64,
-    /// Why, in words: the endpoint for usage.
-    pub description: String,
-    /// When; of a day's usage, its first call.
-    pub created_at: Timestamp,
-}
-
 /// One page of an account's transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transactions {
@@ -218,41 +120,6 @@ pub struct Transactions {
     pub transactions: Vec<Transaction>,
     /// Which page.
     pub page: Page,
-}
-
-/// Where an account's doings are read.
-pub trait ActivityStore: Send + Sync {
-    /// Sums calls by day and endpoint.
-    fn usage_tallies(
-        &self,
-        account: AccountId,
-        filter: &UsageFilter,
-    ) -> impl Future<Output = std::result::Result<Vec<UsageTally>, StoreError>> + Send;
-
-    /// Lists calls, newest first.
-    fn usage_requests(
-        &self,
-        account: AccountId,
-        filter: &UsageFilter,
-        offset: u64,
-        limit: u32,
-    ) -> impl Future<Output = std::result::Result<Vec<UsageRequest>, StoreError>> + Send;
-
-    /// Lists login tries, newest first, and counts them.
-    fn login_history(
-        &self,
-        account: AccountId,
-        limit: u32,
-        offset: u32,
-    ) -> impl Future<Output = std::result::Result<LoginHistory, StoreError>> + Send;
-
-    /// Lists transactions, newest first, and counts them.
-    fn transactions(
-        &self,
-        account: AccountId,
-        offset: u64,
-        limit: u32,
-    ) -> impl Future<Output = std::result::Result<(Vec<Transaction>, u64), StoreError>> + Send;
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {

@@ -5,10 +5,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
-use crate::accounts::{Accounts, Store};
+use crate::accounts::Accounts;
 use crate::identity::{AccountId, NOBODY};
 use crate::password::PasswordHasher;
 use crate::session::SessionToken;
+use crate::store::Store;
 use crate::vault::{Sealed, SealedKind};
 use crate::{Result, Timestamp};
 
@@ -33,7 +34,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     #[must_use]
     pub fn seal_form(&self, browser: &str, plain: &[u8]) -> String {
         let row = self.vault().browser_row(browser);
-        let sealed = self.vault().seal(SealedKind::Form, NOBODY, row, plain, self.entropy());
+        let sealed = self.vault().seal(SealedKind::Form, NOBODY, row, plain, &mut self.rng());
         let bytes = [&sealed.data_key.to_be_bytes()[..], &sealed.bytes].concat();
         URL_SAFE_NO_PAD.encode(bytes)
     }

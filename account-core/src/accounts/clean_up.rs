@@ -2,14 +2,11 @@
 
 use chrono::TimeDelta;
 
-use crate::accounts::{Accounts, Store, results};
-use crate::client;
-use crate::code;
+use crate::accounts::{Accounts, results};
 use crate::id_token::COMPLETION_VALIDITY;
-use crate::lockout;
 use crate::password::PasswordHasher;
-use crate::session;
-use crate::{Result, StoreError, Timestamp};
+use crate::store::{Stale, Store};
+use crate::{Result, Timestamp, client, code, lockout, session};
 
 /// How long an expired guest stays.
 pub const GUEST_KEPT: TimeDelta = TimeDelta::days(7);
@@ -21,40 +18,6 @@ pub const TRY_KEPT: TimeDelta = TimeDelta::days(366);
 pub const NOTIFICATION_KEPT: TimeDelta = TimeDelta::days(366);
 
 const SECONDS_A_DAY: i64 = 86_400;
-
-/// What may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stale {
-    /// Guests that expired before, and who and from where in their usage rows.
-    Guests(Timestamp),
-    /// Counts of guests made in UTC days before this one, counted from 1970.
-    GuestCounts(i64),
-    /// Challenges made before.
-    Challenges(Timestamp),
-    /// Sessions last used before the first moment or begun before the second.
-    Sessions(Timestamp, Timestamp),
-    /// Unverified forms filled in before.
-    Forms(Timestamp),
-    /// Counts of tries, the last of them before, and no lock after.
-    Lockouts(Timestamp),
-    /// Clients that signed in last before.
-    Clients(Timestamp),
-    /// Login tries made before the first moment, and before the second where they are nobody's.
-    Tries(Timestamp, Timestamp),
-    /// Answers kept for requests that are sent again, whose day is over.
-    Answers,
-    /// Results made before.
-    Results(Timestamp),
-    /// Browsers on their way to a provider, profiles that wait and hand-off codes, made before.
-    SignIns(Timestamp),
-    /// Notifications written before.
-    Notifications(Timestamp),
-    /// Who and from where in the usage rows of accounts that were deleted.
-    Departed,
-    /// Usage rows and tallies of days before this one, counted from 1970. From the first batch on
-    /// the audit compares no day before.
-    Usage(i64),
-}
 
 /// How much went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,18 +54,6 @@ pub struct Cleaned {
     pub oauth: u64,
     /// Whether some is left, so that another call makes sense at once.
     pub more: bool,
-}
-
-/// Where things are cleaned up.
-pub trait CleanUpStore: Send + Sync {
-    /// Removes at most so many rows, as one step, and answers how many. What came to life in the
-    /// meantime stays.
-    fn remove(
-        &self,
-        stale: Stale,
-        now: Timestamp,
-        limit: u32,
-    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {

@@ -1,19 +1,19 @@
 //! Sign-in by an identity provider, and hand-offs of sign-ins to other programs.
 
-use crate::accounts::operator::{AccountRow, Creation};
-use crate::accounts::sign_in::{SealedKey, SignedIn};
-use crate::accounts::{Accounts, LoginMethod, Store};
-use crate::client::{Client, KnownClient};
-use crate::entropy;
+use crate::accounts::Accounts;
+use crate::accounts::sign_in::SignedIn;
+use crate::client::Client;
 use crate::hand_off::{self, Destination};
 use crate::id_token::{COMPLETION_VALIDITY, ProvenIdentity, Returned, START_VALIDITY};
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::password::PasswordHasher;
-use crate::session::Session;
+use crate::store::{
+    AccountRow, CompletionRow, Creation, IdpAccount, KnownIdentity, LoginMethod, OpenedSession,
+    StartRow, Store,
+};
 use crate::tier::{SIGNUP_CREDITS, Tier};
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
-use crate::vault::Digest;
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::{Error, Result, Timestamp, random};
 
 /// Names tried for a newcomer who chose none.
 const NAMES_TRIED: u32 = 5;
@@ -28,18 +28,6 @@ pub struct Started {
     pub nonce: String,
     /// What proves to the provider that the same service asks for the token.
     pub pkce_verifier: String,
-}
-
-/// A browser on its way, as it is stored. Nonce and verifier follow from the state.
-pub struct StartRow {
-    /// What it is found by.
-    pub state: Digest<StateToken>,
-    /// Whose it is.
-    pub browser: Digest<BrowserToken>,
-    /// Where it leads.
-    pub destination: Destination,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// Where an identity leads.
@@ -58,52 +46,6 @@ pub enum OidcOutcome {
     Completion(CompletionToken),
 }
 
-/// What is known of an identity.
-pub enum KnownIdentity {
-    /// An account's, or linked to it just now by a confirmed address.
-    Account(IdpAccount),
-    /// Nobody's.
-    New,
-}
-
-/// The account of an identity.
-#[derive(Clone)]
-pub struct IdpAccount {
-    /// Its number.
-    pub account: AccountId,
-    /// Its address.
-    pub email: Email,
-    /// Whether its key is suspended.
-    pub is_suspended: bool,
-    /// Its key, where it has one.
-    pub key: Option<SealedKey>,
-}
-
-/// A session that begins without a password.
-pub struct OpenedSession {
-    /// The session.
-    pub session: Session,
-    /// What the client is known by from now on.
-    pub known: KnownClient,
-    /// Who signed in.
-    pub client: Client,
-    /// How.
-    pub method: LoginMethod,
-}
-
-/// A newcomer's profile as it waits to be completed.
-#[derive(Clone)]
-pub struct CompletionRow {
-    /// Who it is.
-    pub identity: ProvenIdentity,
-    /// The address that the provider confirmed.
-    pub email: Email,
-    /// Where it leads.
-    pub destination: Destination,
-    /// When the identity was proven.
-    pub at: Timestamp,
-}
-
 /// What a newcomer completes a profile with.
 pub struct NewProfile {
     /// The name to be known by; one is made of the address where it is absent.
@@ -120,89 +62,6 @@ pub struct Completed {
     pub destination: Destination,
 }
 
-/// Where identities are kept.
-pub trait IdentityStore: Send + Sync {
-    /// Writes down that a browser is on its way to the provider.
-    fn start_idp(
-        &self,
-        row: StartRow,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-
-    /// Takes a browser's way out, once, where both digests fit and it was made after `since`, and
-    /// answers where it leads; `None` where there is none.
-    fn finish_idp(
-        &self,
-        state: Digest<StateToken>,
-        browser: Digest<BrowserToken>,
-        since: Timestamp,
-    ) -> impl Future<Output = std::result::Result<Option<Destination>, StoreError>> + Send;
-
-    /// Finds the account of an identity. Where the identity is nobody's, and its confirmed address
-    /// is that of a verified account, the two are linked, and a
-    /// [`Notice::ProviderLinked`](crate::notification::Notice::ProviderLinked) says so; an
-    /// unverified form with that address is none.
-    fn known_identity(
-        &self,
-        identity: &ProvenIdentity,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<KnownIdentity, StoreError>> + Send;
-
-    /// Saves a newcomer's waiting profile.
-    fn save_completion(
-        &self,
-        digest: Digest<CompletionToken>,
-        row: CompletionRow,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-
-    /// Reads a waiting profile made after `since`, without using it up.
-    fn completion(
-        &self,
-        digest: Digest<CompletionToken>,
-        since: Timestamp,
-    ) -> impl Future<Output = std::result::Result<Option<CompletionRow>, StoreError>> + Send;
-
-    /// Uses a waiting profile made after `since` up and makes it an account, as one step: contact,
-    /// key, grant, welcome, identity, and the session. A form with its address is discarded. The
-    /// outer `None`, and nothing changed, where the profile was used or its identity has an account
-    /// by now; nothing is used up either where the [`Creation`] is not done.
-    fn complete(
-        &self,
-        digest: Digest<CompletionToken>,
-        since: Timestamp,
-        account: AccountRow,
-        contact: Contact,
-        opened: OpenedSession,
-    ) -> impl Future<Output = std::result::Result<Option<Creation>, StoreError>> + Send;
-}
-
-/// Where hand-off codes are kept, and sessions begin without a password.
-pub trait HandOffStore: Send + Sync {
-    /// Saves a code, and how the sign-in that it stands for is remembered.
-    fn save_hand_off(
-        &self,
-        digest: Digest<HandOffCode>,
-        account: AccountId,
-        method: LoginMethod,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-
-    /// Uses up a code made after `since` and not after `now`, and answers its account and method;
-    /// `None` where there is none.
-    fn take_hand_off(
-        &self,
-        digest: Digest<HandOffCode>,
-        since: Timestamp,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<Option<(IdpAccount, LoginMethod)>, StoreError>> + Send;
-
-    /// Begins a session of an account whose key is active; `false`, and nothing changed, for any
-    /// other.
-    fn open_session(
-        &self,
-        opened: OpenedSession,
-    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
-}
-
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Sends a browser on its way to the provider.
     ///
@@ -210,8 +69,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// [`Error::Store`].
     pub async fn start_idp(&self, destination: Destination, now: Timestamp) -> Result<Started> {
-        let state = StateToken::generate(self.entropy());
-        let browser = BrowserToken::generate(self.entropy());
+        let state = StateToken::generate(&mut self.rng());
+        let browser = BrowserToken::generate(&mut self.rng());
         let row = StartRow {
             state: self.vault().one_time_digest(&state),
             browser: self.vault().one_time_digest(&browser),
@@ -294,7 +153,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<CompletionToken> {
         let email = identity.email.clone().ok_or(Error::UnconfirmedIdentity)?;
-        let token = CompletionToken::generate(self.entropy());
+        let token = CompletionToken::generate(&mut self.rng());
         let digest = self.vault().one_time_digest(&token);
         let row = CompletionRow { identity: identity.clone(), email, destination, at: now };
         self.store().save_completion(digest, row).await?;
@@ -394,7 +253,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         method: LoginMethod,
         now: Timestamp,
     ) -> Result<HandOffCode> {
-        let code = HandOffCode::generate(self.entropy());
+        let code = HandOffCode::generate(&mut self.rng());
         let digest = self.vault().one_time_digest(&code);
         self.store().save_hand_off(digest, account, method, now).await?;
         Ok(code)
@@ -446,7 +305,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let plain = |one: &char| one.is_ascii_alphanumeric() || matches!(one, '.' | '_' | '-');
         let name: String = local.chars().filter(plain).take(24).collect();
         let name = name.trim_start_matches(['.', '_', '-']);
-        let number = entropy::identifier(self.entropy()) % 1_000_000;
+        let number = random::identifier(&mut self.rng()) % 1_000_000;
         let name = match (tried, name) {
             (_, "") => format!("user{number:06}"),
             (0, name) => name.to_owned(),

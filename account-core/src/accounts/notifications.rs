@@ -1,170 +1,19 @@
 //! The inbox, its preferences, and broadcasts to all accounts.
 //!
 //! A broadcast is one row, however many accounts there are: who read or deleted it is marked when
-//! it happens, and reading all of them moves one mark. Letters and messages are written by a
+//! it happens, and reading all of them moves one mark. E-mails and chat messages are written by a
 //! worker, batch by batch along the accounts' numbers, never in the request.
 
-use crate::accounts::{Accounts, Store};
-use crate::identity::{AccountId, Email};
+use crate::accounts::Accounts;
+use crate::identity::AccountId;
 use crate::notification::{Announcement, Notice, NotificationId, PreferenceChanges, Preferences};
-use crate::outbox::{Channel, Content, SealedMessage};
+use crate::outbox::{Channel, Content};
 use crate::password::PasswordHasher;
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::store::{Inbox, Recipient, Store};
+use crate::{Error, Result, Timestamp};
 
-/// The least time between two test messages of one account.
-pub const TEST_COOLDOWN: chrono::TimeDelta = chrono::TimeDelta::seconds(60);
-
-/// Letters put off after failures, of one lane, with which no broadcast goes on.
+/// Messages put off after failures, of one channel, with which no broadcast goes on.
 pub const WAITING: u64 = 1_000;
-
-/// A notification as its reader sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notification {
-    /// Its number.
-    pub id: NotificationId,
-    /// Its headline.
-    pub title: String,
-    /// A short summary.
-    pub description: Option<String>,
-    /// The text.
-    pub message: Option<String>,
-    /// What it is about.
-    pub category: String,
-    /// When it was written.
-    pub created_at: Timestamp,
-    /// When it was read.
-    pub read_at: Option<Timestamp>,
-}
-
-/// A page of an inbox.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inbox {
-    /// The notifications, newest first.
-    pub entries: Vec<Notification>,
-    /// How many there are, unread or not.
-    pub total: u64,
-    /// How many of them are unread.
-    pub unread: u64,
-}
-
-/// A batch of accounts that a broadcast has not reached yet.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Batch {
-    /// The broadcast.
-    pub broadcast: NotificationId,
-    /// What it says, and over which channels.
-    pub announcement: Announcement,
-    /// The last account that was reached.
-    pub after: AccountId,
-    /// Those that come next, by their numbers; none where all are reached.
-    pub recipients: Vec<Recipient>,
-}
-
-/// An account that a broadcast goes to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recipient {
-    /// The account.
-    pub account: AccountId,
-    /// Its address.
-    pub email: Email,
-    /// How it wants to hear of broadcasts.
-    pub preferences: Preferences,
-}
-
-/// Where notifications are kept. An account sees its own, and the broadcasts that were made since
-/// it was verified.
-pub trait InboxStore: Send + Sync {
-    /// Lists notifications, newest first, and counts all and the unread. Broadcasts are left out
-    /// where the account does not want them in its inbox ([`Preferences::notify_in_app`]).
-    fn notifications(
-        &self,
-        account: AccountId,
-        unread_only: bool,
-        limit: u32,
-        offset: u32,
-    ) -> impl Future<Output = std::result::Result<Inbox, StoreError>> + Send;
-
-    /// Marks a notification that the account sees as read; `false` where there is none. One that
-    /// was read stays read since then.
-    fn read_notification(
-        &self,
-        account: AccountId,
-        id: NotificationId,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
-
-    /// Marks all that the account sees as read; answers how many were not.
-    fn read_all_notifications(
-        &self,
-        account: AccountId,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
-
-    /// Takes a notification out of the account's inbox; `false` where there is none.
-    fn delete_notification(
-        &self,
-        account: AccountId,
-        id: NotificationId,
-    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
-
-    /// Writes a notice into an account's inbox; nothing where the account is gone.
-    fn add_notice(
-        &self,
-        account: AccountId,
-        notice: &Notice,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-}
-
-/// Where preferences are kept.
-pub trait PreferenceStore: Send + Sync {
-    /// Reads the preferences; the default of an account that never changed them.
-    fn preferences(
-        &self,
-        account: AccountId,
-    ) -> impl Future<Output = std::result::Result<Preferences, StoreError>> + Send;
-
-    /// Applies [`Preferences::changed`] and answers the result, as one step.
-    fn change_preferences(
-        &self,
-        account: AccountId,
-        changes: PreferenceChanges,
-    ) -> impl Future<Output = std::result::Result<Preferences, StoreError>> + Send;
-
-    /// Puts a test message into the outbox; `false`, and nothing changed, where the account's last
-    /// one was written within [`TEST_COOLDOWN`].
-    fn send_test_message(
-        &self,
-        account: AccountId,
-        message: SealedMessage,
-    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
-}
-
-/// Where broadcasts are kept.
-pub trait BroadcastStore: Send + Sync {
-    /// Saves a broadcast to all accounts that are verified now; answers how many those are.
-    fn broadcast(
-        &self,
-        announcement: &Announcement,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<u64, StoreError>> + Send;
-
-    /// The next accounts of the oldest broadcast that has not reached everyone by e-mail or
-    /// message; `None` where every one has.
-    fn next_batch(
-        &self,
-        limit: u32,
-    ) -> impl Future<Output = std::result::Result<Option<Batch>, StoreError>> + Send;
-
-    /// Puts a batch's letters into the outbox and moves on to its last account, or ends the
-    /// broadcast where the batch has none, as one step. Does nothing where another worker moved on
-    /// first.
-    fn post_batch(
-        &self,
-        batch: &Batch,
-        messages: Vec<SealedMessage>,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
-}
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Lists an account's notifications.
@@ -266,7 +115,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().send_test_message(account, message).await?)
     }
 
-    /// Tells all accounts; answers how many there are. Letters and messages follow by
+    /// Tells all accounts; answers how many there are. E-mails and chat messages follow by
     /// [`fan_out`](Self::fan_out).
     ///
     /// # Errors
@@ -276,12 +125,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().broadcast(announcement, now).await?)
     }
 
-    /// Writes the letters and messages of a broadcast for the next accounts; `false` where every
+    /// Writes the e-mails and chat messages of a broadcast for the next accounts; `false` where every
     /// broadcast has reached everyone, or the outbox has enough to do. Calls at the same time, or
-    /// again after a crash, write no letter twice.
+    /// again after a crash, write no message twice.
     ///
     /// A batch waits until nothing else is due, so that a code never waits behind a broadcast, and
-    /// until fewer than [`WAITING`] letters were put off, so that a dead server fills no outbox.
+    /// until fewer than [`WAITING`] messages were put off, so that a dead server fills no outbox.
     ///
     /// # Errors
     ///

@@ -1,9 +1,8 @@
-//! Grants to clients over OAuth: allowed, exchanged, refreshed, looked at and ended.
+//! Grants to OAuth clients: consent, exchange of codes, refresh of tokens, listing and revocation.
 
 use chrono::TimeDelta;
 
-use crate::accounts::{Accounts, Store};
-use crate::entropy;
+use crate::accounts::Accounts;
 use crate::identity::AccountId;
 use crate::key::AuthError;
 use crate::oauth::client::{IDLE_KEPT, UNUSED_KEPT};
@@ -19,7 +18,8 @@ use crate::oauth::{
 };
 use crate::password::PasswordHasher;
 use crate::session::SessionToken;
-use crate::{Result, Timestamp};
+use crate::store::Store;
+use crate::{Result, Timestamp, random};
 
 type Answered<T> = std::result::Result<T, Error>;
 
@@ -36,7 +36,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         metadata: &ClientMetadata,
         now: Timestamp,
     ) -> Answered<Client> {
-        let client = Client::register(metadata, self.entropy(), now)?;
+        let client = Client::register(metadata, &mut self.rng(), now)?;
         self.store().register_client(client.clone()).await?;
         Ok(client)
     }
@@ -64,7 +64,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         authorization: Authorization,
         now: Timestamp,
     ) -> Answered<Option<AuthorizationCode>> {
-        let code = AuthorizationCode::generate(self.entropy());
+        let code = AuthorizationCode::generate(&mut self.rng());
         let digest = self.vault().authorization_code_digest(&code);
         let issued = IssuedCode { digest, account, authorization, created_at: now, grant: None };
         let session = self.vault().token_digest(session);
@@ -77,12 +77,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// [`Error::InvalidGrant`], whatever of it does not fit; [`Error::Store`].
     pub async fn exchange(&self, exchange: Exchange, now: Timestamp) -> Answered<Tokens> {
-        let access = AccessToken::generate(self.entropy());
-        let refresh = RefreshToken::generate(self.entropy());
+        let access = AccessToken::generate(&mut self.rng());
+        let refresh = RefreshToken::generate(&mut self.rng());
         let redemption = Redemption {
             code: self.vault().authorization_code_digest(&exchange.code),
             exchange,
-            grant: GrantId(entropy::identifier(self.entropy())),
+            grant: GrantId(random::identifier(&mut self.rng())),
             tokens: self.token_digests(&access, &refresh, now),
             at: now,
         };
@@ -95,6 +95,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
 
     /// Exchanges a refresh token for the next tokens. One that was used before ends its grant,
     /// except within the leeway, where the same tokens are answered again.
+    ///
+    /// [`StoredRefresh::judge`](crate::oauth::grant::StoredRefresh::judge) is the rule, and
+    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) the transaction that applies it.
     ///
     /// # Errors
     ///

@@ -1,12 +1,13 @@
 //! What an operator does: accounts made, changed and audited by e-mail address.
 
-use crate::accounts::{Accounts, Store};
+use crate::accounts::Accounts;
 use crate::credits::{Audit, LARGEST_BALANCE};
-use crate::identity::{AccountId, Contact, Email, Username};
-use crate::key::{ApiKey, NewKey};
-use crate::password::{Password, PasswordHash, PasswordHasher};
+use crate::identity::{AccountId, Email, Username};
+use crate::key::ApiKey;
+use crate::password::{Password, PasswordHasher};
+use crate::store::{AccountRow, Change, Creation, Granted, Profile, Store};
 use crate::tier::{SIGNUP_CREDITS, Tier};
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::{Error, Result, Timestamp};
 
 /// An account that an operator makes: verified from the start.
 #[derive(Clone)]
@@ -33,157 +34,6 @@ pub struct Created {
     pub id: AccountId,
     /// Its key.
     pub api_key: ApiKey,
-}
-
-/// An account as an operator's call stores it.
-pub struct AccountRow {
-    /// Its number.
-    pub id: AccountId,
-    /// Its address.
-    pub email: Email,
-    /// Its name.
-    pub username: Username,
-    /// Its password's hash.
-    pub password_hash: Option<PasswordHash>,
-    /// Its tier.
-    pub tier: Tier,
-    /// Its credits, booked as the grant that is named.
-    pub credits: u64,
-    /// Whether the credits are an operator's grant rather than the signup's.
-    pub granted_by_admin: bool,
-    /// Requests an hour, where it has a limit of its own.
-    pub hourly_limit: Option<u32>,
-    /// Whether it may use the administrators' calls.
-    pub is_admin: bool,
-    /// Its key.
-    pub key: NewKey,
-    /// When it was made.
-    pub created_at: Timestamp,
-}
-
-/// Whether an account was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Creation {
-    /// Made.
-    Done,
-    /// The address has an account.
-    EmailTaken,
-    /// Another account or running registration has the name.
-    UsernameTaken,
-}
-
-/// What an operator changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The tier.
-    Tier(Tier),
-    /// Requests an hour; the tier's where `None`.
-    HourlyLimit(Option<u32>),
-    /// The key is put out of use and all sessions end.
-    Suspend,
-    /// The suspended key is good again.
-    Activate,
-}
-
-/// What became of a grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
-    /// Given and booked.
-    Balance(u64),
-    /// The balance would pass [`LARGEST_BALANCE`].
-    TooMuch,
-    /// No account has the address.
-    NotFound,
-}
-
-/// Whether an account's key is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyStatus {
-    /// Good.
-    Active,
-    /// Put out of use for the time being.
-    Suspended,
-    /// Replaced or never made.
-    Revoked,
-}
-
-impl KeyStatus {
-    /// All states.
-    pub const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Revoked];
-
-    /// The name on the wire, as in `active`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Suspended => "suspended",
-            Self::Revoked => "revoked",
-        }
-    }
-}
-
-/// An account as its owner sees it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
-    /// Its number.
-    pub id: AccountId,
-    /// Its name.
-    pub username: Username,
-    /// Its address.
-    pub email: Email,
-    /// How else to reach its owner.
-    pub contact: Contact,
-    /// Its tier.
-    pub tier: Tier,
-    /// Requests an hour: its own limit, or its tier's.
-    pub hourly_limit: u32,
-    /// Credits left.
-    pub credit_balance: u64,
-    /// Whether its address was confirmed.
-    pub is_verified: bool,
-    /// Whether it may use the administrators' calls.
-    pub is_admin: bool,
-    /// Whether a login asks for a second factor.
-    pub mfa_enabled: bool,
-    /// When it was registered.
-    pub created_at: Timestamp,
-    /// When someone last logged in.
-    pub last_login_at: Option<Timestamp>,
-    /// When its key was made.
-    pub api_key_created_at: Option<Timestamp>,
-    /// Whether its key is good.
-    pub api_key_status: KeyStatus,
-}
-
-/// Where accounts are kept. Calls by address see verified accounts only.
-pub trait AccountStore: Send + Sync {
-    /// Saves a verified account with its key and its grant, as one step, in place of an unverified
-    /// form of the address.
-    fn create_account(
-        &self,
-        account: AccountRow,
-    ) -> impl Future<Output = std::result::Result<Creation, StoreError>> + Send;
-
-    /// Reads an account.
-    fn profile(
-        &self,
-        account: AccountId,
-    ) -> impl Future<Output = std::result::Result<Option<Profile>, StoreError>> + Send;
-
-    /// Changes an account; `false` where no account has the address.
-    fn change_account(
-        &self,
-        email: &Email,
-        change: Change,
-    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
-
-    /// Adds to a balance and books it as an operator's grant, as one step.
-    fn grant(
-        &self,
-        email: &Email,
-        credits: u64,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<Granted, StoreError>> + Send;
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {

@@ -1,50 +1,16 @@
 //! Forgotten passwords: a code by e-mail, a new password, and nothing else.
 //!
-//! A reset proves that someone reads the account's letters, which a second factor by e-mail does
+//! A reset proves that someone reads the account's messages, which a second factor by e-mail does
 //! too; so it opens nothing by itself: no key, no session, no way past the second factor.
 
-use crate::accounts::{Accounts, Store};
+use crate::accounts::Accounts;
 use crate::client::{Client, KnownClient};
-use crate::code::{ChallengeId, Code, Purpose};
-use crate::identity::{AccountId, Email};
-use crate::outbox::{Content, SealedMessage};
-use crate::password::{Password, PasswordHash, PasswordHasher};
-use crate::{Error, Result, StoreError, Timestamp};
-
-/// A new password for whoever forgot the old one.
-pub struct Reset {
-    /// The challenge that was met.
-    pub challenge: ChallengeId,
-    /// Whose it is.
-    pub account: AccountId,
-    /// The new password's hash.
-    pub password_hash: PasswordHash,
-    /// The network of whoever reads the account's letters: known from now on, so that the login
-    /// that follows does not wait for strangers.
-    pub known: KnownClient,
-    /// The letter that says so.
-    pub notice: SealedMessage,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// Where passwords are replaced.
-pub trait RecoveryStore: Send + Sync {
-    /// Finds the verified account of an address.
-    fn account_of(
-        &self,
-        email: &Email,
-    ) -> impl Future<Output = std::result::Result<Option<AccountId>, StoreError>> + Send;
-
-    /// Uses the challenge up and replaces the password, as one step: all locks at the address are
-    /// lifted, the account's sessions end, codes of half-done logins are worthless, its key stays,
-    /// and a [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written.
-    /// `false`, and nothing changed, where the challenge was used, replaced or has expired.
-    fn reset_password(
-        &self,
-        reset: Reset,
-    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
-}
+use crate::code::{Code, Purpose};
+use crate::identity::Email;
+use crate::outbox::Content;
+use crate::password::{Password, PasswordHasher};
+use crate::store::{Reset, Store};
+use crate::{Error, Result, Timestamp};
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Sends a code for a new password to an address that has an account, and to no other. Answer

@@ -3,19 +3,20 @@
 //! An unverified form is an account of its own number. Registering the address anew replaces the
 //! form, its number and its code together, so a code confirms only the form that it was sent for.
 
+use crate::accounts::Accounts;
 use crate::accounts::sign_in::SignedIn;
-use crate::accounts::{Accounts, Store};
 use crate::client::{Client, ClientToken, KnownClient, Marks};
 use crate::code::{Attempt, Challenge, ChallengeId, Code, Purpose};
-use crate::entropy;
+use crate::digest::Digest;
 use crate::identity::{AccountId, Contact, Email, NOBODY, Username};
 use crate::key::{ApiKey, KeyId, KeyKind, NewKey};
 use crate::outbox::{Content, OutboundMessage, SealedMessage};
-use crate::password::{Password, PasswordHash, PasswordHasher};
+use crate::password::{Password, PasswordHasher};
 use crate::session::{Session, SessionToken};
+use crate::store::{ConfirmedForm, NewRegistration, Registered, Store};
 use crate::tier::SIGNUP_CREDITS;
-use crate::vault::{Digest, SealedKind};
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::vault::SealedKind;
+use crate::{Error, Result, Timestamp, random};
 
 /// What a newcomer fills in.
 #[derive(Clone)]
@@ -28,103 +29,6 @@ pub struct Registration {
     pub password: Password,
     /// How else to be reached.
     pub contact: Contact,
-}
-
-/// A form as it is stored, with the two letters of which one will be sent.
-pub struct NewRegistration {
-    /// The number of the account that it would become.
-    pub id: AccountId,
-    /// The name to be known by.
-    pub username: Username,
-    /// Where the code is sent.
-    pub email: Email,
-    /// The password's hash.
-    pub password_hash: PasswordHash,
-    /// How else to be reached.
-    pub contact: Contact,
-    /// The code's challenge.
-    pub challenge: Challenge,
-    /// The letter with the code.
-    pub message: SealedMessage,
-    /// The letter for an address that has an account.
-    pub message_if_known: SealedMessage,
-    /// When it was filled in.
-    pub created_at: Timestamp,
-}
-
-/// What became of a form. The caller is told of a taken username alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Registered {
-    /// Saved, in place of an earlier unverified form of that address, and the code is on its way.
-    Saved,
-    /// The address has an account; the letter says so.
-    Known,
-    /// Too many letters lately: nothing was changed, the form included.
-    Quiet,
-    /// Another account or running registration has the name.
-    UsernameTaken,
-}
-
-/// A form that waits for its code.
-#[derive(Clone)]
-pub struct PendingRegistration {
-    /// The number of the account that it would become.
-    pub account: AccountId,
-    /// The name it asks for.
-    pub username: Username,
-}
-
-/// What a right code makes of a form.
-pub struct ConfirmedForm {
-    /// The challenge that was met.
-    pub challenge: ChallengeId,
-    /// Whose it is.
-    pub account: AccountId,
-    /// The account's first key.
-    pub key: NewKey,
-    /// The session of whoever sent the code.
-    pub session: Session,
-    /// What whoever sent the code is known by from now on.
-    pub client: KnownClient,
-    /// The signup grant.
-    pub credits: u64,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// Where registrations wait for their code.
-pub trait RegistrationStore: Send + Sync {
-    /// Hands out a number that no account has or had.
-    fn next_account_id(
-        &self,
-    ) -> impl Future<Output = std::result::Result<AccountId, StoreError>> + Send;
-
-    /// Saves a form, as one step:
-    ///
-    /// - the name of a verified account, or of another address's form whose code is still live, is
-    ///   taken, whatever the address;
-    /// - where [`SendQuota::allows`](crate::outbox::Postage::allows) no letter, nothing changes;
-    /// - an address with a verified account gets `message_if_known`, and the challenge as one that
-    ///   nobody can meet;
-    /// - else the form, its challenge and its letter take the place of an earlier form of the
-    ///   address, and of an expired form with the name.
-    fn register(
-        &self,
-        form: NewRegistration,
-    ) -> impl Future<Output = std::result::Result<Registered, StoreError>> + Send;
-
-    /// Finds the form of an address, however old its code.
-    fn pending_registration(
-        &self,
-        email: &Email,
-    ) -> impl Future<Output = std::result::Result<Option<PendingRegistration>, StoreError>> + Send;
-
-    /// Uses the challenge up and makes the form an account with key, session, grant and a
-    /// [`Notice::Welcome`](crate::notification::Notice::Welcome), as one step; `false`, and nothing changed, where the challenge was used, replaced or has expired.
-    fn confirm_registration(
-        &self,
-        form: ConfirmedForm,
-    ) -> impl Future<Output = std::result::Result<bool, StoreError>> + Send;
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
@@ -223,8 +127,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         email: &Email,
         now: Timestamp,
     ) -> (Code, Challenge) {
-        let id = ChallengeId(entropy::identifier(self.entropy()));
-        let code = Code::generate(self.entropy());
+        let id = ChallengeId(random::identifier(&mut self.rng()));
+        let code = Code::generate(&mut self.rng());
         let digest = self.vault().code_digest(purpose, account.unwrap_or(NOBODY), id, &code);
         let recipient = self.vault().email_digest(email);
         (code, Challenge { id, purpose, account, recipient, digest, created_at: now })
@@ -241,9 +145,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (challenge, self.message(email, Content::Decoy { purpose }, now))
     }
 
-    /// Seals a letter for the outbox.
+    /// Seals a message for the outbox.
     pub(super) fn message(&self, to: &Email, content: Content, now: Timestamp) -> SealedMessage {
-        OutboundMessage { to: to.clone(), content }.seal(self.vault(), self.entropy(), now)
+        OutboundMessage { to: to.clone(), content }.seal(self.vault(), &mut self.rng(), now)
     }
 
     /// Counts the try first and compares then, in constant time. Using the challenge up is left to
@@ -279,10 +183,10 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
 
     /// Draws a key for an account and seals it.
     pub(super) fn new_key(&self, account: AccountId) -> (ApiKey, NewKey) {
-        let key = ApiKey::generate(KeyKind::User, self.entropy());
-        let id = KeyId(entropy::identifier(self.entropy()));
+        let key = ApiKey::generate(KeyKind::User, &mut self.rng());
+        let id = KeyId(random::identifier(&mut self.rng()));
         let plain = key.expose().as_bytes();
-        let sealed = self.vault().seal(SealedKind::ApiKey, account, id.0, plain, self.entropy());
+        let sealed = self.vault().seal(SealedKind::ApiKey, account, id.0, plain, &mut self.rng());
         let stored = NewKey { id, digest: self.vault().key_digest(&key), sealed };
         (key, stored)
     }
@@ -293,7 +197,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         account: AccountId,
         now: Timestamp,
     ) -> (SessionToken, Session) {
-        let token = SessionToken::generate(self.entropy());
+        let token = SessionToken::generate(&mut self.rng());
         let digest = self.vault().token_digest(&token);
         (token, Session { digest, account, created_at: now, last_used_at: now })
     }
@@ -307,7 +211,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> (ClientToken, KnownClient) {
         let recipient = self.vault().email_digest(email);
-        let token = ClientToken::generate(self.entropy());
+        let token = ClientToken::generate(&mut self.rng());
         let shown = client.map(|client| self.marks(&recipient, client));
         let known = KnownClient {
             recipient,

@@ -1,16 +1,17 @@
 //! Login: a password, a second factor where the account asks for it, a session.
 
-use crate::accounts::{Accounts, Store};
-use crate::client::{Client, ClientToken, KnownClient, Marks};
-use crate::code::{Challenge, ChallengeId, Code, MfaToken, Purpose};
+use crate::accounts::Accounts;
+use crate::client::{Client, ClientToken};
+use crate::code::{Code, MfaToken, Purpose};
 use crate::identity::{AccountId, Email};
-use crate::key::{ApiKey, KeyId};
-use crate::lockout::{Reservation, Verdict};
-use crate::outbox::{Content, SealedMessage};
+use crate::key::ApiKey;
+use crate::lockout::Verdict;
+use crate::outbox::Content;
 use crate::password::{Password, PasswordHash, PasswordHasher};
-use crate::session::{Session, SessionToken};
-use crate::vault::{Digest, Sealed, SealedKind};
-use crate::{Error, Result, StoreError, Timestamp};
+use crate::session::SessionToken;
+use crate::store::{Conclusion, Credentials, Outcome, SealedKey, Store};
+use crate::vault::SealedKind;
+use crate::{Error, Result, Timestamp};
 
 /// Whoever proved to be the account's owner.
 pub struct SignedIn {
@@ -33,193 +34,6 @@ pub enum Login {
         /// What [`complete_login`](Accounts::complete_login) takes beside the code.
         mfa_token: MfaToken,
     },
-}
-
-/// What the storage knows of the account behind an address.
-#[derive(Clone)]
-pub struct Credentials {
-    /// The account.
-    pub account: AccountId,
-    /// Its password's hash, where it has a password.
-    pub password_hash: Option<PasswordHash>,
-    /// Whether its address was confirmed.
-    pub is_verified: bool,
-    /// Whether its key is suspended.
-    pub is_suspended: bool,
-    /// Whether a second factor is asked for.
-    pub mfa_enabled: bool,
-    /// Its key, where it has one.
-    pub key: Option<SealedKey>,
-}
-
-/// A key that can be handed back.
-#[derive(Clone)]
-pub struct SealedKey {
-    /// The number of the key.
-    pub id: KeyId,
-    /// The key.
-    pub sealed: Sealed,
-}
-
-/// A try that was reserved, or not.
-pub struct ReservedTry {
-    /// What a wrong password answers.
-    pub verdict: Verdict,
-    /// Where it was reserved, and whether the password may be looked at.
-    pub reservation: Reservation,
-    /// The account behind the address, verified or not.
-    pub credentials: Option<Credentials>,
-}
-
-/// How a reserved try ended.
-pub struct Conclusion {
-    /// At whose address it was reserved.
-    pub recipient: Digest<Email>,
-    /// Where it was reserved.
-    pub reservation: Reservation,
-    /// The account behind the address.
-    pub account: Option<AccountId>,
-    /// Who tried.
-    pub client: Client,
-    /// What it came to.
-    pub outcome: Outcome,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// What a try came to.
-pub enum Outcome {
-    /// No password was looked at.
-    NotLooked {
-        /// Because of a lock.
-        locked: bool,
-    },
-    /// A wrong password or an unknown address.
-    Wrong {
-        /// The letter for the owner, where this one sets a lock.
-        notice: SealedMessage,
-    },
-    /// The right password of an account that may not log in.
-    Refused,
-    /// A session begins.
-    SignedIn {
-        /// The session.
-        session: Session,
-        /// What the client is known by from now on.
-        known: KnownClient,
-        /// The password's hash under today's parameters, where the old one is outdated.
-        rehashed: Option<PasswordHash>,
-    },
-    /// A code goes out.
-    MfaRequired {
-        /// The code's challenge.
-        challenge: Challenge,
-        /// The letter with the code.
-        message: SealedMessage,
-        /// The password's hash under today's parameters, where the old one is outdated.
-        rehashed: Option<PasswordHash>,
-    },
-}
-
-/// How a try is remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TryStatus {
-    /// A session began.
-    Success,
-    /// A wrong password, or an account that may not log in.
-    Failed,
-    /// No password was looked at.
-    Locked,
-}
-
-impl TryStatus {
-    /// All states.
-    pub const ALL: [Self; 3] = [Self::Success, Self::Failed, Self::Locked];
-
-    /// The name on the wire, as in `success`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::Locked => "locked",
-        }
-    }
-}
-
-/// How someone tried to sign in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoginMethod {
-    /// With a password, and a second factor where the account asks for it.
-    Password,
-    /// By the identity provider.
-    Idp,
-    /// By a hand-off to a desktop program.
-    Desktop,
-}
-
-impl LoginMethod {
-    /// All methods.
-    pub const ALL: [Self; 3] = [Self::Password, Self::Idp, Self::Desktop];
-
-    /// The name on the wire, as in `password`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Password => "password",
-            Self::Idp => "idp",
-            Self::Desktop => "desktop",
-        }
-    }
-}
-
-/// Where login tries are counted and written down.
-pub trait SignInStore: Send + Sync {
-    /// Applies [`Tries::reserve`](crate::lockout::Tries::reserve) to the
-    /// [`Counters`](crate::lockout::Counters) of the client, by the marks that the account knows
-    /// ([`KNOWN_FOR`](crate::client::KNOWN_FOR)), and looks the account up, as one step.
-    fn reserve_try(
-        &self,
-        email: &Email,
-        recipient: Digest<Email>,
-        marks: Marks,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<ReservedTry, StoreError>> + Send;
-
-    /// Concludes a try as one step: the counts at the address
-    /// ([`Tries::conclude`](crate::lockout::Tries::conclude)), the login history, and the
-    /// session with its known client, or the challenge with its letter, or the notice of a lock
-    /// that this try set. A notice too many ([`SendQuota`](crate::outbox::Postage)) is dropped. Where the address got too many
-    /// letters, challenge and letter are dropped and the earlier code stands. Answers the challenge
-    /// that stands, where a second factor is asked for and there is one. Then the history gets its
-    /// row from [`complete_mfa`](Self::complete_mfa).
-    ///
-    /// An account that has signed in before is told of a session from a network that it does not
-    /// know ([`Notice::NewAddress`](crate::notification::Notice::NewAddress)), and of a lock once
-    /// ([`Notice::Locked`](crate::notification::Notice::Locked)).
-    fn conclude_try(
-        &self,
-        conclusion: Conclusion,
-    ) -> impl Future<Output = std::result::Result<Option<ChallengeId>, StoreError>> + Send;
-
-    /// Uses the challenge up, begins the session and remembers the client, as one step; answers
-    /// the account's active key, or `None`, and nothing changed, where the challenge was used,
-    /// replaced or has expired.
-    fn complete_mfa(
-        &self,
-        challenge: ChallengeId,
-        session: Session,
-        known: KnownClient,
-        client: &Client,
-    ) -> impl Future<Output = std::result::Result<Option<SealedKey>, StoreError>> + Send;
-
-    /// Writes a failed try into the login history; nobody's, where no account is known.
-    fn record_failure(
-        &self,
-        account: Option<AccountId>,
-        client: &Client,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<(), StoreError>> + Send;
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
@@ -266,7 +80,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         };
         let limit_status = self.store().conclude_try(conclusion).await?;
         match (answer, limit_status) {
-            // The earlier code stands where this one's letter was one too many.
+            // The earlier code stands where this one's message was one too many.
             (Ok(Login::MfaRequired { .. }), Some(challenge)) => {
                 Ok(Login::MfaRequired { mfa_token: self.vault().mfa_token(challenge) })
             }

@@ -1,39 +1,10 @@
 //! Subscriptions of accounts to databases. Which databases there are is the caller's to know.
 
-use crate::accounts::{Accounts, Store};
+use crate::accounts::Accounts;
 use crate::identity::AccountId;
 use crate::password::PasswordHasher;
-use crate::{Error, Result, StoreError, Timestamp};
-
-/// An account's subscription to a database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subscription {
-    /// Its number.
-    pub id: i64,
-    /// The name of the database.
-    pub database_name: String,
-    /// Whether it goes on.
-    pub is_active: bool,
-    /// When it began.
-    pub subscribed_at: Timestamp,
-}
-
-/// Where subscriptions are kept.
-pub trait SubscriptionStore: Send + Sync {
-    /// Saves a subscription; `None`, and nothing saved, where the account has it already.
-    fn subscribe(
-        &self,
-        account: AccountId,
-        database_name: &str,
-        now: Timestamp,
-    ) -> impl Future<Output = std::result::Result<Option<Subscription>, StoreError>> + Send;
-
-    /// Lists an account's subscriptions, oldest first: no more than there are databases.
-    fn subscriptions(
-        &self,
-        account: AccountId,
-    ) -> impl Future<Output = std::result::Result<Vec<Subscription>, StoreError>> + Send;
-}
+use crate::store::{Store, Subscription};
+use crate::{Error, Result, Timestamp};
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Subscribes an account to a database.

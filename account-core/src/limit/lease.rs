@@ -19,10 +19,10 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::{DAY, GuestDay, HOUR, LimitDecision, LimitStatus, MINUTE, at_second, hour_status};
-use crate::credits::{CallerId, MinuteCount};
-use crate::identity::AccountId;
+use crate::Timestamp;
+use crate::credits::MinuteCount;
+use crate::identity::{AccountId, CallerId};
 use crate::tier::{GUEST_DAILY_LIMIT, GUEST_HOURLY_LIMIT};
-use crate::{StoreError, Timestamp};
 
 /// Seconds that are counted together, and that a lease is good for at most. In cells of a minute a
 /// call would count for 3,660 seconds, which is 1.6 % too long.
@@ -78,14 +78,14 @@ impl Allowance {
 /// # Examples
 ///
 /// ```
-/// use account_core::limit::lease::{Allowance, Ask, Shared};
+/// use account_core::limit::lease::{Allowance, Ask, SharedWindow};
 /// use account_core::Timestamp;
 ///
-/// let mut shared = Shared::default();
+/// let mut shared = SharedWindow::default();
 /// let now = Timestamp::UNIX_EPOCH;
 /// let ask = |unused| Ask { allowance: Allowance::hourly(1_000), now, unused };
 /// let lease = shared.lease(&ask(None));
-/// assert_eq!((lease.calls, lease.standing.remaining), (10, 990));
+/// assert_eq!((lease.calls, lease.limit_status.remaining), (10, 990));
 /// assert_eq!(shared.to_string().parse(), Ok(shared));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -363,29 +363,6 @@ impl HeldLease {
     }
 }
 
-/// Where what is [`SharedWindow`] is kept. One change of a caller's at a time, whoever makes it.
-pub trait LeaseStore: Send + Sync {
-    /// Applies [`SharedWindow::lease`].
-    fn lease(
-        &self,
-        caller: CallerId,
-        ask: Ask,
-    ) -> impl Future<Output = Result<Lease, StoreError>> + Send;
-
-    /// Applies [`SharedWindow::give_back`].
-    fn give_back(
-        &self,
-        caller: CallerId,
-        unused: ReturnedCalls,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
-
-    /// Reads what is shared of a caller.
-    fn shared(
-        &self,
-        caller: CallerId,
-    ) -> impl Future<Output = Result<SharedWindow, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
@@ -479,7 +456,7 @@ mod tests {
         }
     }
 
-    /// The limit to the letter: every call remembered.
+    /// The limit to the message: every call remembered.
     #[derive(Default)]
     struct Exact(VecDeque<Timestamp>);
 
@@ -498,7 +475,7 @@ mod tests {
 
     /// Five hours of a load that does not let off. No rolling hour holds more than the limit, and
     /// the four after the first, which finds the limit unused, hold 99 of 100 calls that the limit
-    /// to the letter lets through.
+    /// to the message lets through.
     fn three_instances_admit_what_is_due(limit: u32, tenths: u32, skews: [i64; 3]) {
         let mut instances = Instances::new(Allowance::hourly(limit), &skews);
         let mut exact = Exact::default();

@@ -3,10 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
+use rand::CryptoRng;
 
 use super::{Error, RedirectUri};
-use crate::entropy::{self, Entropy};
-use crate::{StoreError, Timestamp};
+use crate::{Timestamp, random};
 
 /// How long a client stays that was never used.
 pub const UNUSED_KEPT: TimeDelta = TimeDelta::days(1);
@@ -32,8 +32,8 @@ impl ClientId {
 
     /// Draws a new id.
     #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(URL_SAFE_NO_PAD.encode(entropy::identifier(entropy).to_be_bytes()))
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(random::identifier(rng).to_be_bytes()))
     }
 
     /// The id as it travels.
@@ -117,7 +117,7 @@ impl Client {
     /// [`Error::InvalidRedirectUri`]; [`Error::InvalidClientMetadata`].
     pub fn register(
         metadata: &ClientMetadata,
-        entropy: &dyn Entropy,
+        rng: &mut dyn CryptoRng,
         now: Timestamp,
     ) -> Result<Self, Error> {
         let uris = &metadata.redirect_uris;
@@ -136,7 +136,7 @@ impl Client {
             return Err(Error::InvalidClientMetadata("response_types must hold code"));
         }
         Ok(Self {
-            id: ClientId::generate(entropy),
+            id: ClientId::generate(rng),
             name: ClientName::clean(metadata.client_name.as_deref().unwrap_or_default()),
             redirect_uris,
             created_at: now,
@@ -158,26 +158,10 @@ impl Client {
     }
 }
 
-/// Where clients are looked up: those that registered, or, one day, those whose id is the address
-/// of a document about them.
-pub trait ClientStore: Send + Sync {
-    /// Saves a client.
-    fn register_client(
-        &self,
-        client: Client,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
-
-    /// Finds a client.
-    fn client(
-        &self,
-        id: &ClientId,
-    ) -> impl Future<Output = Result<Option<Client>, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::testing::seeded_rng;
 
     fn metadata(uris: &[&str]) -> ClientMetadata {
         let redirect_uris = uris.iter().map(|&uri| uri.to_owned()).collect();
@@ -185,7 +169,7 @@ mod tests {
     }
 
     fn register(metadata: &ClientMetadata) -> Result<Client, Error> {
-        Client::register(metadata, &SeededEntropy::new(1), Timestamp::UNIX_EPOCH)
+        Client::register(metadata, &mut seeded_rng(1), Timestamp::UNIX_EPOCH)
     }
 
     #[test]

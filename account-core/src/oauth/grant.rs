@@ -8,11 +8,10 @@ use chrono::TimeDelta;
 
 use super::token::{AccessToken, AuthorizationCode, CODE_VALIDITY, RefreshToken};
 use super::{ClientId, ClientName, CodeChallenge, CodeVerifier, RedirectUri};
+use crate::Timestamp;
+use crate::digest::Digest;
 use crate::identity::AccountId;
 use crate::key::AccountCaller;
-use crate::session::SessionToken;
-use crate::vault::Digest;
-use crate::{StoreError, Timestamp};
 
 /// Grants that an account has at most; the next one ends the oldest.
 pub const MOST_GRANTS: u32 = 20;
@@ -176,7 +175,11 @@ pub enum RefreshVerdict {
 }
 
 impl StoredRefresh {
-    /// Judges a refresh.
+    /// Decides a refresh: the rule of refresh token rotation (RFC 9700, section 4.14.2).
+    ///
+    /// [`Accounts::refresh`](crate::Accounts::refresh) is the flow around the rule, and
+    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) the transaction that applies it:
+    /// `server/src/store/oauth.rs` in SQL.
     #[must_use]
     pub fn judge(&self, rotation: &Rotation) -> RefreshVerdict {
         let (now, refresh) = (rotation.at, &rotation.refresh);
@@ -247,74 +250,10 @@ pub enum StaleOauth {
     Clients(Timestamp, Timestamp),
 }
 
-/// Where grants are kept. Suspension, a reset password and deletion end all of an account's, and
-/// its codes, within the step that does them.
-pub trait GrantStore: Send + Sync {
-    /// Saves a code and marks its client as used; `false`, and nothing saved, where this session
-    /// of the account has ended.
-    fn save_code(
-        &self,
-        code: IssuedCode,
-        session: &Digest<SessionToken>,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// Applies [`IssuedCode::judge`] as one step: begins a grant, and ends the oldest beyond
-    /// [`MOST_GRANTS`]; or ends the one that came of the code; or changes nothing. Answers whether
-    /// a grant began.
-    fn redeem_code(
-        &self,
-        redemption: Redemption,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// Applies [`StoredRefresh::judge`] as one step, and answers it;
-    /// [`Refuse`](RefreshVerdict::Refuse) for an unknown token.
-    fn rotate(
-        &self,
-        rotation: Rotation,
-    ) -> impl Future<Output = Result<RefreshVerdict, StoreError>> + Send;
-
-    /// Finds who calls with an access token, expired or not. Suspended and unverified accounts
-    /// are not found.
-    fn account_by_token(
-        &self,
-        token: &Digest<AccessToken>,
-    ) -> impl Future<Output = Result<Option<StoredAccess>, StoreError>> + Send;
-
-    /// Ends an access token alone, or the grant of a refresh token; `false` where the token is
-    /// another client's, who is named. An unknown token is nobody's.
-    fn end_token(
-        &self,
-        access: &Digest<AccessToken>,
-        refresh: &Digest<RefreshToken>,
-        client: Option<&ClientId>,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// An account's grants that are not expired, the latest first.
-    fn grants(
-        &self,
-        account: AccountId,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Vec<Grant>, StoreError>> + Send;
-
-    /// Ends a grant of this account; `false` where it has none of that number.
-    fn end_grant(
-        &self,
-        account: AccountId,
-        grant: GrantId,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// Removes at most so many rows, as one step, and answers how many.
-    fn reap(
-        &self,
-        stale: StaleOauth,
-        limit: u32,
-    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::testing::seeded_rng;
 
     fn token_digests(at: Timestamp) -> TokenDigests {
         TokenDigests {
@@ -334,11 +273,11 @@ mod tests {
     }
 
     fn redemption(at: Timestamp) -> Redemption {
-        let entropy = SeededEntropy::new(1);
+        let mut rng = seeded_rng(1);
         Redemption {
             code: Digest::from_bytes([0; 32]),
             exchange: Exchange {
-                code: AuthorizationCode::generate(&entropy),
+                code: AuthorizationCode::generate(&mut rng),
                 client: client("a"),
                 redirect_uri: Some("http://localhost:7/cb".to_owned()),
                 verifier: verifier("v"),
@@ -395,7 +334,7 @@ mod tests {
         let at = |milliseconds| made + TimeDelta::milliseconds(milliseconds);
         let rotation = |now, leeway, name: &str| Rotation {
             refresh: Refresh {
-                token: RefreshToken::generate(&SeededEntropy::new(1)),
+                token: RefreshToken::generate(&mut seeded_rng(1)),
                 client: client(name),
                 resource: "r".to_owned(),
                 leeway: TimeDelta::seconds(leeway),

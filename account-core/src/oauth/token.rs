@@ -5,11 +5,12 @@ use std::marker::PhantomData;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
+use rand::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::entropy::{self, Entropy};
-use crate::key::is_random_text;
-use crate::vault::{Digest, Vault};
+use crate::digest::Digest;
+use crate::random;
+use crate::vault::Vault;
 
 /// How long a code may be exchanged.
 pub const CODE_VALIDITY: TimeDelta = TimeDelta::seconds(60);
@@ -22,7 +23,7 @@ pub const REFRESH_VALIDITY: TimeDelta = TimeDelta::days(30);
 
 /// A secret of 43 characters of base64url, wiped after use, without `Debug`. What it opens is in
 /// its type.
-pub struct Token<Opens> {
+pub struct OauthToken<Opens> {
     text: Zeroizing<String>,
     opens: PhantomData<fn() -> Opens>,
 }
@@ -35,23 +36,23 @@ pub enum Access {}
 pub enum Refreshing {}
 
 /// What an owner's consent is answered with, for the client to exchange.
-pub type AuthorizationCode = Token<Code>;
+pub type AuthorizationCode = OauthToken<Code>;
 /// What a client calls with.
-pub type AccessToken = Token<Access>;
+pub type AccessToken = OauthToken<Access>;
 /// What a client gets its next tokens with, once.
-pub type RefreshToken = Token<Refreshing>;
+pub type RefreshToken = OauthToken<Refreshing>;
 
-impl<Opens> Token<Opens> {
+impl<Opens> OauthToken<Opens> {
     /// Reads a token: exactly 43 characters that decode to 32 bytes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        is_random_text(text).then(|| Self::of(text.to_owned()))
+        random::is_secret_text(text).then(|| Self::of(text.to_owned()))
     }
 
     /// Draws a new token.
     #[must_use]
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self::of(URL_SAFE_NO_PAD.encode(entropy::secret_bytes(entropy)))
+    pub fn generate(rng: &mut dyn CryptoRng) -> Self {
+        Self { text: random::secret_text(rng), opens: PhantomData }
     }
 
     /// The secret itself, for the one answer that hands it out.
@@ -65,7 +66,7 @@ impl<Opens> Token<Opens> {
     }
 }
 
-impl<Opens> Clone for Token<Opens> {
+impl<Opens> Clone for OauthToken<Opens> {
     fn clone(&self) -> Self {
         Self::of(self.text.to_string())
     }
@@ -99,8 +100,8 @@ impl Vault {
         let access: Digest<AccessToken> = self.digest(b"oauth_next_access", &[part]);
         let refresh: Digest<RefreshToken> = self.digest(b"oauth_next_refresh", &[part]);
         (
-            Token::of(URL_SAFE_NO_PAD.encode(access.as_bytes())),
-            Token::of(URL_SAFE_NO_PAD.encode(refresh.as_bytes())),
+            OauthToken::of(URL_SAFE_NO_PAD.encode(access.as_bytes())),
+            OauthToken::of(URL_SAFE_NO_PAD.encode(refresh.as_bytes())),
         )
     }
 }
@@ -108,11 +109,11 @@ impl Vault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededEntropy;
+    use crate::testing::seeded_rng;
 
     #[test]
     fn a_token_reads_back_and_nothing_else_does() {
-        let token = AccessToken::generate(&SeededEntropy::new(1));
+        let token = AccessToken::generate(&mut seeded_rng(1));
         assert!(AccessToken::parse(token.expose()).is_some());
         assert!(AccessToken::parse(&token.expose()[1..]).is_none());
         assert!(AccessToken::parse("").is_none());
@@ -120,22 +121,22 @@ mod tests {
 
     #[test]
     fn a_token_opens_nothing_that_another_kind_opens() {
-        let entropy = SeededEntropy::new(2);
-        let vault = Vault::create(&entropy);
-        let text = AccessToken::generate(&entropy).expose().to_owned();
+        let mut rng = seeded_rng(2);
+        let vault = Vault::create(&mut rng);
+        let text = AccessToken::generate(&mut rng).expose().to_owned();
         let digests = [
-            *vault.access_token_digest(&Token::parse(&text).unwrap()).as_bytes(),
-            *vault.refresh_token_digest(&Token::parse(&text).unwrap()).as_bytes(),
-            *vault.authorization_code_digest(&Token::parse(&text).unwrap()).as_bytes(),
+            *vault.access_token_digest(&OauthToken::parse(&text).unwrap()).as_bytes(),
+            *vault.refresh_token_digest(&OauthToken::parse(&text).unwrap()).as_bytes(),
+            *vault.authorization_code_digest(&OauthToken::parse(&text).unwrap()).as_bytes(),
         ];
         assert!(digests[0] != digests[1] && digests[1] != digests[2] && digests[0] != digests[2]);
     }
 
     #[test]
     fn successors_are_the_same_again_and_another_vaults_are_others() {
-        let entropy = SeededEntropy::new(3);
-        let (vault, other) = (Vault::create(&entropy), Vault::create(&entropy));
-        let token = RefreshToken::generate(&entropy);
+        let mut rng = seeded_rng(3);
+        let (vault, other) = (Vault::create(&mut rng), Vault::create(&mut rng));
+        let token = RefreshToken::generate(&mut rng);
         let (access, refresh) = vault.successors(&token);
         let (again, refresh_again) = vault.successors(&token);
         assert_eq!(access.expose(), again.expose());

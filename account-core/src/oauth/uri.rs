@@ -113,8 +113,8 @@ impl RedirectUri {
         format!("{}{separator}{query}", self.0)
     }
 
-    fn parts(&self) -> Parts<'_> {
-        Parts::split(&self.0).expect("it was split when it was read")
+    fn parts(&self) -> UriParts<'_> {
+        UriParts::split(&self.0).expect("it was split when it was read")
     }
 
     fn loopback_without_port(&self) -> Option<(&str, &str)> {
@@ -132,7 +132,7 @@ fn fault(text: &str) -> Option<&'static str> {
     if text.contains('#') {
         return Some("a redirect URI has no fragment");
     }
-    let Some(parts) = Parts::split(text) else {
+    let Some(parts) = UriParts::split(text) else {
         return Some("a redirect URI is an absolute URI in ASCII, as in RFC 3986");
     };
     if parts.authority.is_some_and(|authority| authority.contains('@')) {
@@ -186,7 +186,7 @@ struct Resource<'a> {
 
 impl<'a> Resource<'a> {
     fn read(text: &'a str) -> Option<Self> {
-        let parts = Parts::split(text)?;
+        let parts = UriParts::split(text)?;
         let scheme = parts.scheme.to_ascii_lowercase();
         let own_port = match scheme.as_str() {
             "https" => 443,
@@ -206,7 +206,7 @@ impl<'a> Resource<'a> {
 }
 
 /// A URI without a fragment.
-struct Parts<'a> {
+struct UriParts<'a> {
     scheme: &'a str,
     /// What stands between `//` and the path.
     authority: Option<&'a str>,
@@ -214,7 +214,7 @@ struct Parts<'a> {
     rest: &'a str,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> UriParts<'a> {
     fn split(text: &'a str) -> Option<Self> {
         let (scheme, after) = text.split_once(':')?;
         let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())

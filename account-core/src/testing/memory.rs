@@ -1,47 +1,36 @@
 //! A store in memory: the plainest reading of what the storage traits say.
 
-mod activity;
+mod accounts;
 mod clean_up;
-mod codes;
 mod external_identities;
-mod guests;
-mod idempotency;
 mod keys;
 mod leases;
 mod ledger;
 mod notifications;
 mod oauth;
-mod operator;
-mod outbox;
-mod owner;
-mod recovery;
-mod registration;
-mod reseal;
-mod results;
-mod sessions;
+mod secrets;
 mod sign_in;
-mod subscriptions;
-mod vault;
+mod tables;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::accounts::activity::{LoginTry, Transaction};
-use crate::accounts::{KeyStatus, ResultId, StoredResult, Subscription};
 use crate::client::ClientMark;
 use crate::code::Challenge;
-use crate::credits::{CallerId, Entry};
-use crate::guest::{GuestId, NewGuest};
+use crate::credits::Entry;
+use crate::digest::Digest;
+use crate::guest::NewGuest;
 use crate::idempotency::Slot;
-use crate::identity::{AccountId, Contact, Email, Username};
+use crate::identity::{AccountId, CallerId, Contact, Email, GuestId, Username};
 use crate::key::NewKey;
 use crate::limit::lease::SharedWindow;
 use crate::lockout::{Counter, Lockout};
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::session::Session;
+use crate::store::{KeyStatus, LoginTry, ResultId, StoredResult, Subscription, Transaction};
 use crate::tier::Tier;
-use crate::vault::{Digest, WrappedSecret};
+use crate::vault::WrappedSecret;
 use crate::{StoreError, Timestamp};
 
 const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
@@ -54,6 +43,8 @@ type Stored<T> = Result<T, StoreError>;
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
 }
+
+impl crate::Store for MemoryStore {}
 
 impl MemoryStore {
     /// An empty store.
@@ -112,10 +103,10 @@ struct State {
     secrets: Vec<WrappedSecret>,
     results: HashMap<ResultId, StoredResult>,
     shared: HashMap<CallerId, SharedWindow>,
-    oauth: oauth::Oauth,
-    slots: HashMap<Slot, idempotency::Taken>,
-    notifications: notifications::Notifications,
-    identities: external_identities::Identities,
+    oauth: tables::Oauth,
+    slots: HashMap<Slot, tables::Taken>,
+    notifications: tables::Notifications,
+    identities: tables::Identities,
 }
 
 /// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
@@ -175,20 +166,6 @@ impl State {
     fn verified(&self, email: &Email) -> Option<AccountId> {
         self.by_email(email).filter(|(_, account)| account.verified_at.is_some()).map(|(id, _)| id)
     }
-}
-
-/// Removes at most so many; answers how many.
-fn take<T>(rows: &mut Vec<T>, limit: u32, goes: impl Fn(&T) -> bool) -> u64 {
-    let mut left = limit;
-    rows.retain(|row| !spend(&mut left, goes(row)));
-    u64::from(limit - left)
-}
-
-/// Whether a row goes, while there is something left of the limit.
-fn spend(left: &mut u32, goes: bool) -> bool {
-    let goes = goes && *left > 0;
-    *left -= u32::from(goes);
-    goes
 }
 
 fn day(at: Timestamp) -> i64 {

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_angle_beside_a_quarter_turn_keeps_its_digits() {
+    fn an_angle_beside_half_of_pi_keeps_its_digits() {
         // cos(π/2 rounded to 106 bits) is the rest of π/2: mpmath 1.4.1, cos(mpf(high) + mpf(low)).
         let cosine = cos(HALF_PI.into(), Scaled::ZERO).to_f64();
         assert_eq!(cosine, -1.4973849048591698e-33);

@@ -489,8 +489,8 @@ mod tests {
             let forward = |part: f64| curve.at(tenor + part * step).unwrap().forward_rate;
             // A forward with a kink is not straight over the step.
             let middle = forward(0.5);
-            let turn = (forward(0.0) - middle).abs() + (forward(1.0) - middle).abs();
-            prop_assert!((middle - slope).abs() <= 1e-9 * (1.0 + log(tenor).abs()) + turn);
+            let curvature = (forward(0.0) - middle).abs() + (forward(1.0) - middle).abs();
+            prop_assert!((middle - slope).abs() <= 1e-9 * (1.0 + log(tenor).abs()) + curvature);
         }
 
         #[test]

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use account_core::{AccessToken, AuthError, Bearer, Timestamp, Vault, vault::Digest};
+use account_core::digest::Digest;
+use account_core::{AccessToken, AuthError, Bearer, Timestamp, Vault};
 
 use crate::auth::{
     accounts::Accounts,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use account_core::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
 use argon2::password_hash::phc;
 use argon2::{Algorithm, Argon2, Params, Version};
+use rand::{Rng, rand_core::UnwrapErr, rngs::SysRng};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use zeroize::Zeroizing;
 
@@ -163,7 +164,7 @@ fn is_current(known: &str) -> bool {
 
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    UnwrapErr(SysRng).fill_bytes(&mut bytes);
     bytes
 }
 

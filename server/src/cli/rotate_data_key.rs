@@ -3,8 +3,9 @@
 use super::command_error::CommandError;
 use crate::{
     config::StorageArgs,
-    store::{self, DATA_KEY_PROPAGATION, DataKeyRotation, Migrate, OsEntropy},
+    store::{self, DATA_KEY_PROPAGATION, DataKeyRotation, Migrate},
 };
+use rand::{rand_core::UnwrapErr, rngs::SysRng};
 
 /// Batches between two lines about rows.
 const BATCHES_A_LINE: u64 = 100;
@@ -23,7 +24,7 @@ pub(super) async fn run(args: &StorageArgs) -> Result<(), CommandError> {
         batches += u64::from(is_batch);
     };
     let file = &storage.master_key_file;
-    let rotated = store::rotate_data_key(&store, file, &OsEntropy, wait, progress).await;
+    let rotated = store::rotate_data_key(&store, file, UnwrapErr(SysRng), wait, progress).await;
     store.close().await;
     rotated?;
     println!("The data key is rotated. Older backups need the keys that were in them.");

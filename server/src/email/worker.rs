@@ -5,9 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use account_core::outbox::{
-    Content, DueMessage, OutboundMessage, OutboxStore, SendQuota, retry_delay,
-};
+use account_core::outbox::{Content, DueMessage, OutboundMessage, SendQuota, retry_delay};
+use account_core::store::{CleanUpStore, NotificationStore};
 use account_core::{Accounts, Error, PasswordHasher, StoreError, Timestamp, Vault};
 use chrono::TimeDelta;
 use tokio::sync::watch;
@@ -194,7 +193,7 @@ mod tests {
     use std::path::Path;
 
     use account_core::outbox::Channel;
-    use account_core::testing::{CheapHasher, FixedClock, Outbox, SeededEntropy};
+    use account_core::testing::{CheapHasher, FixedClock, Outbox, seeded_rng};
     use account_core::{Client, Contact, Email, Login, Password, Registration, Username};
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
     use tokio::net::{TcpListener, TcpStream};
@@ -213,10 +212,10 @@ mod tests {
         async fn new(folder: &Path) -> Self {
             let path = folder.join("test.sqlite").display().to_string();
             let store = open(&path, Migrate::Run).await.expect("a new database");
-            let entropy = Arc::new(SeededEntropy::new(3));
-            let vault = Arc::new(Vault::create(&*entropy));
+            let rng = seeded_rng(3);
+            let vault = Arc::new(Vault::create(&mut rng.clone()));
             let hasher = CheapHasher::default();
-            let accounts = Accounts::new(store, hasher, Arc::clone(&vault), entropy);
+            let accounts = Accounts::new(store, hasher, Arc::clone(&vault), rng);
             Self { accounts, vault, clock: FixedClock::default() }
         }
 

@@ -1,9 +1,8 @@
 //! Requests that may be sent again: the header `Idempotency-Key`.
 
-use account_core::{
-    StoreError,
-    idempotency::{BadKey, IdempotencyKey, IdempotencyStore as _, Slot},
-};
+use account_core::StoreError;
+use account_core::idempotency::{BadKey, IdempotencyKey, Slot};
+use account_core::store::LedgerStore as _;
 use poem::Request;
 
 use super::{

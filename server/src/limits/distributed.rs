@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use account_core::limit::lease::{Allowance, HeldLease, LeaseStore, ReturnedCalls, ahead};
+use account_core::limit::lease::{Allowance, HeldLease, ReturnedCalls, ahead};
+use account_core::store::LeaseStore;
 use account_core::{Caller, CallerId, GuestId, LimitDecision, LimitStatus, StoreError, Timestamp};
 use chrono::TimeDelta;
 use dashmap::DashMap;

@@ -1,6 +1,7 @@
 //! The store of leases that several instances share: the database or Redis.
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use account_core::store::LeaseStore;
 use account_core::{CallerId, StoreError, Timestamp};
 use chrono::TimeDelta;
 

@@ -5,7 +5,8 @@
 
 use std::{fmt, str::FromStr, sync::LazyLock, time::Duration};
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use account_core::store::LeaseStore;
 use account_core::{CallerId, StoreError};
 use redis::{
     AsyncCommands, Client, ConnectionInfo, IntoConnectionInfo, RedisError, Script,

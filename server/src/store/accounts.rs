@@ -1,24 +1,120 @@
-//! Accounts as operators and their owners see them.
+//! Accounts: forms that wait for their code, profiles, passwords, suspension, deletion, subscriptions.
 
-use account_core::accounts::AccountStore;
-use account_core::accounts::operator::{AccountRow, Change, Creation, Granted};
+use account_core::code::{Challenge, Purpose, VALIDITY};
 use account_core::credits::{LARGEST_BALANCE, TransactionKind};
 use account_core::identity::{Contact, Email};
-use account_core::{AccountId, KeyStatus, Profile, StoreError, Timestamp, Username};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
+use account_core::outbox::SealedMessage;
+use account_core::store::{
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, Granted, NewRegistration,
+    PendingRegistration, ProfileChanges, Registered, Reset, Updated,
+};
+use account_core::{
+    AccountId, KeyStatus, Notice, Profile, StoreError, Subscription, Timestamp, Username,
+};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
-use super::Store;
-use super::engine::lock_account;
+use super::clean_up::forget_caller;
+use super::clients::know;
+use super::engine::{AdvisoryLock, lock_account};
+use super::handle::Store;
 use super::keys::insert_key;
 use super::ledger::record_grant;
-use super::oauth_grants::end_grants;
-use super::registration::{discard_forms, name_taken, verified};
+use super::notifications::{insert_message, may_send, notify};
+use super::oauth::end_grants;
 use super::rows::{
-    column, narrow, optional_time_column, statement, stored, tier_and_limit, time, time_column,
-    unless_taken,
+    column, digest, malformed, narrow, optional_time_column, statement, stored, tier_and_limit,
+    time, time_column, unless_taken,
 };
+use super::sign_in::{insert_session, replace_challenge, use_up};
+
+/// Usage rows that a deletion makes nobody's before it answers; the rest is left to the clean-up.
+const AT_ONCE: u32 = 1_000;
 
 impl AccountStore for Store {
+    async fn next_account_id(&self) -> Result<AccountId, StoreError> {
+        let next = "UPDATE sequence SET value = value + 1 WHERE name = 'account' RETURNING value";
+        let change = self.write().await?;
+        let row = stored(change.query_one_raw(statement(next, [])).await)?;
+        stored(change.commit().await)?;
+        Ok(AccountId(column(&row.ok_or_else(|| malformed("value"))?, "value")?))
+    }
+
+    async fn register(&self, form: NewRegistration) -> Result<Registered, StoreError> {
+        let now = form.created_at;
+        let change = self.write_locked(AdvisoryLock::Email(&form.challenge.recipient)).await?;
+        if name_taken(&change, &form.username, &form.email, None, now).await? {
+            return Ok(Registered::UsernameTaken);
+        }
+        let recipient = form.challenge.recipient;
+        if !may_send(&change, &recipient, Purpose::Registration, now).await? {
+            return Ok(Registered::Quiet);
+        }
+        if verified(&*change, &form.email).await?.is_some() {
+            // Nobody's, so that trying a code costs the same as at an address that waits for one.
+            replace_challenge(&change, &Challenge { account: None, ..form.challenge }).await?;
+            insert_message(&change, form.message_if_known).await?;
+            stored(change.commit().await)?;
+            self.outbox_notify.notify_one();
+            return Ok(Registered::Known);
+        }
+        discard_forms(&change, &form.username, &form.email).await?;
+        let insert = "INSERT INTO account (id, email, username, username_key, password_hash, phone, country, country_code, tier, credit_balance, is_admin, mfa_enabled, created_at) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'free', 0, FALSE, FALSE, $9)";
+        let values = [
+            form.id.0.into(),
+            form.email.as_str().into(),
+            form.username.as_str().into(),
+            form.username.key().into(),
+            form.password_hash.0.into(),
+            form.contact.phone.into(),
+            form.contact.country.into(),
+            form.contact.country_code.into(),
+            time(now),
+        ];
+        if !unless_taken(change.execute_raw(statement(insert, values)).await)? {
+            return Ok(Registered::UsernameTaken);
+        }
+        replace_challenge(&change, &form.challenge).await?;
+        insert_message(&change, form.message).await?;
+        stored(change.commit().await)?;
+        self.outbox_notify.notify_one();
+        Ok(Registered::Saved)
+    }
+
+    async fn pending_registration(
+        &self,
+        email: &Email,
+    ) -> Result<Option<PendingRegistration>, StoreError> {
+        let query = "SELECT id, username FROM account WHERE email = $1 AND verified_at IS NULL";
+        let query = statement(query, [email.as_str().into()]);
+        let row = stored(self.readers.query_one_raw(query).await)?;
+        let Some(row) = row else { return Ok(None) };
+        let account = AccountId(column(&row, "id")?);
+        let username: String = column(&row, "username")?;
+        let username = Username::parse(&username).map_err(StoreError::new)?;
+        Ok(Some(PendingRegistration { account, username }))
+    }
+
+    async fn confirm_registration(&self, form: ConfirmedForm) -> Result<bool, StoreError> {
+        let ConfirmedForm { challenge, account, key, session, client, credits, at } = form;
+        let change = self.write_locked(AdvisoryLock::Email(&client.recipient)).await?;
+        if !use_up(&change, challenge, at).await? {
+            return Ok(false);
+        }
+        let verify = "UPDATE account SET verified_at = $2 WHERE id = $1 AND verified_at IS NULL";
+        let verify = statement(verify, [account.0.into(), time(at)]);
+        if stored(change.execute_raw(verify).await)?.rows_affected() == 0 {
+            return Ok(false);
+        }
+        record_grant(&change, account, TransactionKind::SignupGrant, credits, at).await?;
+        notify(&change, account, &Notice::Welcome, at).await?;
+        insert_key(&change, account, key, at).await?;
+        insert_session(&change, &session).await?;
+        know(&change, &client).await?;
+        stored(change.commit().await)?;
+        Ok(true)
+    }
+
     async fn create_account(&self, row: AccountRow) -> Result<Creation, StoreError> {
         let change = self.write().await?;
         let created = self.insert_account(&change, row).await?;
@@ -71,6 +167,201 @@ impl AccountStore for Store {
         self.commit_revised(change).await?;
         Ok(Granted::Balance(balance))
     }
+
+    async fn update_profile(
+        &self,
+        account: AccountId,
+        changes: ProfileChanges,
+        now: Timestamp,
+    ) -> Result<Updated, StoreError> {
+        let change = self.write().await?;
+        lock_account(&change, account).await?;
+        let query = "SELECT email FROM account WHERE id = $1 AND verified_at IS NOT NULL";
+        let query = statement(query, [account.0.into()]);
+        let Some(row) = stored(change.query_one_raw(query).await)? else {
+            return Ok(Updated::NotFound);
+        };
+        let email: String = column(&row, "email")?;
+        let email = Email::parse(&email).map_err(StoreError::new)?;
+        if let Some(username) = &changes.username {
+            if name_taken(&change, username, &email, Some(account), now).await? {
+                return Ok(Updated::UsernameTaken);
+            }
+            if !rename(&change, account, username).await? {
+                return Ok(Updated::UsernameTaken);
+            }
+        }
+        let update = "UPDATE account SET phone = CASE WHEN $2 THEN $3 ELSE phone END, \
+                      country = CASE WHEN $4 THEN $5 ELSE country END, \
+                      country_code = CASE WHEN $6 THEN $7 ELSE country_code END WHERE id = $1";
+        let mut values = vec![account.0.into()];
+        for detail in [changes.phone, changes.country, changes.country_code] {
+            values.extend::<[Value; 2]>([detail.is_some().into(), detail.flatten().into()]);
+        }
+        stored(change.execute_raw(statement(update, values)).await)?;
+        stored(change.commit().await)?;
+        Ok(Updated::Done)
+    }
+
+    async fn set_mfa(
+        &self,
+        account: AccountId,
+        enabled: bool,
+        notice: SealedMessage,
+    ) -> Result<bool, StoreError> {
+        let change = self.write().await?;
+        let update = "UPDATE account SET mfa_enabled = $2 \
+                      WHERE id = $1 AND mfa_enabled <> $2 AND verified_at IS NOT NULL";
+        let update = statement(update, [account.0.into(), enabled.into()]);
+        if stored(change.execute_raw(update).await)?.rows_affected() == 0 {
+            return Ok(false);
+        }
+        if !enabled {
+            let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
+            let values = [account.0.into(), Purpose::Mfa.name().into()];
+            stored(change.execute_raw(statement(half_done, values)).await)?;
+        }
+        let switched = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
+        notify(&change, account, &switched, notice.created_at).await?;
+        insert_message(&change, notice).await?;
+        stored(change.commit().await)?;
+        self.outbox_notify.notify_one();
+        Ok(true)
+    }
+
+    async fn delete_account(&self, deletion: Deletion) -> Result<bool, StoreError> {
+        let change = self.write_locked(AdvisoryLock::Email(&deletion.recipient)).await?;
+        lock_account(&change, deletion.account).await?;
+        let account = deletion.account.0;
+        let query = "SELECT id FROM account WHERE id = $1 AND verified_at IS NOT NULL \
+                     AND NOT ($2 AND password_hash IS NOT NULL)";
+        let query = statement(query, [account.into(), deletion.only_without_password.into()]);
+        if stored(change.query_one_raw(query).await)?.is_none() {
+            return Ok(false);
+        }
+        write_off(&change, deletion.account, deletion.at).await?;
+        let left = "INSERT INTO departed (account_id, created_at) VALUES ($1, $2)";
+        let left = statement(left, [account.into(), time(deletion.at)]);
+        stored(change.execute_raw(left).await)?;
+        forget_caller(&change, deletion.account, AT_ONCE).await?;
+        let recipient = || digest(&deletion.recipient);
+        // Keys, sessions, codes, history and subscriptions go with the account.
+        for forget in [
+            statement("DELETE FROM usage_day WHERE account_id = $1", [account.into()]),
+            statement("DELETE FROM lockout WHERE recipient = $1", [recipient()]),
+            statement("DELETE FROM known_client WHERE recipient = $1", [recipient()]),
+            statement("DELETE FROM challenge WHERE recipient = $1", [recipient()]),
+            statement("DELETE FROM account WHERE id = $1", [account.into()]),
+        ] {
+            stored(change.execute_raw(forget).await)?;
+        }
+        insert_message(&change, deletion.notice).await?;
+        self.commit_revised(change).await?;
+        self.outbox_notify.notify_one();
+        Ok(true)
+    }
+
+    async fn account_of(&self, email: &Email) -> Result<Option<AccountId>, StoreError> {
+        verified(&self.readers, email).await
+    }
+
+    async fn reset_password(&self, reset: Reset) -> Result<bool, StoreError> {
+        let change = self.write_locked(AdvisoryLock::Email(&reset.known.recipient)).await?;
+        if !use_up(&change, reset.challenge, reset.at).await? {
+            return Ok(false);
+        }
+        let (account, recipient) = (reset.account.0, digest(&reset.known.recipient));
+        let replace = "UPDATE account SET password_hash = $2 WHERE id = $1";
+        let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
+        for change_of_account in [
+            statement(replace, [account.into(), reset.password_hash.0.into()]),
+            statement("DELETE FROM session WHERE account_id = $1", [account.into()]),
+            statement("DELETE FROM hand_off WHERE account_id = $1", [account.into()]),
+            statement(half_done, [account.into(), Purpose::Mfa.name().into()]),
+            statement("DELETE FROM lockout WHERE recipient = $1", [recipient]),
+        ] {
+            stored(change.execute_raw(change_of_account).await)?;
+        }
+        end_grants(&change, reset.account).await?;
+        notify(&change, reset.account, &Notice::PasswordChanged, reset.at).await?;
+        know(&change, &reset.known).await?;
+        insert_message(&change, reset.notice).await?;
+        self.commit_revised(change).await?;
+        self.outbox_notify.notify_one();
+        Ok(true)
+    }
+
+    async fn subscribe(
+        &self,
+        account: AccountId,
+        database_name: &str,
+        now: Timestamp,
+    ) -> Result<Option<Subscription>, StoreError> {
+        let insert = "INSERT INTO subscription (account_id, database_name, is_active, created_at) \
+                      VALUES ($1, $2, TRUE, $3) ON CONFLICT DO NOTHING \
+                      RETURNING id, database_name, is_active, created_at";
+        let values = [account.0.into(), database_name.into(), time(now)];
+        let change = self.write().await?;
+        let row = stored(change.query_one_raw(statement(insert, values)).await)?;
+        stored(change.commit().await)?;
+        row.as_ref().map(subscription).transpose()
+    }
+
+    async fn subscriptions(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError> {
+        let query = "SELECT id, database_name, is_active, created_at FROM subscription \
+                     WHERE account_id = $1 ORDER BY id";
+        let query = statement(query, [account.0.into()]);
+        let rows = stored(self.readers.query_all_raw(query).await)?;
+        rows.iter().map(subscription).collect()
+    }
+}
+
+/// Whether the name is a verified account's other than this one, or that of another address's form
+/// whose code is live.
+pub(super) async fn name_taken(
+    change: &DatabaseTransaction,
+    username: &Username,
+    email: &Email,
+    but: Option<AccountId>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let query = "SELECT id FROM account WHERE username_key = $1 AND id <> $5 \
+                 AND (verified_at IS NOT NULL \
+                 OR (email <> $2 AND EXISTS (SELECT 1 FROM challenge \
+                     WHERE account_id = account.id AND purpose = 'registration' \
+                     AND NOT used AND created_at > $3 AND created_at <= $4)))";
+    let values = [
+        username.key().into(),
+        email.as_str().into(),
+        time(now - VALIDITY),
+        time(now),
+        but.map_or(0, |account| account.0).into(),
+    ];
+    Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
+}
+
+/// The verified account of an address.
+pub(super) async fn verified(
+    connection: &impl ConnectionTrait,
+    email: &Email,
+) -> Result<Option<AccountId>, StoreError> {
+    let query = "SELECT id FROM account WHERE email = $1 AND verified_at IS NOT NULL";
+    let query = statement(query, [email.as_str().into()]);
+    let row = stored(connection.query_one_raw(query).await)?;
+    row.map(|row| Ok(AccountId(column(&row, "id")?))).transpose()
+}
+
+/// Removes the unverified forms of an address and with a name, and with them their codes.
+pub(super) async fn discard_forms(
+    change: &DatabaseTransaction,
+    username: &Username,
+    email: &Email,
+) -> Result<(), StoreError> {
+    let discard =
+        "DELETE FROM account WHERE verified_at IS NULL AND (email = $1 OR username_key = $2)";
+    let values = [email.as_str().into(), username.key().into()];
+    stored(change.execute_raw(statement(discard, values)).await)?;
+    Ok(())
 }
 
 impl Store {
@@ -175,5 +466,42 @@ fn profile(row: &QueryResult) -> Result<Profile, StoreError> {
         last_login_at: optional_time_column(row, "last_login_at")?,
         api_key_created_at: optional_time_column(row, "key_created_at")?,
         api_key_status,
+    })
+}
+
+/// Gives an account a name that is free, and takes it from forms whose code has expired; `false`
+/// where another was faster.
+async fn rename(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    username: &Username,
+) -> Result<bool, StoreError> {
+    let discard = "DELETE FROM account WHERE username_key = $1 AND verified_at IS NULL";
+    stored(change.execute_raw(statement(discard, [username.key().into()])).await)?;
+    let rename = "UPDATE account SET username = $2, username_key = $3 WHERE id = $1";
+    let values = [account.0.into(), username.as_str().into(), username.key().into()];
+    unless_taken(change.execute_raw(statement(rename, values)).await)
+}
+
+/// Books what is left of a balance as gone, so that the ledger of nobody sums to nothing.
+async fn write_off(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let book = "INSERT INTO ledger (account_id, kind, credits, balance_after, description, created_at, updated_at) \
+                SELECT id, $2, -credit_balance, 0, 'The account was deleted', $3, $3 \
+                FROM account WHERE id = $1 AND credit_balance > 0";
+    let values = [account.0.into(), TransactionKind::Adjustment.name().into(), time(now)];
+    stored(change.execute_raw(statement(book, values)).await)?;
+    Ok(())
+}
+
+fn subscription(row: &QueryResult) -> Result<Subscription, StoreError> {
+    Ok(Subscription {
+        id: column(row, "id")?,
+        database_name: column(row, "database_name")?,
+        is_active: column(row, "is_active")?,
+        subscribed_at: time_column(row, "created_at")?,
     })
 }

@@ -78,7 +78,7 @@ async fn copy(database: &DatabaseConnection, to: &Path) -> Result<(), OpenError>
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use account_core::accounts::RegistrationStore;
+    use account_core::store::AccountStore;
     use sea_orm::ConnectionTrait;
 
     use super::*;

@@ -1,65 +1,124 @@
 //! What is over goes, in small batches along an index.
 
-use account_core::accounts::clean_up::{CleanUpStore, Stale};
 use account_core::code::VALIDITY;
+use account_core::oauth::grant::StaleOauth;
+use account_core::store::{CleanUpStore, Stale};
 use account_core::{AccountId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 use serde_json::json;
 
-use super::Store;
 use super::engine::{AdvisoryLock, elements, is_postgres};
+use super::handle::Store;
 use super::ledger::MICROSECONDS_A_DAY;
 use super::rows::{column, statement, stored, time};
 use super::usage_index::forget_calls;
 use super::usage_partitions::drop_before;
 
+pub(super) const CODES: &str = "DELETE FROM oauth_code WHERE digest IN \
+    (SELECT digest FROM oauth_code WHERE created_at <= $1 LIMIT $2)";
+
+pub(super) const TOKENS: &str = "DELETE FROM oauth_token WHERE digest IN \
+    (SELECT digest FROM oauth_token WHERE expires_at <= $1 LIMIT $2)";
+
+pub(super) const GRANTS: &str = "DELETE FROM oauth_grant WHERE id IN \
+    (SELECT id FROM oauth_grant WHERE expires_at <= $1 LIMIT $2)";
+
+pub(super) const UNUSED: &str = "DELETE FROM oauth_client WHERE last_used_at IS NULL AND id IN \
+    (SELECT id FROM oauth_client WHERE last_used_at IS NULL AND created_at <= $1 LIMIT $2)";
+
+pub(super) const IDLE_CLIENTS: &str = "DELETE FROM oauth_client WHERE last_used_at <= $1 AND id IN \
+    (SELECT id FROM oauth_client WHERE last_used_at <= $1 LIMIT $2)";
+
 pub(super) const CHALLENGES: &str = "DELETE FROM challenge WHERE id IN \
     (SELECT id FROM challenge WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const GUEST_COUNTS: &str = "DELETE FROM guest_count WHERE (day, scope) IN \
     (SELECT day, scope FROM guest_count WHERE day < $1 LIMIT $2)";
+
 pub(super) const SESSIONS: &str = "DELETE FROM session WHERE digest IN \
     (SELECT digest FROM session WHERE last_used_at <= $1 OR created_at <= $2 LIMIT $3)";
+
 /// A form whose code was sent again lately may still be confirmed.
 pub(super) const FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN \
     (SELECT id FROM account WHERE verified_at IS NULL AND created_at <= $1 AND NOT EXISTS \
      (SELECT 1 FROM challenge WHERE account_id = account.id AND created_at > $2) LIMIT $3)";
+
 pub(super) const LOCKOUTS: &str = "DELETE FROM lockout WHERE (recipient, counter) IN \
     (SELECT recipient, counter FROM lockout WHERE last_try_at <= $1 \
      AND (locked_until IS NULL OR locked_until <= $2) LIMIT $3)";
+
 pub(super) const CLIENTS: &str = "DELETE FROM known_client WHERE (recipient, mark) IN \
     (SELECT recipient, mark FROM known_client WHERE seen_at <= $1 LIMIT $2)";
+
 pub(super) const TRIES: &str = "DELETE FROM login_try WHERE id IN \
     (SELECT id FROM login_try WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const NOBODYS_TRIES: &str = "DELETE FROM login_try WHERE id IN \
     (SELECT id FROM login_try WHERE account_id IS NULL AND created_at <= $1 \
      ORDER BY created_at LIMIT $2)";
+
 pub(super) const RESULTS: &str = "DELETE FROM result WHERE id IN \
     (SELECT id FROM result WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const ANSWERS: &str = "DELETE FROM kept_answer WHERE slot IN \
     (SELECT slot FROM kept_answer WHERE expires_at <= $1 LIMIT $2)";
+
 pub(super) const STARTS: &str = "DELETE FROM idp_start WHERE state IN \
     (SELECT state FROM idp_start WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const COMPLETIONS: &str = "DELETE FROM idp_completion WHERE digest IN \
     (SELECT digest FROM idp_completion WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const HAND_OFFS: &str = "DELETE FROM hand_off WHERE digest IN \
     (SELECT digest FROM hand_off WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const NOTIFICATIONS: &str = "DELETE FROM notification WHERE id IN \
     (SELECT id FROM notification WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const GUESTS: &str = "DELETE FROM guest WHERE id IN \
     (SELECT id FROM guest WHERE expires_at <= $1 LIMIT $2) RETURNING id";
+
 pub(super) const OF_GUESTS: &str = "UPDATE usage SET guest_id = NULL, ip = '' WHERE guest_id IN ";
+
 pub(super) const OF_ACCOUNT: &str = "UPDATE usage SET account_id = NULL, ip = '' WHERE id IN \
     (SELECT id FROM usage WHERE account_id = $1 LIMIT $2)";
+
 pub(super) const USAGE: &str = "DELETE FROM usage WHERE id IN \
     (SELECT id FROM usage WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";
+
 /// What is removed next is sorted no longer.
 pub(super) const SORTED: &str = "DELETE FROM call_by_account \
     WHERE (account_id, created_at, call_id) IN (SELECT account_id, created_at, id FROM usage \
      WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";
+
 pub(super) const TALLIES: &str = "DELETE FROM usage_day WHERE (account_id, day, endpoint, method) IN \
     (SELECT account_id, day, endpoint, method FROM usage_day WHERE day < $1 LIMIT $2)";
 
 impl CleanUpStore for Store {
+    async fn reap(&self, stale: StaleOauth, limit: u32) -> Result<u64, StoreError> {
+        let change = self.write_locked(AdvisoryLock::CleanUp).await?;
+        let most: Value = limit.into();
+        let removed = match stale {
+            StaleOauth::Codes(made) => execute(&change, CODES, [time(made), most]).await?,
+            StaleOauth::Expired(at) => {
+                let tokens = execute(&change, TOKENS, [time(at), most.clone()]).await?;
+                tokens.max(execute(&change, GRANTS, [time(at), most]).await?)
+            }
+            StaleOauth::Clients(unused, idle) => {
+                let never = execute(&change, UNUSED, [time(unused), most.clone()]).await?;
+                never.max(execute(&change, IDLE_CLIENTS, [time(idle), most]).await?)
+            }
+        };
+        stored(change.commit().await)?;
+        Ok(removed)
+    }
+
+    async fn forget_messages(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let forget = "DELETE FROM letter WHERE due_at IS NULL AND created_at <= $1";
+        let forgotten = self.execute(statement(forget, [time(before)])).await?;
+        Ok(forgotten.rows_affected())
+    }
+
     async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let change = self.write_locked(AdvisoryLock::CleanUp).await?;
         let most: Value = limit.into();
@@ -179,9 +238,10 @@ async fn remove_usage(
 mod tests {
     use std::sync::Arc;
 
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+    use account_core::store::LedgerStore;
+    use account_core::testing::{CheapHasher, FixedClock, seeded_rng};
     use account_core::{
-        Accounts, CallerId, Confirmation, Email, Ledger, NewAccount, Tier, Username, Vault,
+        Accounts, CallerId, Confirmation, Email, NewAccount, Tier, Username, Vault,
     };
 
     use super::*;
@@ -198,9 +258,9 @@ mod tests {
         store: Store,
         _address: String,
     ) {
-        let entropy = Arc::new(SeededEntropy::new(6));
-        let vault = Arc::new(Vault::create(&*entropy));
-        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let rng = seeded_rng(6);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, rng);
         let now = FixedClock::default().now();
         let email = Email::parse("ada@example.com").expect("an address");
         let account = NewAccount {

@@ -1,9 +1,9 @@
 //! Clients that an account knows from an earlier sign-in.
 
 use account_core::client::{KNOWN_FOR, KnownClient, MOST_KNOWN, Marks};
+use account_core::digest::Digest;
 use account_core::identity::Email;
 use account_core::lockout::Counters;
-use account_core::vault::Digest;
 use account_core::{StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 

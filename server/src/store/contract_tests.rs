@@ -37,9 +37,8 @@ async fn a_cancelled_call_leaves_the_writer_free_and_nothing_half_done(
     store: Store,
     _address: String,
 ) {
-    use account_core::accounts::{AccountStore, RegistrationStore};
-    use account_core::vault::VaultStore;
-    use account_core::{AccountId, Ledger};
+    use account_core::AccountId;
+    use account_core::store::{AccountStore, LedgerStore, VaultStore};
 
     for steps in 0..40 {
         abandon(store.next_account_id(), steps).await;
@@ -54,14 +53,14 @@ async fn another_process_changes_what_this_one_sees_and_moves_its_revision(
     store: Store,
     address: String,
 ) {
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
+    use account_core::testing::{CheapHasher, FixedClock, seeded_rng};
     use account_core::{Accounts, ApiKey, Caller, Email, NewAccount, Tier, Username, Vault};
 
-    let entropy = Arc::new(SeededEntropy::new(1));
-    let vault = Arc::new(Vault::create(&*entropy));
+    let rng = seeded_rng(1);
+    let vault = Arc::new(Vault::create(&mut rng.clone()));
     let now = FixedClock::default().now();
     let process =
-        |store| Accounts::new(store, CheapHasher::default(), Arc::clone(&vault), entropy.clone());
+        |store| Accounts::new(store, CheapHasher::default(), Arc::clone(&vault), rng.clone());
     let service = process(store);
     let command = process(open_again(&address).await);
     let email = Email::parse("ada@example.com").expect("an address");

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use account_core::Vault;
 use account_core::reseal::reseal_all;
-use account_core::vault::{VaultStore, WrappedSecret};
-use account_core::{Entropy, Vault};
+use account_core::store::VaultStore;
+use account_core::vault::WrappedSecret;
+use rand::CryptoRng;
 
 use super::handle::Store;
 use super::master_key::{lock_file, open_now, reopen};
@@ -57,30 +59,30 @@ impl fmt::Display for DataKeyRotation {
 pub async fn rotate_data_key(
     store: &Store,
     file: &Path,
-    entropy: &dyn Entropy,
+    mut rng: impl CryptoRng + Send,
     propagated: impl AsyncFn(),
     mut progress: impl FnMut(DataKeyRotation),
 ) -> Result<(), OpenError> {
     let _guard = lock_file(file).await?;
     let (master, vault) = reopen(store, file).await?;
-    let save = async || store.replace_secrets(vault.wrap(&master, entropy)).await;
+    let wrap = |rng: &mut dyn CryptoRng| vault.wrap(&master, rng);
     // An older key means that a rotation was interrupted after its new key began to encrypt.
     if !vault.has_outdated() {
-        vault.stage(entropy);
-        save().await?;
+        vault.stage(&mut rng);
+        store.replace_secrets(wrap(&mut rng)).await?;
         progress(DataKeyRotation::Staged(vault.data_key() + 1));
         propagated().await;
         vault.activate();
-        save().await?;
+        store.replace_secrets(wrap(&mut rng)).await?;
     }
     progress(DataKeyRotation::Sealing(vault.data_key()));
     propagated().await;
     let report = |read, resealed| progress(DataKeyRotation::Resealed(read, resealed));
-    reseal_all(store, &vault, entropy, report).await.map_err(OpenError::Reseal)?;
+    reseal_all(store, &vault, &mut rng, report).await.map_err(OpenError::Reseal)?;
     // The second pass finds the rows of an instance that loaded the keys too late, if any.
-    while reseal_all(store, &vault, entropy, |_, _| {}).await.map_err(OpenError::Reseal)? > 0 {}
+    while reseal_all(store, &vault, &mut rng, |_, _| {}).await.map_err(OpenError::Reseal)? > 0 {}
     vault.retire();
-    save().await?;
+    store.replace_secrets(wrap(&mut rng)).await?;
     progress(DataKeyRotation::OldKeysGone(vault.data_key()));
     Ok(())
 }

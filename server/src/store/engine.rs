@@ -26,8 +26,8 @@
 //! Locks are taken in this order, which prevents deadlocks: advisory lock, account, guest, the
 //! rest.
 
+use account_core::digest::Digest;
 use account_core::identity::Email;
-use account_core::vault::Digest;
 use account_core::{AccountId, StoreError};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend};
 

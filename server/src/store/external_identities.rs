@@ -1,25 +1,24 @@
 //! Identities at a provider, browsers on their way there and back, profiles that wait, hand-offs.
 
-use account_core::accounts::external_sign_in::{
-    CompletionRow, HandOffStore, IdentityStore, IdpAccount, KnownIdentity, OpenedSession, StartRow,
-};
-use account_core::accounts::operator::{AccountRow, Creation};
-use account_core::accounts::{LoginMethod, TryStatus};
+use account_core::digest::Digest;
 use account_core::id_token::ProvenIdentity;
 use account_core::identity::{Contact, Email};
+use account_core::store::{
+    AccountRow, CompletionRow, Creation, ExternalIdentityStore, IdpAccount, KnownIdentity,
+    LoginMethod, OpenedSession, StartRow, TryStatus,
+};
 use account_core::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
-use account_core::vault::Digest;
 use account_core::{AccountId, Destination, KeyStatus, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
-use super::Store;
+use super::accounts::verified;
 use super::engine::{AdvisoryLock, lock_account};
+use super::handle::Store;
 use super::notifications::notify;
-use super::registration::verified;
 use super::rows::{column, digest, malformed, named, statement, stored, time, time_column};
 use super::sign_in::{begin_session, remember, sealed_key};
 
-impl IdentityStore for Store {
+impl ExternalIdentityStore for Store {
     async fn start_idp(&self, row: StartRow) -> Result<(), StoreError> {
         let change = self.write().await?;
         let insert = "INSERT INTO idp_start (state, browser, desktop, created_at) \
@@ -132,9 +131,7 @@ impl IdentityStore for Store {
         stored(change.commit().await)?;
         Ok(Some(Creation::Done))
     }
-}
 
-impl HandOffStore for Store {
     async fn save_hand_off(
         &self,
         code: Digest<HandOffCode>,

@@ -63,6 +63,8 @@ impl OutboxNotify {
     }
 }
 
+impl account_core::Store for Store {}
+
 impl Store {
     /// Combines the connections of an open database.
     pub(super) fn new(

@@ -1,6 +1,7 @@
 //! The lease writer, which leases calls from the database in batches.
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use account_core::store::LeaseStore;
 use account_core::{CallerId, StoreError};
 
 use super::batch_writer::{BatchBackend, BatchWriter, partition_of};

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use account_core::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use account_core::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use account_core::store::LeaseStore;
 use account_core::{CallerId, MinuteCount, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, QueryResult, Value};
 
-use super::Store;
 use super::engine::{by_engine, is_postgres};
+use super::handle::Store;
 use super::ledger::MICROSECONDS_A_MINUTE;
 use super::rows::{column, malformed, narrow, statement, stored, time};
 

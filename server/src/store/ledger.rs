@@ -3,17 +3,32 @@
 //! A batch is settled in one transaction, whatever its size: by prepared statements on SQLite, by
 //! one statement over arrays on PostgreSQL. [`credits::decide`](account_core::credits::decide)
 //! decides which calls are paid.
+//!
+//! Usage, the ledger and results are read in bounded pages along an index. The answer of a request
+//! that may be repeated is written in the transaction of its charge.
 
-use account_core::credits::TransactionKind;
+use std::fmt::Write as _;
+
+use account_core::idempotency::{Claim, Claimed, HELD, KEPT, RequestDigest, Slot, StoredAnswer};
+use account_core::store::{LedgerStore, Transaction, UsageFilter, UsageRequest, UsageTally};
 use account_core::{
-    AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, GuestId, Ledger, MinuteCount,
-    Settlement, StoreError, Timestamp,
+    AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, GuestId, MinuteCount, ResultId,
+    Settlement, StoreError, StoredResult, Timestamp, TransactionKind,
 };
-use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, TransactionTrait};
+use rusqlite::named_params;
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, QueryResult, TransactionTrait, Value,
+    sqlx,
+};
 
-use super::engine::is_postgres;
+use crate::failpoint;
+
+use super::engine::{by_engine, is_postgres};
 use super::handle::Store;
-use super::rows::{column, credits as amount, malformed, narrow, statement, stored, time};
+use super::rows::{
+    address_column, bytes_column, column, credits as amount, malformed, named, narrow, number,
+    statement, stored, time, time_column,
+};
 
 mod backend;
 mod batch;
@@ -25,7 +40,47 @@ pub(super) use batch::MICROSECONDS_A_DAY;
 
 pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 
-impl Ledger for Store {
+/// The tallies of an account's days: `$1` account, `$2` and `$3` days, `$4` start of the path and
+/// `$5` its length, `$6` method.
+pub(super) const TALLIES: &str = "SELECT day, endpoint, CAST(sum(requests) AS BIGINT) AS requests, \
+    CAST(sum(credits) AS BIGINT) AS credits, \
+    CAST(sum(response_time_ms) AS BIGINT) AS response_time_ms FROM usage_day \
+    WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND substr(endpoint, 1, $5) = $4 \
+    AND ($6 IS NULL OR method = $6) GROUP BY day, endpoint";
+
+/// A page of an account's calls: as above with moments in place of days, `$7` rows, after `$8`.
+pub(super) const REQUESTS: &str = "SELECT id, endpoint, method, status, credits, \
+    response_time_ms, ip, created_at FROM usage \
+    WHERE account_id = $1 AND created_at >= $2 AND created_at < $3 \
+    AND substr(endpoint, 1, $5) = $4 AND ($6 IS NULL OR method = $6) \
+    ORDER BY created_at DESC, id DESC LIMIT $7 OFFSET $8";
+
+/// The same on SQLite, where calls are sorted by account in a table of their own.
+pub(super) const REQUESTS_ON_SQLITE: &str = "SELECT id, endpoint, method, status, credits, \
+    response_time_ms, ip, usage.created_at FROM call_by_account AS mine \
+    JOIN usage ON usage.id = mine.call_id \
+    WHERE mine.account_id = $1 AND mine.created_at >= $2 AND mine.created_at < $3 \
+    AND substr(endpoint, 1, $5) = $4 AND ($6 IS NULL OR method = $6) \
+    ORDER BY mine.created_at DESC, mine.call_id DESC LIMIT $7 OFFSET $8";
+
+/// A page of an account's ledger.
+pub(super) const TRANSACTIONS: &str = "SELECT id, kind, endpoint, credits, balance_after, \
+    description, created_at FROM ledger WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
+
+/// How many rows an account's ledger has.
+pub(super) const TRANSACTION_COUNT: &str =
+    "SELECT count(*) AS total FROM ledger WHERE account_id = $1";
+
+/// Guarded: a run whose slot went to another fills nothing.
+pub(super) const FILL: &str = "UPDATE kept_answer SET body = $3, cost = $4 \
+                               WHERE slot = $1 AND run = $2 AND body IS NULL";
+
+pub(super) const BALANCE: &str = "UPDATE kept_answer SET balance = $2 WHERE slot = $1";
+
+/// Rows of one statement; every size is a statement of its own, so there are not many.
+const ROWS: usize = 16;
+
+impl LedgerStore for Store {
     async fn settle(&self, batch: Vec<Entry>) -> Result<Vec<Settlement>, StoreError> {
         match &self.sqlite_ledger {
             _ if batch.is_empty() => Ok(Vec::new()),
@@ -70,6 +125,132 @@ impl Ledger for Store {
         let look = stored(self.readers.begin().await)?;
         stored(look.execute_unprepared("SET LOCAL statement_timeout = 0").await)?;
         audit(&look).await
+    }
+
+    async fn usage_tallies(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+    ) -> Result<Vec<UsageTally>, StoreError> {
+        let values = filtered(account, filter, filter.since, filter.until);
+        let rows = stored(self.readers.query_all_raw(statement(TALLIES, values)).await)?;
+        let tally = |row: &QueryResult| {
+            Ok(UsageTally {
+                day: column(row, "day")?,
+                endpoint: column(row, "endpoint")?,
+                requests: narrow(row, "requests")?,
+                credits: narrow(row, "credits")?,
+                response_time_ms: narrow(row, "response_time_ms")?,
+            })
+        };
+        rows.iter().map(tally).collect()
+    }
+
+    async fn usage_requests(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+        offset: u64,
+        limit: u32,
+    ) -> Result<Vec<UsageRequest>, StoreError> {
+        let start = |day: i64| day.saturating_mul(MICROSECONDS_A_DAY);
+        let mut values = filtered(account, filter, start(filter.since), start(filter.until + 1));
+        values.extend([limit.into(), skipped(offset)]);
+        self.index_calls().await?;
+        let page = by_engine(&self.readers, REQUESTS_ON_SQLITE, REQUESTS);
+        let rows = stored(self.readers.query_all_raw(statement(page, values)).await)?;
+        rows.iter().map(request).collect()
+    }
+
+    async fn transactions(
+        &self,
+        account: AccountId,
+        offset: u64,
+        limit: u32,
+    ) -> Result<(Vec<Transaction>, u64), StoreError> {
+        let page = statement(TRANSACTIONS, [account.0.into(), limit.into(), skipped(offset)]);
+        let rows = stored(self.readers.query_all_raw(page).await)?;
+        let transactions = rows.iter().map(transaction).collect::<Result<_, _>>()?;
+        let count = statement(TRANSACTION_COUNT, [account.0.into()]);
+        let row = stored(self.readers.query_one_raw(count).await)?;
+        Ok((transactions, narrow(&row.ok_or_else(|| malformed("total"))?, "total")?))
+    }
+
+    async fn claim(&self, claim: Claim, now: Timestamp) -> Result<Claimed, StoreError> {
+        if let Some(claimed) = self.taken(&claim, now).await? {
+            return Ok(claimed);
+        }
+        let take = "INSERT INTO kept_answer (slot, request, run, held_until, expires_at) \
+                    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (slot) DO UPDATE SET \
+                    request = excluded.request, run = excluded.run, \
+                    held_until = excluded.held_until, expires_at = excluded.expires_at, \
+                    body = NULL, cost = NULL, balance = NULL \
+                    WHERE kept_answer.expires_at <= $6 \
+                    OR (kept_answer.body IS NULL AND kept_answer.held_until <= $6)";
+        let values = [
+            slot(claim.slot),
+            claim.request.0.to_vec().into(),
+            number(claim.run),
+            time(now + HELD),
+            time(now + KEPT),
+            time(now),
+        ];
+        if self.execute(statement(take, values)).await?.rows_affected() > 0 {
+            return Ok(Claimed::Yours);
+        }
+        // Another was quicker; where it has given the slot back since, the client comes again.
+        Ok(self.taken(&claim, now).await?.unwrap_or(Claimed::Running))
+    }
+
+    async fn is_answered(&self, of: Slot, now: Timestamp) -> Result<bool, StoreError> {
+        let query = "SELECT 1 AS found FROM kept_answer \
+                     WHERE slot = $1 AND expires_at > $2 AND body IS NOT NULL";
+        let query = statement(query, [slot(of), time(now)]);
+        Ok(stored(self.readers.query_one_raw(query).await)?.is_some())
+    }
+
+    async fn settle_and_keep(
+        &self,
+        claim: Claim,
+        entry: Entry,
+        body: String,
+    ) -> Result<Option<Settlement>, StoreError> {
+        match &self.sqlite_ledger {
+            Some(sqlite_ledger) => {
+                sqlite_ledger
+                    .clone()
+                    .write(move |change| fill_on_sqlite(change, claim, &entry, &body))
+                    .await
+            }
+            None => {
+                fill_on_postgres(&self.writer, claim, entry, body).await.map_err(StoreError::new)
+            }
+        }
+    }
+
+    async fn release(&self, claim: Claim) -> Result<(), StoreError> {
+        let release = "DELETE FROM kept_answer WHERE slot = $1 AND run = $2 AND body IS NULL";
+        let release = statement(release, [slot(claim.slot), number(claim.run)]);
+        self.execute(release).await?;
+        Ok(())
+    }
+
+    async fn keep_results(&self, results: Vec<StoredResult>) -> Result<(), StoreError> {
+        let change = self.write().await?;
+        insert_results(&change, &results).await?;
+        stored(change.commit().await)
+    }
+
+    async fn kept_result(
+        &self,
+        owner: AccountId,
+        id: ResultId,
+        after: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let query = "SELECT body FROM result WHERE id = $1 AND account_id = $2 AND created_at > $3";
+        let query = statement(query, [number(id.0), owner.0.into(), time(after)]);
+        let row = stored(self.readers.query_one_raw(query).await)?;
+        row.map(|row| column(&row, "body")).transpose()
     }
 }
 
@@ -156,4 +337,154 @@ fn caller(row: &QueryResult) -> Result<CallerId, StoreError> {
     let account = account.map(|id| CallerId::Account(AccountId(id)));
     let guest = guest.map(|id| CallerId::Guest(GuestId(id)));
     account.or(guest).ok_or_else(|| malformed("account_id"))
+}
+
+fn filtered(account: AccountId, filter: &UsageFilter, since: i64, until: i64) -> Vec<Value> {
+    let length = i32::try_from(filter.endpoint.chars().count()).unwrap_or(i32::MAX);
+    vec![
+        account.0.into(),
+        since.into(),
+        until.into(),
+        filter.endpoint.as_str().into(),
+        length.into(),
+        filter.method.clone().into(),
+    ]
+}
+
+/// So many rows that no table has them are as good as any such number.
+fn skipped(offset: u64) -> Value {
+    i64::try_from(offset).unwrap_or(i64::MAX).into()
+}
+
+fn request(row: &QueryResult) -> Result<UsageRequest, StoreError> {
+    Ok(UsageRequest {
+        id: column(row, "id")?,
+        endpoint: column(row, "endpoint")?,
+        method: column(row, "method")?,
+        status: narrow(row, "status")?,
+        credits: narrow(row, "credits")?,
+        response_time_ms: narrow(row, "response_time_ms")?,
+        ip: address_column(row, "ip")?,
+        at: time_column(row, "created_at")?,
+    })
+}
+
+fn transaction(row: &QueryResult) -> Result<Transaction, StoreError> {
+    let kind = named(row, "kind", &TransactionKind::ALL, TransactionKind::name)?;
+    let endpoint: Option<String> = column(row, "endpoint")?;
+    let description: Option<String> = column(row, "description")?;
+    let description = endpoint.or(description);
+    Ok(Transaction {
+        id: column(row, "id")?,
+        kind,
+        credits: column(row, "credits")?,
+        balance_after: narrow(row, "balance_after")?,
+        description: description.unwrap_or_else(|| kind.description().to_owned()),
+        created_at: time_column(row, "created_at")?,
+    })
+}
+
+impl Store {
+    /// How a slot stands that is not free.
+    async fn taken(&self, claim: &Claim, now: Timestamp) -> Result<Option<Claimed>, StoreError> {
+        let query = "SELECT request, body, cost, balance, held_until, expires_at \
+                     FROM kept_answer WHERE slot = $1";
+        let row = self.readers.query_one_raw(statement(query, [slot(claim.slot)])).await;
+        let Some(row) = stored(row)? else { return Ok(None) };
+        let body: Option<String> = column(&row, "body")?;
+        let is_held = body.is_some() || time_column(&row, "held_until")? > now;
+        if !is_held || time_column(&row, "expires_at")? <= now {
+            return Ok(None);
+        }
+        let request = RequestDigest(bytes_column(&row, "request")?);
+        Ok(Some(match body {
+            _ if request != claim.request => Claimed::OtherRequest,
+            None => Claimed::Running,
+            Some(body) => Claimed::Answered(StoredAnswer {
+                body,
+                cost: narrow(&row, "cost")?,
+                balance: narrow(&row, "balance")?,
+            }),
+        }))
+    }
+}
+
+/// What is not committed is undone: an answer without its charge, say.
+fn fill_on_sqlite(
+    change: rusqlite::Transaction<'_>,
+    claim: Claim,
+    entry: &Entry,
+    body: &str,
+) -> rusqlite::Result<Option<Settlement>> {
+    let (slot, run) = (claim.slot.0, claim.run.to_be_bytes());
+    let filled = named_params! { "$1": slot, "$2": run, "$3": body, "$4": entry.cost };
+    if change.prepare_cached(FILL)?.execute(filled)? == 0 {
+        return Ok(None);
+    }
+    let settled = sqlite_ledger::settle(&change, std::slice::from_ref(entry))?;
+    if let Some(Settlement::Charged { balance }) = settled.first() {
+        let kept = named_params! { "$1": slot, "$2": balance };
+        change.prepare_cached(BALANCE)?.execute(kept)?;
+        failpoint::hit("kept");
+        change.commit()?;
+    }
+    Ok(settled.first().copied())
+}
+
+/// The same by the ledger's own statement, on one connection.
+async fn fill_on_postgres(
+    pool: &DatabaseConnection,
+    claim: Claim,
+    entry: Entry,
+    body: String,
+) -> Result<Option<Settlement>, sqlx::Error> {
+    let mut change = pool.get_postgres_connection_pool().begin().await?;
+    let fill = sqlx::query(FILL)
+        .bind(claim.slot.0.to_vec())
+        .bind(claim.run.to_be_bytes().to_vec())
+        .bind(body)
+        .bind(i64::from(entry.cost));
+    if fill.execute(&mut *change).await?.rows_affected() == 0 {
+        return Ok(None);
+    }
+    let settled = postgres_ledger::settle_on(&mut change, &[entry]).await?;
+    if let Some(Settlement::Charged { balance }) = settled.first() {
+        let keep = sqlx::query(BALANCE).bind(claim.slot.0.to_vec()).bind(balance.cast_signed());
+        keep.execute(&mut *change).await?;
+        failpoint::hit("kept");
+        change.commit().await?;
+    }
+    Ok(settled.first().copied())
+}
+
+fn slot(slot: Slot) -> Value {
+    slot.0.to_vec().into()
+}
+
+/// Writes results, save those of accounts that are gone.
+async fn insert_results(
+    change: &DatabaseTransaction,
+    results: &[StoredResult],
+) -> Result<(), StoreError> {
+    for rows in results.chunks(ROWS) {
+        let values = rows.iter().flat_map(|kept| {
+            let (id, owner) = (number(kept.id.0), kept.owner.0.into());
+            [id, owner, kept.body.as_str().into(), time(kept.at)]
+        });
+        stored(change.execute_raw(statement(&insert(rows.len()), values)).await)?;
+    }
+    Ok(())
+}
+
+/// The statement that writes so many rows, save those of accounts that are gone.
+fn insert(rows: usize) -> String {
+    let mut sql = "INSERT INTO result (id, account_id, body, created_at) \
+                   SELECT column1, column2, column3, column4 FROM (VALUES "
+        .to_owned();
+    for row in 0..rows {
+        let (comma, first) = (if row == 0 { "" } else { ", " }, 4 * row + 1);
+        write!(sql, "{comma}(${first}, ${}, ${}, ${})", first + 1, first + 2, first + 3)
+            .expect("a string takes every row");
+    }
+    sql + ") AS kept WHERE EXISTS (SELECT 1 FROM account WHERE account.id = column2)"
 }

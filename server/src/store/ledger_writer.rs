@@ -115,12 +115,13 @@ impl BatchBackend for LedgerBatches {
 
 #[cfg(test)]
 mod tests {
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy, all};
+    use account_core::store::LedgerStore;
+    use account_core::testing::{CheapHasher, FixedClock, all, seeded_rng};
     use account_core::{
-        AccountId, Accounts, CallerId, Email, Ledger, NewAccount, Tier, Timestamp, Username, Vault,
+        AccountId, Accounts, CallerId, Email, NewAccount, Tier, Timestamp, Username, Vault,
     };
 
-    use account_core::accounts::AccountStore;
+    use account_core::store::AccountStore;
 
     use super::*;
     use crate::store::testing::{call, on_each_engine};
@@ -135,9 +136,9 @@ mod tests {
 
     /// An account with so many credits.
     async fn account(store: &Store, credits: u64) -> (CallerId, Timestamp) {
-        let entropy = Arc::new(SeededEntropy::new(5));
-        let vault = Arc::new(Vault::create(&*entropy));
-        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let rng = seeded_rng(5);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, rng);
         let account = NewAccount {
             email: Email::parse("ada@example.com").expect("an address"),
             username: Username::parse("ada").expect("a name"),
@@ -157,7 +158,7 @@ mod tests {
     }
 
     fn batches() -> Histogram {
-        crate::metrics::Metrics::new("3.0.0").ledger_batches
+        crate::metrics::Metrics::new().ledger_batches
     }
 
     fn charged(results: &[Result<Settlement, StoreError>]) -> usize {

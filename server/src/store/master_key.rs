@@ -13,8 +13,10 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use account_core::vault::{VaultError, VaultStore, WrappedSecret};
-use account_core::{Entropy, MasterKey, Vault};
+use account_core::store::VaultStore;
+use account_core::vault::{VaultError, WrappedSecret};
+use account_core::{MasterKey, Vault};
+use rand::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::handle::Store;
@@ -56,15 +58,19 @@ impl fmt::Display for Rotation {
 ///
 /// [`OpenError::MasterKeyMissing`], [`OpenError::MasterKeyMalformed`] or [`OpenError::Vault`] where
 /// the file does not fit the database; [`OpenError::File`] and [`OpenError::Store`].
-pub async fn vault(store: &Store, file: &Path, entropy: &dyn Entropy) -> Result<Vault, OpenError> {
+pub async fn vault(
+    store: &Store,
+    file: &Path,
+    mut rng: impl CryptoRng + Send,
+) -> Result<Vault, OpenError> {
     let mut secrets = store.secrets().await?;
     let master = match (read(file)?, secrets.is_empty()) {
         (Some(master), _) => master,
-        (None, true) => create(file, entropy)?,
+        (None, true) => create(file, &mut rng)?,
         (None, false) => return Err(OpenError::MasterKeyMissing(file.display().to_string())),
     };
     if secrets.is_empty() {
-        let rows = Vault::create(entropy).wrap(&master, entropy);
+        let rows = Vault::create(&mut rng).wrap(&master, &mut rng);
         // Another process may have stored its secrets first, so the stored ones are read.
         store.save_secrets(rows).await?;
         secrets = store.secrets().await?;
@@ -89,13 +95,13 @@ pub async fn vault(store: &Store, file: &Path, entropy: &dyn Entropy) -> Result<
 pub async fn rotate_master_key(
     store: &Store,
     file: &Path,
-    entropy: &dyn Entropy,
+    mut rng: impl CryptoRng + Send,
     mut progress: impl FnMut(Rotation),
 ) -> Result<(), OpenError> {
     let _guard = lock_file(file).await?;
     let (_, vault) = reopen(store, file).await?;
     progress(Rotation::Opened);
-    let (master, rows) = prepare(&vault, file, entropy)?;
+    let (master, rows) = prepare(&vault, file, &mut rng)?;
     progress(Rotation::KeyWritten);
     let count = rows.len();
     store.replace_secrets(rows).await?;
@@ -111,7 +117,7 @@ pub async fn rotate_master_key(
 fn prepare(
     vault: &Vault,
     file: &Path,
-    entropy: &dyn Entropy,
+    rng: &mut dyn CryptoRng,
 ) -> Result<(MasterKey, Vec<WrappedSecret>), OpenError> {
     let next = next_to(file);
     // A key file that a rotation left before its transaction opens nothing.
@@ -121,8 +127,8 @@ fn prepare(
         }
         _ => {}
     }
-    let master = create(&next, entropy)?;
-    let rows = vault.wrap(&master, entropy);
+    let master = create(&next, rng)?;
+    let rows = vault.wrap(&master, rng);
     Ok((master, rows))
 }
 
@@ -213,10 +219,10 @@ fn read(file: &Path) -> Result<Option<MasterKey>, OpenError> {
     decode(text.trim()).map(Some).ok_or_else(malformed)
 }
 
-fn create(file: &Path, entropy: &dyn Entropy) -> Result<MasterKey, OpenError> {
+fn create(file: &Path, rng: &mut dyn CryptoRng) -> Result<MasterKey, OpenError> {
     let folder = folder_of(file);
     std::fs::create_dir_all(folder).map_err(|cause| OpenError::file(folder, cause))?;
-    let master = MasterKey::generate(entropy);
+    let master = MasterKey::generate(rng);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -254,10 +260,11 @@ fn decode(text: &str) -> Option<MasterKey> {
 mod tests {
     use std::sync::Arc;
 
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy, all};
+    use account_core::testing::{CheapHasher, FixedClock, all, seeded_rng};
     use account_core::{
-        Accounts, ApiKey, Client, Email, Login, NewAccount, Password, Tier, Username,
+        Accounts, ApiKey, Client, Email, Login, NewAccount, Password, SharedRng, Tier, Username,
     };
+    use rand::Rng;
 
     use account_core::reseal::reseal_all;
 
@@ -278,10 +285,10 @@ mod tests {
 
     async fn a_second_start_finds_the_secrets_of_the_first(store: Store, _address: String) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy) = (folder.path().join("keys/master.key"), SeededEntropy::new(1));
-        let first = vault(&store, &file, &entropy).await.expect("made");
-        let second = vault(&store, &file, &entropy).await.expect("opened");
-        let key = ApiKey::generate(account_core::KeyKind::User, &entropy);
+        let (file, rng) = (folder.path().join("keys/master.key"), seeded_rng(1));
+        let first = vault(&store, &file, rng.clone()).await.expect("made");
+        let second = vault(&store, &file, rng.clone()).await.expect("opened");
+        let key = ApiKey::generate(account_core::KeyKind::User, &mut rng.clone());
         assert!(first.key_digest(&key) == second.key_digest(&key));
         #[cfg(unix)]
         {
@@ -296,32 +303,32 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy) = (folder.path().join("master.key"), SeededEntropy::new(2));
-        vault(&store, &file, &entropy).await.expect("made");
+        let (file, rng) = (folder.path().join("master.key"), seeded_rng(2));
+        vault(&store, &file, rng.clone()).await.expect("made");
 
         let kept = std::fs::read(&file).expect("a file");
         std::fs::remove_file(&file).expect("it was there");
-        let error = vault(&store, &file, &entropy).await.err().expect("missing");
+        let error = vault(&store, &file, rng.clone()).await.err().expect("missing");
         assert!(matches!(error, OpenError::MasterKeyMissing(_)), "{error}");
         assert!(!file.exists(), "no new key is made over old secrets");
 
         std::fs::write(&file, "ff".repeat(32)).expect("written");
-        let error = vault(&store, &file, &entropy).await.err().expect("wrong");
+        let error = vault(&store, &file, rng.clone()).await.err().expect("wrong");
         assert!(matches!(error, OpenError::Vault { .. }), "{error}");
 
         for text in ["", "ff", &"zz".repeat(32), &"ff".repeat(33)] {
             std::fs::write(&file, text).expect("written");
-            let error = vault(&store, &file, &entropy).await.err().expect("malformed");
+            let error = vault(&store, &file, rng.clone()).await.err().expect("malformed");
             assert!(matches!(error, OpenError::MasterKeyMalformed(_)), "{error}");
         }
         std::fs::write(&file, kept).expect("written");
-        assert!(vault(&store, &file, &entropy).await.is_ok());
+        assert!(vault(&store, &file, rng.clone()).await.is_ok());
     }
 
     /// An account in the database whose key only the right secrets find.
-    async fn fixture(store: &Store, folder: &Path) -> (PathBuf, SeededEntropy, ApiKey) {
-        let (file, entropy) = (folder.join("master.key"), SeededEntropy::new(3));
-        let accounts = accounts(store, &file, &entropy).await;
+    async fn fixture(store: &Store, folder: &Path) -> (PathBuf, SharedRng, ApiKey) {
+        let (file, rng) = (folder.join("master.key"), seeded_rng(3));
+        let accounts = accounts(store, &file, rng.clone()).await;
         let account = NewAccount {
             email: Email::parse("ada@example.com").expect("an address"),
             username: Username::parse("ada").expect("a name"),
@@ -333,19 +340,19 @@ mod tests {
         };
         let now = FixedClock::default().now();
         let key = accounts.create_account(account, now).await.expect("a new one").api_key;
-        (file, entropy, key)
+        (file, rng, key)
     }
 
     async fn accounts(
         store: &Store,
         file: &Path,
-        entropy: &SeededEntropy,
+        mut rng: SharedRng,
     ) -> Accounts<Store, CheapHasher> {
-        let vault = vault(store, file, entropy).await.expect("the key opens the database");
+        let vault = vault(store, file, rng.clone()).await.expect("the key opens the database");
         // Each process draws randomness of its own.
         let mut seed = [0; 8];
-        entropy.fill(&mut seed);
-        let later = Arc::new(SeededEntropy::new(u64::from_be_bytes(seed)));
+        rng.fill_bytes(&mut seed);
+        let later = seeded_rng(u64::from_be_bytes(seed));
         Accounts::new(store.clone(), CheapHasher::default(), Arc::new(vault), later)
     }
 
@@ -367,11 +374,11 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = fixture(&store, folder.path()).await;
-        let running = accounts(&store, &file, &entropy).await;
+        let (file, rng, key) = fixture(&store, folder.path()).await;
+        let running = accounts(&store, &file, rng.clone()).await;
         let old = std::fs::read(&file).expect("a file");
         let mut steps = Vec::new();
-        let rotated = rotate_master_key(&store, &file, &entropy, |step| steps.push(step)).await;
+        let rotated = rotate_master_key(&store, &file, rng.clone(), |step| steps.push(step)).await;
         rotated.expect("rotated");
         use Rotation::{KeyInPlace, KeyWritten, Opened, SecretsWrapped};
         assert_eq!(steps, [Opened, KeyWritten, SecretsWrapped(3), KeyInPlace]);
@@ -383,20 +390,20 @@ mod tests {
             assert_eq!(mode & 0o777, 0o600);
         }
         assert!(serves(&running, &key).await, "the service that ran meanwhile");
-        let restarted = accounts(&store, &file, &entropy).await;
+        let restarted = accounts(&store, &file, rng.clone()).await;
         assert!(serves(&restarted, &key).await, "the next start, without the old key");
         std::fs::write(&file, old).expect("written");
-        let error = vault(&store, &file, &entropy).await.err().expect("the old key");
+        let error = vault(&store, &file, rng.clone()).await.err().expect("the old key");
         assert!(matches!(error, OpenError::Vault { .. }), "{error}");
     }
 
     async fn a_rotation_that_is_cut_short_anywhere_loses_no_key(store: Store, _address: String) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = fixture(&store, folder.path()).await;
+        let (file, rng, key) = fixture(&store, folder.path()).await;
         for cut in 0..4 {
             if cut > 0 {
                 let (_, vault) = reopen(&store, &file).await.expect("the old key");
-                let (_, rows) = prepare(&vault, &file, &entropy).expect("written");
+                let (_, rows) = prepare(&vault, &file, &mut rng.clone()).expect("written");
                 if cut == 1 {
                     // The file was made, but what it holds is lost.
                     std::fs::write(next_to(&file), "").expect("written");
@@ -405,11 +412,11 @@ mod tests {
                     store.replace_secrets(rows).await.expect("replaced");
                 }
             }
-            let restarted = accounts(&store, &file, &entropy).await;
+            let restarted = accounts(&store, &file, rng.clone()).await;
             assert!(serves(&restarted, &key).await, "cut {cut}");
-            let again = rotate_master_key(&store, &file, &entropy, |_| {}).await;
+            let again = rotate_master_key(&store, &file, rng.clone(), |_| {}).await;
             again.expect("a rotation after it");
-            let restarted = accounts(&store, &file, &entropy).await;
+            let restarted = accounts(&store, &file, rng.clone()).await;
             assert!(serves(&restarted, &key).await, "cut {cut}, rotated");
             assert!(!next_to(&file).exists());
         }
@@ -420,10 +427,10 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = fixture(&store, folder.path()).await;
-        let running = accounts(&store, &file, &entropy).await;
-        let rotations = (0..4).map(|_| rotate_master_key(&store, &file, &entropy, |_| {}));
-        let starts = (0..40).map(|_| vault(&store, &file, &entropy));
+        let (file, rng, key) = fixture(&store, folder.path()).await;
+        let running = accounts(&store, &file, rng.clone()).await;
+        let rotations = (0..4).map(|_| rotate_master_key(&store, &file, rng.clone(), |_| {}));
+        let starts = (0..40).map(|_| vault(&store, &file, rng.clone()));
         let logins = async {
             for _ in 0..40 {
                 assert!(serves(&running, &key).await);
@@ -432,7 +439,7 @@ mod tests {
         let (rotated, started, ()) = tokio::join!(all(rotations), all(starts), logins);
         assert!(rotated.iter().all(Result::is_ok), "{rotated:?}");
         assert!(started.iter().all(Result::is_ok));
-        assert!(serves(&accounts(&store, &file, &entropy).await, &key).await);
+        assert!(serves(&accounts(&store, &file, rng.clone()).await, &key).await);
     }
 
     async fn a_data_key_changes_under_load_and_the_next_start_needs_the_new_one_alone(
@@ -440,10 +447,10 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = fixture(&store, folder.path()).await;
+        let (file, rng, key) = fixture(&store, folder.path()).await;
         let old = store.secrets().await.expect("ok");
-        let vault = Arc::new(vault(&store, &file, &entropy).await.expect("the right key"));
-        let later = Arc::new(SeededEntropy::new(99));
+        let vault = Arc::new(vault(&store, &file, rng.clone()).await.expect("the right key"));
+        let later = seeded_rng(99);
         let running =
             Accounts::new(store.clone(), CheapHasher::default(), Arc::clone(&vault), later);
         let keyring = Keyring::new(store.clone(), Arc::clone(&vault), file.clone());
@@ -462,7 +469,7 @@ mod tests {
         let rotation = async {
             for _ in 0..3 {
                 let told = |step| steps.lock().expect("no panic").push(step);
-                let rotated = rotate_data_key(&store, &file, &entropy, propagated, told);
+                let rotated = rotate_data_key(&store, &file, rng.clone(), propagated, told);
                 rotated.await.expect("rotated");
                 propagated().await;
             }
@@ -483,7 +490,7 @@ mod tests {
             [Staged(2), Sealing(2), Resealed(1, 1), OldKeysGone(2)],
             "{steps:?}"
         );
-        assert!(serves(&accounts(&store, &file, &entropy).await, &key).await, "the next start");
+        assert!(serves(&accounts(&store, &file, rng.clone()).await, &key).await, "the next start");
         let now = store.secrets().await.expect("ok");
         assert_eq!(now.len(), old.len(), "the old data keys are gone");
     }
@@ -493,14 +500,14 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = fixture(&store, folder.path()).await;
+        let (file, rng, key) = fixture(&store, folder.path()).await;
         for cut in 0..4 {
             let (master, vault) = reopen(&store, &file).await.expect("the key");
             let save = async || {
-                store.replace_secrets(vault.wrap(&master, &entropy)).await.expect("saved");
+                store.replace_secrets(vault.wrap(&master, &mut rng.clone())).await.expect("saved");
             };
             if cut > 0 {
-                vault.stage(&entropy);
+                vault.stage(&mut rng.clone());
                 save().await;
             }
             if cut > 1 {
@@ -508,15 +515,15 @@ mod tests {
                 save().await;
             }
             if cut > 2 {
-                reseal_all(&store, &vault, &entropy, |_, _| {}).await.expect("all open");
+                reseal_all(&store, &vault, &mut rng.clone(), |_, _| {}).await.expect("all open");
             }
-            assert!(serves(&accounts(&store, &file, &entropy).await, &key).await, "cut {cut}");
-            let rotated = rotate_data_key(&store, &file, &entropy, async || {}, |_| {}).await;
+            assert!(serves(&accounts(&store, &file, rng.clone()).await, &key).await, "cut {cut}");
+            let rotated = rotate_data_key(&store, &file, rng.clone(), async || {}, |_| {}).await;
             rotated.expect("a rotation after it");
-            let restarted = self::vault(&store, &file, &entropy).await.expect("the key");
+            let restarted = self::vault(&store, &file, rng.clone()).await.expect("the key");
             let now = (restarted.data_key(), restarted.has_outdated());
             assert_eq!(now, (cut + 2, false), "cut {cut}");
-            assert!(serves(&accounts(&store, &file, &entropy).await, &key).await, "cut {cut}");
+            assert!(serves(&accounts(&store, &file, rng.clone()).await, &key).await, "cut {cut}");
         }
     }
 
@@ -525,12 +532,12 @@ mod tests {
         _address: String,
     ) {
         let folder = tempfile::tempdir().expect("a folder");
-        let (file, entropy, key) = fixture(&store, folder.path()).await;
-        let masters = all((0..3).map(|_| rotate_master_key(&store, &file, &entropy, |_| {})));
+        let (file, rng, key) = fixture(&store, folder.path()).await;
+        let masters = all((0..3).map(|_| rotate_master_key(&store, &file, rng.clone(), |_| {})));
         let data =
-            all((0..3).map(|_| rotate_data_key(&store, &file, &entropy, async || {}, |_| {})));
+            all((0..3).map(|_| rotate_data_key(&store, &file, rng.clone(), async || {}, |_| {})));
         let (masters, data) = tokio::join!(masters, data);
         assert!(masters.iter().all(Result::is_ok) && data.iter().all(Result::is_ok));
-        assert!(serves(&accounts(&store, &file, &entropy).await, &key).await);
+        assert!(serves(&accounts(&store, &file, rng.clone()).await, &key).await);
     }
 }

@@ -4,17 +4,17 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use account_core::testing::FixedClock;
-use account_core::testing::contract::leases;
 use account_core::testing::contract::{
-    activity, clean_up, clients, external_sign_in, idempotency, keys, ledger, notifications, oauth,
-    operator, outbox, owner, recovery, registration, results, second_factor, sessions,
+    activity, clean_up, clients, external_sign_in, idempotency, keys, leases, ledger,
+    notifications, oauth, operator, outbox, owner, recovery, registration, results, second_factor,
+    sessions,
 };
 use account_core::{AccountId, CallerId, GuestId};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Values};
 
-use super::idempotency::{BALANCE, FILL as FILL_ANSWER};
 use super::leases::postgres_leases as leases_on_postgres;
 use super::ledger::sqlite_ledger as ledger_on_sqlite;
+use super::ledger::{BALANCE, FILL as FILL_ANSWER};
 use super::rows::{column, statement};
 use super::testing::{postgres, sqlite};
 use super::{Store, usage_index};

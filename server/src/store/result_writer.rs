@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use account_core::accounts::ResultStore;
+use account_core::store::LedgerStore;
 use account_core::{StoreError, StoredResult};
 
 use super::batch_writer::{BatchBackend, BatchWriter};
@@ -79,7 +79,7 @@ impl ResultBatches {
 
 #[cfg(test)]
 mod tests {
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy, all};
+    use account_core::testing::{CheapHasher, FixedClock, all, seeded_rng};
     use account_core::{Accounts, Email, NewAccount, ResultId, Tier, Username, Vault};
 
     use super::*;
@@ -90,9 +90,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("test.sqlite").display().to_string();
         let store = open(&path, Migrate::Run).await.expect("a new database");
-        let entropy = Arc::new(SeededEntropy::new(5));
-        let vault = Arc::new(Vault::create(&*entropy));
-        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let rng = seeded_rng(5);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, rng);
         let account = NewAccount {
             email: Email::parse("ada@example.com").expect("an address"),
             username: Username::parse("ada").expect("a name"),

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use account_core::vault::Digest;
+use account_core::digest::Digest;
 use account_core::{StoreError, Tier, Timestamp};
 use sea_orm::{DbBackend, DbErr, ExecResult, QueryResult, SqlErr, Statement, TryGetable, Value};
 

@@ -1,32 +1,65 @@
-//! Login tries: counted before and concluded after the hash, and kept as a history.
+//! Sign-in tries, one-time codes and sessions. A try is counted and committed before its password or
+//! code is compared.
 
-use account_core::accounts::sign_in::{
-    Conclusion, Credentials, Outcome, ReservedTry, SealedKey, TryStatus,
-};
-use account_core::accounts::{LoginMethod, SignInStore};
 use account_core::client::{Client, KNOWN_FOR, KnownClient, Marks};
-use account_core::code::{ChallengeId, Purpose};
+use account_core::code::{Attempt, Challenge, ChallengeId, Purpose, TRIES};
+use account_core::digest::Digest;
 use account_core::identity::Email;
 use account_core::key::KeyId;
 use account_core::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
-use account_core::session::Session;
-use account_core::vault::{Digest, Sealed};
+use account_core::outbox::SealedMessage;
+use account_core::session::{Session, SessionToken};
+use account_core::store::{
+    Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry, SealedKey,
+    SignInStore, TryStatus,
+};
+use account_core::vault::Sealed;
 use account_core::{AccountId, KeyStatus, Notice, PasswordHash, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
-use super::Store;
 use super::clients::{counters, know};
-use super::codes::{replace_challenge, use_up};
-use super::engine::AdvisoryLock;
-use super::notifications::notify;
-use super::outbox::{insert_message, may_send};
+use super::engine::{AdvisoryLock, lock_account};
+use super::handle::Store;
+use super::notifications::{insert_message, may_send, notify};
 use super::rows::{
-    column, digest, narrow, number_column, optional_time, optional_time_column, statement, stored,
-    time, time_column,
+    address_column, column, digest, digest_column, named, narrow, number, number_column,
+    optional_time, optional_time_column, statement, stored, time, time_column,
 };
-use super::sessions::insert_session;
+
+/// A page of an account's login tries.
+pub(super) const LOGIN_TRIES: &str = "SELECT id, ip, user_agent, status, method, created_at \
+    FROM login_try WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
+
+/// How many login tries came to what.
+pub(super) const TRY_COUNTS: &str = "SELECT status, count(*) AS tries FROM login_try \
+    WHERE account_id = $1 GROUP BY status";
 
 impl SignInStore for Store {
+    async fn reserve_confirmation(
+        &self,
+        email: &Email,
+        recipient: Digest<Email>,
+        now: Timestamp,
+    ) -> Result<ReservedTry, StoreError> {
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let counters = Counters::only(Counter::Confirmations);
+        let reserved = reserve(&change, email, &recipient, counters, now).await?;
+        stored(change.commit().await)?;
+        Ok(reserved)
+    }
+
+    async fn conclude_confirmation(
+        &self,
+        recipient: Digest<Email>,
+        reservation: Reservation,
+        right: bool,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        conclude(&change, &recipient, &reservation, right, now).await?;
+        stored(change.commit().await)
+    }
+
     async fn reserve_try(
         &self,
         email: &Email,
@@ -119,6 +152,126 @@ impl SignInStore for Store {
         let method = LoginMethod::Password;
         remember(&change, account, client, method, TryStatus::Failed, now).await?;
         stored(change.commit().await)
+    }
+
+    async fn send_code(
+        &self,
+        challenge: Challenge,
+        message: SealedMessage,
+    ) -> Result<(), StoreError> {
+        let change = self.write_locked(AdvisoryLock::Email(&challenge.recipient)).await?;
+        // An address without an account takes the same road, with a number that nobody has.
+        let account = challenge.account.map_or(0, |account| account.0);
+        lock_account(&change, AccountId(account)).await?;
+        let verified = challenge.purpose != Purpose::Registration;
+        let query = "SELECT id FROM account WHERE id = $1 AND (verified_at IS NOT NULL) = $2";
+        let query = statement(query, [account.into(), verified.into()]);
+        let fits = stored(change.query_one_raw(query).await)?.is_some();
+        let now = message.created_at;
+        let allowed = may_send(&change, &message.recipient, challenge.purpose, now).await?;
+        if !allowed || (challenge.account.is_some() && !fits) {
+            return Ok(());
+        }
+        replace_challenge(&change, &challenge).await?;
+        insert_message(&change, message).await?;
+        stored(change.commit().await)?;
+        self.outbox_notify.notify_one();
+        Ok(())
+    }
+
+    async fn attempt(
+        &self,
+        recipient: Digest<Email>,
+        purpose: Purpose,
+        proof: Option<ChallengeId>,
+        now: Timestamp,
+    ) -> Result<Option<Attempt>, StoreError> {
+        let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let query = "SELECT id, account_id, digest, created_at, tries, token_tries FROM challenge \
+                     WHERE recipient = $1 AND purpose = $2 AND NOT used";
+        let values = [digest(&recipient), purpose.name().into()];
+        let row = stored(change.query_one_raw(statement(query, values)).await)?;
+        let Some(row) = row else { return Ok(None) };
+        let id = number_column(&row, "id")?;
+        let created_at = time_column(&row, "created_at")?;
+        if !Challenge::is_live(created_at, now) {
+            if created_at <= now {
+                let end = "UPDATE challenge SET used = TRUE WHERE id = $1";
+                stored(change.execute_raw(statement(end, [number(id)])).await)?;
+                stored(change.commit().await)?;
+            }
+            return Ok(None);
+        }
+        let (counter, count) = if proof == Some(ChallengeId(id)) {
+            ("token_tries", "UPDATE challenge SET token_tries = token_tries + 1 WHERE id = $1")
+        } else {
+            ("tries", "UPDATE challenge SET tries = tries + 1 WHERE id = $1")
+        };
+        if narrow::<u32>(&row, counter)? >= TRIES {
+            return Ok(None);
+        }
+        stored(change.execute_raw(statement(count, [number(id)])).await)?;
+        stored(change.commit().await)?;
+        let account: Option<i64> = column(&row, "account_id")?;
+        Ok(Some(Attempt {
+            challenge: ChallengeId(id),
+            account: account.map(AccountId),
+            digest: digest_column(&row, "digest")?,
+        }))
+    }
+
+    async fn session(&self, token: &Digest<SessionToken>) -> Result<Option<Session>, StoreError> {
+        let query = "SELECT account_id, created_at, last_used_at FROM session WHERE digest = $1";
+        let row = stored(self.readers.query_one_raw(statement(query, [digest(token)])).await)?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(Session {
+            digest: *token,
+            account: AccountId(column(&row, "account_id")?),
+            created_at: time_column(&row, "created_at")?,
+            last_used_at: time_column(&row, "last_used_at")?,
+        }))
+    }
+
+    async fn touch_session(
+        &self,
+        token: &Digest<SessionToken>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let touch = "UPDATE session SET last_used_at = $2 WHERE digest = $1";
+        self.execute(statement(touch, [digest(token), time(now)])).await?;
+        Ok(())
+    }
+
+    async fn end_session(
+        &self,
+        token: &Digest<SessionToken>,
+        account: AccountId,
+    ) -> Result<bool, StoreError> {
+        let end = "DELETE FROM session WHERE digest = $1 AND account_id = $2";
+        let values = [digest(token), account.0.into()];
+        let ended = self.execute(statement(end, values)).await?;
+        Ok(ended.rows_affected() > 0)
+    }
+
+    async fn login_history(
+        &self,
+        account: AccountId,
+        limit: u32,
+        offset: u32,
+    ) -> Result<LoginHistory, StoreError> {
+        let page = statement(LOGIN_TRIES, [account.0.into(), limit.into(), offset.into()]);
+        let rows = stored(self.readers.query_all_raw(page).await)?;
+        let entries = rows.iter().map(login_try).collect::<Result<_, _>>()?;
+        let counts = statement(TRY_COUNTS, [account.0.into()]);
+        let (mut successful, mut failed) = (0, 0);
+        for row in &stored(self.readers.query_all_raw(counts).await)? {
+            let tries: u64 = narrow(row, "tries")?;
+            match named(row, "status", &TryStatus::ALL, TryStatus::name)? {
+                TryStatus::Success => successful += tries,
+                TryStatus::Failed | TryStatus::Locked => failed += tries,
+            }
+        }
+        Ok(LoginHistory { entries, total: successful + failed, successful, failed })
     }
 }
 
@@ -328,4 +481,71 @@ pub(super) async fn remember(
     ];
     stored(change.execute_raw(statement(insert, values)).await)?;
     Ok(())
+}
+
+/// Saves a challenge in place of the address's earlier one of that purpose.
+pub(super) async fn replace_challenge(
+    change: &DatabaseTransaction,
+    challenge: &Challenge,
+) -> Result<(), StoreError> {
+    let discard = "DELETE FROM challenge WHERE recipient = $1 AND purpose = $2";
+    let values = [digest(&challenge.recipient), challenge.purpose.name().into()];
+    stored(change.execute_raw(statement(discard, values)).await)?;
+    let insert = "INSERT INTO challenge (id, account_id, purpose, recipient, digest, created_at, tries, token_tries, used) \
+                  VALUES ($1, $2, $3, $4, $5, $6, 0, 0, FALSE)";
+    let values = [
+        number(challenge.id.0),
+        challenge.account.map(|account| account.0).into(),
+        challenge.purpose.name().into(),
+        digest(&challenge.recipient),
+        digest(&challenge.digest),
+        time(challenge.created_at),
+    ];
+    stored(change.execute_raw(statement(insert, values)).await)?;
+    Ok(())
+}
+
+/// Uses a challenge up; `false` where it was used, replaced or has expired.
+pub(super) async fn use_up(
+    change: &DatabaseTransaction,
+    challenge: ChallengeId,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let query = "SELECT created_at FROM challenge WHERE id = $1 AND NOT used";
+    let row = stored(change.query_one_raw(statement(query, [number(challenge.0)])).await)?;
+    let Some(row) = row else { return Ok(false) };
+    if !Challenge::is_live(time_column(&row, "created_at")?, now) {
+        return Ok(false);
+    }
+    let use_up = "UPDATE challenge SET used = TRUE WHERE id = $1 AND NOT used";
+    let used = stored(change.execute_raw(statement(use_up, [number(challenge.0)])).await)?;
+    Ok(used.rows_affected() == 1)
+}
+
+/// Saves a session.
+pub(super) async fn insert_session(
+    change: &DatabaseTransaction,
+    session: &Session,
+) -> Result<(), StoreError> {
+    let insert = "INSERT INTO session (digest, account_id, created_at, last_used_at) \
+                  VALUES ($1, $2, $3, $4)";
+    let values = [
+        digest(&session.digest),
+        session.account.0.into(),
+        time(session.created_at),
+        time(session.last_used_at),
+    ];
+    stored(change.execute_raw(statement(insert, values)).await)?;
+    Ok(())
+}
+
+fn login_try(row: &QueryResult) -> Result<LoginTry, StoreError> {
+    Ok(LoginTry {
+        id: column(row, "id")?,
+        address: address_column(row, "ip")?,
+        user_agent: column(row, "user_agent")?,
+        status: named(row, "status", &TryStatus::ALL, TryStatus::name)?,
+        method: named(row, "method", &LoginMethod::ALL, LoginMethod::name)?,
+        at: time_column(row, "created_at")?,
+    })
 }

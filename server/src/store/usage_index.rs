@@ -170,9 +170,9 @@ pub(super) async fn forget_calls(
 
 #[cfg(test)]
 mod tests {
-    use account_core::accounts::activity::{ActivityStore, UsageFilter};
+    use account_core::store::{LedgerStore, UsageFilter};
     use account_core::testing::FixedClock;
-    use account_core::{CallerId, Entry, Ledger};
+    use account_core::{CallerId, Entry};
     use chrono::TimeDelta;
 
     use super::super::testing::{self, sqlite};

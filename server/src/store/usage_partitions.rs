@@ -110,8 +110,9 @@ fn month(table: &str) -> Option<NaiveDate> {
 mod tests {
     use std::sync::Arc;
 
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
-    use account_core::{Accounts, CallerId, Email, Ledger, NewAccount, Tier, Username, Vault};
+    use account_core::store::LedgerStore;
+    use account_core::testing::{CheapHasher, FixedClock, seeded_rng};
+    use account_core::{Accounts, CallerId, Email, NewAccount, Tier, Username, Vault};
     use chrono::TimeDelta;
 
     use super::*;
@@ -135,9 +136,9 @@ mod tests {
     #[tokio::test]
     async fn calls_are_in_the_partition_of_their_month_and_are_dropped_with_it() {
         let Some((store, _home)) = postgres().await else { return };
-        let entropy = Arc::new(SeededEntropy::new(6));
-        let vault = Arc::new(Vault::create(&*entropy));
-        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let rng = seeded_rng(6);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, rng);
         let now = FixedClock::default().now();
         let account = NewAccount {
             email: Email::parse("ada@example.com").expect("an address"),

@@ -64,7 +64,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use account_core::accounts::RegistrationStore;
+    use account_core::store::AccountStore;
 
     use super::super::testing::sqlite;
     use super::*;

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use chrono::TimeDelta;
 
 use super::test_service::{TestService, email};
-use crate::Entropy;
-use crate::accounts::{Store, UsageQuery, UsageReport};
-use crate::credits::{CallerId, Entry, TransactionKind};
-use crate::identity::AccountId;
-use crate::testing::SeededEntropy;
+use rand::Rng;
+
+use crate::accounts::{UsageQuery, UsageReport};
+use crate::credits::{Entry, TransactionKind};
+use crate::identity::{AccountId, CallerId};
+use crate::store::Store;
+use crate::testing::seeded_rng;
 
 const ENDPOINTS: [&str; 3] = ["/quantlib/pricing/bs/price", "/quantlib/pricing/tree", "/user/x"];
 
@@ -23,11 +25,11 @@ impl<S: Store + Clone> TestService<S> {
     async fn calls_over_days(&self) -> (AccountId, Vec<Entry>) {
         let ada = self.funded("ada", 10_000).await;
         let bob = self.funded("bob", 10_000).await;
-        let entropy = SeededEntropy::new(77);
+        let mut rng = seeded_rng(77);
         let mut calls = Vec::new();
         for id in 0..240u128 {
             let mut bytes = [0; 5];
-            entropy.fill(&mut bytes);
+            rng.fill_bytes(&mut bytes);
             let [whose, endpoint, method, cost, time] = bytes.map(usize::from);
             let caller = CallerId::Account(if whose % 4 == 0 { bob } else { ada });
             let mut entry = self.entry(caller, id, cost as u32 % 6, ENDPOINTS[endpoint % 3]);

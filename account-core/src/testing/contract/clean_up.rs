@@ -4,10 +4,11 @@ use chrono::TimeDelta;
 
 use super::activity;
 use super::test_service::{ANY, PASSWORD, TestService, client, email, stranger};
-use crate::accounts::{Cleaned, Store};
-use crate::credits::CallerId;
+use crate::accounts::Cleaned;
 use crate::guest::{Device, GuestIssued};
+use crate::identity::CallerId;
 use crate::key::AuthError;
+use crate::store::Store;
 
 impl<S: Store + Clone> TestService<S> {
     async fn clean_up(&self, limit: u32) -> Cleaned {

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService, client, stranger};
-use crate::accounts::Store;
 use crate::client::{Client, ClientToken};
+use crate::store::Store;
 use crate::testing::all;
 
 fn from(address: [u8; 4]) -> Client {

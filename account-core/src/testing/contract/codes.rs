@@ -4,8 +4,9 @@ use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService, another, email, fault};
 use crate::Result;
-use crate::accounts::{SignedIn, Store};
+use crate::accounts::SignedIn;
 use crate::code::Purpose;
+use crate::store::Store;
 use crate::testing::all;
 
 /// A code is used up in the transaction that acts on it.
@@ -66,7 +67,7 @@ pub async fn a_clock_going_back_revives_no_code<S: Store + Clone>(store: S) {
     assert_eq!(fault(service.verify("ada@example.com", &right).await), "wrong_code");
 }
 
-/// Ten letters of five tries each is all that a guesser gets in 24 hours.
+/// Ten messages of five tries each is all that a guesser gets in 24 hours.
 pub async fn a_day_of_wrong_codes_and_resends_compares_at_most_fifty<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");

@@ -1,4 +1,4 @@
-//! What nobody may tell apart, told by counting fakes: answers, hashes, storage calls, letters.
+//! What nobody may tell apart, told by counting fakes: answers, hashes, storage calls, messages.
 //! And what takes too many calls for a database on disk.
 
 use std::net::Ipv6Addr;
@@ -8,8 +8,9 @@ use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService, client, code, email, fault, stranger};
 use crate::guest::{CreationLimits, Device};
-use crate::outbox::{Channel, OutboxStore};
+use crate::outbox::Channel;
 use crate::password::Password;
+use crate::store::NotificationStore;
 use crate::testing::{MemoryStore, all};
 use crate::tier::GUEST_CREDITS;
 

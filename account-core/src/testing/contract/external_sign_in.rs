@@ -4,13 +4,15 @@ use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService, client, email, fault, username};
 use crate::Result;
+use crate::accounts::SignedIn;
 use crate::accounts::external_sign_in::{Completed, IdpLogin, NewProfile, OidcOutcome};
-use crate::accounts::{LoginMethod, SignedIn, Store};
 use crate::hand_off::{Destination, LoopbackUrl, SealedForm};
 use crate::id_token::ProvenIdentity;
 use crate::identity::Contact;
 use crate::notification::Notice;
 use crate::password::Password;
+use crate::store::LoginMethod;
+use crate::store::Store;
 use crate::testing::all;
 use crate::tier::Tier;
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};

@@ -7,9 +7,9 @@ use chrono::TimeDelta;
 
 use super::test_service::{ANY, TestService};
 use crate::Error;
-use crate::accounts::Store;
-use crate::credits::CallerId;
 use crate::guest::{CreationLimits, Device};
+use crate::identity::CallerId;
+use crate::store::Store;
 use crate::testing::all;
 
 fn at_most(per_network: u32, per_device: u32, in_all: u32) -> CreationLimits {

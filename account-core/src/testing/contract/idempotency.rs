@@ -3,10 +3,11 @@
 use chrono::TimeDelta;
 
 use super::test_service::{ANY, TestService, client};
-use crate::accounts::Store;
-use crate::credits::{CallerId, Settlement};
+use crate::credits::Settlement;
 use crate::guest::Device;
 use crate::idempotency::{Claim, Claimed, HELD, IdempotencyKey, KEPT, RequestDigest, Slot};
+use crate::identity::CallerId;
+use crate::store::Store;
 use crate::testing::all;
 
 const PATH: &str = "/a";

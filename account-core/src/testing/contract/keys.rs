@@ -4,10 +4,11 @@ use chrono::TimeDelta;
 
 use super::test_service::{ANY, PASSWORD, TestService, client, email, fault};
 use crate::KeyStatus;
-use crate::accounts::{Login, Store};
+use crate::accounts::Login;
 use crate::guest::Device;
 use crate::key::{ApiKey, AuthError, Caller, KeyKind};
-use crate::testing::{SeededEntropy, all};
+use crate::store::Store;
+use crate::testing::{all, seeded_rng};
 
 /// The old key fails on the next call; login hands the new one out.
 pub async fn a_regenerated_key_replaces_the_old_one_at_once<S: Store + Clone>(store: S) {
@@ -67,9 +68,9 @@ pub async fn a_suspended_key_is_unknown_until_it_is_activated<S: Store + Clone>(
 /// A well-formed key that nobody has is refused like any other.
 pub async fn an_unknown_key_opens_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
-    let entropy = SeededEntropy::new(404);
+    let mut rng = seeded_rng(404);
     for kind in [KeyKind::User, KeyKind::Guest] {
-        let key = ApiKey::generate(kind, &entropy);
+        let key = ApiKey::generate(kind, &mut rng);
         let refusal = service.accounts.authenticate(&key, service.now()).await;
         assert!(matches!(refusal, Err(AuthError::Unknown)));
     }

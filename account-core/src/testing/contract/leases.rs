@@ -2,10 +2,9 @@
 
 use chrono::TimeDelta;
 
-use crate::credits::CallerId;
-use crate::guest::GuestId;
-use crate::identity::AccountId;
-use crate::limit::lease::{Allowance, Ask, LeaseStore, ReturnedCalls, SharedWindow};
+use crate::identity::{AccountId, CallerId, GuestId};
+use crate::limit::lease::{Allowance, Ask, ReturnedCalls, SharedWindow};
+use crate::store::LeaseStore;
 use crate::testing::{FixedClock, all};
 
 const ADA: CallerId = CallerId::Account(AccountId(1));

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 
 use super::test_service::{ANY, TestService, client, email};
-use crate::Entropy;
-use crate::accounts::Store;
-use crate::credits::{self, CallerId, Entry, Settlement};
+use rand::Rng;
+
+use crate::credits::{self, Entry, Settlement};
 use crate::guest::Device;
-use crate::identity::AccountId;
-use crate::testing::{SeededEntropy, all};
+use crate::identity::{AccountId, CallerId};
+use crate::store::Store;
+use crate::testing::{all, seeded_rng};
 
 /// Sixty-four bits that look random and are the same in every run.
 struct Draws(u64);
@@ -141,13 +142,13 @@ pub async fn four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing
 /// Debits over days and endpoints, with grants between them, end where a model ends.
 pub async fn the_ledger_adds_up_over_days_and_endpoints<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
-    let entropy = SeededEntropy::new(31);
+    let mut rng = seeded_rng(31);
     let accounts = [service.funded("ada", 40).await, service.funded("bob", 15).await];
     let mut model = [40i64, 15];
     for round in 0..60u128 {
         let mut batch = Vec::new();
         let mut bytes = [0; 8];
-        entropy.fill(&mut bytes);
+        rng.fill_bytes(&mut bytes);
         for (index, byte) in bytes.iter().enumerate() {
             let who = usize::from(byte & 1);
             let endpoint = if byte & 2 == 0 { "/a" } else { "/b" };

@@ -1,8 +1,8 @@
-//! Letters that tell of a lock.
+//! Messages that tell of a lock.
 
 use super::test_service::{PASSWORD, TestService, email, stranger};
-use crate::accounts::Store;
 use crate::outbox::Content;
+use crate::store::Store;
 use crate::testing::all;
 
 /// How many notices of a lock wait for an address.

@@ -3,13 +3,13 @@
 use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService, client, email, fault, stranger};
-use crate::accounts::{Inbox, Store};
 use crate::identity::AccountId;
 use crate::notification::{
     Announcement, Channels, ChatId, Notice, NotificationId, PreferenceChanges,
 };
 use crate::outbox::{Channel, Content, MessageId, OutboundMessage};
 use crate::password::Password;
+use crate::store::{Inbox, Store};
 use crate::testing::all;
 
 const INBOX: Channels = Channels { in_app: true, email: false, messaging: false };
@@ -34,7 +34,7 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.change_preferences(account, changes).await.expect("the store answers");
     }
 
-    /// Takes what waits in a lane.
+    /// Takes what waits in a channel.
     async fn taken(&self, channel: Channel) -> Vec<OutboundMessage> {
         let store = self.accounts.store();
         let due = store.due_messages(channel, self.now(), u32::MAX).await.expect("ok");
@@ -240,7 +240,7 @@ pub async fn preferences_decide_about_broadcasts_and_no_security_notice<S: Store
     assert_eq!(service.accounts.preferences(ada).await.expect("ok").messaging_chat_id, None);
 }
 
-/// Each account that wants it gets one letter and one message, however the batches fall.
+/// Each account that wants it gets one message and one message, however the batches fall.
 pub async fn letters_and_messages_follow_in_batches_and_none_twice<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let mut accounts = Vec::new();
@@ -306,7 +306,7 @@ pub async fn no_batch_goes_out_while_something_is_due<S: Store + Clone>(store: S
     store.message_failed(MessageId(0), later).await.expect("nobody's");
 }
 
-/// A test message waits in the lane of messages, and another one waits a minute.
+/// A test message waits in the channel of messages, and another one waits a minute.
 pub async fn a_test_message_goes_to_the_chat_once_a_minute<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 10).await;

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService, client, email};
-use crate::accounts::{SignedIn, Store};
+use crate::accounts::SignedIn;
 use crate::key::AuthError;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
@@ -11,7 +11,8 @@ use crate::oauth::{
     Refresh, RefreshToken, Tokens,
 };
 use crate::password::Password;
-use crate::testing::{SeededEntropy, all};
+use crate::store::Store;
+use crate::testing::{all, seeded_rng};
 
 const RESOURCE: &str = "https://mcp.example.com/mcp";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
@@ -145,7 +146,7 @@ pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: 
             as fn(&mut Exchange),
         |e| e.verifier = CodeVerifier::parse(&"w".repeat(43)).expect("a verifier"),
         |e| e.resource = "https://other.example.com/mcp".to_owned(),
-        |e| e.code = AuthorizationCode::generate(&SeededEntropy::new(4)),
+        |e| e.code = AuthorizationCode::generate(&mut seeded_rng(4)),
     ] {
         assert_eq!(refused(alter(change).await), "invalid_grant");
     }
@@ -227,7 +228,7 @@ pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
     };
     let answer = service.accounts.refresh(elsewhere, service.now()).await;
     assert_eq!(refused(answer), "invalid_grant");
-    let unknown = RefreshToken::generate(&SeededEntropy::new(5));
+    let unknown = RefreshToken::generate(&mut seeded_rng(5));
     assert_eq!(refused(service.refresh(&client, &unknown).await), "invalid_grant");
     service.refresh(&client, &tokens.refresh).await.expect("still unused");
 }
@@ -312,7 +313,7 @@ pub async fn a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_gra
         let (accounts, text, id) = (service.accounts.clone(), text.to_owned(), client.id.clone());
         async move { accounts.revoke_token(&text, Some(&id)).await.expect("ok") }
     };
-    for unknown in ["", "nonsense", RefreshToken::generate(&SeededEntropy::new(6)).expose()] {
+    for unknown in ["", "nonsense", RefreshToken::generate(&mut seeded_rng(6)).expose()] {
         revoke(unknown).await;
     }
     revoke(tokens.access.expose()).await;

@@ -1,10 +1,10 @@
 //! What operators do.
 
 use super::test_service::{PASSWORD, TestService, email, fault, username};
-use crate::accounts::Store;
 use crate::accounts::operator::NewAccount;
 use crate::credits::LARGEST_BALANCE;
 use crate::password::Password;
+use crate::store::Store;
 use crate::tier::Tier;
 
 /// An operator's account is verified, funded and unique.

@@ -1,12 +1,12 @@
-//! Letters on their way.
+//! Messages on their way.
 
 use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService};
-use crate::accounts::Store;
 use crate::outbox::{Channel, SendQuota};
+use crate::store::Store;
 
-/// No letter is lost to a failure, and no sent one keeps its text.
+/// No message is lost to a failure, and no sent one keeps its text.
 pub async fn a_letter_that_fails_is_tried_again_and_then_forgotten<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");

@@ -2,12 +2,13 @@
 
 use super::activity;
 use super::test_service::{PASSWORD, TestService, email, fault, stranger, username};
-use crate::accounts::{Confirmation, ProfileChanges, Store};
-use crate::credits::{CallerId, Settlement};
-use crate::identity::{AccountId, Contact};
+use crate::accounts::Confirmation;
+use crate::credits::Settlement;
+use crate::identity::{AccountId, CallerId, Contact};
 use crate::key::AuthError;
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
+use crate::store::{ProfileChanges, Store};
 use crate::testing::all;
 use crate::{Error, Result};
 

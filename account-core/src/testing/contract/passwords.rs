@@ -1,7 +1,7 @@
 //! Passwords, wrong ones, and what is told of them.
 
 use super::test_service::{PASSWORD, TestService, client, fault};
-use crate::accounts::{LoginMethod, Store, TryStatus};
+use crate::store::{LoginMethod, Store, TryStatus};
 use crate::testing::all;
 
 /// Neither the answer nor the work tells whether an address has an account.

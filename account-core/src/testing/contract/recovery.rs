@@ -2,11 +2,11 @@
 
 use super::test_service::{PASSWORD, TestService, another, client, code, email, fault, stranger};
 use crate::Result;
-use crate::accounts::Store;
 use crate::code::{Code, Purpose};
 use crate::identity::Email;
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
+use crate::store::Store;
 use crate::testing::all;
 
 const NEW: &str = "another one of hers";
@@ -83,7 +83,7 @@ pub async fn a_reset_does_not_bypass_the_second_factor<S: Store + Clone>(store: 
     assert!(service.complete("ada@example.com", &code, None).await.is_ok());
 }
 
-/// Only an address with an account gets a letter, and no answer or hash tells which.
+/// Only an address with an account gets a message, and no answer or hash tells which.
 pub async fn a_forgotten_password_is_answered_alike_for_every_address<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -118,7 +118,7 @@ pub async fn thirty_two_parallel_right_reset_codes_change_one_password_once<S: S
     assert_eq!(service.messages().await.len(), 1, "one notice");
 }
 
-/// Ten letters of five tries each is all that a guesser gets in 24 hours.
+/// Ten messages of five tries each is all that a guesser gets in 24 hours.
 pub async fn a_day_of_wrong_reset_codes_compares_at_most_fifty<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;

@@ -2,8 +2,9 @@
 
 use super::test_service::{PASSWORD, TestService, email, fault};
 use crate::KeyStatus;
-use crate::accounts::{Login, Store};
+use crate::accounts::Login;
 use crate::outbox::{Content, OutboundMessage};
+use crate::store::Store;
 use crate::tier::Tier;
 
 /// Registration, verification and login answer one and the same key.

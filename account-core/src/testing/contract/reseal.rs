@@ -2,11 +2,12 @@
 
 use super::test_service::{PASSWORD, TestService, client, email};
 use crate::Result;
-use crate::accounts::{Login, Store};
+use crate::accounts::Login;
 use crate::key::ApiKey;
 use crate::password::Password;
-use crate::reseal::{Resealed, reseal_all};
-use crate::testing::SeededEntropy;
+use crate::reseal::reseal_all;
+use crate::store::{Resealed, Store};
+use crate::testing::seeded_rng;
 use crate::vault::{SealedKind, Vault};
 
 impl<S: Store + Clone> TestService<S> {
@@ -15,16 +16,16 @@ impl<S: Store + Clone> TestService<S> {
     }
 
     async fn reseal_all(&self) -> u64 {
-        let (store, entropy) = (self.accounts.store(), SeededEntropy::new(77));
+        let (store, mut rng) = (self.accounts.store(), seeded_rng(77));
         let mut seen = Vec::new();
         let progress = |looked_at, anew| seen.push((looked_at, anew));
-        let anew = reseal_all(store, self.vault(), &entropy, progress).await.expect("all open");
+        let anew = reseal_all(store, self.vault(), &mut rng, progress).await.expect("all open");
         assert!(seen.is_sorted(), "progress goes on: {seen:?}");
         assert_eq!(seen.last().map_or(0, |(_, anew)| *anew), anew);
         anew
     }
 
-    async fn sealed(&self, kind: SealedKind) -> Vec<crate::reseal::SealedRow> {
+    async fn sealed(&self, kind: SealedKind) -> Vec<crate::store::SealedRow> {
         let rows = self.accounts.store().sealed_rows(kind, None, 1_000).await;
         rows.expect("the store answers")
     }
@@ -38,7 +39,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Keys and waiting letters move to the new data key; then the old one can be forgotten. What was
+/// Keys and waiting messages move to the new data key; then the old one can be forgotten. What was
 /// wiped stays wiped.
 pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Store + Clone>(
     store: S,
@@ -59,7 +60,7 @@ pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Stor
         .expect("ok");
 
     assert_eq!(service.reseal_all().await, 0, "one data key, nothing to do");
-    service.vault().stage(&SeededEntropy::new(78));
+    service.vault().stage(&mut seeded_rng(78));
     assert_eq!(service.reseal_all().await, 0, "a staged key seals nothing");
     service.vault().activate();
     let caller = service.caller(&keys[2].0).await.expect("a good key");
@@ -84,7 +85,7 @@ pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Stor
     reset.expect("the letter opened with its code");
 }
 
-/// A key that was replaced, and a letter that was sent, between the reading and the writing.
+/// A key that was replaced, and a message that was sent, between the reading and the writing.
 pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(store: S) {
     let service = TestService::new(store.clone());
     let old = service.account("ada", "ada@example.com").await.api_key;
@@ -99,8 +100,7 @@ pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(st
     service.messages().await;
     for (kind, rows) in [(SealedKind::ApiKey, keys), (SealedKind::OutboundMessage, messages)] {
         let anew = rows.into_iter().map(|row| {
-            let new =
-                service.vault().seal(kind, row.account, row.row, b"x", &SeededEntropy::new(1));
+            let new = service.vault().seal(kind, row.account, row.row, b"x", &mut seeded_rng(1));
             Resealed { row: row.row, old: row.sealed, new }
         });
         let anew = anew.collect();
@@ -117,7 +117,7 @@ pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(st
 }
 
 /// Somebody writes into the database: two accounts' ciphertexts swapped, each byte flipped, a
-/// letter's put in a key's place. A login then fails; it never hands out another person's key.
+/// message's put in a key's place. A login then fails; it never hands out another person's key.
 pub async fn ciphertexts_that_were_swapped_or_altered_open_for_nobody<S: Store + Clone>(store: S) {
     let service = TestService::new(store.clone());
     service.account("ada", "ada@example.com").await;

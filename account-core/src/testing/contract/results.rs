@@ -3,11 +3,11 @@
 use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService};
-use crate::accounts::Store;
-use crate::accounts::results::{KEPT, ResultId, StoredResult};
-use crate::credits::{CallerId, Entry, ResultTemplate};
-use crate::identity::AccountId;
+use crate::accounts::results::KEPT;
+use crate::credits::{Entry, ResultTemplate};
+use crate::identity::{AccountId, CallerId};
 use crate::password::Password;
+use crate::store::{ResultId, Store, StoredResult};
 
 impl<S: Store + Clone> TestService<S> {
     async fn keep(&self, owner: AccountId, ids: impl IntoIterator<Item = u128>) {

@@ -2,11 +2,12 @@
 
 use super::test_service::{PASSWORD, TestService, another, fault};
 use crate::Result;
-use crate::accounts::{Login, SignedIn, Store, TryStatus};
+use crate::accounts::{Login, SignedIn};
 use crate::code::MfaToken;
 use crate::identity::AccountId;
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
+use crate::store::{Store, TryStatus};
 use crate::testing::all;
 
 impl<S: Store + Clone> TestService<S> {

@@ -3,9 +3,10 @@
 use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService, email};
-use crate::accounts::{Login, SignedIn, Store};
+use crate::accounts::{Login, SignedIn};
 use crate::identity::AccountId;
 use crate::session::{IDLE, LONGEST};
+use crate::store::Store;
 
 /// A session is one account's, and ends in each of the ways that end it.
 pub async fn a_session_ends_by_logout_idleness_age_and_suspension<S: Store + Clone>(store: S) {

@@ -7,19 +7,21 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 
 use crate::accounts::operator::NewAccount;
-use crate::accounts::{Accounts, Login, Registration, SignedIn, Store};
+use crate::accounts::{Accounts, Login, Registration, SignedIn};
 use crate::client::Client;
 use crate::code::{Code, MfaToken};
-use crate::credits::{CallerId, Entry, Settlement, Usage};
+use crate::credits::{Entry, Settlement, Usage};
+use crate::digest::Digest;
 use crate::guest::CreationLimits;
-use crate::identity::{AccountId, Contact, Email, Username};
+use crate::identity::{AccountId, CallerId, Contact, Email, Username};
 use crate::key::{AccountCaller, ApiKey, Caller};
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
-use crate::testing::{CheapHasher, FixedClock, Outbox, SeededEntropy};
+use crate::store::Store;
+use crate::testing::{CheapHasher, FixedClock, Outbox, seeded_rng};
 use crate::tier::Tier;
-use crate::vault::{Digest, Vault};
-use crate::{Entropy, Result, Timestamp};
+use crate::vault::Vault;
+use crate::{Result, Timestamp};
 
 pub(super) const PASSWORD: &str = "a password of hers";
 /// More guests than any check makes.
@@ -39,11 +41,11 @@ pub(super) struct TestService<S> {
 
 impl<S: Store + Clone> TestService<S> {
     pub(super) fn new(store: S) -> Self {
-        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(20_261_120));
-        let vault = Arc::new(Vault::create(&*entropy));
+        let rng = seeded_rng(20_261_120);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
         let hasher = CheapHasher::default();
         Self {
-            accounts: Accounts::new(store.clone(), hasher.clone(), Arc::clone(&vault), entropy),
+            accounts: Accounts::new(store.clone(), hasher.clone(), Arc::clone(&vault), rng),
             clock: FixedClock::default(),
             hasher,
             outbox: Outbox::new(store, vault),

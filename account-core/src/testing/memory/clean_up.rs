@@ -1,13 +1,13 @@
-//! Cleaning up in memory.
+//! Removal of expired rows.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::{MemoryStore, State, Stored, day, spend, take};
+use super::tables::{Granted, Oauth, spend, take};
+use super::{MemoryStore, State, Stored, day};
 use crate::Timestamp;
-use crate::accounts::clean_up::{CleanUpStore, Stale};
-use crate::credits::CallerId;
-use crate::guest::GuestId;
-use crate::identity::AccountId;
+use crate::identity::{AccountId, CallerId, GuestId};
+use crate::oauth::grant::StaleOauth;
+use crate::store::{CleanUpStore, Stale};
 
 impl State {
     /// Makes at most so many calls nobody's; answers how many.
@@ -24,6 +24,37 @@ impl State {
 }
 
 impl CleanUpStore for MemoryStore {
+    async fn reap(&self, stale: StaleOauth, limit: u32) -> Stored<u64> {
+        let mut state = self.lock();
+        let oauth = &mut state.oauth;
+        Ok(match stale {
+            StaleOauth::Codes(made) => {
+                take(&mut oauth.codes, limit, |code| code.created_at <= made)
+            }
+            StaleOauth::Expired(at) => {
+                let accesses = take(&mut oauth.accesses, limit, |token| token.expires_at <= at);
+                let refreshes = take(&mut oauth.refreshes, limit, |token| token.expires_at <= at);
+                let Oauth { grants, refreshes: left, .. } = oauth;
+                let is_dead = |grant: &Granted| !left.iter().any(|token| token.grant == grant.id);
+                accesses.max(refreshes).max(take(grants, limit, is_dead))
+            }
+            StaleOauth::Clients(unused, idle) => {
+                take(&mut oauth.clients, limit, |(client, used)| {
+                    used.map_or(client.created_at <= unused, |used| used <= idle)
+                })
+            }
+        })
+    }
+
+    async fn forget_messages(&self, before: Timestamp) -> Stored<u64> {
+        let mut state = self.lock();
+        let count = state.messages.len();
+        state
+            .messages
+            .retain(|waiting| waiting.due_at.is_some() || waiting.message.created_at > before);
+        Ok((count - state.messages.len()) as u64)
+    }
+
     async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Stored<u64> {
         let mut state = self.lock();
         let State { sessions, challenges, known, lockouts, history, .. } = &mut *state;

@@ -1,61 +1,18 @@
-//! Identities, profiles that wait, and hand-offs in memory.
+//! Sign-ins by an identity provider, waiting profiles and hand-off codes.
 
 use super::{Account, Key, MemoryStore, State, Stored};
 use crate::Timestamp;
-use crate::accounts::external_sign_in::{
-    CompletionRow, HandOffStore, IdentityStore, IdpAccount, KnownIdentity, OpenedSession, StartRow,
-};
-use crate::accounts::operator::{AccountRow, Creation};
-use crate::accounts::{KeyStatus, LoginMethod, TryStatus};
 use crate::credits::TransactionKind;
+use crate::digest::Digest;
 use crate::hand_off::Destination;
 use crate::id_token::ProvenIdentity;
 use crate::identity::{AccountId, Contact};
 use crate::notification::Notice;
+use crate::store::{
+    AccountRow, CompletionRow, Creation, ExternalIdentityStore, IdpAccount, KeyStatus,
+    KnownIdentity, LoginMethod, OpenedSession, StartRow, TryStatus,
+};
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
-use crate::vault::Digest;
-
-/// Everything that is known of identities.
-#[derive(Default)]
-pub(super) struct Identities {
-    started: Vec<StartRow>,
-    linked: Vec<(String, String, AccountId)>,
-    waiting: Vec<(Digest<CompletionToken>, CompletionRow)>,
-    codes: Vec<(Digest<HandOffCode>, AccountId, LoginMethod, Timestamp)>,
-}
-
-impl Identities {
-    /// Forgets all that belongs to accounts which are gone.
-    pub(super) fn discard(&mut self, gone: &[AccountId]) {
-        self.linked.retain(|(_, _, account)| !gone.contains(account));
-        self.codes.retain(|(_, account, ..)| !gone.contains(account));
-    }
-
-    /// Forgets an account's codes that nobody redeemed.
-    pub(super) fn end_hand_offs(&mut self, account: AccountId) {
-        self.codes.retain(|(_, whose, ..)| *whose != account);
-    }
-
-    /// Removes at most so many ways, profiles and codes that nobody finished.
-    pub(super) fn remove_until(&mut self, made: Timestamp, limit: u32) -> u64 {
-        let ways = super::take(&mut self.started, limit, |row| row.at <= made);
-        let left = limit - ways as u32;
-        let profiles = super::take(&mut self.waiting, left, |(_, row)| row.at <= made);
-        let left = left - profiles as u32;
-        ways + profiles + super::take(&mut self.codes, left, |(.., at)| *at <= made)
-    }
-
-    fn account(&self, identity: &ProvenIdentity) -> Option<AccountId> {
-        let is_it = |(issuer, subject, _): &&(String, String, AccountId)| {
-            (issuer, subject) == (&identity.issuer, &identity.subject)
-        };
-        self.linked.iter().find(is_it).map(|(_, _, account)| *account)
-    }
-
-    fn link(&mut self, identity: &ProvenIdentity, account: AccountId) {
-        self.linked.push((identity.issuer.clone(), identity.subject.clone(), account));
-    }
-}
 
 impl State {
     fn idp_account(&self, account: AccountId) -> Option<IdpAccount> {
@@ -70,7 +27,7 @@ impl State {
     }
 }
 
-impl IdentityStore for MemoryStore {
+impl ExternalIdentityStore for MemoryStore {
     async fn start_idp(&self, row: StartRow) -> Stored<()> {
         self.lock().identities.started.push(row);
         Ok(())
@@ -174,9 +131,7 @@ impl IdentityStore for MemoryStore {
         state.begin_session(session, &known, &client, method);
         Ok(Some(Creation::Done))
     }
-}
 
-impl HandOffStore for MemoryStore {
     async fn save_hand_off(
         &self,
         digest: Digest<HandOffCode>,

@@ -1,13 +1,15 @@
-//! Keys in memory.
+//! API keys of accounts and guests.
 
-use super::{Key, MemoryStore, State, Stored};
+use std::collections::BTreeMap;
+
+use super::{Key, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored};
 use crate::Timestamp;
-use crate::accounts::KeyStatus;
-use crate::accounts::sign_in::SealedKey;
-use crate::guest;
-use crate::identity::AccountId;
-use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, KeyStore, NewKey};
+use crate::credits::REFUSED_BY_LIMIT;
+use crate::guest::{self, CreationLimits, NetworkCount, NewGuest};
+use crate::identity::{AccountId, CallerId, GuestId};
+use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use crate::notification::Notice;
+use crate::store::{KeyStatus, KeyStore, SealedKey};
 
 impl State {
     pub(super) fn current_key(&self, account: AccountId) -> Option<&Key> {
@@ -73,5 +75,44 @@ impl KeyStore for MemoryStore {
         state.keys.push(Key { account, key: new, status, created_at: now });
         state.notify(account, &Notice::KeyRegenerated, now);
         Ok(true)
+    }
+
+    async fn create_guest(
+        &self,
+        guest: NewGuest,
+        limits: CreationLimits,
+    ) -> Stored<Option<GuestId>> {
+        let mut state = self.lock();
+        let day = guest::day(guest.created_at);
+        let counts = limits.counts(&guest);
+        let made = |scope: &String| state.guest_counts.get(&(scope.clone(), day)).copied();
+        if counts.iter().any(|(scope, limit)| made(scope).unwrap_or(0) >= limit.get()) {
+            return Ok(None);
+        }
+        for (scope, _) in counts {
+            *state.guest_counts.entry((scope, day)).or_default() += 1;
+        }
+        state.last_guest += 1;
+        let id = GuestId(state.last_guest);
+        state.guests.insert(id, guest);
+        Ok(Some(id))
+    }
+
+    async fn guest_calls(&self, since: Timestamp) -> Stored<Vec<NetworkCount>> {
+        let state = self.lock();
+        let mut counts = BTreeMap::new();
+        for call in &state.usage {
+            let usage = &call.entry.usage;
+            let Some(CallerId::Guest(id)) = call.caller else { continue };
+            if usage.at < since || usage.status == REFUSED_BY_LIMIT {
+                continue;
+            }
+            if let Some(guest) = state.guests.get(&id) {
+                let minute = usage.at.timestamp_micros().div_euclid(MICROSECONDS_A_MINUTE);
+                *counts.entry((guest::network(guest.address), minute)).or_insert(0) += 1;
+            }
+        }
+        let count = |((network, minute), calls)| NetworkCount { network, minute, calls };
+        Ok(counts.into_iter().map(count).collect())
     }
 }

@@ -1,8 +1,9 @@
-//! Shared limits, in memory.
+//! Limits that several instances share.
 
 use super::{MemoryStore, Stored};
-use crate::credits::CallerId;
-use crate::limit::lease::{Ask, Lease, LeaseStore, ReturnedCalls, SharedWindow};
+use crate::identity::CallerId;
+use crate::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+use crate::store::LeaseStore;
 
 impl LeaseStore for MemoryStore {
     async fn lease(&self, caller: CallerId, ask: Ask) -> Stored<Lease> {

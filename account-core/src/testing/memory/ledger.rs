@@ -1,15 +1,19 @@
-//! The ledger in memory.
+//! The ledger, usage rows, answers of repeated requests, and results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::tables::{Taken, spend};
 use super::{Booked, Called, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored, day};
 use crate::Timestamp;
-use crate::accounts::activity::Transaction;
 use crate::credits::{
-    Audit, AuditFault, CallerId, Entry, FaultKind, Ledger, MinuteCount, REFUSED_BY_LIMIT,
-    Settlement, TransactionKind, Usage,
+    self, Audit, AuditFault, Entry, FaultKind, MinuteCount, REFUSED_BY_LIMIT, Settlement,
+    TransactionKind, Usage,
 };
-use crate::identity::AccountId;
+use crate::idempotency::{Claim, Claimed, HELD, KEPT, Slot, StoredAnswer};
+use crate::identity::{AccountId, CallerId};
+use crate::store::{
+    LedgerStore, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest, UsageTally,
+};
 
 impl State {
     /// Writes a call down.
@@ -70,7 +74,7 @@ impl State {
     }
 }
 
-impl Ledger for MemoryStore {
+impl LedgerStore for MemoryStore {
     async fn settle(&self, batch: Vec<Entry>) -> Stored<Vec<Settlement>> {
         Ok(self.lock().settle(batch))
     }
@@ -134,5 +138,202 @@ impl Ledger for MemoryStore {
             check(CallerId::Account(account), FaultKind::Usage { day }, booked, used);
         }
         Ok(Audit { accounts: state.accounts.len() as u64, faults })
+    }
+
+    async fn usage_tallies(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+    ) -> Stored<Vec<UsageTally>> {
+        let state = self.lock();
+        let mut tallies: BTreeMap<(i64, String), UsageTally> = BTreeMap::new();
+        for call in state.usage.iter().filter(|call| call.passes(account, filter)) {
+            let (day, endpoint) = (day(call.entry.usage.at), call.entry.usage.endpoint.to_string());
+            let tally = tallies.entry((day, endpoint.clone())).or_insert(UsageTally {
+                day,
+                endpoint,
+                requests: 0,
+                credits: 0,
+                response_time_ms: 0,
+            });
+            tally.requests += 1;
+            tally.credits += u64::from(call.entry.cost);
+            tally.response_time_ms += u64::from(call.entry.usage.response_time_ms);
+        }
+        Ok(tallies.into_values().collect())
+    }
+
+    async fn usage_requests(
+        &self,
+        account: AccountId,
+        filter: &UsageFilter,
+        offset: u64,
+        limit: u32,
+    ) -> Stored<Vec<UsageRequest>> {
+        let state = self.lock();
+        let mut calls: Vec<&Called> =
+            state.usage.iter().filter(|call| call.passes(account, filter)).collect();
+        calls.sort_by_key(|call| std::cmp::Reverse((call.entry.usage.at, call.id)));
+        let page = calls.into_iter().skip(offset as usize).take(limit as usize);
+        Ok(page.map(Called::request).collect())
+    }
+
+    async fn transactions(
+        &self,
+        account: AccountId,
+        offset: u64,
+        limit: u32,
+    ) -> Stored<(Vec<Transaction>, u64)> {
+        let state = self.lock();
+        let rows = || state.ledger.iter().rev().filter(|row| row.account == account);
+        let page = rows().skip(offset as usize).take(limit as usize);
+        Ok((page.map(|row| row.transaction.clone()).collect(), rows().count() as u64))
+    }
+
+    async fn claim(&self, claim: Claim, now: Timestamp) -> Stored<Claimed> {
+        let mut state = self.lock();
+        if let Some(taken) = state.slots.get(&claim.slot).filter(|taken| !taken.is_free(now)) {
+            return Ok(match &taken.answer {
+                _ if taken.request != claim.request => Claimed::OtherRequest,
+                Some(answer) => Claimed::Answered(answer.clone()),
+                None => Claimed::Running,
+            });
+        }
+        let Claim { slot, request, run } = claim;
+        let (held_until, expires_at) = (now + HELD, now + KEPT);
+        state.slots.insert(slot, Taken { request, run, held_until, expires_at, answer: None });
+        Ok(Claimed::Yours)
+    }
+
+    async fn is_answered(&self, slot: Slot, now: Timestamp) -> Stored<bool> {
+        let state = self.lock();
+        let taken = state.slots.get(&slot);
+        Ok(taken.is_some_and(|taken| taken.answer.is_some() && taken.expires_at > now))
+    }
+
+    async fn settle_and_keep(
+        &self,
+        claim: Claim,
+        entry: Entry,
+        body: String,
+    ) -> Stored<Option<Settlement>> {
+        let mut state = self.lock();
+        let own = |taken: &&mut Taken| taken.run == claim.run && taken.answer.is_none();
+        if state.slots.get_mut(&claim.slot).filter(own).is_none() {
+            return Ok(None);
+        }
+        let cost = entry.cost;
+        let settlement = state.settle(vec![entry]).remove(0);
+        if let (Settlement::Charged { balance }, Some(taken)) =
+            (settlement, state.slots.get_mut(&claim.slot))
+        {
+            taken.answer = Some(StoredAnswer { body, cost, balance });
+        }
+        Ok(Some(settlement))
+    }
+
+    async fn release(&self, claim: Claim) -> Stored<()> {
+        let mut state = self.lock();
+        let own = |taken: &Taken| taken.run == claim.run && taken.answer.is_none();
+        if state.slots.get(&claim.slot).is_some_and(own) {
+            state.slots.remove(&claim.slot);
+        }
+        Ok(())
+    }
+
+    async fn keep_results(&self, results: Vec<StoredResult>) -> Stored<()> {
+        let mut state = self.lock();
+        let State { accounts, results: kept, .. } = &mut *state;
+        let owned = results.into_iter().filter(|result| accounts.contains_key(&result.owner));
+        kept.extend(owned.map(|result| (result.id, result)));
+        Ok(())
+    }
+
+    async fn kept_result(
+        &self,
+        owner: AccountId,
+        id: ResultId,
+        after: Timestamp,
+    ) -> Stored<Option<String>> {
+        let state = self.lock();
+        let own = state.results.get(&id).filter(|kept| kept.owner == owner && kept.at > after);
+        Ok(own.map(|kept| kept.body.clone()))
+    }
+}
+
+impl Called {
+    fn passes(&self, account: AccountId, filter: &UsageFilter) -> bool {
+        let usage = &self.entry.usage;
+        self.caller == Some(CallerId::Account(account))
+            && (filter.since..=filter.until).contains(&day(usage.at))
+            && usage.endpoint.starts_with(&filter.endpoint)
+            && filter.method.as_deref().is_none_or(|method| method == usage.method)
+    }
+
+    fn request(&self) -> UsageRequest {
+        let usage = &self.entry.usage;
+        UsageRequest {
+            id: self.id,
+            endpoint: usage.endpoint.to_string(),
+            method: usage.method.to_string(),
+            status: usage.status,
+            credits: self.entry.cost,
+            response_time_ms: usage.response_time_ms,
+            ip: usage.ip,
+            at: usage.at,
+        }
+    }
+}
+
+impl State {
+    /// Settles a batch, as [`credits::decide`] says.
+    pub(super) fn settle(&mut self, batch: Vec<Entry>) -> Vec<Settlement> {
+        let mut balances = HashMap::new();
+        for entry in &batch {
+            if let Some(balance) = self.balance(entry.caller) {
+                balances.insert(entry.caller, *balance);
+            }
+        }
+        let asked = batch.iter().map(|entry| (entry.caller, entry.cost));
+        let settled = credits::decide(&mut balances, asked);
+        for (caller, left) in balances {
+            if let Some(balance) = self.balance(caller) {
+                *balance = left;
+            }
+        }
+        for (mut entry, settlement) in batch.into_iter().zip(&settled) {
+            let Settlement::Charged { balance } = settlement else { continue };
+            if let CallerId::Account(account) = entry.caller {
+                if entry.cost > 0 {
+                    self.book_usage(account, &entry, *balance);
+                }
+                self.keep(account, &mut entry, *balance);
+            }
+            self.write_down(entry);
+        }
+        settled
+    }
+
+    /// Removes at most so many slots that no answer or run holds any more; answers how many.
+    pub(super) fn remove_slots(&mut self, now: Timestamp, limit: u32) -> u64 {
+        let mut left = limit;
+        self.slots.retain(|_, taken| !spend(&mut left, taken.expires_at <= now));
+        u64::from(limit - left)
+    }
+}
+
+impl State {
+    /// Keeps what is to be kept of a call that is paid.
+    pub(super) fn keep(&mut self, owner: AccountId, entry: &mut Entry, balance: u64) {
+        let Some(kept) = entry.kept.take() else { return };
+        let (id, body) = (ResultId(entry.usage.request_id), kept.with(balance));
+        self.results.insert(id, StoredResult { id, owner, body, at: entry.usage.at });
+    }
+
+    /// Removes at most so many results that were made up to the moment; answers how many.
+    pub(super) fn remove_results(&mut self, made: Timestamp, limit: u32) -> u64 {
+        let mut left = limit;
+        self.results.retain(|_, kept| !spend(&mut left, kept.at <= made));
+        u64::from(limit - left)
     }
 }

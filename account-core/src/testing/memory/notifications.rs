@@ -1,62 +1,14 @@
-//! Notices, broadcasts and preferences in memory.
+//! The inbox, preferences, broadcasts and the outbox.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::{MemoryStore, State, Stored};
+use super::tables::Broadcast;
+use super::{MemoryStore, State, Stored, Waiting};
 use crate::Timestamp;
-use crate::accounts::notifications::{
-    Batch, BroadcastStore, Inbox, InboxStore, Notification, PreferenceStore, Recipient,
-    TEST_COOLDOWN,
-};
-use crate::identity::AccountId;
+use crate::code::Purpose;
+use crate::digest::Digest;
+use crate::identity::{AccountId, Email};
 use crate::notification::{Announcement, Notice, NotificationId, PreferenceChanges, Preferences};
-use crate::outbox::SealedMessage;
-
-/// Everything that is known of notifications.
-#[derive(Default)]
-pub(super) struct Notifications {
-    last: i64,
-    notices: Vec<(AccountId, Notification)>,
-    broadcasts: Vec<Broadcast>,
-    read: BTreeMap<(AccountId, NotificationId), Timestamp>,
-    deleted: BTreeSet<(AccountId, NotificationId)>,
-    preferences: BTreeMap<AccountId, Preferences>,
-    tested: BTreeMap<AccountId, Timestamp>,
-}
-
-struct Broadcast {
-    notification: Notification,
-    announcement: Announcement,
-    reached: AccountId,
-    last: AccountId,
-    is_done: bool,
-}
-
-impl Notifications {
-    fn next_id(&mut self) -> NotificationId {
-        self.last += 1;
-        NotificationId(self.last)
-    }
-
-    /// Forgets all that belongs to accounts which are gone.
-    pub(super) fn discard(&mut self, gone: &[AccountId]) {
-        let stays = |account: &AccountId| !gone.contains(account);
-        self.notices.retain(|(account, _)| stays(account));
-        self.read.retain(|(account, _), _| stays(account));
-        self.deleted.retain(|(account, _)| stays(account));
-        self.preferences.retain(|account, _| stays(account));
-        self.tested.retain(|account, _| stays(account));
-    }
-
-    /// Removes at most so many that were written until then.
-    pub(super) fn remove_until(&mut self, written: Timestamp, limit: u32) -> u64 {
-        let notices =
-            super::take(&mut self.notices, limit, |(_, notice)| notice.created_at <= written);
-        let left = limit - notices as u32;
-        let old = |one: &Broadcast| one.is_done && one.notification.created_at <= written;
-        notices + super::take(&mut self.broadcasts, left, old)
-    }
-}
+use crate::outbox::{Channel, DueMessage, MessageId, SealedMessage, SendQuota};
+use crate::store::{Batch, Inbox, Notification, NotificationStore, Recipient, TEST_COOLDOWN};
 
 impl State {
     pub(super) fn notify(&mut self, account: AccountId, notice: &Notice, now: Timestamp) {
@@ -107,7 +59,29 @@ impl State {
     }
 }
 
-impl InboxStore for MemoryStore {
+impl State {
+    pub(super) fn quota(
+        &self,
+        recipient: &Digest<Email>,
+        purpose: Purpose,
+        now: Timestamp,
+    ) -> SendQuota {
+        let messages = self.messages.iter().map(|waiting| &waiting.message).filter(|message| {
+            message.recipient == *recipient
+                && message.purpose == Some(purpose)
+                && message.created_at > SendQuota::since(now)
+        });
+        let times: Vec<Timestamp> = messages.map(|message| message.created_at).collect();
+        SendQuota { messages: times.len() as u32, last_at: times.into_iter().max() }
+    }
+
+    pub(super) fn send(&mut self, message: SealedMessage) {
+        let due_at = Some(message.created_at);
+        self.messages.push(Waiting { message, due_at, failures: 0 });
+    }
+}
+
+impl NotificationStore for MemoryStore {
     async fn notifications(
         &self,
         account: AccountId,
@@ -164,9 +138,7 @@ impl InboxStore for MemoryStore {
         self.lock().notify(account, notice, now);
         Ok(())
     }
-}
 
-impl PreferenceStore for MemoryStore {
     async fn preferences(&self, account: AccountId) -> Stored<Preferences> {
         Ok(self.lock().notifications.preferences.get(&account).cloned().unwrap_or_default())
     }
@@ -194,9 +166,7 @@ impl PreferenceStore for MemoryStore {
         state.send(message);
         Ok(true)
     }
-}
 
-impl BroadcastStore for MemoryStore {
     async fn broadcast(&self, announcement: &Announcement, now: Timestamp) -> Stored<u64> {
         let mut state = self.lock();
         let verified = state.accounts.iter().filter(|(_, row)| row.verified_at.is_some());
@@ -259,6 +229,55 @@ impl BroadcastStore for MemoryStore {
         }
         for message in messages {
             state.send(message);
+        }
+        Ok(())
+    }
+
+    async fn due_messages(
+        &self,
+        channel: Channel,
+        now: Timestamp,
+        limit: u32,
+    ) -> Stored<Vec<DueMessage>> {
+        let state = self.lock();
+        let due = state.messages.iter().filter(|waiting| {
+            waiting.message.channel == channel && waiting.due_at.is_some_and(|due_at| due_at <= now)
+        });
+        let messages = due.take(limit as usize).map(|waiting| DueMessage {
+            id: waiting.message.id,
+            sealed: waiting.message.sealed.clone(),
+            created_at: waiting.message.created_at,
+            failures: waiting.failures,
+        });
+        Ok(messages.collect())
+    }
+
+    async fn next_message_at(&self, channel: Channel) -> Stored<Option<Timestamp>> {
+        let state = self.lock();
+        let of_channel = state.messages.iter().filter(|waiting| waiting.message.channel == channel);
+        Ok(of_channel.filter_map(|waiting| waiting.due_at).min())
+    }
+
+    async fn waiting_messages(&self, channel: Channel) -> Stored<u64> {
+        let state = self.lock();
+        let of_channel = state.messages.iter().filter(|waiting| waiting.message.channel == channel);
+        Ok(of_channel.filter(|waiting| waiting.due_at.is_some()).count() as u64)
+    }
+
+    async fn message_sent(&self, id: MessageId, _now: Timestamp) -> Stored<()> {
+        let mut state = self.lock();
+        for waiting in state.messages.iter_mut().filter(|waiting| waiting.message.id == id) {
+            waiting.due_at = None;
+            waiting.message.sealed.bytes.clear();
+        }
+        Ok(())
+    }
+
+    async fn message_failed(&self, id: MessageId, retry_at: Timestamp) -> Stored<()> {
+        let mut state = self.lock();
+        for waiting in state.messages.iter_mut().filter(|waiting| waiting.message.id == id) {
+            waiting.due_at = Some(retry_at);
+            waiting.failures += 1;
         }
         Ok(())
     }

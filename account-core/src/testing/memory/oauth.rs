@@ -1,106 +1,21 @@
-//! Clients and grants in memory.
+//! Clients, codes, tokens and grants of the OAuth server.
 
-use super::{MemoryStore, State, Stored, take};
+use super::tables::Granted;
+use super::{MemoryStore, State, Stored};
 use crate::Timestamp;
-use crate::accounts::KeyStatus;
+use crate::digest::Digest;
 use crate::identity::AccountId;
 use crate::key::AccountCaller;
 use crate::oauth::grant::{
-    Bearer, CodeVerdict, Grant, GrantId, GrantStore, IssuedCode, MOST_GRANTS, Redemption,
-    RefreshVerdict, Rotation, StaleOauth, StoredAccess, StoredRefresh, TokenDigests,
+    Bearer, CodeVerdict, Grant, GrantId, IssuedCode, Redemption, RefreshVerdict, Rotation,
+    StoredAccess, StoredRefresh,
 };
 use crate::oauth::token::{AccessToken, RefreshToken};
-use crate::oauth::{Client, ClientId, ClientStore};
+use crate::oauth::{Client, ClientId};
 use crate::session::SessionToken;
-use crate::vault::Digest;
+use crate::store::{KeyStatus, OauthStore};
 
-/// Everything of the OAuth server.
-#[derive(Default)]
-pub(super) struct Oauth {
-    clients: Vec<(Client, Option<Timestamp>)>,
-    codes: Vec<IssuedCode>,
-    grants: Vec<Granted>,
-    accesses: Vec<Access>,
-    refreshes: Vec<Refreshing>,
-}
-
-struct Granted {
-    id: GrantId,
-    account: AccountId,
-    client: ClientId,
-    resource: String,
-    created_at: Timestamp,
-    last_used_at: Timestamp,
-}
-
-struct Access {
-    digest: Digest<AccessToken>,
-    grant: GrantId,
-    expires_at: Timestamp,
-}
-
-struct Refreshing {
-    digest: Digest<RefreshToken>,
-    grant: GrantId,
-    created_at: Timestamp,
-    expires_at: Timestamp,
-    used_at: Option<Timestamp>,
-}
-
-impl Oauth {
-    /// Ends all that these accounts allowed.
-    pub(super) fn end_of(&mut self, accounts: &[AccountId]) {
-        self.codes.retain(|code| !accounts.contains(&code.account));
-        self.end_grants(|grant| accounts.contains(&grant.account));
-    }
-
-    fn end_grants(&mut self, ends: impl Fn(&Granted) -> bool) {
-        self.grants.retain(|grant| !ends(grant));
-        let Self { grants, accesses, refreshes, .. } = self;
-        let lives = |id: GrantId| grants.iter().any(|grant| grant.id == id);
-        accesses.retain(|token| lives(token.grant));
-        refreshes.retain(|token| lives(token.grant));
-    }
-
-    fn save_tokens(&mut self, grant: GrantId, tokens: &TokenDigests, created_at: Timestamp) {
-        let TokenDigests { access, access_expires_at, refresh, refresh_expires_at } = *tokens;
-        self.accesses.push(Access { digest: access, grant, expires_at: access_expires_at });
-        self.refreshes.push(Refreshing {
-            digest: refresh,
-            grant,
-            created_at,
-            expires_at: refresh_expires_at,
-            used_at: None,
-        });
-    }
-
-    fn touch(&mut self, client: &ClientId, at: Timestamp) {
-        let (_, used_at) =
-            self.clients.iter_mut().find(|(known, _)| known.id == *client).expect("it is there");
-        *used_at = Some(at);
-    }
-
-    fn grant(&self, id: GrantId) -> &Granted {
-        self.grants.iter().find(|grant| grant.id == id).expect("tokens go with their grant")
-    }
-
-    fn begin(&mut self, account: AccountId, redemption: Redemption) {
-        let Redemption { exchange, grant: id, tokens, at, .. } = redemption;
-        self.touch(&exchange.client, at);
-        let (client, resource) = (exchange.client, exchange.resource);
-        let granted = Granted { id, account, client, resource, created_at: at, last_used_at: at };
-        self.grants.push(granted);
-        self.save_tokens(id, &tokens, at);
-        let own = self.grants.iter().filter(|grant| grant.account == account);
-        let mut own: Vec<_> = own.map(|grant| (grant.created_at, grant.id.0)).collect();
-        own.sort_unstable();
-        let surplus = own.len().saturating_sub(MOST_GRANTS as usize);
-        own.truncate(surplus);
-        self.end_grants(|grant| own.contains(&(grant.created_at, grant.id.0)));
-    }
-}
-
-impl ClientStore for MemoryStore {
+impl OauthStore for MemoryStore {
     async fn register_client(&self, client: Client) -> Stored<()> {
         self.lock().oauth.clients.push((client, None));
         Ok(())
@@ -110,9 +25,7 @@ impl ClientStore for MemoryStore {
         let state = self.lock();
         Ok(state.oauth.clients.iter().find(|(client, _)| client.id == *id).map(|(c, _)| c.clone()))
     }
-}
 
-impl GrantStore for MemoryStore {
     async fn save_code(&self, code: IssuedCode, session: &Digest<SessionToken>) -> Stored<bool> {
         let mut state = self.lock();
         let lives = state.sessions.iter().any(|known| {
@@ -229,28 +142,6 @@ impl GrantStore for MemoryStore {
         let before = state.oauth.grants.len();
         state.oauth.end_grants(|grant| grant.id == id && grant.account == account);
         Ok(state.oauth.grants.len() < before)
-    }
-
-    async fn reap(&self, stale: StaleOauth, limit: u32) -> Stored<u64> {
-        let mut state = self.lock();
-        let oauth = &mut state.oauth;
-        Ok(match stale {
-            StaleOauth::Codes(made) => {
-                take(&mut oauth.codes, limit, |code| code.created_at <= made)
-            }
-            StaleOauth::Expired(at) => {
-                let accesses = take(&mut oauth.accesses, limit, |token| token.expires_at <= at);
-                let refreshes = take(&mut oauth.refreshes, limit, |token| token.expires_at <= at);
-                let Oauth { grants, refreshes: left, .. } = oauth;
-                let is_dead = |grant: &Granted| !left.iter().any(|token| token.grant == grant.id);
-                accesses.max(refreshes).max(take(grants, limit, is_dead))
-            }
-            StaleOauth::Clients(unused, idle) => {
-                take(&mut oauth.clients, limit, |(client, used)| {
-                    used.map_or(client.created_at <= unused, |used| used <= idle)
-                })
-            }
-        })
     }
 }
 

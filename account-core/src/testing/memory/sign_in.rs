@@ -1,20 +1,20 @@
-//! Sign-ins in memory: tries, locks, known clients, sessions begun.
+//! Sign-in tries, one-time codes and sessions.
 
-use super::{Key, MemoryStore, State, Stored};
+use super::{Key, MemoryStore, State, Stored, Tried};
 use crate::Timestamp;
-use crate::accounts::activity::LoginTry;
-use crate::accounts::sign_in::{
-    Conclusion, Credentials, LoginMethod, Outcome, ReservedTry, SealedKey, TryStatus,
-};
-use crate::accounts::{KeyStatus, SignInStore};
 use crate::client::{Client, KNOWN_FOR, KnownClient, MOST_KNOWN, Marks};
-use crate::code::{ChallengeId, Purpose};
+use crate::code::{Attempt, Challenge, ChallengeId, Purpose, TRIES};
+use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
-use crate::lockout::{Counters, LOCK, Lockout, Reservation, Tries};
+use crate::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
 use crate::notification::Notice;
+use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::Session;
-use crate::vault::Digest;
+use crate::session::{Session, SessionToken};
+use crate::store::{
+    Conclusion, Credentials, KeyStatus, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
+    SealedKey, SignInStore, TryStatus,
+};
 
 impl State {
     pub(super) fn remember(
@@ -165,7 +165,49 @@ impl State {
     }
 }
 
+impl State {
+    pub(super) fn replace_challenge(&mut self, challenge: Challenge) {
+        self.challenges.retain(|tried| {
+            (tried.challenge.recipient, tried.challenge.purpose)
+                != (challenge.recipient, challenge.purpose)
+        });
+        self.challenges.push(Tried { challenge, tries: 0, token_tries: 0, used: false });
+    }
+
+    /// Uses a challenge up; `None` where that is too late.
+    pub(super) fn use_up(&mut self, id: ChallengeId, now: Timestamp) -> Option<Challenge> {
+        let tried = self.challenges.iter_mut().find(|tried| tried.challenge.id == id)?;
+        if tried.used || !Challenge::is_live(tried.challenge.created_at, now) {
+            return None;
+        }
+        tried.used = true;
+        Some(tried.challenge)
+    }
+}
+
 impl SignInStore for MemoryStore {
+    async fn reserve_confirmation(
+        &self,
+        email: &Email,
+        recipient: Digest<Email>,
+        now: Timestamp,
+    ) -> Stored<ReservedTry> {
+        let counters = Counters::only(Counter::Confirmations);
+        Ok(self.lock().reserve(email, recipient, counters, now))
+    }
+
+    async fn conclude_confirmation(
+        &self,
+        recipient: Digest<Email>,
+        reservation: Reservation,
+        right: bool,
+        now: Timestamp,
+    ) -> Stored<()> {
+        // A lock here shuts out nobody but who is signed in and sees it.
+        let _ = self.lock().conclude(recipient, &reservation, right, now);
+        Ok(())
+    }
+
     async fn reserve_try(
         &self,
         email: &Email,
@@ -246,5 +288,84 @@ impl SignInStore for MemoryStore {
     ) -> Stored<()> {
         self.lock().remember(account, client, LoginMethod::Password, TryStatus::Failed, now);
         Ok(())
+    }
+
+    async fn send_code(&self, challenge: Challenge, message: SealedMessage) -> Stored<()> {
+        let mut state = self.lock();
+        let verified = challenge.purpose != Purpose::Registration;
+        let account = challenge.account.map(|account| state.accounts.get(&account));
+        let fits = account.is_none_or(|account| {
+            account.is_some_and(|account| account.verified_at.is_some() == verified)
+        });
+        let now = message.created_at;
+        if fits && state.quota(&message.recipient, challenge.purpose, now).allows(now) {
+            state.replace_challenge(challenge);
+            state.send(message);
+        }
+        Ok(())
+    }
+
+    async fn attempt(
+        &self,
+        recipient: Digest<Email>,
+        purpose: Purpose,
+        proof: Option<ChallengeId>,
+        now: Timestamp,
+    ) -> Stored<Option<Attempt>> {
+        let mut state = self.lock();
+        let live = state.challenges.iter_mut().find(|tried| {
+            !tried.used
+                && tried.challenge.recipient == recipient
+                && tried.challenge.purpose == purpose
+        });
+        let Some(tried) = live else { return Ok(None) };
+        let challenge = tried.challenge;
+        if !Challenge::is_live(challenge.created_at, now) {
+            tried.used = now >= challenge.created_at;
+            return Ok(None);
+        }
+        let proven = proof == Some(challenge.id);
+        let tries = if proven { &mut tried.token_tries } else { &mut tried.tries };
+        if *tries >= TRIES {
+            return Ok(None);
+        }
+        *tries += 1;
+        let Challenge { id, account, digest, .. } = challenge;
+        Ok(Some(Attempt { challenge: id, account, digest }))
+    }
+
+    async fn session(&self, digest: &Digest<SessionToken>) -> Stored<Option<Session>> {
+        Ok(self.lock().sessions.iter().find(|session| session.digest == *digest).copied())
+    }
+
+    async fn touch_session(&self, digest: &Digest<SessionToken>, now: Timestamp) -> Stored<()> {
+        let mut state = self.lock();
+        for session in state.sessions.iter_mut().filter(|session| session.digest == *digest) {
+            session.last_used_at = now;
+        }
+        Ok(())
+    }
+
+    async fn end_session(&self, digest: &Digest<SessionToken>, account: AccountId) -> Stored<bool> {
+        let mut state = self.lock();
+        let before = state.sessions.len();
+        state.sessions.retain(|session| session.digest != *digest || session.account != account);
+        Ok(state.sessions.len() < before)
+    }
+
+    async fn login_history(
+        &self,
+        account: AccountId,
+        limit: u32,
+        offset: u32,
+    ) -> Stored<LoginHistory> {
+        let state = self.lock();
+        let tries = || state.history.iter().rev().filter(|(whose, _)| *whose == Some(account));
+        let total = tries().count() as u64;
+        let success = |(_, entry): &&(_, LoginTry)| entry.status == TryStatus::Success;
+        let successful = tries().filter(success).count() as u64;
+        let page = tries().skip(offset as usize).take(limit as usize);
+        let entries = page.map(|(_, entry)| entry.clone()).collect();
+        Ok(LoginHistory { entries, total, successful, failed: total - successful })
     }
 }

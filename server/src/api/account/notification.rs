@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use account_core::accounts::notifications as core;
+use account_core::store as core;
 use account_core::{
     Announcement, Channels, ChatId, Error, NotificationId, PreferenceChanges, Preferences,
 };

@@ -3,12 +3,12 @@
 use account_core::{SessionToken, Timestamp};
 use chrono::TimeDelta;
 use poem::{Request, Response};
+use rand::{rand_core::UnwrapErr, rngs::SysRng};
 use serde_json::{Map, Value};
 
 use crate::{
     http::{RequestContext, cookie, cookies, form::Form},
     state::Settings,
-    store::OsEntropy,
 };
 
 /// Time for which a form may be filled in: as long as the profile of a new account waits.
@@ -27,7 +27,10 @@ impl Browser {
         let name = cookies::name(cookies::FORM, settings.browsers_use_https());
         let known = cookie(request, &name).and_then(SessionToken::parse);
         let is_new = known.is_none();
-        Self { secret: known.unwrap_or_else(|| SessionToken::generate(&OsEntropy)), is_new }
+        Self {
+            secret: known.unwrap_or_else(|| SessionToken::generate(&mut UnwrapErr(SysRng))),
+            is_new,
+        }
     }
 
     /// Seals the fields that a form must return.

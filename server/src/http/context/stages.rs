@@ -2,11 +2,10 @@
 
 use std::{fmt::Display, sync::Arc};
 
+use account_core::store::LedgerStore as _;
 use account_core::{
     Caller, Entry, LimitDecision, Notice, ResultTemplate, Settlement, Tier,
-    idempotency::{
-        Claim, Claimed, IdempotencyKey, IdempotencyStore as _, RequestDigest, Slot, StoredAnswer,
-    },
+    idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
 use serde_json::Value;

@@ -9,8 +9,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use account_core::credits;
-use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
+use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError, credits};
 use sea_orm::sqlx::error::DatabaseError;
 use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::postgres::{PgConnection, PgPool, PgRow};
@@ -489,8 +488,9 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU8, Ordering};
 
-    use account_core::testing::{CheapHasher, FixedClock, SeededEntropy};
-    use account_core::{Accounts, Email, Ledger, NewAccount, Tier, Username, Vault};
+    use account_core::store::LedgerStore;
+    use account_core::testing::{CheapHasher, FixedClock, seeded_rng};
+    use account_core::{Accounts, Email, NewAccount, Tier, Username, Vault};
     use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
     use tempfile::TempDir;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -550,9 +550,9 @@ mod tests {
         let pool = PgPoolOptions::new().max_connections(2).connect_with(over_the_line).await;
         let mut backend = PostgresLedger::new(pool.expect("the line holds"));
 
-        let entropy = Arc::new(SeededEntropy::new(6));
-        let vault = Arc::new(Vault::create(&*entropy));
-        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, entropy);
+        let rng = seeded_rng(6);
+        let vault = Arc::new(Vault::create(&mut rng.clone()));
+        let accounts = Accounts::new(store.clone(), CheapHasher::default(), vault, rng);
         let now = FixedClock::default().now();
         let account = NewAccount {
             email: Email::parse("ada@example.com").expect("an address"),

@@ -1,42 +1,67 @@
-//! Grants to clients: codes exchanged and tokens rotated under guard.
+//! OAuth clients and their grants: codes exchanged and tokens rotated under guard.
 //!
 //! A step that decides by what it reads is alone with the account, or, where a token is refreshed,
 //! with its grant: on an engine with several writers an update takes that row and changes nothing.
 
+use account_core::digest::Digest;
 use account_core::oauth::grant::{
-    Authorization, Bearer, CodeVerdict, Grant, GrantId, GrantStore, IssuedCode, MOST_GRANTS,
-    Redemption, RefreshVerdict, Rotation, StaleOauth, StoredAccess, StoredRefresh, TokenDigests,
+    Authorization, Bearer, CodeVerdict, Grant, GrantId, IssuedCode, MOST_GRANTS, Redemption,
+    RefreshVerdict, Rotation, StoredAccess, StoredRefresh, TokenDigests,
 };
 use account_core::oauth::token::{AccessToken, RefreshToken};
-use account_core::oauth::{ClientId, ClientName, CodeChallenge, RedirectUri};
+use account_core::oauth::{Client, ClientId, ClientName, CodeChallenge, RedirectUri};
 use account_core::session::{IDLE, LONGEST, SessionToken};
-use account_core::vault::Digest;
+use account_core::store::OauthStore;
 use account_core::{AccountCaller, AccountId, KeyId, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
+use serde_json::json;
 
-use super::Store;
-use super::engine::{AdvisoryLock, lock_account};
-use super::oauth_clients::touch_client;
+use super::engine::lock_account;
+use super::handle::Store;
 use super::rows::{
     column, digest, malformed, narrow, number, number_column, optional_time_column, statement,
     stored, tier_and_limit, time, time_column,
 };
 
+/// A client that was used within this time is not marked again.
+const TOUCH: chrono::TimeDelta = account_core::oauth::grant::TOUCH;
+
 const ACCESS: &str = "access";
+
 const REFRESH: &str = "refresh";
 
-pub(super) const CODES: &str = "DELETE FROM oauth_code WHERE digest IN \
-    (SELECT digest FROM oauth_code WHERE created_at <= $1 LIMIT $2)";
-pub(super) const TOKENS: &str = "DELETE FROM oauth_token WHERE digest IN \
-    (SELECT digest FROM oauth_token WHERE expires_at <= $1 LIMIT $2)";
-pub(super) const GRANTS: &str = "DELETE FROM oauth_grant WHERE id IN \
-    (SELECT id FROM oauth_grant WHERE expires_at <= $1 LIMIT $2)";
-pub(super) const UNUSED: &str = "DELETE FROM oauth_client WHERE last_used_at IS NULL AND id IN \
-    (SELECT id FROM oauth_client WHERE last_used_at IS NULL AND created_at <= $1 LIMIT $2)";
-pub(super) const IDLE_CLIENTS: &str = "DELETE FROM oauth_client WHERE last_used_at <= $1 AND id IN \
-    (SELECT id FROM oauth_client WHERE last_used_at <= $1 LIMIT $2)";
+impl OauthStore for Store {
+    async fn register_client(&self, client: Client) -> Result<(), StoreError> {
+        let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
+        let insert = "INSERT INTO oauth_client (id, name, redirect_uris, created_at) \
+                      VALUES ($1, $2, $3, $4)";
+        let values = [
+            client.id.as_str().into(),
+            client.name.as_str().into(),
+            json!(uris).to_string().into(),
+            time(client.created_at),
+        ];
+        self.execute(statement(insert, values)).await?;
+        Ok(())
+    }
 
-impl GrantStore for Store {
+    async fn client(&self, id: &ClientId) -> Result<Option<Client>, StoreError> {
+        let query = "SELECT name, redirect_uris, created_at FROM oauth_client WHERE id = $1";
+        let query = statement(query, [id.as_str().into()]);
+        let Some(row) = stored(self.readers.query_one_raw(query).await)? else { return Ok(None) };
+        let uris: String = column(&row, "redirect_uris")?;
+        let uris: Vec<String> = serde_json::from_str(&uris).map_err(StoreError::new)?;
+        let redirect_uris = uris.iter().map(|uri| RedirectUri::parse(uri));
+        Ok(Some(Client {
+            id: id.clone(),
+            name: ClientName::clean(&column::<String>(&row, "name")?),
+            redirect_uris: redirect_uris
+                .collect::<Result<_, _>>()
+                .map_err(|_| malformed("redirect_uris"))?,
+            created_at: time_column(&row, "created_at")?,
+        }))
+    }
+
     async fn save_code(
         &self,
         code: IssuedCode,
@@ -104,6 +129,8 @@ impl GrantStore for Store {
         }
     }
 
+    /// Applies the rule of refresh token rotation, [`StoredRefresh::judge`], in one transaction. The
+    /// flow around it is [`Accounts::refresh`](account_core::Accounts::refresh).
     async fn rotate(&self, rotation: Rotation) -> Result<RefreshVerdict, StoreError> {
         let change = self.write().await?;
         let take = "UPDATE oauth_grant SET id = id \
@@ -217,24 +244,19 @@ impl GrantStore for Store {
         }
         Ok(ended)
     }
+}
 
-    async fn reap(&self, stale: StaleOauth, limit: u32) -> Result<u64, StoreError> {
-        let change = self.write_locked(AdvisoryLock::CleanUp).await?;
-        let most: Value = limit.into();
-        let removed = match stale {
-            StaleOauth::Codes(made) => execute(&change, CODES, [time(made), most]).await?,
-            StaleOauth::Expired(at) => {
-                let tokens = execute(&change, TOKENS, [time(at), most.clone()]).await?;
-                tokens.max(execute(&change, GRANTS, [time(at), most]).await?)
-            }
-            StaleOauth::Clients(unused, idle) => {
-                let never = execute(&change, UNUSED, [time(unused), most.clone()]).await?;
-                never.max(execute(&change, IDLE_CLIENTS, [time(idle), most]).await?)
-            }
-        };
-        stored(change.commit().await)?;
-        Ok(removed)
-    }
+/// Marks a client as used, where that was not done lately.
+pub(super) async fn touch_client(
+    change: &DatabaseTransaction,
+    client: &ClientId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let touch = "UPDATE oauth_client SET last_used_at = $2 \
+                 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)";
+    let values = [client.as_str().into(), time(now), time(now - TOUCH)];
+    stored(change.execute_raw(statement(touch, values)).await)?;
+    Ok(())
 }
 
 /// Ends all that an account allowed, the codes first: an exchange that is under way is waited for,

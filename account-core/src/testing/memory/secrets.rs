@@ -1,9 +1,9 @@
-//! Sealed rows in memory.
+//! Wrapped secrets, and rows that hold something sealed.
 
 use super::{MemoryStore, State, Stored};
 use crate::identity::NOBODY;
-use crate::reseal::{ResealStore, Resealed, SealedRow};
-use crate::vault::{Sealed, SealedKind};
+use crate::store::{Resealed, SealedRow, VaultStore};
+use crate::vault::{Sealed, SealedKind, WrappedSecret};
 
 impl State {
     /// The number of each row of a kind, whose it is, and what it holds, be it wiped.
@@ -25,7 +25,25 @@ impl State {
     }
 }
 
-impl ResealStore for MemoryStore {
+impl VaultStore for MemoryStore {
+    async fn secrets(&self) -> Stored<Vec<WrappedSecret>> {
+        Ok(self.lock().secrets.clone())
+    }
+
+    async fn save_secrets(&self, rows: Vec<WrappedSecret>) -> Stored<bool> {
+        let mut state = self.lock();
+        let empty = state.secrets.is_empty();
+        if empty {
+            state.secrets = rows;
+        }
+        Ok(empty)
+    }
+
+    async fn replace_secrets(&self, rows: Vec<WrappedSecret>) -> Stored<()> {
+        self.lock().secrets = rows;
+        Ok(())
+    }
+
     async fn sealed_rows(
         &self,
         kind: SealedKind,

@@ -1,0 +1,61 @@
+//! The storage behind the rules: one trait for each aggregate, and the rows that pass through it.
+//!
+//! A store decides nothing. Where a rule and a write must be one step, the store applies the pure
+//! function of this crate inside its transaction: [`Tries::reserve`](crate::lockout::Tries::reserve),
+//! [`SendQuota::allows`](crate::outbox::SendQuota::allows), [`credits::decide`](crate::credits::decide),
+//! [`SharedWindow::lease`](crate::limit::lease::SharedWindow::lease). A method is one transaction.
+//!
+//! [`testing::MemoryStore`](crate::testing::MemoryStore) is the reference, and
+//! [`store_contract!`](crate::store_contract) makes the tests that every store must pass.
+
+mod account_store;
+mod clean_up_store;
+mod external_identity_store;
+mod key_store;
+mod lease_store;
+mod ledger_store;
+mod notification_store;
+mod oauth_store;
+mod sign_in_store;
+mod vault_store;
+
+pub use account_store::{
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, Granted, KeyStatus,
+    NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
+    Updated,
+};
+pub use clean_up_store::{CleanUpStore, Stale};
+pub use external_identity_store::{
+    CompletionRow, ExternalIdentityStore, IdpAccount, KnownIdentity, OpenedSession, StartRow,
+};
+pub use key_store::KeyStore;
+pub use lease_store::LeaseStore;
+pub use ledger_store::{
+    LedgerStore, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest, UsageTally,
+};
+pub use notification_store::{
+    Batch, Inbox, Notification, NotificationStore, Recipient, TEST_COOLDOWN,
+};
+pub use oauth_store::OauthStore;
+pub use sign_in_store::{
+    Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry, SealedKey,
+    SignInStore, TryStatus,
+};
+pub use vault_store::{Resealed, SealedRow, VaultStore};
+
+/// Everything that a storage does for [`Accounts`](crate::accounts::Accounts).
+///
+/// [`LeaseStore`] is apart: the limits of several instances may be shared through another storage.
+pub trait Store:
+    AccountStore
+    + CleanUpStore
+    + ExternalIdentityStore
+    + KeyStore
+    + LedgerStore
+    + NotificationStore
+    + OauthStore
+    + SignInStore
+    + VaultStore
+    + 'static
+{
+}

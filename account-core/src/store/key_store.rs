@@ -1,0 +1,49 @@
+//! API keys of accounts and guests.
+
+use crate::guest::{CreationLimits, NetworkCount, NewGuest};
+use crate::identity::{AccountId, GuestId};
+use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
+use crate::{StoreError, Timestamp};
+
+/// The storage of API keys, as digests and sealed, and of the guests behind guest keys.
+pub trait KeyStore: Send + Sync {
+    /// Finds who calls with this account key. Revoked and suspended keys and those of unverified
+    /// accounts are not found.
+    fn account_by_key(
+        &self,
+        digest: &KeyDigest,
+    ) -> impl Future<Output = Result<Option<AccountCaller>, StoreError>> + Send;
+
+    /// Finds the guest with this key, expired or not.
+    fn guest_by_key(
+        &self,
+        digest: &KeyDigest,
+    ) -> impl Future<Output = Result<Option<GuestCaller>, StoreError>> + Send;
+
+    /// Revokes the old key, saves the new one and writes a
+    /// [`Notice::KeyRegenerated`](crate::notification::Notice::KeyRegenerated), as one step;
+    /// `false`, and nothing saved, where the old key is no longer the account's active one.
+    fn replace_key(
+        &self,
+        account: AccountId,
+        old: KeyId,
+        new: NewKey,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Counts the guest in each of [`CreationLimits::counts`] of its UTC day and saves it, as one
+    /// step; `None`, and nothing counted or saved, where one of them is at its limit.
+    fn create_guest(
+        &self,
+        guest: NewGuest,
+        limits: CreationLimits,
+    ) -> impl Future<Output = Result<Option<GuestId>, StoreError>> + Send;
+
+    /// Counts the calls of guests since then by the [`network`] that made their keys, and by
+    /// minute. Calls that a limit refused are left out, as in
+    /// [`Ledger::calls_per_minute`](crate::store::LedgerStore::calls_per_minute).
+    fn guest_calls(
+        &self,
+        since: Timestamp,
+    ) -> impl Future<Output = Result<Vec<NetworkCount>, StoreError>> + Send;
+}

@@ -1,0 +1,28 @@
+//! Limits that several instances share.
+
+use crate::StoreError;
+use crate::identity::CallerId;
+use crate::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
+
+/// The storage of [`SharedWindow`]: one change of a caller's window at a time, whoever makes it.
+pub trait LeaseStore: Send + Sync {
+    /// Applies [`SharedWindow::lease`].
+    fn lease(
+        &self,
+        caller: CallerId,
+        ask: Ask,
+    ) -> impl Future<Output = Result<Lease, StoreError>> + Send;
+
+    /// Applies [`SharedWindow::give_back`].
+    fn give_back(
+        &self,
+        caller: CallerId,
+        unused: ReturnedCalls,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Reads what is shared of a caller.
+    fn shared(
+        &self,
+        caller: CallerId,
+    ) -> impl Future<Output = Result<SharedWindow, StoreError>> + Send;
+}

@@ -1,0 +1,222 @@
+//! The rows of topics that have more than one table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Timestamp;
+use crate::digest::Digest;
+use crate::id_token::ProvenIdentity;
+use crate::idempotency::{RequestDigest, StoredAnswer};
+use crate::identity::AccountId;
+use crate::notification::{Announcement, NotificationId, Preferences};
+use crate::oauth::grant::{GrantId, IssuedCode, MOST_GRANTS, Redemption, TokenDigests};
+use crate::oauth::token::{AccessToken, RefreshToken};
+use crate::oauth::{Client, ClientId};
+use crate::store::{CompletionRow, LoginMethod, Notification, StartRow};
+use crate::token::{CompletionToken, HandOffCode};
+
+/// A slot that was taken.
+pub(super) struct Taken {
+    pub(super) request: RequestDigest,
+    pub(super) run: u128,
+    pub(super) held_until: Timestamp,
+    pub(super) expires_at: Timestamp,
+    pub(super) answer: Option<StoredAnswer>,
+}
+
+impl Taken {
+    pub(super) fn is_free(&self, now: Timestamp) -> bool {
+        self.expires_at <= now || (self.answer.is_none() && self.held_until <= now)
+    }
+}
+
+/// Everything of the OAuth server.
+#[derive(Default)]
+pub(super) struct Oauth {
+    pub(super) clients: Vec<(Client, Option<Timestamp>)>,
+    pub(super) codes: Vec<IssuedCode>,
+    pub(super) grants: Vec<Granted>,
+    pub(super) accesses: Vec<Access>,
+    pub(super) refreshes: Vec<Refreshing>,
+}
+
+pub(super) struct Granted {
+    pub(super) id: GrantId,
+    pub(super) account: AccountId,
+    pub(super) client: ClientId,
+    pub(super) resource: String,
+    pub(super) created_at: Timestamp,
+    pub(super) last_used_at: Timestamp,
+}
+
+pub(super) struct Access {
+    pub(super) digest: Digest<AccessToken>,
+    pub(super) grant: GrantId,
+    pub(super) expires_at: Timestamp,
+}
+
+pub(super) struct Refreshing {
+    pub(super) digest: Digest<RefreshToken>,
+    pub(super) grant: GrantId,
+    pub(super) created_at: Timestamp,
+    pub(super) expires_at: Timestamp,
+    pub(super) used_at: Option<Timestamp>,
+}
+
+impl Oauth {
+    /// Ends all that these accounts allowed.
+    pub(super) fn end_of(&mut self, accounts: &[AccountId]) {
+        self.codes.retain(|code| !accounts.contains(&code.account));
+        self.end_grants(|grant| accounts.contains(&grant.account));
+    }
+
+    pub(super) fn end_grants(&mut self, ends: impl Fn(&Granted) -> bool) {
+        self.grants.retain(|grant| !ends(grant));
+        let Self { grants, accesses, refreshes, .. } = self;
+        let lives = |id: GrantId| grants.iter().any(|grant| grant.id == id);
+        accesses.retain(|token| lives(token.grant));
+        refreshes.retain(|token| lives(token.grant));
+    }
+
+    pub(super) fn save_tokens(
+        &mut self,
+        grant: GrantId,
+        tokens: &TokenDigests,
+        created_at: Timestamp,
+    ) {
+        let TokenDigests { access, access_expires_at, refresh, refresh_expires_at } = *tokens;
+        self.accesses.push(Access { digest: access, grant, expires_at: access_expires_at });
+        self.refreshes.push(Refreshing {
+            digest: refresh,
+            grant,
+            created_at,
+            expires_at: refresh_expires_at,
+            used_at: None,
+        });
+    }
+
+    pub(super) fn touch(&mut self, client: &ClientId, at: Timestamp) {
+        let (_, used_at) =
+            self.clients.iter_mut().find(|(known, _)| known.id == *client).expect("it is there");
+        *used_at = Some(at);
+    }
+
+    pub(super) fn grant(&self, id: GrantId) -> &Granted {
+        self.grants.iter().find(|grant| grant.id == id).expect("tokens go with their grant")
+    }
+
+    pub(super) fn begin(&mut self, account: AccountId, redemption: Redemption) {
+        let Redemption { exchange, grant: id, tokens, at, .. } = redemption;
+        self.touch(&exchange.client, at);
+        let (client, resource) = (exchange.client, exchange.resource);
+        let granted = Granted { id, account, client, resource, created_at: at, last_used_at: at };
+        self.grants.push(granted);
+        self.save_tokens(id, &tokens, at);
+        let own = self.grants.iter().filter(|grant| grant.account == account);
+        let mut own: Vec<_> = own.map(|grant| (grant.created_at, grant.id.0)).collect();
+        own.sort_unstable();
+        let surplus = own.len().saturating_sub(MOST_GRANTS as usize);
+        own.truncate(surplus);
+        self.end_grants(|grant| own.contains(&(grant.created_at, grant.id.0)));
+    }
+}
+
+/// Everything that is known of notifications.
+#[derive(Default)]
+pub(super) struct Notifications {
+    pub(super) last: i64,
+    pub(super) notices: Vec<(AccountId, Notification)>,
+    pub(super) broadcasts: Vec<Broadcast>,
+    pub(super) read: BTreeMap<(AccountId, NotificationId), Timestamp>,
+    pub(super) deleted: BTreeSet<(AccountId, NotificationId)>,
+    pub(super) preferences: BTreeMap<AccountId, Preferences>,
+    pub(super) tested: BTreeMap<AccountId, Timestamp>,
+}
+
+pub(super) struct Broadcast {
+    pub(super) notification: Notification,
+    pub(super) announcement: Announcement,
+    pub(super) reached: AccountId,
+    pub(super) last: AccountId,
+    pub(super) is_done: bool,
+}
+
+impl Notifications {
+    pub(super) fn next_id(&mut self) -> NotificationId {
+        self.last += 1;
+        NotificationId(self.last)
+    }
+
+    /// Forgets all that belongs to accounts which are gone.
+    pub(super) fn discard(&mut self, gone: &[AccountId]) {
+        let stays = |account: &AccountId| !gone.contains(account);
+        self.notices.retain(|(account, _)| stays(account));
+        self.read.retain(|(account, _), _| stays(account));
+        self.deleted.retain(|(account, _)| stays(account));
+        self.preferences.retain(|account, _| stays(account));
+        self.tested.retain(|account, _| stays(account));
+    }
+
+    /// Removes at most so many that were written until then.
+    pub(super) fn remove_until(&mut self, written: Timestamp, limit: u32) -> u64 {
+        let notices = take(&mut self.notices, limit, |(_, notice)| notice.created_at <= written);
+        let left = limit - notices as u32;
+        let old = |one: &Broadcast| one.is_done && one.notification.created_at <= written;
+        notices + take(&mut self.broadcasts, left, old)
+    }
+}
+
+/// Everything that is known of identities.
+#[derive(Default)]
+pub(super) struct Identities {
+    pub(super) started: Vec<StartRow>,
+    pub(super) linked: Vec<(String, String, AccountId)>,
+    pub(super) waiting: Vec<(Digest<CompletionToken>, CompletionRow)>,
+    pub(super) codes: Vec<(Digest<HandOffCode>, AccountId, LoginMethod, Timestamp)>,
+}
+
+impl Identities {
+    /// Forgets all that belongs to accounts which are gone.
+    pub(super) fn discard(&mut self, gone: &[AccountId]) {
+        self.linked.retain(|(_, _, account)| !gone.contains(account));
+        self.codes.retain(|(_, account, ..)| !gone.contains(account));
+    }
+
+    /// Forgets an account's codes that nobody redeemed.
+    pub(super) fn end_hand_offs(&mut self, account: AccountId) {
+        self.codes.retain(|(_, whose, ..)| *whose != account);
+    }
+
+    /// Removes at most so many ways, profiles and codes that nobody finished.
+    pub(super) fn remove_until(&mut self, made: Timestamp, limit: u32) -> u64 {
+        let ways = take(&mut self.started, limit, |row| row.at <= made);
+        let left = limit - ways as u32;
+        let profiles = take(&mut self.waiting, left, |(_, row)| row.at <= made);
+        let left = left - profiles as u32;
+        ways + profiles + take(&mut self.codes, left, |(.., at)| *at <= made)
+    }
+
+    pub(super) fn account(&self, identity: &ProvenIdentity) -> Option<AccountId> {
+        let is_it = |(issuer, subject, _): &&(String, String, AccountId)| {
+            (issuer, subject) == (&identity.issuer, &identity.subject)
+        };
+        self.linked.iter().find(is_it).map(|(_, _, account)| *account)
+    }
+
+    pub(super) fn link(&mut self, identity: &ProvenIdentity, account: AccountId) {
+        self.linked.push((identity.issuer.clone(), identity.subject.clone(), account));
+    }
+}
+
+/// Removes at most so many; answers how many.
+pub(super) fn take<T>(rows: &mut Vec<T>, limit: u32, goes: impl Fn(&T) -> bool) -> u64 {
+    let mut left = limit;
+    rows.retain(|row| !spend(&mut left, goes(row)));
+    u64::from(limit - left)
+}
+
+/// Whether a row goes, while there is something left of the limit.
+pub(super) fn spend(left: &mut u32, goes: bool) -> bool {
+    let goes = goes && *left > 0;
+    *left -= u32::from(goes);
+    goes
+}
