@@ -63,6 +63,10 @@ pub fn execute<C: Computation>(
 
 /// Runs `work` as the whole of a request: a panic becomes a refusal, and the request is concluded
 /// in metrics, access log and usage rows as a request over HTTP.
+///
+/// # Errors
+///
+/// The refusal of `work`, or [`ApiError::Internal`] where it panicked.
 pub async fn conclude<T>(
     context: &RequestContext,
     work: impl Future<Output = Result<T, ApiError>>,

@@ -217,7 +217,7 @@ impl Computation for Build {
         Ok(BuiltCurve {
             reference_date: self.reference_date,
             points: points.collect::<quant_core::Result<_>>()?,
-            pillars: curve.pillars().iter().cloned().map(CurvePillar::from).collect(),
+            pillars: curve.pillars().iter().copied().map(CurvePillar::from).collect(),
         })
     }
 
