@@ -188,7 +188,7 @@ impl App {
         &self.service
     }
 
-    /// Closes the service: steps 4 to 9 of [`shutdown`](crate::shutdown).
+    /// Closes the service: steps 4 to 9 of [`shutdown`].
     pub async fn close(self) {
         let Self { service, gateway, mail, jobs } = self;
         shutdown::close(jobs, &service, &gateway, mail).await;

@@ -128,7 +128,7 @@ pub enum Change {
 pub enum Granted {
     /// Given and booked.
     Balance(u64),
-    /// The balance would pass [`LARGEST_BALANCE`].
+    /// The balance would pass [`LARGEST_BALANCE`](crate::credits::LARGEST_BALANCE).
     TooMuch,
     /// No account has the address.
     NotFound,

@@ -55,7 +55,7 @@ pub trait CleanUpStore: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Forgets sent messages that count no longer ([`SendQuota::since`]).
+    /// Forgets sent messages that count no longer ([`SendQuota::since`](crate::outbox::SendQuota::since)).
     fn forget_messages(
         &self,
         before: Timestamp,

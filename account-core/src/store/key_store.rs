@@ -39,9 +39,9 @@ pub trait KeyStore: Send + Sync {
         limits: CreationLimits,
     ) -> impl Future<Output = Result<Option<GuestId>, StoreError>> + Send;
 
-    /// Counts the calls of guests since then by the [`network`] that made their keys, and by
+    /// Counts the calls of guests since then by the [`network`](crate::guest::network) that made their keys, and by
     /// minute. Calls that a limit refused are left out, as in
-    /// [`Ledger::calls_per_minute`](crate::store::LedgerStore::calls_per_minute).
+    /// [`calls_per_minute`](crate::store::LedgerStore::calls_per_minute).
     fn guest_calls(
         &self,
         since: Timestamp,

@@ -93,7 +93,7 @@ pub struct StoredResult {
 /// The storage of credits: balances, the ledger, usage rows, and the answers that are written in the
 /// transaction of their charge.
 pub trait LedgerStore: Send + Sync {
-    /// Settles a batch in one durable transaction, as [`decide`] says: the balance, the usage row
+    /// Settles a batch in one durable transaction, as [`decide`](crate::credits::decide) says: the balance, the usage row
     /// and the ledger's row of the day change together. Answers are in the order of the batch.
     fn settle(
         &self,
@@ -101,7 +101,7 @@ pub trait LedgerStore: Send + Sync {
     ) -> impl Future<Output = Result<Vec<Settlement>, StoreError>> + Send;
 
     /// Counts the calls written down since a moment, guests' since a moment of their own, but for
-    /// those that a limit refused ([`REFUSED_BY_LIMIT`]): a call that was not let through takes no
+    /// those that a limit refused ([`REFUSED_BY_LIMIT`](crate::credits::REFUSED_BY_LIMIT)): a call that was not let through takes no
     /// place.
     fn calls_per_minute(
         &self,
@@ -137,7 +137,7 @@ pub trait LedgerStore: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<(Vec<Transaction>, u64), StoreError>> + Send;
 
-    /// Claims a slot that is free: never taken, past [`KEPT`], or held past [`HELD`] by a run that
+    /// Claims a slot that is free: never taken, past [`KEPT`](crate::idempotency::KEPT), or held past [`HELD`](crate::idempotency::HELD) by a run that
     /// was not heard of again. Of many at once, one gets it.
     fn claim(
         &self,

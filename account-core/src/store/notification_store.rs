@@ -173,7 +173,7 @@ pub trait NotificationStore: Send + Sync {
         channel: Channel,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Wipes a message that was sent; that there was one still counts for [`SendQuota`].
+    /// Wipes a message that was sent; that there was one still counts for [`SendQuota`](crate::outbox::SendQuota).
     fn message_sent(
         &self,
         id: MessageId,

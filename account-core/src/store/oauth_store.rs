@@ -37,7 +37,7 @@ pub trait OauthStore: Send + Sync {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Applies [`IssuedCode::judge`] as one step: begins a grant, and ends the oldest beyond
-    /// [`MOST_GRANTS`]; or ends the one that came of the code; or changes nothing. Answers whether
+    /// [`MOST_GRANTS`](crate::oauth::grant::MOST_GRANTS); or ends the one that came of the code; or changes nothing. Answers whether
     /// a grant began.
     fn redeem_code(
         &self,

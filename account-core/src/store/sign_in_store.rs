@@ -271,7 +271,7 @@ pub trait SignInStore: Send + Sync {
     /// with a `proof`, the number of that very challenge, are counted apart from all others.
     ///
     /// `None`, where there is none, it is used or expired ([`Challenge::is_live`]), or its
-    /// [`TRIES`] are used up. One that is found expired is put out of use for good, so that a
+    /// [`TRIES`](crate::code::TRIES) are used up. One that is found expired is put out of use for good, so that a
     /// clock going back does not revive it.
     fn attempt(
         &self,

@@ -58,7 +58,7 @@ impl EfficientFrontier {
     ///
     /// # Errors
     ///
-    /// Those of [`MinVariance::solve`]; [`Error::NoConvergence`](crate::Error::NoConvergence)
+    /// Those of [`MinVariance::solve`](crate::portfolio::MinVariance::solve); [`Error::NoConvergence`](crate::Error::NoConvergence)
     /// beyond 20 corners an asset.
     ///
     /// # Examples

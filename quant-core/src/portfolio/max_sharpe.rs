@@ -43,7 +43,7 @@ impl MaxSharpe {
     ///
     /// # Errors
     ///
-    /// Those of [`MinVariance::solve`]; [`Error::Conflict`] naming `risk_free_rate` where no
+    /// Those of [`MinVariance::solve`](crate::portfolio::MinVariance::solve); [`Error::Conflict`] naming `risk_free_rate` where no
     /// portfolio within the bounds returns more than it, where a portfolio without risk does, and
     /// where the ratio grows without end, as without bounds and with a portfolio of least variance
     /// that returns no more than it.

@@ -49,7 +49,7 @@ impl TargetReturn {
     ///
     /// # Errors
     ///
-    /// Those of [`MinVariance::solve`]; [`Error::Domain`] for a target that is not finite;
+    /// Those of [`MinVariance::solve`](crate::portfolio::MinVariance::solve); [`Error::Domain`] for a target that is not finite;
     /// [`Error::Infeasible`] where the bounds allow no such return.
     ///
     /// # Examples

@@ -53,9 +53,9 @@ named!(Exercise, "exercise", European = "european", American = "american");
 ///
 /// # Errors
 ///
-/// [`Error::Domain`] for a negative spot, strike, volatility or time, any number that is not finite,
-/// or more steps than [`MAX_STEPS`]; [`Error::TooFew`] for no steps, and where a CRR probability
-/// would lie outside [0, 1], with a number of steps that works; [`Error::Overflow`] where a number
+/// [`Error::Domain`](crate::Error::Domain) for a negative spot, strike, volatility or time, any number that is not finite,
+/// or more steps than [`MAX_STEPS`]; [`Error::TooFew`](crate::Error::TooFew) for no steps, and where a CRR probability
+/// would lie outside [0, 1], with a number of steps that works; [`Error::Overflow`](crate::Error::Overflow) where a number
 /// leaves the range of a double.
 ///
 /// # Examples

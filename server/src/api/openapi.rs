@@ -18,7 +18,7 @@ pub const VERSION: &str = "3.0.0";
 
 const DESCRIPTION: &str = "Exact financial computations behind API keys, tiers, credits and hourly \
 limits.\n\nGet a key: `POST /guest/create` (FREE endpoints only), or `POST /user/register`, then \
-`POST /user/verify-otp` with the code from the letter. Send the key in `X-API-Key`.\n\nA success is \
+`POST /user/verify-otp` with the code from the e-mail. Send the key in `X-API-Key`.\n\nA success is \
 `{\"success\": true, \"data\": …}`. Every refusal carries `detail`: a text, or, for a 422, the list \
 of all faults of the request. A refused call costs nothing.";
 

@@ -234,7 +234,7 @@ mod tests {
             Worker::start(accounts, Arc::clone(&self.vault), sender, move || clock.now())
         }
 
-        /// Waits until the outbox is empty or every letter in it was put off.
+        /// Waits until the outbox is empty or every e-mail in it was put off.
         async fn settled(&self, failures: u32) {
             let patience = Duration::from_secs(20);
             let settled = tokio::time::timeout(patience, async {
@@ -288,7 +288,7 @@ mod tests {
         let files = files(&mail);
         assert_eq!(files.len(), 2, "{files:?}");
         for (file, name) in files.iter().zip(["zoe", "ada"]) {
-            let message = std::fs::read_to_string(mail.join(file)).expect("a letter");
+            let message = std::fs::read_to_string(mail.join(file)).expect("an e-mail");
             assert!(message.contains(&format!("To: {name}@example.com")), "{message}");
         }
         #[cfg(unix)]
@@ -311,7 +311,7 @@ mod tests {
         let worker = fixture.worker(sender);
         fixture.settled(0).await;
         worker.close().await;
-        let message = std::fs::read_to_string(mail.join(&files(&mail)[0])).expect("a letter");
+        let message = std::fs::read_to_string(mail.join(&files(&mail)[0])).expect("an e-mail");
         let code = message
             .lines()
             .map(str::trim)
@@ -321,7 +321,7 @@ mod tests {
         let otp = account_core::Code::parse(code).expect("six digits");
         let signed_in =
             fixture.accounts.verify_registration(&email, &otp, fixture.clock.now()).await;
-        let signed_in = signed_in.expect("the code of the letter");
+        let signed_in = signed_in.expect("the code of the e-mail");
 
         let needles = [
             code,
@@ -351,7 +351,7 @@ mod tests {
                 .code(&email, now)
                 .await
                 .expect("the store answers")
-                .expect("a letter with a code")
+                .expect("an e-mail with a code")
         };
         fixture.register("ada").await;
         let first = code().await;
@@ -548,7 +548,7 @@ mod tests {
         assert_eq!(chats, ["-100", "42"]);
     }
 
-    /// As much of a mail server as one letter needs: the recipients and the text.
+    /// As much of a mail server as one e-mail needs: the recipients and the text.
     async fn take_one_message(stream: TcpStream) -> (Vec<String>, String) {
         let (reader, mut writer) = stream.into_split();
         let mut lines = BufReader::new(reader).lines();

@@ -4,8 +4,8 @@
 //!
 //! | check | status | code |
 //! |---|---|---|
-//! | the path has a route | 404 | [`answer`] |
-//! | the route takes the method | 405 | [`Methods`](super::Methods) |
+//! | the path has a route | 404 | `answer` |
+//! | the route takes the method | 405 | `methods.rs` |
 //! | the key is valid | 401 | [`Authenticated`](super::Authenticated) |
 //! | the caller's limit; an address without a key | 429 | [`AdmittedCall::new`], [`Anonymous`](super::Anonymous) |
 //! | the session token is valid, where one is sent | 401 | [`Authenticated`](super::Authenticated) |
@@ -13,8 +13,8 @@
 //! | the tier suffices | 403 | [`AdmittedCall::authorise`] |
 //! | the balance suffices | 402 | [`AdmittedCall::authorise`] |
 //! | the `Idempotency-Key` is well formed | 422 | [`AdmittedCall::authorise`] |
-//! | the body is small enough, arrives in time and whole | 413, 408, 400 | [`receive`](super::body::receive) |
-//! | the body is announced as JSON | 415 | [`read`](super::body::read) |
+//! | the body is small enough, arrives in time and whole | 413, 408, 400 | `body::receive` |
+//! | the body is announced as JSON | 415 | `body::read` |
 //! | parameters and body have no fault | 422 | [`validation`](super::validation) |
 //! | no other run has the `Idempotency-Key` | 409, 422 | [`ParsedCall::execute`] |
 //! | the computation takes its arguments | 422 | [`ParsedCall::execute`] |

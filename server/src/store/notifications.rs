@@ -433,7 +433,7 @@ fn notification(row: &QueryResult) -> Result<Notification, StoreError> {
     })
 }
 
-/// Puts a letter into the outbox, due at once.
+/// Puts a message into the outbox, due at once.
 pub(super) async fn insert_message(
     change: &DatabaseTransaction,
     message: SealedMessage,
@@ -441,7 +441,7 @@ pub(super) async fn insert_message(
     insert_messages(change, vec![message]).await
 }
 
-/// Puts letters into the outbox, due at once: one statement for many.
+/// Puts messages into the outbox, due at once: one statement for many.
 pub(super) async fn insert_messages(
     change: &DatabaseTransaction,
     messages: Vec<SealedMessage>,
@@ -477,7 +477,7 @@ pub(super) async fn insert_messages(
     Ok(())
 }
 
-/// Whether the recipient may get another letter of this purpose.
+/// Whether the recipient may get another message of this purpose.
 pub(super) async fn may_send(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,

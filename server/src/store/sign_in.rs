@@ -116,7 +116,7 @@ impl SignInStore for Store {
             }
         }
         stored(change.commit().await)?;
-        // At worst there was no letter, and the worker looks in vain.
+        // At worst there was no message, and the worker finds none.
         self.outbox_notify.notify_one();
         Ok(limit_status)
     }

@@ -27,7 +27,7 @@ impl BarrierOption {
     /// ```
     ///
     /// where d₁ and d₂ are those of Black and Scholes and h is the second inversion of Peizer and
-    /// Pratt. `n_steps` is from 1 to [`MAX_STEPS`]; LR takes one more where it is even, and nothing
+    /// Pratt. `n_steps` is from 1 to [`MAX_STEPS`](crate::pricing::MAX_STEPS); LR takes one more where it is even, and nothing
     /// else changes it. A knock-in and a knock-out without rebate add up to the option on the same
     /// tree. A barrier hit today pays the rebate, or leaves the option on the same tree.
     ///
@@ -40,7 +40,7 @@ impl BarrierOption {
     /// # Errors
     ///
     /// [`Error::Domain`](crate::Error::Domain) for a negative spot, strike, volatility, time, barrier or rebate, any
-    /// number that is not finite, or more steps than [`MAX_STEPS`]; [`Error::TooFew`](crate::Error::TooFew) for no steps,
+    /// number that is not finite, or more steps than [`MAX_STEPS`](crate::pricing::MAX_STEPS); [`Error::TooFew`](crate::Error::TooFew) for no steps,
     /// and where a CRR probability would lie outside [0, 1], with a number of steps that works;
     /// [`Error::Overflow`](crate::Error::Overflow) where a number leaves the range of a double.
     ///

@@ -129,8 +129,8 @@ impl IdentityProvider {
 
     /// Mint a hand-off code.
     ///
-    /// Whoever redeems it is signed in to this account: once, and within 60 seconds. Not for
-    /// guests.
+    /// The client that redeems the code is signed in to this account: once, and within 60 seconds.
+    /// Not for guests.
     #[oai(path = "/desktop-handoff", method = "post", operation_id = "mint_handoff_code")]
     async fn hand_off(&self, caller: AccountHolder) -> Result<Answer<HandOff>> {
         let call = caller.context();

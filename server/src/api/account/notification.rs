@@ -178,7 +178,7 @@ impl Notifications {
 
     /// Tell all accounts.
     ///
-    /// For administrators. Written once, whatever the number of accounts; letters and messages
+    /// For administrators. Written once, whatever the number of accounts; e-mails and messages
     /// follow one by one. Answers how many accounts there are to be told.
     #[oai(
         path = "/admin/notifications/broadcast",

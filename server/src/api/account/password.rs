@@ -23,7 +23,7 @@ pub struct Passwords;
 impl Passwords {
     /// Ask for a code to choose another password.
     ///
-    /// The answer is the same whether or not there is such an account. At most one letter a minute
+    /// The answer is the same whether or not there is such an account. At most one e-mail a minute
     /// and ten a day; the code is valid for 10 minutes. No rate limit applies.
     #[oai(path = "/forgot-password", method = "post", operation_id = "request_password_reset")]
     async fn forgot(
@@ -39,7 +39,7 @@ impl Passwords {
 
     /// Choose another password.
     ///
-    /// With the code from the letter. Ends all sessions, lifts a lock, and answers no key: sign in
+    /// With the code from the e-mail. Ends all sessions, lifts a lock, and answers no key: sign in
     /// with the new password, and with a second factor where the account asks for one.
     #[oai(path = "/reset-password", method = "post", operation_id = "reset_password")]
     async fn reset(&self, anonymous: Anonymous, body: Body<ResetForm>) -> Result<Answer<Message>> {

@@ -142,7 +142,7 @@ pub struct Profile {
     pub is_verified: bool,
     /// Whether the account may call the admin's endpoints.
     pub is_admin: bool,
-    /// Whether sign-in asks for a code from a letter.
+    /// Whether sign-in asks for a code by e-mail.
     pub mfa_enabled: bool,
     /// When the account was created.
     pub created_at: Moment,

@@ -26,10 +26,10 @@ pub struct Registration;
 impl Registration {
     /// Register an account.
     ///
-    /// Sends a letter with a code of six digits, valid for 10 minutes, to confirm with
+    /// Sends an e-mail with a code of six digits, valid for 10 minutes, to confirm with
     /// `POST /user/verify-otp`. Registering an unverified e-mail again, a minute later or more,
     /// sends a fresh code for the newest form. The answer does not tell whether the e-mail has an
-    /// account already: its letter does.
+    /// account already: the e-mail does.
     #[oai(path = "/register", method = "post", operation_id = "register_account")]
     async fn register(
         &self,
@@ -45,7 +45,7 @@ impl Registration {
 
     /// Send the registration code again.
     ///
-    /// At most one letter a minute and ten a day. The answer is the same whether or not there is
+    /// At most one e-mail a minute and ten a day. The answer is the same whether or not there is
     /// a registration to confirm.
     #[oai(path = "/resend-otp", method = "post", operation_id = "resend_registration_code")]
     async fn resend(&self, anonymous: Anonymous, body: Body<EmailForm>) -> Result<Answer<Message>> {

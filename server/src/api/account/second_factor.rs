@@ -25,7 +25,7 @@ pub struct SecondFactor;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
 impl SecondFactor {
-    /// Finish a sign-in with the code from the letter.
+    /// Finish a sign-in with the code from the e-mail.
     ///
     /// The second step where the account asks for one. The code is valid for 10 minutes and five
     /// tries; who sends back the `mfa_token` of the first step has tries of their own.
@@ -48,7 +48,7 @@ impl SecondFactor {
 
     /// Ask for a code at each sign-in.
     ///
-    /// Takes effect at once; a letter tells of it. Not for guests.
+    /// Takes effect at once; an e-mail tells of it. Not for guests.
     #[oai(path = "/mfa/enable", method = "post", operation_id = "enable_second_factor")]
     async fn enable(&self, caller: AccountHolder) -> Result<Answer<Message>> {
         let call = caller.context();
