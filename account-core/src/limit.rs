@@ -12,6 +12,8 @@ const CELLS: usize = 61;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
+/// Minutes by which a clock may go back without a change of what was counted.
+const CLOCK_SLACK: u32 = 5;
 
 pub mod lease;
 
@@ -72,7 +74,9 @@ impl LimitDecision {
 /// an hour after its last call, taken up to the next second, so the count is an upper bound and
 /// exact where calls come in bursts. One pointer here and about 200 bytes behind it.
 ///
-/// A clock that goes back lets no more calls through: they count as of the latest time seen.
+/// A clock that goes back lets no more calls through. Up to five minutes back, calls count as of
+/// the latest time seen. Further back, calls that were counted later than now count as made now:
+/// after a clock that was a day ahead, a caller waits for an hour and not for a day.
 ///
 /// # Examples
 ///
@@ -126,6 +130,10 @@ impl RollingHour {
     /// Where a caller with this limit stands.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
+        if self.0.is_far_ahead(now) {
+            let redated = self.0.redated(now);
+            return hour_status(redated.live_cells(now), now, limit);
+        }
         hour_status(self.0.live_cells(now), now, limit)
     }
 
@@ -143,12 +151,34 @@ impl RollingHour {
 impl Ring {
     /// Drops cells that are over an hour old.
     fn advance(&mut self, now: Timestamp) {
+        if self.is_far_ahead(now) {
+            *self = self.redated(now);
+        }
         self.advance_to(minute(now));
         // Of the cells still in the ring only the oldest can have left.
         let Some(oldest) = self.newest.checked_sub(CELLS as u32 - 1) else { return };
         if self.leaves_at(oldest) <= now.timestamp() {
             self.clear(oldest);
         }
+    }
+
+    /// Returns true where the newest cell is later than a correct clock allows: the clock was ahead.
+    fn is_far_ahead(&self, now: Timestamp) -> bool {
+        self.newest > minute(now).saturating_add(CLOCK_SLACK)
+    }
+
+    /// The same calls, with those of later minutes counted at the end of this minute.
+    fn redated(&self, now: Timestamp) -> Self {
+        let this_minute = minute(now);
+        let mut redated = Self { newest: this_minute, ..Self::default() };
+        for minute in self.newest.saturating_sub(CELLS as u32 - 1)..=self.newest {
+            let last = if minute > this_minute { 60 } else { self.last[cell(minute)] };
+            match self.calls(minute) {
+                0 => {}
+                calls => redated.add(minute.min(this_minute), calls, last),
+            }
+        }
+        redated
     }
 
     fn advance_to(&mut self, minute: u32) {
@@ -259,24 +289,26 @@ impl GuestDay {
 
     /// Lets a call through and counts it, or refuses it.
     pub fn admit(&mut self, now: Timestamp, limit: u32) -> LimitDecision {
-        if self.used(now) >= limit {
+        *self = self.as_of(now);
+        if self.used >= limit {
             return LimitDecision::refused(self.limit_status(now, limit), now);
         }
-        *self = Self { day: self.day_at(now), used: self.used(now) + 1 };
+        self.used += 1;
         LimitDecision::Granted(self.limit_status(now, limit))
     }
 
     /// Where a caller with this limit stands.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
-        let reset_at = at_second((self.day_at(now) + 1) * DAY);
-        LimitStatus { limit, remaining: limit.saturating_sub(self.used(now)), reset_at }
+        let Self { day, used } = self.as_of(now);
+        let reset_at = at_second((day + 1) * DAY);
+        LimitStatus { limit, remaining: limit.saturating_sub(used), reset_at }
     }
 
     /// Calls of this UTC day.
     #[must_use]
     pub fn used(&self, now: Timestamp) -> u32 {
-        if self.day_at(now) == self.day { self.used } else { 0 }
+        self.as_of(now).used
     }
 
     /// Counts calls of a minute since 1970, as they are found after a restart.
@@ -289,9 +321,18 @@ impl GuestDay {
         }
     }
 
-    /// The latest day seen: a clock going back does not give a used day back.
-    fn day_at(&self, now: Timestamp) -> i64 {
-        now.timestamp().div_euclid(DAY).max(self.day)
+    /// The day as it counts now. A clock that goes back does not give a used day back: up to five
+    /// minutes back over midnight, the later day goes on; further back, its calls count today.
+    fn as_of(self, now: Timestamp) -> Self {
+        let today = now.timestamp().div_euclid(DAY);
+        let latest = (now.timestamp() + i64::from(CLOCK_SLACK) * MINUTE).div_euclid(DAY);
+        if self.day > latest {
+            Self { day: today, ..self }
+        } else if self.day < today {
+            Self { day: today, used: 0 }
+        } else {
+            self
+        }
     }
 }
 
@@ -421,6 +462,54 @@ mod tests {
         assert!(!granted(hour.admit(at(-HOUR * 1000), 10)));
         assert!(!granted(hour.admit(at(-HOUR * 2000), 10)));
         assert!(granted(hour.admit(at(HOUR * 1000), 10)));
+    }
+
+    #[test]
+    fn after_a_clock_that_was_a_day_ahead_a_spent_caller_waits_for_an_hour() {
+        for ahead in [6 * 60_000, 30 * 60_000, HOUR * 1000, DAY * 1000, 400 * DAY * 1000] {
+            let mut hour = RollingHour::new();
+            for _ in 0..10 {
+                assert!(granted(hour.admit(at(ahead), 10)));
+            }
+            let told = hour.limit_status(at(0), 10);
+            assert_eq!((told.remaining, told.reset_at), (0, at((HOUR + MINUTE) * 1000)), "{ahead}");
+            assert!(!granted(hour.admit(at(0), 10)), "{ahead}");
+            assert!(!granted(hour.admit(at(HOUR * 1000), 10)), "{ahead}");
+            assert!(granted(hour.admit(at((HOUR + MINUTE) * 1000), 10)), "{ahead}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_a_little_changes_no_count() {
+        let mut hour = RollingHour::new();
+        for minute in 0..5 {
+            assert!(granted(hour.admit(at(minute * MINUTE * 1000), 5)));
+        }
+        let before = hour.limit_status(at(4 * MINUTE * 1000), 5);
+        assert!(!granted(hour.admit(at(0), 5)), "four minutes back");
+        assert_eq!(hour.limit_status(at(4 * MINUTE * 1000), 5), before);
+    }
+
+    #[test]
+    fn of_the_calls_before_a_clock_went_back_the_earlier_ones_end_in_their_own_time() {
+        let mut hour = RollingHour::new();
+        for minute in [0, 30] {
+            assert!(granted(hour.admit(at(minute * MINUTE * 1000), 3)));
+        }
+        assert!(granted(hour.admit(at(10 * MINUTE * 1000), 3)), "twenty minutes back");
+        let left = |minute| hour.limit_status(at(minute * MINUTE * 1000), 3).remaining;
+        assert_eq!([left(59), left(60), left(70), left(71)], [0, 1, 1, 3]);
+    }
+
+    #[test]
+    fn after_a_clock_that_was_a_day_ahead_a_guest_waits_for_the_end_of_the_day() {
+        let mut day = GuestDay::new();
+        let tomorrow = at(DAY * 1000);
+        assert_eq!((0..60).filter(|_| granted(day.admit(tomorrow, 50))).count(), 50);
+        let midnight = at(DAY * 500);
+        assert_eq!(day.limit_status(at(0), 50).reset_at, midnight);
+        assert!(!granted(day.admit(at(0), 50)));
+        assert!(granted(day.admit(midnight, 50)));
     }
 
     #[test]
