@@ -177,6 +177,15 @@ pub struct MinuteCount {
     pub calls: u32,
 }
 
+impl MinuteCount {
+    /// The same calls, counted in this minute where they were written down later: a clock that was
+    /// ahead wrote them.
+    #[must_use]
+    pub fn not_after(self, now: Timestamp) -> Self {
+        Self { minute: self.minute.min(now.timestamp().div_euclid(60)), ..self }
+    }
+}
+
 /// What an audit found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
@@ -201,14 +210,14 @@ pub struct AuditFault {
     pub caller: CallerId,
     /// Which two figures disagree.
     pub kind: FaultKind,
-    /// What the ledger says, in credits.
+    /// The figure of the first of both: credits, calls or milliseconds.
     pub expected: i64,
-    /// What is there, in credits.
+    /// The figure of the second of both.
     pub found: i64,
 }
 
 /// Which two figures disagree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The ledger's sum and the balance.
     Balance,
@@ -217,6 +226,31 @@ pub enum FaultKind {
         /// The day since 1970.
         day: i64,
     },
+    /// The usage rows of a day, endpoint and method, and their daily sum.
+    Tally {
+        /// The day since 1970.
+        day: i64,
+        /// The method and the path.
+        endpoint: String,
+        /// The figure that differs.
+        figure: TallyFigure,
+    },
+}
+
+/// A figure of a daily sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TallyFigure {
+    /// The number of calls.
+    Requests,
+    /// Their credits.
+    Credits,
+    /// Their response times together, in milliseconds.
+    ResponseTime,
+}
+
+impl TallyFigure {
+    /// All figures.
+    pub const ALL: [Self; 3] = [Self::Requests, Self::Credits, Self::ResponseTime];
 }
 
 #[cfg(test)]

@@ -79,8 +79,14 @@ pub enum Error {
     /// A stored secret does not open: another row's, altered, or sealed under a lost key.
     #[error("a stored secret does not open")]
     Sealed,
+    /// More credits were to be taken than the balance holds; told to operators only.
+    #[error("the balance is {balance} credits, and it cannot fall below zero")]
+    Overdrawn {
+        /// The balance.
+        balance: u64,
+    },
     /// The storage failed; nothing is known about the call beyond that.
-    #[error("storage failed")]
+    #[error("the storage failed: {0}")]
     Store(#[from] StoreError),
 }
 
@@ -114,6 +120,7 @@ impl Error {
             Self::TooManyGuests { .. } => "too_many_guests",
             Self::Busy { .. } => "busy",
             Self::Sealed => "sealed",
+            Self::Overdrawn { .. } => "overdrawn",
             Self::Store(_) => "store",
         }
     }
@@ -139,5 +146,11 @@ impl StoreError {
     /// Wraps what the storage said.
     pub fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(cause.into())
+    }
+
+    /// Returns what the storage said, of whichever type that is.
+    #[must_use]
+    pub fn cause(&self) -> &(dyn std::error::Error + 'static) {
+        &*self.0
     }
 }

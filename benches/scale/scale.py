@@ -178,7 +178,7 @@ def main():
         folder = pathlib.Path(name)
         path = folder / "data" / "quant.db"
         service, keys = Service(options, folder), []
-        service.command("migrate")
+        service.command("migrate", "--create-database")
         # A first start makes what the months of usage rows lie in.
         service.start()
         service.stop()

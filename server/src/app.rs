@@ -23,7 +23,7 @@ use crate::{
     },
     clock::Clock,
     compute_pool::ComputePool,
-    config::{Config, MailRoute, MigrateChoice, Storage},
+    config::{Config, MailRoute, MigrateChoice, NewDatabase, Storage},
     email,
     http::RequestPipeline,
     jobs,
@@ -92,16 +92,31 @@ pub struct Opened {
 ///
 /// The reason why the data cannot be used.
 pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, StartError> {
+    // Looked for before the database is opened: another process on its first start makes the key
+    // after the database.
+    let has_key = storage.master_key_file.exists();
+    let may_create = match storage.new_database {
+        NewDatabase::Never => false,
+        NewDatabase::FirstStart => !has_key,
+        NewDatabase::Always => true,
+    };
+    let migrate = match migrate {
+        MigrateChoice::Run if may_create => Migrate::Run,
+        MigrateChoice::Run => Migrate::Existing,
+        MigrateChoice::Refuse => Migrate::Refuse,
+    };
+    let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await;
+    let store = store.map_err(|error| match error {
+        OpenError::NoDatabase(database) if has_key => {
+            OpenError::DatabaseGone { key: storage.master_key_file.display().to_string(), database }
+        }
+        error => error,
+    })?;
     let mut folder = std::fs::DirBuilder::new();
-    // The database holds e-mail addresses: only its owner may read a folder made here.
+    // The folder holds the master key and e-mails: only its owner may read a folder made here.
     folder.recursive(true).mode(0o700).create(&storage.data_dir).map_err(|source| {
         StartError::DataDir { path: storage.data_dir.display().to_string(), source }
     })?;
-    let migrate = match migrate {
-        MigrateChoice::Run => Migrate::Run,
-        MigrateChoice::Refuse => Migrate::Refuse,
-    };
-    let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await?;
     let vault = store::vault(&store, &storage.master_key_file, UnwrapErr(SysRng)).await?;
     let vault = Arc::new(vault);
     let hasher = Argon2Pool::new(cores(), LOGIN_QUEUE);
@@ -209,13 +224,16 @@ async fn limits_before(
     // Guests alone have limits by the day, and they are few.
     let since = midnight.min(an_hour_ago);
     let store = accounts.store();
+    // A clock that was ahead wrote calls of the future, which count as made now.
     let of_guests = store.guest_calls(since).await?;
+    let of_guests: Vec<_> = of_guests.into_iter().map(|count| count.not_after(now)).collect();
     let guests_per_network = config.service.guests_per_network;
     // Leased calls are counted by the database or Redis that granted the lease.
     if let Some(leases) = leases(store, config.redis.as_ref()).await? {
         return Ok(Limits::distributed(leases, &of_guests, guests_per_network));
     }
     let calls = store.calls_per_minute(an_hour_ago, since).await?;
+    let calls: Vec<_> = calls.into_iter().map(|count| count.not_after(now)).collect();
     Ok(Limits::local(&calls, &of_guests, guests_per_network))
 }
 

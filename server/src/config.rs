@@ -33,7 +33,7 @@ pub use operation::{LogFormat, MetricsToken, MigrateChoice, OperationArgs, Opera
 pub use problems::Problems;
 pub use server::{Server, ServerArgs};
 pub use settings::Settings;
-pub use storage::{Storage, StorageArgs, sqlite_url};
+pub use storage::{NewDatabase, NewDatabaseArgs, Storage, StorageArgs, sqlite_url};
 
 /// The settings of `serve`, one field a group.
 #[derive(Args, Clone, Debug)]
@@ -44,6 +44,9 @@ pub struct ServeArgs {
     /// The places of the data.
     #[command(flatten)]
     pub storage: StorageArgs,
+    /// The permission to make a database.
+    #[command(flatten)]
+    pub new_database: NewDatabaseArgs,
     /// Limits by hour and by address.
     #[command(flatten)]
     pub limits: LimitsArgs,
@@ -127,7 +130,7 @@ impl ServeArgs {
         let oidc = self.oidc.check(public_url, &mut problems);
         let mcp = self.mcp.check(&mut problems);
         let operation = self.operation.check(&mut problems);
-        let storage = self.storage.locate();
+        let storage = self.storage.locate_or_create(self.new_database);
         let mail = self.mail.locate(&storage.data_dir);
         let (Some(server), Some(limits), Some(guests), Some(mcp), true) =
             (server, limits, guests, mcp, problems.is_empty())

@@ -12,6 +12,7 @@ mod caller;
 mod computation;
 mod context;
 pub(crate) mod cookies;
+mod date;
 mod error;
 mod execute;
 pub(crate) mod form;

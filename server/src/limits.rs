@@ -9,6 +9,8 @@ use account_core::{
 };
 use dashmap::DashMap;
 
+use crate::store::StoreFault;
+
 mod by_address;
 mod distributed;
 mod leases;
@@ -43,9 +45,10 @@ enum CallerLimits {
 }
 
 /// The failure to decide: the lease store does not answer, and no leased call is left.
+/// The field is the state of the database, where that is the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no calls of the limit can be leased")]
-pub struct Unavailable;
+pub struct Unavailable(pub Option<StoreFault>);
 
 impl Limits {
     /// Returns limits that this process counts, starting with the counts from before a restart. The
@@ -107,11 +110,11 @@ impl Limits {
             Ok(Ok(decision)) => Ok(decision),
             Ok(Err(error)) => {
                 tracing::error!(%error, "no calls of a limit can be leased");
-                Err(Unavailable)
+                Err(Unavailable(StoreFault::of(&error)))
             }
             Err(_) => {
                 tracing::error!("no calls of a limit were leased in time");
-                Err(Unavailable)
+                Err(Unavailable(None))
             }
         }
     }

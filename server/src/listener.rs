@@ -93,10 +93,17 @@ where
 
 fn server() -> auto::Builder<TokioExecutor> {
     let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LARGEST_HEAD);
+    // The pipeline writes the header `Date`: hyper's panics before 1970.
+    server
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(LARGEST_HEAD)
+        .auto_date_header(false);
     server
         .http2()
         .timer(TokioTimer::new())
+        .auto_date_header(false)
         .keep_alive_interval(PING)
         .keep_alive_timeout(PING)
         .max_concurrent_streams(200);

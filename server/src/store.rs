@@ -33,6 +33,7 @@ mod contract_tests;
 mod data_key;
 mod engine;
 mod external_identities;
+mod fault;
 mod handle;
 mod keys;
 mod lease_writer;
@@ -45,8 +46,11 @@ mod notifications;
 mod oauth;
 mod open;
 mod open_error;
+mod operator;
+mod operator_actions;
 mod outbox_leader;
 mod postgres;
+mod private_files;
 #[cfg(test)]
 mod query_plan_tests;
 mod result_writer;
@@ -63,12 +67,14 @@ mod usage_index;
 mod usage_partitions;
 mod wal_checkpoint;
 mod write_lock;
+mod write_probe;
 mod write_transaction;
 
 pub use backup::back_up;
 pub use data_key::{
     DATA_KEY_POLL_PERIOD, DATA_KEY_PROPAGATION, DataKeyRotation, Keyring, rotate_data_key,
 };
+pub use fault::StoreFault;
 pub use handle::{Generation, Store};
 pub use lease_writer::LeaseWriter;
 pub use ledger_writer::LedgerWriter;

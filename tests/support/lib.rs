@@ -29,7 +29,7 @@ use poem::{
 use quant_server::{
     app,
     clock::Clock,
-    config::{Config, MailRoute, MigrateChoice, Storage, sqlite_url},
+    config::{Config, MailRoute, MigrateChoice, NewDatabase, Storage, sqlite_url},
     state::{Settings, TierGate},
     store::{self, Migrate, Store},
 };
@@ -113,6 +113,7 @@ pub fn config(folder: &TempDir) -> Config {
             database_url: sqlite_url(&path("quant.db")),
             database_pool: 8,
             master_key_file: path("master.key"),
+            new_database: NewDatabase::FirstStart,
         },
         redis: None,
         public_url: None,

@@ -5,6 +5,7 @@ use crate::code::{Challenge, ChallengeId};
 use crate::digest::Digest;
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::NewKey;
+use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::session::Session;
@@ -111,7 +112,7 @@ pub enum Creation {
 }
 
 /// What an operator changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The tier.
     Tier(Tier),
@@ -121,17 +122,10 @@ pub enum Change {
     Suspend,
     /// The suspended key is good again.
     Activate,
-}
-
-/// What became of a grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
-    /// Given and booked.
-    Balance(u64),
-    /// The balance would pass [`LARGEST_BALANCE`](crate::credits::LARGEST_BALANCE).
-    TooMuch,
-    /// No account has the address.
-    NotFound,
+    /// The right to use the administrators' calls, given or taken away.
+    Admin(bool),
+    /// Every lock at the address is lifted, and its wrong passwords are forgotten.
+    Unlock(Digest<Email>),
 }
 
 /// Whether an account's key is good.
@@ -257,6 +251,8 @@ pub struct Deletion {
     pub notice: SealedMessage,
     /// When.
     pub at: Timestamp,
+    /// The operator's action, where an operator deletes the account.
+    pub operation: Option<Operation>,
 }
 
 /// A new password for whoever forgot the old one.
@@ -336,20 +332,14 @@ pub trait AccountStore: Send + Sync {
         account: AccountId,
     ) -> impl Future<Output = Result<Option<Profile>, StoreError>> + Send;
 
-    /// Changes an account; `false` where no account has the address.
+    /// Changes an account and records the operator's action, as one step; `false` where no account
+    /// has the address.
     fn change_account(
         &self,
         email: &Email,
         change: Change,
+        operation: Option<Operation>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// Adds to a balance and books it as an operator's grant, as one step.
-    fn grant(
-        &self,
-        email: &Email,
-        credits: u64,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Granted, StoreError>> + Send;
 
     /// Changes the profile. A name is taken as for a registration ([`register`](Self::register));
     /// the account's own in another case is not.

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::validation::{self, Fault};
 use crate::compute_pool::ComputeError;
 
+/// The seconds to wait before the next attempt, where the database cannot serve a request.
+const STORAGE_RETRY_SECONDS: u64 = 5;
+
 /// The two shapes of an error body; the path decides between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
@@ -93,6 +96,11 @@ pub enum ApiError {
         /// The reason, for the operator.
         reason: &'static str,
     },
+    /// The database is in a state in which it cannot serve the request.
+    Storage {
+        /// The state, for callers and the operator.
+        reason: &'static str,
+    },
     /// A rule of the account surface refuses.
     Account {
         /// The status.
@@ -162,7 +170,9 @@ impl ApiError {
             Self::Faults(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Busy { .. } | Self::NotReady { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy { .. } | Self::NotReady { .. } | Self::Storage { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Account { status, .. } => *status,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -182,6 +192,7 @@ impl ApiError {
             | Self::TooManyGuests { retry_after }
             | Self::Busy { retry_after } => Some(seconds(*retry_after)),
             Self::NotReady { .. } | Self::StillRunning => Some(1),
+            Self::Storage { .. } => Some(STORAGE_RETRY_SECONDS),
             _ => None,
         }
     }
@@ -216,6 +227,7 @@ impl ApiError {
                 | Self::Credits { .. }
                 | Self::StillRunning
                 | Self::Busy { .. }
+                | Self::Storage { .. }
         )
     }
 
@@ -282,6 +294,9 @@ impl ApiError {
                     .into(),
             ),
             Self::NotReady { reason } => ("Not ready", (*reason).into()),
+            Self::Storage { reason } => {
+                ("Storage unavailable", format!("{reason} Nothing was charged. Try again later."))
+            }
             Self::Account { message, detail, .. } => (message, detail.clone()),
             Self::Internal => {
                 ("Internal error", "Something went wrong on our side. Nothing was charged.".into())

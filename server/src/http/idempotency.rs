@@ -6,7 +6,7 @@ use account_core::store::LedgerStore as _;
 use poem::Request;
 
 use super::{
-    context::{RETRY_AFTER_BUSY, RequestContext},
+    context::RequestContext,
     error::ApiError,
     validation::{Fault, Step},
 };
@@ -53,7 +53,7 @@ pub(super) async fn is_answered(
 /// The refusal where the store of answers does not answer.
 pub(super) fn unreadable(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "stored answers cannot be read");
-    ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
+    context.storage_refusal(error)
 }
 
 /// The refusal of a key that was sent with another request.

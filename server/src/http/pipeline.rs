@@ -37,6 +37,7 @@ use poem::{
 use super::{
     body::{PATIENCE, SMALL, announced_length, receive},
     context::{RETRY_AFTER_BUSY, RequestHead},
+    date::DateHeader,
     error::{ApiError, Surface},
 };
 use crate::state::AppState;
@@ -45,12 +46,13 @@ use crate::state::AppState;
 pub struct RequestPipeline<E> {
     state: Arc<AppState>,
     routes: E,
+    date: DateHeader,
 }
 
 impl<E> RequestPipeline<E> {
     /// A pipeline in front of `routes`.
     pub fn new(state: Arc<AppState>, routes: E) -> Self {
-        Self { state, routes }
+        Self { state, routes, date: DateHeader::default() }
     }
 }
 
@@ -74,6 +76,9 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
             // The rest of the body would be parsed as the next request.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
+        }
+        if let Some(date) = self.date.at(self.state.clock.now()) {
+            response.headers_mut().insert(header::DATE, date);
         }
         Ok(response)
     }

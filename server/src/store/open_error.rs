@@ -34,6 +34,31 @@ pub enum OpenError {
     /// The master key's file does not hold a key.
     #[error("the master key file `{0}` does not hold 64 hexadecimal digits")]
     MasterKeyMalformed(String),
+    /// Others than the owner may read or write the master key's file.
+    #[error(
+        "others than its owner may use the master key file `{path}` (mode {mode:04o}): run `chmod 600 {path}`, and rotate the key where someone may have read it"
+    )]
+    MasterKeyExposed {
+        /// The path of the master key file.
+        path: String,
+        /// The permission bits.
+        mode: u32,
+    },
+    /// There is no database, and the command makes none.
+    #[error(
+        "there is no database at `{0}`: name its folder with --data-dir or its address with --database-url, or make a new one with --create-database"
+    )]
+    NoDatabase(String),
+    /// The master key is there, but its database is missing or empty.
+    #[error(
+        "the master key file `{key}` is there, but the database `{database}` is missing or empty: restore the database, name its folder with --data-dir or its address with --database-url, or begin with a new one by --create-database"
+    )]
+    DatabaseGone {
+        /// The path of the master key file.
+        key: String,
+        /// The place of the database.
+        database: String,
+    },
     /// The master key belongs to another database.
     #[error("the master key file `{path}` does not fit the database: {cause}")]
     Vault {

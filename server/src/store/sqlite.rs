@@ -1,5 +1,6 @@
 //! The addresses and connections of SQLite, and the start of its write transactions.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use sea_orm::{
 };
 
 use super::open_error::OpenError;
+use super::private_files;
 
 /// The number of connections that read.
 const READERS: u32 = 4;
@@ -25,13 +27,16 @@ pub(super) const PRAGMAS: [(&str, &str); 5] = [
     ("foreign_keys", "ON"),
 ];
 
-/// Opens the writer and the readers.
+/// Opens the writer and the readers. A missing file is created.
 pub(super) async fn connect(
     address: &str,
 ) -> Result<(DatabaseConnection, DatabaseConnection), OpenError> {
     let path = path(address)?;
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|cause| OpenError::file(folder, cause))?;
+    private_files::create_folder_of(&path).map_err(|cause| OpenError::file(&path, cause))?;
+    // SQLite gives the log and the index of the log the mode of the database.
+    private_files::create_file(&path).map_err(|cause| OpenError::file(&path, cause))?;
+    for ending in ["", "-wal", "-shm"] {
+        private_files::tighten(&with_ending(&path, ending));
     }
     let writer = connection(&path, 1).await?;
     let readers = connection(&path, READERS).await?;
@@ -66,8 +71,30 @@ async fn connection(path: &Path, connections: u32) -> Result<DatabaseConnection,
     Database::connect(options).await.map_err(StoreError::new)
 }
 
+/// Returns true where the file that an address names exists and is not empty.
+pub(super) fn exists(address: &str) -> Result<bool, OpenError> {
+    let path = path(address)?;
+    match std::fs::metadata(&path) {
+        Ok(found) => Ok(found.len() > 0 || has_log(&path)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(OpenError::file(&path, cause)),
+    }
+}
+
+/// Returns true where a database has its data in the write-ahead log alone, as after a crash of its first
+/// start.
+fn has_log(path: &Path) -> bool {
+    std::fs::metadata(with_ending(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
 /// Returns the file that an address names.
-fn path(address: &str) -> Result<PathBuf, OpenError> {
+pub(super) fn path(address: &str) -> Result<PathBuf, OpenError> {
     // The address of a server may hold a password, so the error names only the scheme.
     let scheme = address.split(':').next().unwrap_or_default();
     let unknown = || OpenError::UnknownEngine(scheme.to_owned());

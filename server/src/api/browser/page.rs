@@ -97,8 +97,19 @@ fn turned_away(refusal: &ApiError) -> Response {
 
 /// Answers a browser after an internal error.
 pub(crate) fn failed(call: &RequestContext, error: &Error) -> Response {
-    let text = "The service cannot answer now. Nothing was changed. Try again in a moment.";
-    let mut response = message(StatusCode::SERVICE_UNAVAILABLE, "Please try again", text);
+    let refusal = match error {
+        Error::Store(cause) => Some(call.storage_refusal(cause)),
+        _ => None,
+    };
+    let text = match refusal {
+        Some(ApiError::Storage { reason }) => {
+            format!("{reason} Nothing was changed. Try again later.")
+        }
+        _ => {
+            "The service cannot answer now. Nothing was changed. Try again in a moment.".to_owned()
+        }
+    };
+    let mut response = message(StatusCode::SERVICE_UNAVAILABLE, "Please try again", &text);
     let wait = match error {
         Error::Busy { retry_after } => retry_after.as_secs().max(1),
         error => {

@@ -8,6 +8,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use crate::{
     http::{Answer, ApiError, Tag, UnlimitedAnonymous},
     state::AppState,
+    store::StoreFault,
 };
 
 /// Longest time for an answer of the store to a probe.
@@ -29,7 +30,7 @@ impl Health {
 
     /// Tell whether the service can work.
     ///
-    /// Answers 200 when it takes work: the store answers, its schema is the one that this release
+    /// Answers 200 when it takes work: the store answers and takes writes, its schema is the one that this release
     /// knows, the ledger's queue has room, the Redis of the limits answers where there is one, and
     /// nobody has told the service to stop. Otherwise 503 with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
@@ -59,7 +60,7 @@ async fn obstacle(service: &AppState) -> Option<&'static str> {
 
 async fn obstacle_in_store(service: &AppState) -> Option<&'static str> {
     match tokio::time::timeout(PATIENCE, service.accounts.store().is_up_to_date()).await {
-        Ok(Ok(true)) => None,
+        Ok(Ok(true)) => service.accounts.store().write_fault().await.map(StoreFault::reason),
         Ok(Ok(false)) => Some("The database lacks a migration."),
         Ok(Err(error)) => {
             tracing::warn!(%error, "the store does not answer");

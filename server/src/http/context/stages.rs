@@ -1,10 +1,10 @@
 //! The stages of a call after its route is known, each consumed by the next.
 
-use std::{fmt::Display, sync::Arc};
+use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
 use account_core::{
-    Caller, Entry, LimitDecision, Notice, ResultTemplate, Settlement, Tier,
+    Caller, Entry, LimitDecision, Notice, ResultTemplate, Settlement, StoreError, Tier,
     idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
@@ -21,7 +21,7 @@ use super::{
     },
     Admission, Charge, RETRY_AFTER_BUSY, RequestContext, RequestRecord,
 };
-use crate::{config::TierGate, failpoint};
+use crate::{config::TierGate, failpoint, limits::Unavailable};
 
 /// An identified caller whose call its limit has counted and granted.
 pub struct AdmittedCall {
@@ -75,7 +75,10 @@ impl AdmittedCall {
     /// cannot be read.
     pub async fn new(context: Arc<RequestContext>, caller: Caller) -> Result<Self, ApiError> {
         let decision = context.state.limits.admit(&caller, context.at).await;
-        let unavailable = |_| ApiError::Busy { retry_after: RETRY_AFTER_BUSY };
+        let unavailable = |Unavailable(fault)| match fault {
+            Some(fault) => context.storage_fault(fault),
+            None => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+        };
         let (limit_status, retry_after) = match decision.map_err(unavailable)? {
             LimitDecision::Granted(limit_status) => (limit_status, None),
             LimitDecision::Refused { retry_after, limit_status } => {
@@ -194,9 +197,9 @@ impl AuthorisedCall {
 
     /// Charges the call by `write`, which commits the debit, the usage row and what is stored of
     /// the answer in one transaction. `None` means that another run owns the claim.
-    async fn settle<E: Display>(
+    async fn settle(
         &self,
-        write: impl Future<Output = Result<Option<Settlement>, E>>,
+        write: impl Future<Output = Result<Option<Settlement>, StoreError>>,
     ) -> Result<Charge, ApiError> {
         let (context, admission, cost) = (&self.context, self.admission, self.cost);
         // Set before the write: from here on the ledger writes the usage row, whatever its answer.
@@ -215,7 +218,7 @@ impl AuthorisedCall {
             }
             Err(error) => {
                 tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
-                Err(ApiError::Busy { retry_after: RETRY_AFTER_BUSY })
+                Err(context.storage_refusal(&error))
             }
         }
     }
