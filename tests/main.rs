@@ -66,5 +66,6 @@ mod structure {
     mod imports;
     mod repository;
     mod source_crate;
+    mod type_names;
     mod words;
 }

@@ -18,7 +18,7 @@ pub mod pkce;
 pub mod token;
 pub mod uri;
 
-pub use client::{Client, ClientId, ClientMetadata, ClientName};
+pub use client::{ClientId, ClientMetadata, ClientName, RegisteredClient};
 pub use grant::{Authorization, Bearer, Exchange, Grant, GrantId, Refresh, Tokens};
 pub use pkce::{CodeChallenge, CodeVerifier};
 pub use token::{AccessToken, AuthorizationCode, RefreshToken};
@@ -31,7 +31,7 @@ pub const SCOPE: &str = "mcp";
 /// secret and nothing that the caller sent is in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum OauthError {
     /// A parameter is missing, given twice or malformed.
     #[error("{0}")]
     InvalidRequest(&'static str),
@@ -67,7 +67,10 @@ pub enum Error {
     Store(#[from] StoreError),
 }
 
-impl Error {
+/// The answer of a call of the OAuth server.
+pub type OauthResult<T> = Result<T, OauthError>;
+
+impl OauthError {
     /// The name on the wire, as in RFC 6749, 7591 and 8707.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -92,13 +95,13 @@ impl Error {
 ///
 /// # Errors
 ///
-/// [`Error::InvalidScope`] where other scopes alone are asked for.
-pub fn check_scope(asked: Option<&str>) -> Result<(), Error> {
+/// [`OauthError::InvalidScope`] where other scopes alone are asked for.
+pub fn check_scope(asked: Option<&str>) -> Result<(), OauthError> {
     let mut asked = asked.unwrap_or(SCOPE).split(' ').filter(|scope| !scope.is_empty()).peekable();
     if asked.peek().is_none() || asked.any(|scope| scope == SCOPE) {
         Ok(())
     } else {
-        Err(Error::InvalidScope("the only scope is `mcp`"))
+        Err(OauthError::InvalidScope("the only scope is `mcp`"))
     }
 }
 

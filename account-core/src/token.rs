@@ -15,27 +15,27 @@ pub trait TokenKind {
 }
 
 /// Ties the provider's answer to the question.
-pub enum State {}
+pub enum StateKind {}
 /// Ties both to the browser that asked; travels in a cookie.
-pub enum Browser {}
+pub enum BrowserKind {}
 /// Lets a newcomer complete a profile.
-pub enum Completion {}
+pub enum CompletionKind {}
 /// Hands a sign-in over to another program or page.
-pub enum HandOff {}
+pub enum HandOffKind {}
 
-impl TokenKind for State {
+impl TokenKind for StateKind {
     const LABEL: &'static [u8] = b"idp_state";
 }
 
-impl TokenKind for Browser {
+impl TokenKind for BrowserKind {
     const LABEL: &'static [u8] = b"idp_browser";
 }
 
-impl TokenKind for Completion {
+impl TokenKind for CompletionKind {
     const LABEL: &'static [u8] = b"idp_completion";
 }
 
-impl TokenKind for HandOff {
+impl TokenKind for HandOffKind {
     const LABEL: &'static [u8] = b"hand_off";
 }
 
@@ -69,10 +69,10 @@ impl<Kind: TokenKind> Token<Kind> {
 }
 
 /// The state of a sign-in.
-pub type StateToken = Token<State>;
+pub type StateToken = Token<StateKind>;
 /// The browser of a sign-in.
-pub type BrowserToken = Token<Browser>;
+pub type BrowserToken = Token<BrowserKind>;
 /// The completion of a profile.
-pub type CompletionToken = Token<Completion>;
+pub type CompletionToken = Token<CompletionKind>;
 /// A hand-off.
-pub type HandOffCode = Token<HandOff>;
+pub type HandOffCode = Token<HandOffKind>;

@@ -73,7 +73,7 @@ pub struct App {
     service: Arc<AppState>,
     gateway: Arc<Gateway>,
     mail: Vec<email::Worker>,
-    jobs: jobs::Running,
+    jobs: jobs::RunningJobs,
 }
 
 /// Accounts over an opened store, for the service and for the operator's commands.

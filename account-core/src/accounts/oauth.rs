@@ -13,30 +13,29 @@ use crate::oauth::token::{
     ACCESS_VALIDITY, AccessToken, AuthorizationCode, CODE_KEPT, REFRESH_VALIDITY, RefreshToken,
 };
 use crate::oauth::{
-    Authorization, Bearer, Client, ClientId, ClientMetadata, Error, Exchange, Grant, GrantId,
-    Refresh, Tokens,
+    Authorization, Bearer, ClientId, ClientMetadata, Exchange, Grant, GrantId, OauthError,
+    OauthResult, Refresh, RegisteredClient, Tokens,
 };
 use crate::password::PasswordHasher;
 use crate::session::SessionToken;
 use crate::store::Store;
 use crate::{Result, Timestamp, random};
 
-type Answered<T> = std::result::Result<T, Error>;
-
-const NO_GRANT: Error = Error::InvalidGrant("the code or token is wrong, used, expired or revoked");
+const NO_GRANT: OauthError =
+    OauthError::InvalidGrant("the code or token is wrong, used, expired or revoked");
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Registers a client.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRedirectUri`]; [`Error::InvalidClientMetadata`]; [`Error::Store`].
+    /// [`OauthError::InvalidRedirectUri`]; [`OauthError::InvalidClientMetadata`]; [`OauthError::Store`].
     pub async fn register_client(
         &self,
         metadata: &ClientMetadata,
         now: Timestamp,
-    ) -> Answered<Client> {
-        let client = Client::register(metadata, &mut self.rng(), now)?;
+    ) -> OauthResult<RegisteredClient> {
+        let client = RegisteredClient::register(metadata, &mut self.rng(), now)?;
         self.store().register_client(client.clone()).await?;
         Ok(client)
     }
@@ -45,10 +44,10 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidClient`] where there is none of that name; [`Error::Store`].
-    pub async fn client(&self, id: &ClientId) -> Answered<Client> {
+    /// [`OauthError::InvalidClient`] where there is none of that name; [`OauthError::Store`].
+    pub async fn client(&self, id: &ClientId) -> OauthResult<RegisteredClient> {
         let client = self.store().client(id).await?;
-        client.ok_or(Error::InvalidClient("unknown client: register again"))
+        client.ok_or(OauthError::InvalidClient("unknown client: register again"))
     }
 
     /// Makes the code that answers an owner's consent, given in this session; `None` where the
@@ -56,14 +55,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::Store`].
+    /// [`OauthError::Store`].
     pub async fn issue_code(
         &self,
         session: &SessionToken,
         account: AccountId,
         authorization: Authorization,
         now: Timestamp,
-    ) -> Answered<Option<AuthorizationCode>> {
+    ) -> OauthResult<Option<AuthorizationCode>> {
         let code = AuthorizationCode::generate(&mut self.rng());
         let digest = self.vault().authorization_code_digest(&code);
         let issued = IssuedCode { digest, account, authorization, created_at: now, grant: None };
@@ -75,8 +74,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidGrant`], whatever of it does not fit; [`Error::Store`].
-    pub async fn exchange(&self, exchange: Exchange, now: Timestamp) -> Answered<Tokens> {
+    /// [`OauthError::InvalidGrant`], whatever of it does not fit; [`OauthError::Store`].
+    pub async fn exchange(&self, exchange: Exchange, now: Timestamp) -> OauthResult<Tokens> {
         let access = AccessToken::generate(&mut self.rng());
         let refresh = RefreshToken::generate(&mut self.rng());
         let redemption = Redemption {
@@ -101,8 +100,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidGrant`], whatever of it does not fit; [`Error::Store`].
-    pub async fn refresh(&self, refresh: Refresh, now: Timestamp) -> Answered<Tokens> {
+    /// [`OauthError::InvalidGrant`], whatever of it does not fit; [`OauthError::Store`].
+    pub async fn refresh(&self, refresh: Refresh, now: Timestamp) -> OauthResult<Tokens> {
         let (access, next) = self.vault().successors(&refresh.token);
         let rotation = Rotation {
             token: self.vault().refresh_token_digest(&refresh.token),
@@ -143,9 +142,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidGrant`] where the token is another client's than the one that is named;
-    /// [`Error::Store`].
-    pub async fn revoke_token(&self, text: &str, client: Option<&ClientId>) -> Answered<()> {
+    /// [`OauthError::InvalidGrant`] where the token is another client's than the one that is named;
+    /// [`OauthError::Store`].
+    pub async fn revoke_token(&self, text: &str, client: Option<&ClientId>) -> OauthResult<()> {
         let (Some(access), Some(refresh)) = (AccessToken::parse(text), RefreshToken::parse(text))
         else {
             return Ok(());
@@ -155,7 +154,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if self.store().end_token(&access, &refresh, client).await? {
             Ok(())
         } else {
-            Err(Error::InvalidGrant("the token is another client's"))
+            Err(OauthError::InvalidGrant("the token is another client's"))
         }
     }
 

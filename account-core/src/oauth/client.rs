@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
 use rand::CryptoRng;
 
-use super::{Error, RedirectUri};
+use super::{OauthError, RedirectUri};
 use crate::{Timestamp, random};
 
 /// How long a client stays that was never used.
@@ -98,7 +98,7 @@ pub struct ClientMetadata {
 
 /// A client as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Client {
+pub struct RegisteredClient {
     /// What it is called by itself.
     pub id: ClientId,
     /// What it says that it is called.
@@ -109,20 +109,20 @@ pub struct Client {
     pub created_at: Timestamp,
 }
 
-impl Client {
+impl RegisteredClient {
     /// Judges a registration.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRedirectUri`]; [`Error::InvalidClientMetadata`].
+    /// [`OauthError::InvalidRedirectUri`]; [`OauthError::InvalidClientMetadata`].
     pub fn register(
         metadata: &ClientMetadata,
         rng: &mut dyn CryptoRng,
         now: Timestamp,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OauthError> {
         let uris = &metadata.redirect_uris;
         if uris.is_empty() || uris.len() > MOST_REDIRECT_URIS {
-            return Err(Error::InvalidRedirectUri("a client registers 1 to 10 redirect URIs"));
+            return Err(OauthError::InvalidRedirectUri("a client registers 1 to 10 redirect URIs"));
         }
         let redirect_uris = uris.iter().map(|uri| RedirectUri::parse(uri));
         let redirect_uris = redirect_uris.collect::<Result<_, _>>()?;
@@ -130,10 +130,12 @@ impl Client {
             types.as_ref().is_some_and(|types| !types.iter().any(|each| each == wanted))
         };
         if lacks(&metadata.grant_types, "authorization_code") {
-            return Err(Error::InvalidClientMetadata("grant_types must hold authorization_code"));
+            return Err(OauthError::InvalidClientMetadata(
+                "grant_types must hold authorization_code",
+            ));
         }
         if lacks(&metadata.response_types, "code") {
-            return Err(Error::InvalidClientMetadata("response_types must hold code"));
+            return Err(OauthError::InvalidClientMetadata("response_types must hold code"));
         }
         Ok(Self {
             id: ClientId::generate(rng),
@@ -168,8 +170,8 @@ mod tests {
         ClientMetadata { redirect_uris, ..ClientMetadata::default() }
     }
 
-    fn register(metadata: &ClientMetadata) -> Result<Client, Error> {
-        Client::register(metadata, &mut seeded_rng(1), Timestamp::UNIX_EPOCH)
+    fn register(metadata: &ClientMetadata) -> Result<RegisteredClient, OauthError> {
+        RegisteredClient::register(metadata, &mut seeded_rng(1), Timestamp::UNIX_EPOCH)
     }
 
     #[test]
@@ -212,8 +214,9 @@ mod tests {
     #[test]
     fn an_answer_goes_to_a_registered_uri_alone() {
         let one = register(&metadata(&["http://localhost/cb"])).expect("good");
-        let to =
-            |client: &Client, asked| client.redirect_uri(asked).map(|uri| uri.as_str().to_owned());
+        let to = |client: &RegisteredClient, asked| {
+            client.redirect_uri(asked).map(|uri| uri.as_str().to_owned())
+        };
         assert_eq!(to(&one, None).as_deref(), Some("http://localhost/cb"));
         assert_eq!(
             to(&one, Some("http://localhost:7777/cb")).as_deref(),

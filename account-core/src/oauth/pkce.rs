@@ -22,12 +22,14 @@ impl CodeChallenge {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`].
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// [`OauthError::InvalidRequest`].
+    pub fn parse(text: &str) -> Result<Self, OauthError> {
         if is_unreserved(text) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Error::InvalidRequest("code_challenge must be 43 to 128 unreserved characters"))
+            Err(OauthError::InvalidRequest(
+                "code_challenge must be 43 to 128 unreserved characters",
+            ))
         }
     }
 
@@ -43,12 +45,12 @@ impl CodeVerifier {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`].
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// [`OauthError::InvalidRequest`].
+    pub fn parse(text: &str) -> Result<Self, OauthError> {
         if is_unreserved(text) {
             Ok(Self(Zeroizing::new(text.to_owned())))
         } else {
-            Err(Error::InvalidRequest("code_verifier must be 43 to 128 unreserved characters"))
+            Err(OauthError::InvalidRequest("code_verifier must be 43 to 128 unreserved characters"))
         }
     }
 

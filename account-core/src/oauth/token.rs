@@ -21,28 +21,28 @@ pub const ACCESS_VALIDITY: TimeDelta = TimeDelta::hours(1);
 /// How long a refresh token is good; each use gives a new one its own.
 pub const REFRESH_VALIDITY: TimeDelta = TimeDelta::days(30);
 
-/// A secret of 43 characters of base64url, wiped after use, without `Debug`. What it opens is in
-/// its type.
-pub struct OauthToken<Opens> {
+/// A secret of 43 characters of base64url, wiped after use, without `Debug`. The type parameter keeps
+/// one kind of secret from being taken for another.
+pub struct OauthToken<Kind> {
     text: Zeroizing<String>,
-    opens: PhantomData<fn() -> Opens>,
+    kind: PhantomData<fn() -> Kind>,
 }
 
 /// Opens the exchange of a code.
-pub enum Code {}
+pub enum AuthorizationCodeKind {}
 /// Opens the resource.
-pub enum Access {}
+pub enum AccessTokenKind {}
 /// Opens the next pair of tokens.
-pub enum Refreshing {}
+pub enum RefreshTokenKind {}
 
 /// What an owner's consent is answered with, for the client to exchange.
-pub type AuthorizationCode = OauthToken<Code>;
+pub type AuthorizationCode = OauthToken<AuthorizationCodeKind>;
 /// What a client calls with.
-pub type AccessToken = OauthToken<Access>;
+pub type AccessToken = OauthToken<AccessTokenKind>;
 /// What a client gets its next tokens with, once.
-pub type RefreshToken = OauthToken<Refreshing>;
+pub type RefreshToken = OauthToken<RefreshTokenKind>;
 
-impl<Opens> OauthToken<Opens> {
+impl<Kind> OauthToken<Kind> {
     /// Reads a token: exactly 43 characters that decode to 32 bytes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -52,7 +52,7 @@ impl<Opens> OauthToken<Opens> {
     /// Draws a new token.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
-        Self { text: random::secret_text(rng), opens: PhantomData }
+        Self { text: random::secret_text(rng), kind: PhantomData }
     }
 
     /// The secret itself, for the one answer that hands it out.
@@ -62,11 +62,11 @@ impl<Opens> OauthToken<Opens> {
     }
 
     fn of(text: String) -> Self {
-        Self { text: Zeroizing::new(text), opens: PhantomData }
+        Self { text: Zeroizing::new(text), kind: PhantomData }
     }
 }
 
-impl<Opens> Clone for OauthToken<Opens> {
+impl<Kind> Clone for OauthToken<Kind> {
     fn clone(&self) -> Self {
         Self::of(self.text.to_string())
     }

@@ -43,14 +43,14 @@ const FORBIDDEN: [&str; 21] = [
 /// let registered = RedirectUri::parse("http://127.0.0.1/callback")?;
 /// assert!(registered.admits(&RedirectUri::parse("http://127.0.0.1:51004/callback")?));
 /// assert!(RedirectUri::parse("javascript:alert(1)").is_err());
-/// # Ok::<(), account_core::oauth::Error>(())
+/// # Ok::<(), account_core::oauth::OauthError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectUri(String);
 
 /// Where a redirect leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination<'a> {
+pub enum RedirectTarget<'a> {
     /// To a website: its host, with the port where one is named.
     Website(&'a str),
     /// To a program on the browser's own computer: the loopback host, with the port where one is
@@ -66,11 +66,11 @@ impl RedirectUri {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRedirectUri`], which says why.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// [`OauthError::InvalidRedirectUri`], which says why.
+    pub fn parse(text: &str) -> Result<Self, OauthError> {
         match fault(text) {
             None => Ok(Self(text.to_owned())),
-            Some(reason) => Err(Error::InvalidRedirectUri(reason)),
+            Some(reason) => Err(OauthError::InvalidRedirectUri(reason)),
         }
     }
 
@@ -93,12 +93,12 @@ impl RedirectUri {
 
     /// Where it leads.
     #[must_use]
-    pub fn destination(&self) -> Destination<'_> {
+    pub fn target(&self) -> RedirectTarget<'_> {
         let parts = self.parts();
         match parts.authority {
-            Some(authority) if is(parts.scheme, "https") => Destination::Website(authority),
-            Some(authority) if is(parts.scheme, "http") => Destination::Loopback(authority),
-            _ => Destination::Program(parts.scheme),
+            Some(authority) if is(parts.scheme, "https") => RedirectTarget::Website(authority),
+            Some(authority) if is(parts.scheme, "http") => RedirectTarget::Loopback(authority),
+            _ => RedirectTarget::Program(parts.scheme),
         }
     }
 
@@ -463,7 +463,7 @@ mod tests {
             if let Ok(uri) = RedirectUri::parse(&text) {
                 let harmless = |b: u8| b.is_ascii_graphic() && !b"<>\"\\^`{|}#".contains(&b);
                 prop_assert!(uri.as_str().bytes().all(harmless), "{text:?}");
-                if let Destination::Website(host) | Destination::Loopback(host) = uri.destination() {
+                if let RedirectTarget::Website(host) | RedirectTarget::Loopback(host) = uri.target() {
                     prop_assert!(!host.contains(['@', ';', ',', '%', '/', '?', ' ']), "{text:?}");
                 }
                 prop_assert!(uri.admits(&uri));
@@ -477,8 +477,8 @@ mod tests {
         ) {
             if let (Ok(left), Ok(right)) = (RedirectUri::parse(&a), RedirectUri::parse(&b)) {
                 if left.admits(&right) && a != b {
-                    prop_assert!(matches!(left.destination(), Destination::Loopback(_)));
-                    prop_assert!(matches!(right.destination(), Destination::Loopback(_)));
+                    prop_assert!(matches!(left.target(), RedirectTarget::Loopback(_)));
+                    prop_assert!(matches!(right.target(), RedirectTarget::Loopback(_)));
                 }
                 prop_assert_eq!(left.admits(&right), right.admits(&left));
             }

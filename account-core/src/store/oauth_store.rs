@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::identity::AccountId;
-use crate::oauth::Client;
+use crate::oauth::RegisteredClient;
 use crate::oauth::client::ClientId;
 use crate::oauth::grant::{
     Grant, GrantId, IssuedCode, Redemption, RefreshVerdict, Rotation, StoredAccess,
@@ -19,14 +19,14 @@ pub trait OauthStore: Send + Sync {
     /// Saves a client.
     fn register_client(
         &self,
-        client: Client,
+        client: RegisteredClient,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Finds a client.
     fn client(
         &self,
         id: &ClientId,
-    ) -> impl Future<Output = Result<Option<Client>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<RegisteredClient>, StoreError>> + Send;
 
     /// Saves a code and marks its client as used; `false`, and nothing saved, where this session
     /// of the account has ended.

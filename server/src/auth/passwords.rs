@@ -24,7 +24,7 @@ const PASSES: u32 = 2;
 const SALT_BYTES: usize = 16;
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-type Job = Box<dyn FnOnce() + Send>;
+type HashTask = Box<dyn FnOnce() + Send>;
 
 /// The hasher of the service.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct Argon2Pool {
     /// Slots for passwords that are hashed or wait.
     places: Arc<Semaphore>,
     threads: Arc<Semaphore>,
-    jobs: Sender<Job>,
+    jobs: Sender<HashTask>,
     /// A hash that no password matches, for addresses without an account.
     decoy: Arc<str>,
 }
@@ -117,8 +117,8 @@ impl Argon2Pool {
 }
 
 /// Starts threads that run the jobs sent to them, until all senders are dropped.
-fn start(threads: usize) -> Sender<Job> {
-    let (jobs, queue) = mpsc::channel::<Job>();
+fn start(threads: usize) -> Sender<HashTask> {
+    let (jobs, queue) = mpsc::channel::<HashTask>();
     let queue = Arc::new(Mutex::new(queue));
     for number in 1..=threads {
         let queue = Arc::clone(&queue);

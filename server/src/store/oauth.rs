@@ -9,7 +9,7 @@ use account_core::oauth::grant::{
     RefreshVerdict, Rotation, StoredAccess, StoredRefresh, TokenDigests,
 };
 use account_core::oauth::token::{AccessToken, RefreshToken};
-use account_core::oauth::{Client, ClientId, ClientName, CodeChallenge, RedirectUri};
+use account_core::oauth::{ClientId, ClientName, CodeChallenge, RedirectUri, RegisteredClient};
 use account_core::session::{IDLE, LONGEST, SessionToken};
 use account_core::store::OauthStore;
 use account_core::{AccountCaller, AccountId, KeyId, StoreError, Timestamp};
@@ -31,7 +31,7 @@ const ACCESS: &str = "access";
 const REFRESH: &str = "refresh";
 
 impl OauthStore for Store {
-    async fn register_client(&self, client: Client) -> Result<(), StoreError> {
+    async fn register_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
         let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
         let insert = "INSERT INTO oauth_client (id, name, redirect_uris, created_at) \
                       VALUES ($1, $2, $3, $4)";
@@ -45,14 +45,14 @@ impl OauthStore for Store {
         Ok(())
     }
 
-    async fn client(&self, id: &ClientId) -> Result<Option<Client>, StoreError> {
+    async fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError> {
         let query = "SELECT name, redirect_uris, created_at FROM oauth_client WHERE id = $1";
         let query = statement(query, [id.as_str().into()]);
         let Some(row) = stored(self.readers.query_one_raw(query).await)? else { return Ok(None) };
         let uris: String = column(&row, "redirect_uris")?;
         let uris: Vec<String> = serde_json::from_str(&uris).map_err(StoreError::new)?;
         let redirect_uris = uris.iter().map(|uri| RedirectUri::parse(uri));
-        Ok(Some(Client {
+        Ok(Some(RegisteredClient {
             id: id.clone(),
             name: ClientName::clean(&column::<String>(&row, "name")?),
             redirect_uris: redirect_uris

@@ -7,8 +7,8 @@ use crate::accounts::SignedIn;
 use crate::key::AuthError;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
-    AccessToken, Authorization, AuthorizationCode, Client, ClientMetadata, CodeVerifier, Exchange,
-    Refresh, RefreshToken, Tokens,
+    AccessToken, Authorization, AuthorizationCode, ClientMetadata, CodeVerifier, Exchange,
+    OauthResult, Refresh, RefreshToken, RegisteredClient, Tokens,
 };
 use crate::password::Password;
 use crate::store::Store;
@@ -17,14 +17,12 @@ use crate::testing::{all, seeded_rng};
 const RESOURCE: &str = "https://mcp.example.com/mcp";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
 
-type Answered<T> = Result<T, crate::oauth::Error>;
-
 fn verifier() -> CodeVerifier {
     CodeVerifier::parse(&"v".repeat(43)).expect("a verifier")
 }
 
 impl<S: Store + Clone> TestService<S> {
-    async fn oauth_client(&self) -> Client {
+    async fn oauth_client(&self) -> RegisteredClient {
         let metadata = ClientMetadata {
             redirect_uris: vec!["http://127.0.0.1/callback".to_owned()],
             client_name: Some("A desktop host".to_owned()),
@@ -33,7 +31,11 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.register_client(&metadata, self.now()).await.expect("a good client")
     }
 
-    async fn consent(&self, who: &SignedIn, client: &Client) -> Option<AuthorizationCode> {
+    async fn consent(
+        &self,
+        who: &SignedIn,
+        client: &RegisteredClient,
+    ) -> Option<AuthorizationCode> {
         let authorization = Authorization {
             client: client.id.clone(),
             redirect_uri: client.redirect_uri(Some(REDIRECT)).expect("its own, whatever the port"),
@@ -45,7 +47,7 @@ impl<S: Store + Clone> TestService<S> {
         issued.expect("the store answers")
     }
 
-    fn exchange_of(client: &Client, code: &AuthorizationCode) -> Exchange {
+    fn exchange_of(client: &RegisteredClient, code: &AuthorizationCode) -> Exchange {
         Exchange {
             code: code.clone(),
             client: client.id.clone(),
@@ -55,25 +57,33 @@ impl<S: Store + Clone> TestService<S> {
         }
     }
 
-    async fn exchange(&self, client: &Client, code: &AuthorizationCode) -> Answered<Tokens> {
+    async fn exchange(
+        &self,
+        client: &RegisteredClient,
+        code: &AuthorizationCode,
+    ) -> OauthResult<Tokens> {
         self.accounts.exchange(Self::exchange_of(client, code), self.now()).await
     }
 
-    async fn connected(&self, who: &SignedIn, client: &Client) -> Tokens {
+    async fn connected(&self, who: &SignedIn, client: &RegisteredClient) -> Tokens {
         let code = self.consent(who, client).await.expect("a live session");
         self.exchange(client, &code).await.expect("a fresh code")
     }
 
-    async fn refresh(&self, client: &Client, token: &RefreshToken) -> Answered<Tokens> {
+    async fn refresh(
+        &self,
+        client: &RegisteredClient,
+        token: &RefreshToken,
+    ) -> OauthResult<Tokens> {
         self.refresh_within(client, token, 0).await
     }
 
     async fn refresh_within(
         &self,
-        client: &Client,
+        client: &RegisteredClient,
         token: &RefreshToken,
         leeway: i64,
-    ) -> Answered<Tokens> {
+    ) -> OauthResult<Tokens> {
         let refresh = Refresh {
             token: token.clone(),
             client: client.id.clone(),
@@ -104,7 +114,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-fn refused<T>(answer: Answered<T>) -> &'static str {
+fn refused<T>(answer: OauthResult<T>) -> &'static str {
     answer.err().map_or("success", |error| error.code())
 }
 
@@ -456,7 +466,7 @@ pub async fn dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay<
         let (accounts, now) = (service.accounts.clone(), service.now());
         async move { accounts.clean_up(now, limit, None).await.expect("the store answers") }
     };
-    let is_there = |client: &Client| {
+    let is_there = |client: &RegisteredClient| {
         let (accounts, id) = (service.accounts.clone(), client.id.clone());
         async move { accounts.client(&id).await.is_ok() }
     };

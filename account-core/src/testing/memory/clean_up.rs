@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::tables::{Granted, Oauth, spend, take};
+use super::tables::{GrantRow, Oauth, spend, take};
 use super::{MemoryStore, State, Stored, day};
 use crate::Timestamp;
 use crate::identity::{AccountId, CallerId, GuestId};
@@ -35,7 +35,7 @@ impl CleanUpStore for MemoryStore {
                 let accesses = take(&mut oauth.accesses, limit, |token| token.expires_at <= at);
                 let refreshes = take(&mut oauth.refreshes, limit, |token| token.expires_at <= at);
                 let Oauth { grants, refreshes: left, .. } = oauth;
-                let is_dead = |grant: &Granted| !left.iter().any(|token| token.grant == grant.id);
+                let is_dead = |grant: &GrantRow| !left.iter().any(|token| token.grant == grant.id);
                 accesses.max(refreshes).max(take(grants, limit, is_dead))
             }
             StaleOauth::Clients(unused, idle) => {

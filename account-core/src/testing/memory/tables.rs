@@ -10,7 +10,7 @@ use crate::identity::AccountId;
 use crate::notification::{Announcement, NotificationId, Preferences};
 use crate::oauth::grant::{GrantId, IssuedCode, MOST_GRANTS, Redemption, TokenDigests};
 use crate::oauth::token::{AccessToken, RefreshToken};
-use crate::oauth::{Client, ClientId};
+use crate::oauth::{ClientId, RegisteredClient};
 use crate::store::{CompletionRow, LoginMethod, Notification, StartRow};
 use crate::token::{CompletionToken, HandOffCode};
 
@@ -32,14 +32,14 @@ impl Taken {
 /// Everything of the OAuth server.
 #[derive(Default)]
 pub(super) struct Oauth {
-    pub(super) clients: Vec<(Client, Option<Timestamp>)>,
+    pub(super) clients: Vec<(RegisteredClient, Option<Timestamp>)>,
     pub(super) codes: Vec<IssuedCode>,
-    pub(super) grants: Vec<Granted>,
-    pub(super) accesses: Vec<Access>,
-    pub(super) refreshes: Vec<Refreshing>,
+    pub(super) grants: Vec<GrantRow>,
+    pub(super) accesses: Vec<AccessTokenRow>,
+    pub(super) refreshes: Vec<RefreshTokenRow>,
 }
 
-pub(super) struct Granted {
+pub(super) struct GrantRow {
     pub(super) id: GrantId,
     pub(super) account: AccountId,
     pub(super) client: ClientId,
@@ -48,13 +48,13 @@ pub(super) struct Granted {
     pub(super) last_used_at: Timestamp,
 }
 
-pub(super) struct Access {
+pub(super) struct AccessTokenRow {
     pub(super) digest: Digest<AccessToken>,
     pub(super) grant: GrantId,
     pub(super) expires_at: Timestamp,
 }
 
-pub(super) struct Refreshing {
+pub(super) struct RefreshTokenRow {
     pub(super) digest: Digest<RefreshToken>,
     pub(super) grant: GrantId,
     pub(super) created_at: Timestamp,
@@ -69,7 +69,7 @@ impl Oauth {
         self.end_grants(|grant| accounts.contains(&grant.account));
     }
 
-    pub(super) fn end_grants(&mut self, ends: impl Fn(&Granted) -> bool) {
+    pub(super) fn end_grants(&mut self, ends: impl Fn(&GrantRow) -> bool) {
         self.grants.retain(|grant| !ends(grant));
         let Self { grants, accesses, refreshes, .. } = self;
         let lives = |id: GrantId| grants.iter().any(|grant| grant.id == id);
@@ -84,8 +84,8 @@ impl Oauth {
         created_at: Timestamp,
     ) {
         let TokenDigests { access, access_expires_at, refresh, refresh_expires_at } = *tokens;
-        self.accesses.push(Access { digest: access, grant, expires_at: access_expires_at });
-        self.refreshes.push(Refreshing {
+        self.accesses.push(AccessTokenRow { digest: access, grant, expires_at: access_expires_at });
+        self.refreshes.push(RefreshTokenRow {
             digest: refresh,
             grant,
             created_at,
@@ -100,7 +100,7 @@ impl Oauth {
         *used_at = Some(at);
     }
 
-    pub(super) fn grant(&self, id: GrantId) -> &Granted {
+    pub(super) fn grant(&self, id: GrantId) -> &GrantRow {
         self.grants.iter().find(|grant| grant.id == id).expect("tokens go with their grant")
     }
 
@@ -108,7 +108,7 @@ impl Oauth {
         let Redemption { exchange, grant: id, tokens, at, .. } = redemption;
         self.touch(&exchange.client, at);
         let (client, resource) = (exchange.client, exchange.resource);
-        let granted = Granted { id, account, client, resource, created_at: at, last_used_at: at };
+        let granted = GrantRow { id, account, client, resource, created_at: at, last_used_at: at };
         self.grants.push(granted);
         self.save_tokens(id, &tokens, at);
         let own = self.grants.iter().filter(|grant| grant.account == account);

@@ -26,7 +26,7 @@ const TRIES: u32 = 500;
 
 /// What the clients of one round know.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct CallLog {
     /// Numbers of calls that were answered.
     pub(super) answered: Vec<u128>,
     /// Calls that were refused with 503, or whose connection broke: charged once or never.
@@ -49,7 +49,7 @@ pub(super) struct Repeated {
 
 /// Clients at work.
 pub(super) struct Clients {
-    tasks: JoinSet<Known>,
+    tasks: JoinSet<CallLog>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -72,9 +72,9 @@ impl Clients {
     }
 
     /// Lets them end what they have begun, and asks what they know.
-    pub(super) async fn end(mut self) -> Result<Known, Failure> {
+    pub(super) async fn end(mut self) -> Result<CallLog, Failure> {
         self.is_over.store(true, Ordering::Relaxed);
-        let mut known = Known::default();
+        let mut known = CallLog::default();
         while let Some(of_one) = self.tasks.join_next().await {
             let of_one = of_one?;
             known.answered.extend(of_one.answered);
@@ -86,8 +86,8 @@ impl Clients {
     }
 }
 
-async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Known {
-    let mut known = Known::default();
+async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> CallLog {
+    let mut known = CallLog::default();
     let request = Request::price(key, None);
     let Ok(mut connection) = Connection::open(address).await else { return known };
     while !is_over.load(Ordering::Relaxed) {
@@ -108,8 +108,8 @@ async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Kno
     known
 }
 
-async fn send_once(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Known {
-    let mut known = Known::default();
+async fn send_once(address: SocketAddr, key: &str, is_over: &AtomicBool) -> CallLog {
+    let mut known = CallLog::default();
     let Ok(mut connection) = Connection::open(address).await else { return known };
     while !is_over.load(Ordering::Relaxed) {
         let once = uuid::Uuid::new_v4().to_string();

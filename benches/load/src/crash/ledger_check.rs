@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
-use super::clients::{Known, Repeated};
+use super::clients::{CallLog, Repeated};
 use crate::{service::connect, target::Failure};
 
 /// What a call costs.
@@ -32,7 +32,7 @@ impl LedgerCheck {
     pub(super) async fn check(
         &mut self,
         first: u128,
-        known: &Known,
+        known: &CallLog,
         repeated: &Repeated,
     ) -> Result<u64, Failure> {
         // The server may have died since: a connection of an earlier round would be dead too.
@@ -46,7 +46,7 @@ impl LedgerCheck {
         &mut self,
         database: &DatabaseConnection,
         first: u128,
-        known: &Known,
+        known: &CallLog,
         repeated: &Repeated,
     ) -> Result<u64, Failure> {
         check_answered(known, &charged(database, first).await?)?;
@@ -81,7 +81,7 @@ impl LedgerCheck {
 }
 
 /// Every answered call is charged, once and at its price.
-fn check_answered(known: &Known, rows: &HashMap<u128, Vec<i64>>) -> Result<(), Failure> {
+fn check_answered(known: &CallLog, rows: &HashMap<u128, Vec<i64>>) -> Result<(), Failure> {
     for number in &known.answered {
         match rows.get(number).map(Vec::as_slice) {
             Some([COST]) => {}

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use super::clients::{Known, Repeated};
+use super::clients::{CallLog, Repeated};
 use crate::target::Target;
 
 /// The longest time from the start of load to the kill, in milliseconds.
@@ -50,7 +50,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn add(&mut self, known: &Known, repeated: &Repeated, unanswered_charged: u64) {
+    pub(crate) fn add(&mut self, known: &CallLog, repeated: &Repeated, unanswered_charged: u64) {
         self.rounds += 1;
         self.answered += known.answered.len() as u64;
         self.unanswered += known.unanswered;

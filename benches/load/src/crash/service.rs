@@ -5,7 +5,7 @@ use std::time::Duration;
 use quant_server::failpoint::POINTS;
 
 use super::{
-    clients::{Clients, Known, repeat},
+    clients::{CallLog, Clients, repeat},
     ledger_check::{LedgerCheck, first_number},
     outcome::{CrashArgs, LONGEST, Outcomes, random},
 };
@@ -78,7 +78,7 @@ async fn load_until_dead(
     plan: &Plan,
     plain: &str,
     once: &str,
-) -> Result<(Known, bool), Failure> {
+) -> Result<(CallLog, bool), Failure> {
     let failpoint = plan.point.map(|point| format!("{point}:{}", plan.hits));
     let settings = failpoint.as_deref().map(|value| ("QS_FAILPOINT", value));
     let mut service = Service::start(&args.target, data, settings.as_slice()).await?;

@@ -40,7 +40,7 @@ const NEXT_SCHEMA: (&str, &str) = ("QS_NEXT_SCHEMA", "1");
 type Addresses = Arc<Vec<Mutex<SocketAddr>>>;
 
 #[derive(Default)]
-struct Known {
+struct CallTally {
     answered: Vec<u128>,
     /// Refused by the limit.
     refused: u64,
@@ -154,8 +154,8 @@ async fn call(
     request: Request,
     apart: Option<Duration>,
     is_over: Arc<AtomicBool>,
-) -> Known {
-    let mut known = Known::default();
+) -> CallTally {
+    let mut known = CallTally::default();
     let mut connections: Vec<Option<Connection>> = addresses.iter().map(|_| None).collect();
     let mut round = first;
     while !is_over.load(Ordering::Relaxed) {
@@ -192,8 +192,8 @@ async fn call(
     known
 }
 
-async fn known(mut clients: JoinSet<Known>) -> Result<Known, Failure> {
-    let mut all = Known::default();
+async fn known(mut clients: JoinSet<CallTally>) -> Result<CallTally, Failure> {
+    let mut all = CallTally::default();
     while let Some(of_one) = clients.join_next().await {
         let of_one = of_one?;
         all.answered.extend(of_one.answered);
@@ -205,7 +205,7 @@ async fn known(mut clients: JoinSet<Known>) -> Result<Known, Failure> {
 
 /// Fails where an answered call was not charged once at its price; answers how many were charged
 /// of those that got no answer.
-async fn check(data: &Data, known: &Known) -> Result<u64, Failure> {
+async fn check(data: &Data, known: &CallTally) -> Result<u64, Failure> {
     let ids: Vec<Vec<u8>> = known.answered.iter().map(|id| id.to_be_bytes().to_vec()).collect();
     let database = connect(&data.storage.database_url).await?;
     let of_account = "SELECT count(*) FILTER (WHERE request_id = ANY ($1) AND credits = $2), \

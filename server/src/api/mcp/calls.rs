@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     context::McpContext,
-    tools::{Entry, Operation, Target},
+    tools::{Entry, OperationRoute, Target},
 };
 use crate::{
     http::{
@@ -53,14 +53,14 @@ pub(super) struct Outcome {
     /// The seconds to wait before the next attempt, where the refusal states them.
     pub(super) retry_after: Option<u64>,
     /// The data of a success, or the refusal.
-    pub(super) answer: Result<Value, Failure>,
+    pub(super) answer: Result<Value, ToolError>,
     /// Whether the answer is so large that its shaping must not delay others.
     pub(super) is_large: bool,
 }
 
 /// The reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct ToolError {
     /// The code, for programs.
     pub(super) code: &'static str,
     /// The fault and its remedy, for people and models.
@@ -77,7 +77,7 @@ pub(super) async fn call(
     let (Target::Computation(operation, _) | Target::Account(operation, _)) = &entry.target else {
         return None;
     };
-    let Operation { method, route } = operation;
+    let OperationRoute { method, route } = operation;
     let context = RequestContext::of_tool_call(state.clone(), mcp.address, method, route.clone());
     let length = Arc::new(AtomicUsize::new(0));
     let executed = match &entry.target {
@@ -148,7 +148,7 @@ fn outcome(
         balance: charge.map_or(mcp.caller.credit_balance, |charge| charge.balance),
         limit,
         retry_after: executed.as_ref().err().and_then(ApiError::retry_after_seconds),
-        answer: executed.map_err(|refusal| Failure::of(&refusal)),
+        answer: executed.map_err(|refusal| ToolError::of(&refusal)),
         is_large: length > SMALL_BODY,
     }
 }
@@ -158,7 +158,7 @@ fn limit(status: &LimitStatus) -> (u64, u64) {
     (status.remaining.into(), u64::try_from(seconds_up(status.reset_at)).unwrap_or_default())
 }
 
-impl Failure {
+impl ToolError {
     /// The refusal of an operation.
     fn of(refusal: &ApiError) -> Self {
         let code = match refusal.status() {
@@ -218,7 +218,7 @@ mod tests {
                 "value is not a valid integer",
             ),
         ];
-        let failure = Failure::of(&ApiError::Faults(faults));
+        let failure = ToolError::of(&ApiError::Faults(faults));
         assert_eq!(failure.code, "invalid_arguments");
         assert_eq!(
             failure.message,

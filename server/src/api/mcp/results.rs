@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde_json::{Map, Value, json};
 
 use super::{
-    calls::{Called, Failure, Outcome},
+    calls::{Called, Outcome, ToolError},
     context::McpContext,
 };
 
@@ -44,7 +44,7 @@ impl Called {
     }
 
     /// One sentence about the call.
-    fn summary(&self, failure: Option<&Failure>) -> String {
+    fn summary(&self, failure: Option<&ToolError>) -> String {
         let title = self.entry.tool.title.as_deref().unwrap_or_default();
         match failure {
             None => format!("{title}: {} credits taken.", self.cost),
@@ -53,10 +53,10 @@ impl Called {
     }
 
     /// The envelope around data that are JSON already, or around the failure.
-    pub(super) fn envelope(&self, answer: Result<&str, &Failure>) -> ResultTemplate {
+    pub(super) fn envelope(&self, answer: Result<&str, &ToolError>) -> ResultTemplate {
         let error = answer
             .err()
-            .map(|Failure { code, message }| json!({ "code": code, "message": message }));
+            .map(|ToolError { code, message }| json!({ "code": code, "message": message }));
         let told = json!({
             "svc": "result/v1",
             "tool": self.tool(),
@@ -178,7 +178,7 @@ pub(super) fn structured(value: Value) -> CallToolResult {
 }
 
 /// A failure with its remedy.
-fn advice(failure: &Failure, retry_after: Option<u64>, balance: u64) -> String {
+fn advice(failure: &ToolError, retry_after: Option<u64>, balance: u64) -> String {
     let message = &failure.message;
     let advice = match failure.code {
         "invalid_arguments" => {
@@ -258,13 +258,13 @@ pub(super) fn part(
     path: &str,
     offset: usize,
     limit: usize,
-) -> Result<Value, Failure> {
+) -> Result<Value, ToolError> {
     let envelope: Value = serde_json::from_str(body).unwrap_or_default();
     let Some(found) = envelope.pointer(path) else {
         let message = format!(
             "There is nothing at {path:?} in this result. A path is a JSON pointer, as /data."
         );
-        return Err(Failure { code: "invalid_arguments", message });
+        return Err(ToolError { code: "invalid_arguments", message });
     };
     let mut part = json!({ "uri": address(id.0), "path": path });
     match found {

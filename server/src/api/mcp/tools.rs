@@ -52,15 +52,15 @@ pub(super) struct Entry {
 /// The code that a tool's calls run.
 pub(super) enum Target {
     /// A metered operation.
-    Computation(Operation, &'static MeteredOperation),
+    Computation(OperationRoute, &'static MeteredOperation),
     /// An operation that reads the account.
-    Account(Operation, &'static AccountTool),
+    Account(OperationRoute, &'static AccountTool),
     /// The MCP endpoint itself.
     Gateway(GatewayTool),
 }
 
 /// The method and the route of an operation, under which its calls are recorded.
-pub(super) struct Operation {
+pub(super) struct OperationRoute {
     pub(super) method: Method,
     pub(super) route: Arc<MatchedRoute>,
 }
@@ -87,7 +87,7 @@ impl Catalogue {
         let route = |id: &str| {
             let found = routes.iter().find(|operation| operation.id == id);
             let found = found.expect("the document describes every operation");
-            Operation { method: found.method.clone(), route: found.route.clone() }
+            OperationRoute { method: found.method.clone(), route: found.route.clone() }
         };
         for &operation in &operations {
             let id = operation["operationId"].as_str().unwrap_or_default();
@@ -147,7 +147,7 @@ fn documented_operations(document: &Value) -> Vec<&Value> {
 }
 
 fn computation(
-    operation: Operation,
+    operation: OperationRoute,
     metered: &'static MeteredOperation,
     described: &Value,
     document: &Value,

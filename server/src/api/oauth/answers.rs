@@ -1,6 +1,6 @@
 //! Answers to OAuth clients, with the headers that let pages of any website read them.
 
-use account_core::oauth::Error;
+use account_core::oauth::OauthError;
 use poem::{
     Endpoint, IntoResponse, Response,
     endpoint::make_sync,
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::http::{ApiError, RequestContext};
 
 /// The error for a resource other than the MCP endpoint of this service.
-pub(super) const FOREIGN_RESOURCE: Error =
-    Error::InvalidTarget("this server gives tokens for its own MCP endpoint alone");
+pub(super) const FOREIGN_RESOURCE: OauthError =
+    OauthError::InvalidTarget("this server gives tokens for its own MCP endpoint alone");
 
 /// Allows calls of pages of any website, since these endpoints read no cookies.
 fn allow_any_origin(headers: &mut HeaderMap) {
@@ -55,10 +55,10 @@ pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
 }
 
 /// Answers an error to a client.
-pub(super) fn refuse(call: &RequestContext, error: &Error) -> Response {
+pub(super) fn refuse(call: &RequestContext, error: &OauthError) -> Response {
     let status = match error {
-        Error::InvalidClient(_) => StatusCode::UNAUTHORIZED,
-        Error::Store(cause) => {
+        OauthError::InvalidClient(_) => StatusCode::UNAUTHORIZED,
+        OauthError::Store(cause) => {
             tracing::error!(request_id = %call.id, error = %cause, "an OAuth call failed");
             return unavailable(StatusCode::SERVICE_UNAVAILABLE, 1);
         }

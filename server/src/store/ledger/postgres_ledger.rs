@@ -112,13 +112,13 @@ pub(in super::super) struct PostgresLedger {
 }
 
 /// The failure of a batch.
-struct Failure {
+struct BatchFailure {
     error: sqlx::Error,
     /// Whether the batch may have been committed: the connection was lost before the answer.
     may_be_committed: bool,
 }
 
-impl Failure {
+impl BatchFailure {
     /// Returns a failure before the batch was sent.
     const fn unsent(error: sqlx::Error) -> Self {
         Self { error, may_be_committed: false }
@@ -192,29 +192,33 @@ impl PostgresLedger {
         settled
     }
 
-    async fn at_once(&mut self, batch: &[Entry]) -> Result<Vec<Settlement>, Failure> {
+    async fn at_once(&mut self, batch: &[Entry]) -> Result<Vec<Settlement>, BatchFailure> {
         let mut connection = self.connect().await?;
-        let settled = settle_on(&mut connection, batch).await.map_err(Failure::sent)?;
+        let settled = settle_on(&mut connection, batch).await.map_err(BatchFailure::sent)?;
         self.connection = Some(connection);
         Ok(settled)
     }
 
     /// Settles a batch that has failed before. A call with a stored request id counts as charged
     /// where the batch may be committed, and as a duplicate of another call otherwise.
-    async fn anew(&mut self, batch: &[Entry], may_be_written: bool) -> Result<Settled, Failure> {
+    async fn anew(
+        &mut self,
+        batch: &[Entry],
+        may_be_written: bool,
+    ) -> Result<Settled, BatchFailure> {
         let mut connection = self.connect().await?;
         let settled = settle_anew(&mut connection, batch, may_be_written).await;
-        let settled = settled.map_err(Failure::sent)?;
+        let settled = settled.map_err(BatchFailure::sent)?;
         self.connection = Some(connection);
         Ok(settled)
     }
 
     /// Returns the task's connection, or a new one. A connection is not put back after a failure.
-    async fn connect(&mut self) -> Result<PoolConnection<Postgres>, Failure> {
+    async fn connect(&mut self) -> Result<PoolConnection<Postgres>, BatchFailure> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
-        self.pool.acquire().await.map_err(Failure::unsent)
+        self.pool.acquire().await.map_err(BatchFailure::unsent)
     }
 }
 
@@ -358,10 +362,10 @@ async fn charge(
     query.fetch_all(connection).await?.iter().map(held).collect()
 }
 
-type Query<'q> = sqlx::query::Query<'q, Postgres, sqlx::postgres::PgArguments>;
+type PgQuery<'q> = sqlx::query::Query<'q, Postgres, sqlx::postgres::PgArguments>;
 
 /// Binds the debits of accounts: one row for each day and endpoint.
-fn bind_debits<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_debits<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     let mut left: HashMap<i64, i64> = HashMap::new();
     let mut rows: BTreeMap<(i64, i64, String), (i64, i64, i64)> = BTreeMap::new();
     // The order is from the last call to the first, so an entry seen earlier is paid later.
@@ -389,7 +393,7 @@ fn bind_debits<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
 }
 
 /// Binds the usage rows.
-fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_calls<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     fn column<T>(entries: &[&Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
         entries.iter().map(|entry| of(entry)).collect()
     }
@@ -413,7 +417,7 @@ fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
 }
 
 /// Binds the daily sums of accounts, which listings read in place of calls.
-fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_tallies<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![], vec![]);
     let tallies = tallies(entries.iter().copied());
     for ((account, day, endpoint, method), (requests, credits, time)) in tallies {
@@ -437,7 +441,7 @@ fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
 }
 
 /// Binds the stored results.
-fn bind_kept<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_kept<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     let mut left: HashMap<i64, i64> = HashMap::new();
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![]);
     // The order is from the last call to the first, as for the debits.
