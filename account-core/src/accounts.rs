@@ -1,4 +1,4 @@
-//! The service: every call that an account, a guest or an operator makes, over the storage traits.
+//! The service: every call of an account, a guest or an operator, on top of the storage traits.
 //!
 //! The calls are grouped by topic: registration and its codes in [`registration`], login in
 //! [`sign_in`], sign-in by an identity provider in [`external_sign_in`], forgotten passwords in
@@ -59,13 +59,13 @@ impl<S, H> Clone for Accounts<S, H> {
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Puts the service together.
+    /// Makes the service of its parts.
     #[must_use]
     pub fn new(store: S, hasher: H, vault: Arc<Vault>, rng: SharedRng) -> Self {
         Self { parts: Arc::new(Parts { store, hasher, vault, rng }) }
     }
 
-    /// The storage, for what needs no rule: the ledger, the outbox.
+    /// Returns the store, for calls that need no rule: the ledger, the outbox.
     #[must_use]
     pub fn store(&self) -> &S {
         &self.parts.store

@@ -44,13 +44,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`OauthError::InvalidClient`] where there is none of that name; [`OauthError::Store`].
+    /// [`OauthError::InvalidClient`] for an unknown client id; [`OauthError::Store`].
     pub async fn client(&self, id: &ClientId) -> OauthResult<RegisteredClient> {
         let client = self.store().client(id).await?;
         client.ok_or(OauthError::InvalidClient("unknown client: register again"))
     }
 
-    /// Makes the code that answers an owner's consent, given in this session; `None` where the
+    /// Issues an authorization code after the owner's consent in this session; `None` where the
     /// session has ended.
     ///
     /// # Errors
@@ -70,11 +70,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().save_code(issued, &session).await?.then_some(code))
     }
 
-    /// Exchanges a code for tokens. A code that was used before ends the grant that came of it.
+    /// Exchanges a code for tokens. The second use of a code ends the grant of the first.
     ///
     /// # Errors
     ///
-    /// [`OauthError::InvalidGrant`], whatever of it does not fit; [`OauthError::Store`].
+    /// [`OauthError::InvalidGrant`] where any part of the request does not match;
+    /// [`OauthError::Store`].
     pub async fn exchange(&self, exchange: Exchange, now: Timestamp) -> OauthResult<Tokens> {
         let access = AccessToken::generate(&mut self.rng());
         let refresh = RefreshToken::generate(&mut self.rng());
@@ -92,15 +93,16 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Exchanges a refresh token for the next tokens. One that was used before ends its grant,
-    /// except within the leeway, where the same tokens are answered again.
+    /// Exchanges a refresh token for the next tokens. The second use of a refresh token ends its
+    /// grant, except within the leeway, where the answer is repeated.
     ///
     /// [`StoredRefresh::judge`](crate::oauth::grant::StoredRefresh::judge) is the rule, and
-    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) the transaction that applies it.
+    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) applies the rule in a transaction.
     ///
     /// # Errors
     ///
-    /// [`OauthError::InvalidGrant`], whatever of it does not fit; [`OauthError::Store`].
+    /// [`OauthError::InvalidGrant`] where any part of the request does not match;
+    /// [`OauthError::Store`].
     pub async fn refresh(&self, refresh: Refresh, now: Timestamp) -> OauthResult<Tokens> {
         let (access, next) = self.vault().successors(&refresh.token);
         let rotation = Rotation {
@@ -118,11 +120,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(Tokens { access, refresh: next, expires_in })
     }
 
-    /// Finds who calls with an access token for this resource: one look-up by its digest.
+    /// Identifies the caller of an access token for this resource, with one look-up by the token's
+    /// digest.
     ///
     /// # Errors
     ///
-    /// [`AuthError::Unknown`] for a token that opens nothing, whatever the reason;
+    /// [`AuthError::Unknown`] for a token that identifies no caller, for any reason;
     /// [`AuthError::Store`].
     pub async fn bearer(
         &self,
@@ -137,12 +140,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         bearer.ok_or(AuthError::Unknown)
     }
 
-    /// Ends a token: an access token alone, or the grant of a refresh token. An unknown token is
-    /// as good as ended.
+    /// Revokes an access token, or the grant of a refresh token. For an unknown token, nothing is
+    /// left to do (RFC 7009, section 2.2).
     ///
     /// # Errors
     ///
-    /// [`OauthError::InvalidGrant`] where the token is another client's than the one that is named;
+    /// [`OauthError::InvalidGrant`] where the token belongs to another client;
     /// [`OauthError::Store`].
     pub async fn revoke_token(&self, text: &str, client: Option<&ClientId>) -> OauthResult<()> {
         let (Some(access), Some(refresh)) = (AccessToken::parse(text), RefreshToken::parse(text))
@@ -158,7 +161,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// The clients that an account is connected with, the latest first.
+    /// Lists the grants of an account, the latest first.
     ///
     /// # Errors
     ///
@@ -167,7 +170,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().grants(account, now).await?)
     }
 
-    /// Ends a grant of this account; `false` where it has none of that number.
+    /// Ends a grant of this account; `false` where the account has no such grant.
     ///
     /// # Errors
     ///
@@ -176,8 +179,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().end_grant(account, grant).await?)
     }
 
-    /// Removes dead codes, tokens, grants and clients, of each at most so many; answers the most
-    /// of a kind.
+    /// Removes dead codes, tokens, grants and clients, at most `limit` of each. Returns the sum and
+    /// the largest number of one kind.
     pub(super) async fn reap_oauth(&self, now: Timestamp, limit: u32) -> Result<(u64, u64)> {
         let (mut sum, mut most) = (0, 0);
         for stale in [
