@@ -316,7 +316,7 @@ mod tests {
     use crate::testing::seeded_rng;
 
     #[test]
-    fn a_sealed_letter_opens_as_it_was_and_only_as_itself() {
+    fn a_sealed_email_opens_unchanged_and_as_no_other_kind() {
         let mut rng = seeded_rng(1);
         let vault = Vault::create(&mut rng);
         let to = Email::parse("ada@example.com").unwrap();
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_letters_a_day_a_minute_apart() {
+    fn ten_emails_a_day_a_minute_apart() {
         let now = Timestamp::UNIX_EPOCH + DAY;
         let seconds = |seconds| Some(now - TimeDelta::seconds(seconds));
         for (messages, last_at, allowed) in [
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_letter_is_tried_ever_more_rarely_but_at_least_each_hour() {
+    fn a_failing_email_is_retried_at_growing_intervals_of_at_most_an_hour() {
         let delays: Vec<u64> = (0..=14).map(|failures| retry_delay(failures).as_secs()).collect();
         assert_eq!(delays[..5], [1, 1, 2, 4, 8]);
         assert_eq!(delays[12..], [2048, 3600, 3600]);

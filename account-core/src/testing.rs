@@ -145,7 +145,7 @@ impl<S: Store> Outbox<S> {
         let mut messages = Vec::new();
         for due in self.store.due_messages(Channel::Mail, now, u32::MAX).await? {
             let message = OutboundMessage::unseal(due.id, &due.sealed, &self.vault);
-            messages.push(message.expect("the store keeps letters as they were"));
+            messages.push(message.expect("the store keeps e-mails unchanged"));
             self.store.message_sent(due.id, now).await?;
         }
         messages.retain(|message| !matches!(message.content, Content::Decoy { .. }));

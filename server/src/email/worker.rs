@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn letters_become_files_that_sort_by_time_and_only_their_owner_reads() {
+    async fn emails_become_files_that_sort_by_time_and_only_their_owner_reads() {
         let folder = tempfile::tempdir().expect("a folder");
         let mail = folder.path().join("mail");
         let fixture = Fixture::new(folder.path()).await;
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dead_mail_server_loses_no_letter_and_the_next_worker_sends_it() {
+    async fn an_unreachable_mail_server_loses_no_email_and_the_next_worker_sends_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let fixture = Fixture::new(folder.path()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

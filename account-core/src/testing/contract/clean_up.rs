@@ -1,4 +1,4 @@
-//! Cleaning up.
+//! Checks of the clean-up.
 
 use chrono::TimeDelta;
 
@@ -22,7 +22,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Whatever still counts is there afterwards, to the last moment.
+/// Checks that rows which still have an effect stay until the last moment.
 pub async fn a_clean_up_touches_nothing_alive<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -55,7 +55,7 @@ pub async fn a_clean_up_touches_nothing_alive<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// Expired for seven days, and not a moment earlier.
+/// Checks that guests are removed seven days after they expired, and not before.
 pub async fn guests_go_seven_days_after_their_end_and_no_live_key_goes<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let old = service.guest("old").await;
@@ -83,7 +83,8 @@ pub async fn guests_go_seven_days_after_their_end_and_no_live_key_goes<S: Store 
     assert!(next.id != old.id, "no number is given twice");
 }
 
-/// A hundred of each, ten at a time; a second run finds nothing.
+/// Checks that a hundred rows of each kind are removed in batches of ten, and that a further run
+/// removes nothing.
 pub async fn what_is_over_goes_in_batches_and_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -117,7 +118,8 @@ pub async fn what_is_over_goes_in_batches_and_once<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// A day is kept or not, and the audit holds with a day half gone.
+/// Checks that usage is removed by whole days, and that the audit succeeds while a day is half
+/// removed.
 pub async fn usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while<S: Store + Clone>(
     store: S,
 ) {

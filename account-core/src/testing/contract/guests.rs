@@ -1,4 +1,4 @@
-//! How many guest keys there are, and what they may do together.
+//! Checks of the number of guest keys, and of the common limits of guests.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -22,7 +22,7 @@ fn at_most(per_network: u32, per_device: u32, in_all: u32) -> CreationLimits {
 }
 
 impl<S: Store + Clone> TestService<S> {
-    /// Whether a key is made for this device from this address.
+    /// Returns whether a key is created for this device from this address.
     async fn makes(&self, address: &str, device: &str, limits: CreationLimits) -> bool {
         let device = Device::parse(device, None, None).expect("a device");
         let address = address.parse().expect("an address");
@@ -37,7 +37,8 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Each of the three counts refuses by itself, until the UTC day is over and not a moment longer.
+/// Checks that each of the three counts refuses independently of the others, until the end of the
+/// UTC day.
 pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Store + Clone>(
     store: S,
 ) {
@@ -73,7 +74,8 @@ pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Stor
     assert!(!service.makes("203.0.113.3", "later", at_most(2, 2, 2)).await);
 }
 
-/// Forty at once, from one address, where seven are left.
+/// Checks that forty simultaneous creations from one address create no more than the seven that are
+/// left.
 pub async fn parallel_creations_make_no_key_too_many<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let devices: Vec<String> = (0..40).map(|number| format!("device-{number}")).collect();
@@ -81,7 +83,7 @@ pub async fn parallel_creations_make_no_key_too_many<S: Store + Clone>(store: S)
     assert_eq!(all(made).await.into_iter().filter(|made| *made).count(), 7);
 }
 
-/// A key that one limit refuses uses up none of the others.
+/// Checks that a key which one limit refuses does not count in the other limits.
 pub async fn a_refused_key_counts_nowhere<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let limits = at_most(1, 5, 2);
@@ -92,7 +94,8 @@ pub async fn a_refused_key_counts_nowhere<S: Store + Clone>(store: S) {
     assert!(service.makes("192.0.2.2", "shared", limits).await, "neither device nor all are");
 }
 
-/// What a restart takes up: calls by the network of the key, wherever they came from.
+/// Checks that after a restart the calls count for the network that created the key, from any
+/// address.
 pub async fn calls_of_guests_are_counted_by_the_network_that_made_their_keys<S: Store + Clone>(
     store: S,
 ) {

@@ -1,4 +1,4 @@
-//! Grants to clients.
+//! Checks of grants to OAuth clients.
 
 use chrono::TimeDelta;
 
@@ -118,7 +118,7 @@ fn refused<T>(answer: OauthResult<T>) -> &'static str {
     answer.err().map_or("success", |error| error.code())
 }
 
-/// And the caller is the account, with all that a key would say of it.
+/// Checks that an access token identifies the account as its API key does, for its resource alone.
 pub async fn a_consent_leads_to_tokens_that_open_its_resource_alone<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -137,7 +137,7 @@ pub async fn a_consent_leads_to_tokens_that_open_its_resource_alone<S: Store + C
     assert_eq!(service.accounts.client(&client.id).await.expect("it is there"), client);
 }
 
-/// What is refused leaves the code as it is.
+/// Checks that a refused exchange does not consume the code.
 pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: Store + Clone>(
     store: S,
 ) {
@@ -168,7 +168,8 @@ pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: 
     assert_eq!(service.grant_count(&ada).await, 1);
 }
 
-/// Whoever replays it, and whatever comes with it.
+/// Checks that the replay of a code ends its grant, for every client and every parameter of the
+/// replay.
 pub async fn a_replayed_code_ends_the_grant_that_came_of_it<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -186,7 +187,7 @@ pub async fn a_replayed_code_ends_the_grant_that_came_of_it<S: Store + Clone>(st
     assert!(service.opens(&other.access).await, "another grant goes on");
 }
 
-/// All at once.
+/// Checks sixty-four simultaneous exchanges of one code.
 pub async fn of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it<
     S: Store + Clone,
 >(
@@ -203,7 +204,7 @@ pub async fn of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// The successor with it.
+/// Checks that the second use of a refresh token ends its grant, with the successor of the token.
 pub async fn a_refresh_token_serves_once_and_presented_again_ends_the_grant<S: Store + Clone>(
     store: S,
 ) {
@@ -223,7 +224,7 @@ pub async fn a_refresh_token_serves_once_and_presented_again_ends_the_grant<S: S
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// Neither by another client, nor for another resource, nor of a token that never was.
+/// Checks a refresh by another client, a refresh for another resource, and an unknown token.
 pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -243,7 +244,7 @@ pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
     service.refresh(&client, &tokens.refresh).await.expect("still unused");
 }
 
-/// All at once.
+/// Checks sixty-four simultaneous refreshes of one token.
 pub async fn of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it<
     S: Store + Clone,
 >(
@@ -260,7 +261,7 @@ pub async fn of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// And after it the rule is the rule.
+/// Checks that the leeway repeats the answer, and that the rule applies after the leeway.
 pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: Store + Clone>(
     store: S,
 ) {
@@ -286,7 +287,7 @@ pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: St
     assert_eq!(refused(service.refresh(&client, &first.refresh).await), "invalid_grant");
 }
 
-/// To the last moment.
+/// Checks the validity of access and refresh tokens to the millisecond.
 pub async fn access_lasts_an_hour_and_refreshing_thirty_days_from_each_use<S: Store + Clone>(
     store: S,
 ) {
@@ -309,7 +310,7 @@ pub async fn access_lasts_an_hour_and_refreshing_thirty_days_from_each_use<S: St
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// A token that nobody knows is as good as revoked.
+/// Checks that the revocation of an unknown token succeeds.
 pub async fn a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along<
     S: Store + Clone,
 >(
@@ -336,7 +337,8 @@ pub async fn a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_gra
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// Who says whose it is must say it right; who only has it may end it.
+/// Checks that a client which is named must be the token's own, and that a caller without a named
+/// client may end the token.
 pub async fn another_client_revokes_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -351,7 +353,7 @@ pub async fn another_client_revokes_nothing<S: Store + Clone>(store: S) {
     assert!(!service.opens(&tokens.access).await);
 }
 
-/// What was allowed before is not allowed after, not even where it was half done.
+/// Checks that grants, codes and unfinished authorizations from before the event are ended.
 pub async fn a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes<S: Store + Clone>(
     store: S,
 ) {
@@ -392,7 +394,7 @@ pub async fn a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes<S: Sto
     assert!(service.opens(&of_bob.access).await, "another account's go on");
 }
 
-/// Nor is another account's session.
+/// Checks that a consent in another account's session is refused too.
 pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -412,7 +414,7 @@ pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store
     );
 }
 
-/// In the order in which they were allowed.
+/// Checks that the oldest of twenty-one grants is ended.
 pub async fn the_twenty_first_grant_ends_the_oldest<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -429,7 +431,7 @@ pub async fn the_twenty_first_grant_ends_the_oldest<S: Store + Clone>(store: S) 
     );
 }
 
-/// By number.
+/// Checks that an owner ends a grant by its number, and no grant of another account.
 pub async fn an_owner_sees_and_ends_grants_and_nobody_elses<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -452,7 +454,7 @@ pub async fn an_owner_sees_and_ends_grants_and_nobody_elses<S: Store + Clone>(st
     assert!(!service.opens(&second.access).await && service.opens(&first.access).await);
 }
 
-/// Never-used clients after a day, idle ones after ninety.
+/// Checks that clients without use are removed after a day, and idle clients after ninety days.
 pub async fn dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay<
     S: Store + Clone,
 >(
@@ -491,7 +493,7 @@ pub async fn dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay<
     assert!(!is_there(&client).await);
 }
 
-/// Nor is one of them lost that was answered.
+/// Checks that no code is lost among simultaneous consents.
 pub async fn parallel_consents_never_leave_more_than_twenty_grants<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
