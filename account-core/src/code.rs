@@ -111,7 +111,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// Whether the code is valid now: for ten minutes from its creation. A code from the future is
+    /// Returns whether the code is valid now: for ten minutes from its creation. A code from the future is
     /// not valid, which happens when a clock is set back.
     #[must_use]
     pub fn is_live(created_at: Timestamp, now: Timestamp) -> bool {

@@ -58,7 +58,7 @@ pub struct Counters {
     pub told: Counter,
     /// The counter of the visitor's network, kept for known and unknown networks.
     pub network: Option<Counter>,
-    /// Whether the account knows the network, which then has attempts of its own.
+    /// True if the account knows the network, which then has attempts of its own.
     pub is_known: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Whether the password may be verified.
+    /// Returns whether the password may be verified.
     #[must_use]
     pub const fn may_look(&self) -> bool {
         self.told || self.network

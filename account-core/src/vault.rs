@@ -261,13 +261,13 @@ impl Vault {
         self.data().current
     }
 
-    /// Whether a data key is staged.
+    /// Returns whether a data key is staged.
     #[must_use]
     pub fn has_staged(&self) -> bool {
         self.data().has_staged()
     }
 
-    /// Whether there are data keys before the current one.
+    /// Returns whether there are data keys before the current one.
     #[must_use]
     pub fn has_outdated(&self) -> bool {
         let data = self.data();

@@ -52,7 +52,7 @@ pub struct Cleaned {
     pub usage: u64,
     /// Codes, tokens, grants and clients of the OAuth server.
     pub oauth: u64,
-    /// Whether rows of any kind are left, so that another call should follow at once.
+    /// True if rows of any kind are left, so that another call should follow at once.
     pub more: bool,
 }
 

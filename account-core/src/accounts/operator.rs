@@ -25,7 +25,7 @@ pub struct NewAccount {
     pub credits: Option<u64>,
     /// The limit of requests an hour; without a number, that of the tier.
     pub hourly_limit: Option<u32>,
-    /// Whether the account is an administrator.
+    /// True if the account is an administrator.
     pub is_admin: bool,
 }
 

@@ -359,7 +359,7 @@ impl HeldLease {
         (lease.calls > 0).then_some(ReturnedCalls { cell: lease.cell, calls: lease.calls })
     }
 
-    /// Whether no lease is held.
+    /// Returns whether no lease is held.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_none()

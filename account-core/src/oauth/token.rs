@@ -1,4 +1,4 @@
-//! Codes and tokens: 256 random bits each, stored as digests.
+//! Authorization codes, access tokens and refresh tokens: 256 random bits each, stored as digests.
 
 use std::marker::PhantomData;
 
@@ -12,13 +12,13 @@ use crate::digest::Digest;
 use crate::random;
 use crate::vault::Vault;
 
-/// How long a code may be exchanged.
+/// The validity of a code.
 pub const CODE_VALIDITY: TimeDelta = TimeDelta::seconds(60);
-/// How long a code is remembered, so that its replay ends what came of it.
+/// The time for which a code is kept after its issue, so that its replay ends its grant.
 pub const CODE_KEPT: TimeDelta = TimeDelta::days(1);
-/// How long an access token is good.
+/// The validity of an access token.
 pub const ACCESS_VALIDITY: TimeDelta = TimeDelta::hours(1);
-/// How long a refresh token is good; each use gives a new one its own.
+/// The validity of a refresh token; the token that replaces one has a validity of its own.
 pub const REFRESH_VALIDITY: TimeDelta = TimeDelta::days(30);
 
 /// A secret of 43 characters of base64url, wiped after use, without `Debug`. The type parameter keeps
@@ -28,18 +28,18 @@ pub struct OauthToken<Kind> {
     kind: PhantomData<fn() -> Kind>,
 }
 
-/// Opens the exchange of a code.
+/// The kind of an authorization code.
 pub enum AuthorizationCodeKind {}
-/// Opens the resource.
+/// The kind of an access token.
 pub enum AccessTokenKind {}
-/// Opens the next pair of tokens.
+/// The kind of a refresh token.
 pub enum RefreshTokenKind {}
 
-/// What an owner's consent is answered with, for the client to exchange.
+/// The authorization code in the answer to a consent, which the client exchanges for tokens.
 pub type AuthorizationCode = OauthToken<AuthorizationCodeKind>;
-/// What a client calls with.
+/// The token with which a client calls the resource.
 pub type AccessToken = OauthToken<AccessTokenKind>;
-/// What a client gets its next tokens with, once.
+/// The token with which a client gets its next tokens, once.
 pub type RefreshToken = OauthToken<RefreshTokenKind>;
 
 impl<Kind> OauthToken<Kind> {
@@ -49,13 +49,13 @@ impl<Kind> OauthToken<Kind> {
         random::is_secret_text(text).then(|| Self::of(text.to_owned()))
     }
 
-    /// Draws a new token.
+    /// Generates a new token.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self { text: random::secret_text(rng), kind: PhantomData }
     }
 
-    /// The secret itself, for the one answer that hands it out.
+    /// Returns the secret, for the one answer that contains the token.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.text
@@ -73,27 +73,27 @@ impl<Kind> Clone for OauthToken<Kind> {
 }
 
 impl Vault {
-    /// What a code is found by.
+    /// Returns the digest by which a code is found.
     #[must_use]
     pub fn authorization_code_digest(&self, code: &AuthorizationCode) -> Digest<AuthorizationCode> {
         self.digest(b"oauth_code", &[code.expose().as_bytes()])
     }
 
-    /// What an access token is found by.
+    /// Returns the digest by which an access token is found.
     #[must_use]
     pub fn access_token_digest(&self, token: &AccessToken) -> Digest<AccessToken> {
         self.digest(b"oauth_access", &[token.expose().as_bytes()])
     }
 
-    /// What a refresh token is found by.
+    /// Returns the digest by which a refresh token is found.
     #[must_use]
     pub fn refresh_token_digest(&self, token: &RefreshToken) -> Digest<RefreshToken> {
         self.digest(b"oauth_refresh", &[token.expose().as_bytes()])
     }
 
-    /// The tokens that a refresh token is exchanged for: always the same, so that whoever may ask
-    /// again gets the same, though only digests are stored. Nobody reckons them without this
-    /// vault's secret.
+    /// Returns the tokens that replace a refresh token. The result is always the same, so that the
+    /// answer can be repeated within the leeway although only digests are stored. Nobody can
+    /// compute the tokens without this vault's secret.
     #[must_use]
     pub fn successors(&self, token: &RefreshToken) -> (AccessToken, RefreshToken) {
         let part = token.expose().as_bytes();

@@ -88,11 +88,11 @@ pub struct AccountRow {
     pub tier: Tier,
     /// The initial credits, which `granted_by_admin` classifies.
     pub credits: u64,
-    /// Whether the credits are an operator's grant; otherwise they are the sign-up credits.
+    /// True if the credits are an operator's grant; otherwise they are the sign-up credits.
     pub granted_by_admin: bool,
     /// The limit of requests an hour, where the account has one of its own.
     pub hourly_limit: Option<u32>,
-    /// Whether the account is an administrator.
+    /// True if the account is an administrator.
     pub is_admin: bool,
     /// The API key.
     pub key: NewKey,
@@ -178,11 +178,11 @@ pub struct Profile {
     pub hourly_limit: u32,
     /// The balance of credits.
     pub credit_balance: u64,
-    /// Whether the e-mail address is confirmed.
+    /// True if the e-mail address is confirmed.
     pub is_verified: bool,
-    /// Whether the account is an administrator.
+    /// True if the account is an administrator.
     pub is_admin: bool,
-    /// Whether a login requires a second factor.
+    /// True if a login requires a second factor.
     pub mfa_enabled: bool,
     /// The time of the registration.
     pub created_at: Timestamp,
@@ -252,7 +252,7 @@ pub struct Deletion {
     pub account: AccountId,
     /// The digest of the e-mail address, whose locks and known clients are removed.
     pub recipient: Digest<Email>,
-    /// Whether the deletion is refused for an account with a password.
+    /// True if the deletion is refused for an account with a password.
     pub only_without_password: bool,
     /// The e-mail that confirms the deletion.
     pub notice: SealedMessage,
@@ -284,7 +284,7 @@ pub struct Subscription {
     pub id: i64,
     /// The name of the database.
     pub database_name: String,
-    /// Whether the subscription is active.
+    /// True if the subscription is active.
     pub is_active: bool,
     /// The start of the subscription.
     pub subscribed_at: Timestamp,

@@ -38,7 +38,7 @@ pub struct IdpAccount {
     pub account: AccountId,
     /// The e-mail address.
     pub email: Email,
-    /// Whether the key is suspended.
+    /// True if the key is suspended.
     pub is_suspended: bool,
     /// The key, where the account has one.
     pub key: Option<SealedKey>,

@@ -148,7 +148,7 @@ pub trait LedgerStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
 
-    /// Whether the slot holds an answer.
+    /// Returns whether the slot holds an answer.
     fn is_answered(
         &self,
         slot: Slot,

@@ -21,11 +21,11 @@ pub struct Credentials {
     pub account: AccountId,
     /// The hash of the password, where the account has one.
     pub password_hash: Option<PasswordHash>,
-    /// Whether the e-mail address is confirmed.
+    /// True if the e-mail address is confirmed.
     pub is_verified: bool,
-    /// Whether the key is suspended.
+    /// True if the key is suspended.
     pub is_suspended: bool,
-    /// Whether a login requires a second factor.
+    /// True if a login requires a second factor.
     pub mfa_enabled: bool,
     /// The key, where the account has one.
     pub key: Option<SealedKey>,
@@ -70,7 +70,7 @@ pub struct Conclusion {
 pub enum Outcome {
     /// The password was not verified.
     NotLooked {
-        /// Whether a lock was the reason.
+        /// True if a lock was the reason.
         locked: bool,
     },
     /// The password was wrong or the address unknown.

@@ -29,7 +29,8 @@ pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S
         let attack = service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
         assert!(["wrong_credentials", "locked"].contains(&attack), "{attack}");
         if minute % 10 == 0 {
-            // A phone on the move: the token alone tells who it is.
+            // The address changes as a telephone's does, so that the client is known by its token
+            // alone.
             let phone = with_token(from([10, (minute % 250) as u8, 3, 4]), &token);
             token = service.signed_in(&phone, "ada@example.com", PASSWORD).await.client_token;
             logins += 1;
@@ -124,7 +125,7 @@ pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S
     }
     let mut known = 0;
     for token in &tokens {
-        // A wrong password, so that no visit makes its client known again.
+        // The password is wrong, so that no visit renews the client's mark.
         let visit = with_token(from([172, 16, 0, 1]), token);
         let answer = service.login_code_from(&visit, "ada@example.com", "wrong").await;
         known += u32::from(answer == "wrong_credentials");
@@ -161,7 +162,8 @@ pub async fn a_client_on_the_same_network_learns_nothing_of_another_sign_in<S: S
     );
     assert_eq!(probe("ada@example.com").await, unknown, "known, and from this network");
     assert_eq!(probe("bob@example.com").await, unknown, "known, and from nowhere");
-    // The tries of the network are spent with the strangers'; what shows is a right password.
+    // The attempts of the network are used up together with those of unknown clients. The visible
+    // effect is that of a right password.
     service.wait(30 * 60);
     for _ in 0..5 {
         service.login_code_from(&stranger(), "ada@example.com", "wrong").await;

@@ -43,7 +43,7 @@ pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Stor
     store: S,
 ) {
     let service = TestService::new(store);
-    // One /64 is one network, whatever the device.
+    // One /64 is one network, for every device.
     let by_network = at_most(3, 100, 100);
     for number in 0..10 {
         let address = format!("2001:db8:0:1::{number}");
@@ -52,17 +52,17 @@ pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Stor
     }
     assert!(service.makes("2001:db8:0:2::1", "phone-0", by_network).await, "the next /64");
     assert!(service.makes("192.0.2.1", "phone-1", by_network).await, "an address of IPv4");
-    // One device is one, whatever the network.
+    // One device is counted once, on every network.
     let by_device = at_most(100, 2, 100);
     for number in 0..5 {
         let made = service.makes(&format!("198.51.100.{number}"), "robot", by_device).await;
         assert_eq!(made, number < 2, "key {number}");
     }
-    // Seven were made so far.
+    // Seven keys exist so far.
     let in_all = at_most(100, 100, 8);
     assert!(service.makes("203.0.113.1", "last", in_all).await);
     assert!(!service.makes("203.0.113.2", "late", in_all).await);
-    // The last microsecond of the day, and the first of the next.
+    // The last microsecond of the day, then the first of the next day.
     let midnight = crate::guest::end_of_day(service.now());
     service.clock.advance(midnight - service.now() - TimeDelta::microseconds(1));
     assert!(!service.makes("203.0.113.3", "later", in_all).await);

@@ -109,7 +109,7 @@ pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(s
         counts.iter().map(|count| (count.caller, count.calls)).collect::<Vec<_>>(),
         [(ada, 1), (guest, 2)]
     );
-    // Guests are counted since a moment of their own.
+    // Guests are counted from a time of their own.
     let later = service.now() + TimeDelta::microseconds(1);
     for (since, guests_since, expected) in
         [(service.now(), later, ada), (later, service.now(), guest)]

@@ -40,7 +40,7 @@ pub async fn the_owner_is_told_of_each_lock_once_and_nobody_else_is<S: Store + C
         lock(&service, address).await;
         assert_eq!(service.messages().await.len(), 0, "{address}");
     }
-    // Two hundred at once set one lock.
+    // Two hundred simultaneous attempts cause one lock.
     service.wait(30 * 60);
     let anonymous = stranger();
     let tries = (0..200).map(|_| service.login_code_from(&anonymous, "ada@example.com", "wrong"));

@@ -267,7 +267,7 @@ pub async fn emails_and_messages_follow_in_batches_and_none_twice<S: Store + Clo
     assert!(service.taken(Channel::Mail).await.is_empty(), "nothing in the request itself");
 
     let (mut emails, mut messages) = (Vec::new(), Vec::new());
-    // Two workers at once: what one has moved past the other leaves.
+    // Of two simultaneous workers, one leaves a batch that the other has recorded.
     loop {
         let both = [
             service.accounts.fan_out(2, service.now()),

@@ -10,7 +10,7 @@ use crate::oauth::grant::StaleOauth;
 use crate::store::{CleanUpStore, Stale};
 
 impl State {
-    /// Makes at most so many calls nobody's; answers how many.
+    /// Removes caller and address from at most `limit` calls, and returns their number.
     pub(super) fn forget_callers(&mut self, which: impl Fn(CallerId) -> bool, limit: u32) -> u64 {
         let calls = self.usage.iter_mut().filter(|call| call.caller.is_some_and(&which));
         let mut forgotten = 0;
@@ -109,7 +109,7 @@ impl CleanUpStore for MemoryStore {
             Stale::Results(made) => state.remove_results(made, limit),
             Stale::SignIns(made) => state.identities.remove_until(made, limit),
             Stale::Notifications(written) => state.notifications.remove_until(written, limit),
-            // A deletion leaves none here.
+            // A deletion in memory removes the callers at once.
             Stale::Departed => 0,
             Stale::Usage(before) => {
                 state.usage_since = state.usage_since.max(before);
