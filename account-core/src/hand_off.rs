@@ -1,5 +1,5 @@
-//! Hand-offs of a sign-in from the browser: to a desktop program, by a code to the loopback address
-//! on which the program listens, or to the page that required the sign-in.
+//! Hand-offs of a sign-in from the browser to a desktop program or to the page that required the
+//! sign-in. A program gets a code on the loopback address that it listens on.
 
 use chrono::TimeDelta;
 

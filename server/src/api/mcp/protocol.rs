@@ -1,4 +1,4 @@
-//! The answers to each method of the protocol, in both of its eras.
+//! The methods of the MCP protocol, for clients with and without the `initialize` handshake.
 
 use std::{
     borrow::Cow,
@@ -30,8 +30,8 @@ use crate::{api::openapi::VERSION, state::AppState, store::ResultWriter};
 
 /// The time to live of a list, in milliseconds. Lists change only with a release.
 const LISTS_KEPT: u64 = 5 * 60 * 1000;
-/// The methods that are served in both eras. A request of one of them that does not decode has
-/// wrong parameters.
+/// The methods of the protocol with and without the handshake. A request for one of these that
+/// cannot be decoded has invalid parameters.
 const METHODS: [&str; 5] =
     ["resources/list", "resources/read", "resources/templates/list", "tools/call", "tools/list"];
 
@@ -39,7 +39,7 @@ const METHODS: [&str; 5] =
 #[derive(Clone)]
 pub(super) struct Protocol(pub(super) Arc<McpState>);
 
-/// The parts that answers are made from.
+/// The state from which the methods make their answers.
 pub(super) struct McpState {
     /// The shared state of the service.
     pub(super) app: Arc<AppState>,
@@ -51,7 +51,7 @@ type McpResult<T> = Result<T, ErrorData>;
 
 impl ServerHandler for Protocol {
     fn get_info(&self) -> ServerConfig {
-        // The SDK asks with every message.
+        // The SDK calls this function for every message.
         static INFO: LazyLock<ServerConfig> = LazyLock::new(info);
         INFO.clone()
     }
@@ -180,7 +180,7 @@ impl ServerHandler for Protocol {
 }
 
 impl Protocol {
-    /// Calls an operation of the document, stores its result, and shapes the answer.
+    /// Calls an operation of the document, stores its result, and makes the answer.
     async fn run(
         &self,
         context: &McpContext,
@@ -200,8 +200,8 @@ impl Protocol {
         Ok(outcome.shape(&version, wrap))
     }
 
-    /// Stores an envelope that no charge has stored. The result is answered also where the store
-    /// fails, because the call was paid for.
+    /// Stores an envelope that no charge has stored. The result is sent even if the store fails,
+    /// because the call is paid.
     async fn keep(&self, context: &McpContext, outcome: &Outcome) -> bool {
         let Some(result) = outcome.to_keep(context) else { return false };
         match self.0.results.keep(result).await {
@@ -253,7 +253,7 @@ impl Protocol {
             return Err(ToolError { code: "not_found", message });
         };
         let read = move || results::part(id, &body, &path, offset, limit);
-        // A kept result may hold megabytes.
+        // A stored result may have megabytes.
         Ok(results::structured(calls::run_blocking(read).await?))
     }
 
@@ -271,7 +271,7 @@ impl Protocol {
     }
 }
 
-/// The context that the transport has added to the request.
+/// Returns the context that the transport has added to the request.
 fn mcp_context(context: &RequestContext<RoleServer>) -> &McpContext {
     let parts = context.extensions.get::<Parts>().expect("the transport hands on its request");
     parts.extensions.get().expect("the transport adds the context to every request")
@@ -281,18 +281,19 @@ fn version(context: &RequestContext<RoleServer>) -> String {
     context.protocol_version().map(|version| version.as_str().to_owned()).unwrap_or_default()
 }
 
-/// Whether the request is of the era without a handshake.
+/// Returns whether the request is of a client without the handshake.
 fn is_current(context: &RequestContext<RoleServer>) -> bool {
     version(context).as_str() >= ProtocolVersion::V_2026_07_28.as_str()
 }
 
-/// The time to live and the scope of an answer; older revisions have neither.
+/// Returns the time to live and the cache scope of an answer; older protocol revisions have
+/// neither.
 fn hints(context: &RequestContext<RoleServer>) -> (Option<u64>, Option<CacheScope>) {
     let knows = is_current(context);
     (knows.then_some(LISTS_KEPT), knows.then_some(CacheScope::Private))
 }
 
-/// Every list is one page, so no cursor was ever handed out.
+/// Refuses every cursor, because each list is a single page.
 fn refuse_cursor(request: Option<PaginatedRequestParams>) -> McpResult<()> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
@@ -378,7 +379,7 @@ fn invalid(message: impl Into<Cow<'static, str>>) -> ToolError {
     ToolError { code: "invalid_arguments", message: message.into().into_owned() }
 }
 
-/// A failure of the tools about tools, which the model can correct.
+/// Makes the answer for a failed call of a tool about tools, which the model can correct.
 fn failed(failure: &ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(failure.message.clone())])
 }
