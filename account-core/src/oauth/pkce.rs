@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::Error;
+use super::OauthError;
 
 /// The PKCE challenge of an authorization request, which is the digest of the verifier.
 #[derive(Clone, Debug, PartialEq, Eq)]

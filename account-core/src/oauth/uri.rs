@@ -4,7 +4,7 @@
 //! Browsers are lenient: they drop tabs, replace backslashes and decode hosts. Such texts are
 //! refused here, so that the checked host is the visited host.
 
-use super::Error;
+use super::OauthError;
 
 const LONGEST: usize = 2_048;
 

@@ -198,7 +198,7 @@ pub async fn of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it
     let client = service.oauth_client().await;
     let code = service.consent(&ada, &client).await.expect("a live session");
     let answers = all((0..64).map(|_| service.exchange(&client, &code))).await;
-    let won: Vec<Tokens> = answers.into_iter().filter_map(Answered::ok).collect();
+    let won: Vec<Tokens> = answers.into_iter().filter_map(OauthResult::ok).collect();
     assert_eq!(won.len(), 1);
     assert!(!service.opens(&won[0].access).await, "the others were replays");
     assert_eq!(service.grant_count(&ada).await, 0);
@@ -255,7 +255,7 @@ pub async fn of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it
     let client = service.oauth_client().await;
     let tokens = service.connected(&ada, &client).await;
     let answers = all((0..64).map(|_| service.refresh(&client, &tokens.refresh))).await;
-    let won: Vec<Tokens> = answers.into_iter().filter_map(Answered::ok).collect();
+    let won: Vec<Tokens> = answers.into_iter().filter_map(OauthResult::ok).collect();
     assert_eq!(won.len(), 1);
     assert!(!service.opens(&won[0].access).await, "the others were reuse");
     assert_eq!(service.grant_count(&ada).await, 0);

@@ -23,10 +23,10 @@ use crate::{
     state::AppState,
 };
 
-/// The largest data, in bytes, that are stored in the transaction of their charge.
+/// The largest size of data, in bytes, that is stored in the transaction of the charge.
 const LARGEST_WITH_CHARGE: usize = 64 * 1024;
 
-/// The facts of a call that its envelope states.
+/// The facts of a call, which its envelope contains.
 pub(super) struct Called {
     /// The tool.
     pub(super) entry: &'static Entry,
@@ -36,7 +36,7 @@ pub(super) struct Called {
     pub(super) id: u128,
     /// The time of the call.
     pub(super) at: Timestamp,
-    /// The credits taken.
+    /// The credits of the call.
     pub(super) cost: u64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Called {
 pub(super) struct Outcome {
     /// The call.
     pub(super) called: Called,
-    /// Whether the envelope was stored with the charge.
+    /// True if the envelope was stored with the charge.
     pub(super) was_kept: bool,
     /// The balance after the call.
     pub(super) balance: u64,
@@ -54,7 +54,7 @@ pub(super) struct Outcome {
     pub(super) retry_after: Option<u64>,
     /// The data of a success, or the refusal.
     pub(super) answer: Result<Value, ToolError>,
-    /// Whether the answer is so large that its shaping must not delay others.
+    /// True if the answer is so large that making its result must not delay others.
     pub(super) is_large: bool,
 }
 
@@ -117,7 +117,7 @@ fn template(
     }
 }
 
-/// Runs long work on a blocking thread, so that it delays no other request.
+/// Runs long work on a blocking thread, so that other requests are not delayed.
 pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
@@ -153,13 +153,13 @@ fn outcome(
     }
 }
 
-/// The calls left, and the next free call in seconds since 1970.
+/// Returns the remaining calls, and the next free call in seconds since 1970.
 fn limit(status: &LimitStatus) -> (u64, u64) {
     (status.remaining.into(), u64::try_from(seconds_up(status.reset_at)).unwrap_or_default())
 }
 
 impl ToolError {
-    /// The refusal of an operation.
+    /// Makes the error of a tool from the refusal of its operation.
     fn of(refusal: &ApiError) -> Self {
         let code = match refusal.status() {
             StatusCode::PAYMENT_REQUIRED => "insufficient_credits",
@@ -179,7 +179,7 @@ impl ToolError {
     }
 }
 
-/// A fault of the arguments, as `prices[1]: field required`.
+/// Writes a fault of the arguments, as in `prices[1]: field required`.
 fn line(fault: &Fault) -> String {
     let mut place = String::new();
     for step in fault.loc.iter().skip(1) {

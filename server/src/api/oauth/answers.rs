@@ -14,7 +14,7 @@ use crate::http::{ApiError, RequestContext};
 pub(super) const FOREIGN_RESOURCE: OauthError =
     OauthError::InvalidTarget("this server gives tokens for its own MCP endpoint alone");
 
-/// Allows calls of pages of any website, since these endpoints read no cookies.
+/// Allows calls from pages of any website, because these endpoints read no cookies.
 fn allow_any_origin(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -42,7 +42,7 @@ pub(super) fn preflight(method: &Method) -> impl Endpoint<Output = Response> + u
     })
 }
 
-/// Answers a client; no cache keeps the answer.
+/// Makes an answer to a client, which no cache stores.
 pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::builder()
         .status(status)
@@ -54,7 +54,7 @@ pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     response
 }
 
-/// Answers an error to a client.
+/// Makes the answer for an error to a client.
 pub(super) fn refuse(call: &RequestContext, error: &OauthError) -> Response {
     let status = match error {
         OauthError::InvalidClient(_) => StatusCode::UNAUTHORIZED,
@@ -68,7 +68,7 @@ pub(super) fn refuse(call: &RequestContext, error: &OauthError) -> Response {
     answer(status, &body)
 }
 
-/// Answers a client whose request could not be read.
+/// Makes the answer to a client whose request could not be read.
 pub(super) fn unfit(refusal: &ApiError) -> Response {
     let told = match refusal {
         ApiError::RateLimit { retry_after, .. } => {

@@ -95,7 +95,7 @@ pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Respon
     };
     let then = fields["then"].as_str().unwrap_or_default();
     let signed_in = match session::signed_in(&request, call).await {
-        // The consent counts for the account that the page showed, not for a later sign-in.
+        // The consent is valid for the account that the page showed, not for a later sign-in.
         Ok(Some((token, account))) if fields["account"] == account.0 => (token, account),
         Ok(_) => return page::see_other(then),
         Err(error) => return page::failed(call, &error),
@@ -153,8 +153,8 @@ impl Asked {
     }
 }
 
-/// Validates an authorization request. Errors go to the client, with its state; where client or
-/// redirect address are unknown, they go to the browser.
+/// Validates an authorization request. An error is sent to the client, with its state; where client
+/// or redirect URI are unknown, the error is sent to the browser.
 async fn judge(call: &RequestContext, query: &str) -> Result<Asked, Response> {
     let form = Form::of_query(query);
     let (client, redirect_uri) = client_and_redirect(call, &form).await?;
@@ -251,7 +251,7 @@ fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
     query.finish()
 }
 
-/// Describes the destination of the answer for the consent page.
+/// Describes the target of the redirect for the consent page.
 fn target(uri: &RedirectUri) -> String {
     match uri.target() {
         RedirectTarget::Website(host) => format!("the website {host}"),

@@ -29,7 +29,7 @@ pub(crate) async fn register(mut request: Request) -> Response {
     }
 }
 
-/// Describes a client: always one without a secret, whatever the registration asked for.
+/// Describes a client, which never has a secret, whatever the registration requested.
 fn describe(client: &RegisteredClient) -> Value {
     let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
     json!({
