@@ -13,8 +13,8 @@ use super::{
 };
 use crate::http::validation::Fault;
 
-/// The version of the interface.
-pub const VERSION: &str = "3.0.0";
+/// The version of the interface, which is that of the package.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const DESCRIPTION: &str = "Exact financial computations behind API keys, tiers, credits and hourly \
 limits.\n\nGet a key: `POST /guest/create` (FREE endpoints only), or `POST /user/register`, then \

@@ -48,7 +48,7 @@ impl Argon2Pool {
     ///
     /// # Panics
     ///
-    /// Where the system has no thread left.
+    /// Panics where the system cannot start a thread.
     #[must_use]
     pub fn new(threads: usize, queue: usize) -> Self {
         let threads = threads.max(1);

@@ -316,8 +316,8 @@ impl AccountStore for Store {
     }
 }
 
-/// Whether the name is a verified account's other than this one, or that of another address's form
-/// whose code is live.
+/// Returns whether the user name is that of another verified account, or of another address's form
+/// with a live code.
 pub(super) async fn name_taken(
     change: &DatabaseTransaction,
     username: &Username,

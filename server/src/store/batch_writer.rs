@@ -21,10 +21,10 @@ pub(super) trait BatchBackend: Send + 'static {
 
     /// The largest number of jobs in a batch, so that a transaction stays short.
     const LARGEST_BATCH: usize;
-    /// Whether a job is dropped before its write once its caller no longer waits.
+    /// True if a job is dropped before its write once its caller no longer waits.
     const SKIPS_ABANDONED: bool = false;
 
-    /// Whether `write` blocks its thread, so that the task needs a thread of its own.
+    /// Returns whether `write` blocks its thread, so that the task needs a thread of its own.
     fn blocks_thread(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What is over goes, in small batches along an index.
+//! The removal of expired rows, in small batches along an index.
 
 use account_core::code::VALIDITY;
 use account_core::oauth::grant::StaleOauth;
@@ -86,7 +86,7 @@ pub(super) const OF_ACCOUNT: &str = "UPDATE usage SET account_id = NULL, ip = ''
 pub(super) const USAGE: &str = "DELETE FROM usage WHERE id IN \
     (SELECT id FROM usage WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";
 
-/// What is removed next is sorted no longer.
+/// The removal of calls from the index. The next usage rows to be removed are no longer indexed.
 pub(super) const SORTED: &str = "DELETE FROM call_by_account \
     WHERE (account_id, created_at, call_id) IN (SELECT account_id, created_at, id FROM usage \
      WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";

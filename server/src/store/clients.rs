@@ -9,7 +9,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::rows::{digest, digest_column, statement, stored, time};
 
-/// Where a client's tries are counted.
+/// Returns the counters of a client's attempts.
 pub(super) async fn counters(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,

@@ -100,7 +100,7 @@ pub(super) fn elements(connection: &impl ConnectionTrait) -> &'static str {
     )
 }
 
-/// Whether a connection is one to PostgreSQL.
+/// Returns whether a connection is one to PostgreSQL.
 pub(super) fn is_postgres(connection: &impl ConnectionTrait) -> bool {
     connection.get_database_backend() == DbBackend::Postgres
 }

@@ -91,7 +91,7 @@ impl KeyStore for Store {
             let values = [scope.into(), day.into(), i64::from(limit.get()).into()];
             let counted = stored(change.execute_raw(statement(count, values)).await)?;
             if counted.rows_affected() == 0 {
-                // What was counted until here goes with the transaction.
+                // The rollback of the transaction removes the counts that were increased before.
                 return Ok(None);
             }
         }

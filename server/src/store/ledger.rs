@@ -67,7 +67,7 @@ pub(super) const REQUESTS_ON_SQLITE: &str = "SELECT id, endpoint, method, status
 pub(super) const TRANSACTIONS: &str = "SELECT id, kind, endpoint, credits, balance_after, \
     description, created_at FROM ledger WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
 
-/// How many rows an account's ledger has.
+/// The number of rows in an account's ledger.
 pub(super) const TRANSACTION_COUNT: &str =
     "SELECT count(*) AS total FROM ledger WHERE account_id = $1";
 
@@ -385,7 +385,7 @@ fn transaction(row: &QueryResult) -> Result<Transaction, StoreError> {
 }
 
 impl Store {
-    /// How a slot stands that is not free.
+    /// Returns the state of a slot that is not free.
     async fn taken(&self, claim: &Claim, now: Timestamp) -> Result<Option<Claimed>, StoreError> {
         let query = "SELECT request, body, cost, balance, held_until, expires_at \
                      FROM kept_answer WHERE slot = $1";
@@ -409,7 +409,7 @@ impl Store {
     }
 }
 
-/// What is not committed is undone: an answer without its charge, say.
+/// An uncommitted change is rolled back, such as an answer without its charge.
 fn fill_on_sqlite(
     change: rusqlite::Transaction<'_>,
     claim: Claim,

@@ -57,7 +57,7 @@ impl LedgerWriter {
         self.writer.waiting()
     }
 
-    /// Whether every queue is full.
+    /// Returns whether every queue is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.waiting() >= CAPACITY

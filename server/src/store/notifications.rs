@@ -21,9 +21,9 @@ use super::rows::{
     stored, time, time_column,
 };
 
-/// What an account sees: its own, and the broadcasts since it was verified that it did not delete.
-/// A broadcast counts as read since its own mark, or since the first mark over all of them that
-/// came after it.
+/// The notifications that an account sees: its own, and the broadcasts since its verification that
+/// the account did not delete. A broadcast is read at its own mark, or at the first mark over all
+/// notifications that came after the broadcast.
 const INBOX: &str = "WITH inbox AS (\
      SELECT id, title, description, message, category, created_at, read_at \
      FROM notification WHERE account_id = $1 \
@@ -477,7 +477,7 @@ pub(super) async fn insert_messages(
     Ok(())
 }
 
-/// Whether the recipient may get another message of this purpose.
+/// Returns whether the recipient may get another message of this purpose.
 pub(super) async fn may_send(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,

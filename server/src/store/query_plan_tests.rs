@@ -132,7 +132,8 @@ async fn no_statement_scans_a_whole_table() {
                 && !step.contains("VALUES CLAUSE")
                 && step != "SCAN kept"
                 && !step.contains("USING INDEX broadcast_waiting")
-                // What an account sees was found along indexes; this is the page made of it.
+                // The notifications that an account sees were found along indexes; this step reads
+                // the page made of them.
                 && step != "SCAN inbox"
                 && !step.contains("USING INDEX letter_due")
                 && !step.contains("departed")
@@ -240,7 +241,7 @@ const NARROW: [&str; 4] =
 /// The clean-up of registrations, which may scan its own index twice.
 const CLEAN_UP_OF_FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN";
 
-/// Whether PostgreSQL plans a statement; settings, locks and notifications have no plan.
+/// Returns whether PostgreSQL plans a statement; settings, locks and notifications have no plan.
 fn is_planned(sql: &str) -> bool {
     ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].iter().any(|start| sql.starts_with(start))
 }

@@ -21,7 +21,7 @@ pub(super) fn stored<T>(result: Result<T, DbErr>) -> Result<T, StoreError> {
     result.map_err(StoreError::new)
 }
 
-/// Whether a change succeeded; `false` where a unique value is taken, after which the transaction
+/// Returns whether a change succeeded; `false` where a unique value is taken, after which the transaction
 /// can only be rolled back.
 pub(super) fn unless_taken(result: Result<ExecResult, DbErr>) -> Result<bool, StoreError> {
     match result {
@@ -104,7 +104,7 @@ pub(super) fn credits(value: u64) -> Value {
     i64::try_from(value).expect("a balance is below 2^53").into()
 }
 
-/// One of a few names.
+/// Returns the value with a stored name.
 pub(super) fn named<T: Copy>(
     row: &QueryResult,
     column_name: &str,

@@ -30,7 +30,7 @@ use super::rows::{
 pub(super) const LOGIN_TRIES: &str = "SELECT id, ip, user_agent, status, method, created_at \
     FROM login_try WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
 
-/// How many login tries came to what.
+/// The number of login attempts by status.
 pub(super) const TRY_COUNTS: &str = "SELECT status, count(*) AS tries FROM login_try \
     WHERE account_id = $1 GROUP BY status";
 
@@ -445,7 +445,7 @@ pub(super) async fn begin_session(
     remember(change, Some(session.account), client, method, TryStatus::Success, at).await
 }
 
-/// Whether the account has signed in before, and never from this network.
+/// Returns whether the account has signed in before, and never from this network.
 async fn is_new_address(
     change: &DatabaseTransaction,
     account: AccountId,

@@ -40,7 +40,7 @@ const INSERT: &str = "INSERT INTO call_by_account (account_id, created_at, call_
     SELECT account_id, created_at, id FROM usage WHERE id = ?2 AND account_id = ?1 \
     ON CONFLICT DO NOTHING";
 const ADVANCE: &str = "UPDATE sequence SET value = ?1 WHERE name = 'calls_sorted'";
-/// Whether the index covers every call; the largest id is at the end of the table.
+/// The query whether the index covers every call; the largest id is at the end of the table.
 const IS_COMPLETE: &str = "SELECT coalesce((SELECT max(id) FROM usage), 0) <= value AS is_complete \
     FROM sequence WHERE name = 'calls_sorted'";
 
@@ -65,7 +65,7 @@ struct Missing {
     calls: Vec<(i64, i64)>,
     /// The id of the last usage row that was read.
     last: i64,
-    /// Whether no further usage row follows.
+    /// True if no further usage row follows.
     is_all: bool,
 }
 

@@ -252,7 +252,7 @@ fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
 }
 
 /// Describes the target of the redirect for the consent page.
-fn target(uri: &RedirectUri) -> String {
+fn destination(uri: &RedirectUri) -> String {
     match uri.target() {
         RedirectTarget::Website(host) => format!("the website {host}"),
         RedirectTarget::Loopback(host) => format!("a program on this computer ({host})"),

@@ -32,7 +32,7 @@ impl LedgerBackend {
         (0..POSTGRES_TASKS).map(backend).collect()
     }
 
-    /// Whether settling blocks its thread, so that the task needs a thread of its own.
+    /// Returns whether settling blocks its thread, so that the task needs a thread of its own.
     pub(in super::super) const fn blocks_thread(&self) -> bool {
         matches!(self, Self::Sqlite(_))
     }

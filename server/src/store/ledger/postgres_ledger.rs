@@ -114,7 +114,7 @@ pub(in super::super) struct PostgresLedger {
 /// The failure of a batch.
 struct BatchFailure {
     error: sqlx::Error,
-    /// Whether the batch may have been committed: the connection was lost before the answer.
+    /// True if the batch may have been committed: the connection was lost before the answer.
     may_be_committed: bool,
 }
 
@@ -136,7 +136,7 @@ impl BatchFailure {
         Self { error, may_be_committed }
     }
 
-    /// Whether a single call caused the failure, for example by a stored request id.
+    /// Returns whether a single call caused the failure, for example by a stored request id.
     fn is_of_one_call(&self) -> bool {
         let code = self.error.as_database_error().and_then(DatabaseError::code);
         code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
@@ -503,7 +503,7 @@ mod tests {
     use super::*;
     use crate::store::testing::{call, postgres};
 
-    /// What the line to the server does with the next message.
+    /// The proxy passes the next message on to the server.
     const CARRIES: u8 = 0;
     const LOSES_THE_ANSWER: u8 = 1;
     const LOSES_THE_CALL: u8 = 2;
