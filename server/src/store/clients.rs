@@ -26,7 +26,7 @@ pub(super) async fn counters(
     Ok(Counters::of(marks, |mark| known.contains(mark)))
 }
 
-/// Remembers a client, in place of what it was known by before and of whom was seen longest ago.
+/// Stores a client as known, in place of its earlier token and of the surplus oldest client.
 pub(super) async fn know(
     change: &DatabaseTransaction,
     client: &KnownClient,

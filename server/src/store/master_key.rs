@@ -319,7 +319,7 @@ mod tests {
         assert!(vault(&store, &file, rng.clone()).await.is_ok());
     }
 
-    /// An account in the database whose key only the right secrets find.
+    /// Creates an account whose key only the right secrets can find.
     async fn fixture(store: &Store, folder: &Path) -> (PathBuf, SharedRng, ApiKey) {
         let (file, rng) = (folder.join("master.key"), seeded_rng(3));
         let accounts = accounts(store, &file, rng.clone()).await;
@@ -343,14 +343,14 @@ mod tests {
         mut rng: SharedRng,
     ) -> Accounts<Store, CheapHasher> {
         let vault = vault(store, file, rng.clone()).await.expect("the key opens the database");
-        // Each process draws randomness of its own.
+        // Each process uses randomness of its own.
         let mut seed = [0; 8];
         rng.fill_bytes(&mut seed);
         let later = seeded_rng(u64::from_be_bytes(seed));
         Accounts::new(store.clone(), CheapHasher::default(), Arc::new(vault), later)
     }
 
-    /// Returns whether the key is found, and handed back by a login.
+    /// Returns whether the key is found, and returned by a login.
     async fn serves(accounts: &Accounts<Store, CheapHasher>, key: &ApiKey) -> bool {
         let now = FixedClock::default().now();
         let email = Email::parse("ada@example.com").expect("an address");
@@ -399,7 +399,7 @@ mod tests {
                 let (_, vault) = reopen(&store, &file).await.expect("the old key");
                 let (_, rows) = prepare(&vault, &file, &mut rng.clone()).expect("written");
                 if cut == 1 {
-                    // The file was made, but what it holds is lost.
+                    // The file exists, but its content is lost.
                     std::fs::write(next_to(&file), "").expect("written");
                 }
                 if cut > 2 {

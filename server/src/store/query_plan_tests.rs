@@ -25,7 +25,7 @@ thread_local! {
         const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Statements that scan a table on purpose: the audit, the count of a broadcast's recipients, the
+/// Statements that scan a table by design: the audit, the count of a broadcast's recipients, the
 /// few wrapped secrets, and the expired shared limits.
 const FULL_SCANS: [&str; 7] = [
     "DELETE FROM shared_limit",
@@ -124,11 +124,12 @@ async fn no_statement_scans_a_whole_table() {
         println!("{sql}\n    {}", steps.join("\n    "));
         let whole = |step: &&String| {
             let step = step.as_str();
-            // An index that holds nothing but what is looked for, in order, is no whole table.
+            // A scan of an index that contains only the requested rows, in order, is not a scan of
+            // a table.
             step.starts_with("SCAN")
                 && !step.contains("json_each")
                 && !step.contains("CONSTANT ROW")
-                // Rows that came with the statement.
+                // The rows are part of the statement.
                 && !step.contains("VALUES CLAUSE")
                 && step != "SCAN kept"
                 && !step.contains("USING INDEX broadcast_waiting")
@@ -143,8 +144,9 @@ async fn no_statement_scans_a_whole_table() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Fills every table of PostgreSQL with made-up rows, so that plans are those of large tables:
-/// constraints go, unique values stay unique, and of what may be absent a hundredth is.
+/// Fills every table of PostgreSQL with generated rows, so that plans are those of large tables.
+/// Constraints are dropped, unique values stay unique, and one percent of the optional values are
+/// present.
 const FILL: &str = "DO $$
     DECLARE one record;
     BEGIN
@@ -178,8 +180,8 @@ const FILL: &str = "DO $$
         ANALYZE;
     END $$";
 
-/// On PostgreSQL whole tables are read where they are small. So that plans tell of large ones, that
-/// and joins which read a side whole are made dear: what is left of them has no index to go along.
+/// PostgreSQL reads small tables as a whole. Scans, and joins that read one side as a whole, are
+/// therefore made expensive. A plan that still contains one has no index to use.
 #[tokio::test]
 async fn every_statement_has_an_index_to_go_along_on_postgres() {
     if postgres().await.is_none() {

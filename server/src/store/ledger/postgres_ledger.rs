@@ -180,7 +180,8 @@ impl PostgresLedger {
         }
     }
 
-    /// Settles each call of a failed batch alone, so that one faulty call fails no other.
+    /// Settles each call of a failed batch separately, so that one faulty call does not affect the
+    /// others.
     async fn singly(&mut self, batch: &[Entry], may_be_written: bool) -> Settled {
         let mut settled = Vec::with_capacity(batch.len());
         for entry in batch {
@@ -508,7 +509,7 @@ mod tests {
     const LOSES_THE_ANSWER: u8 = 1;
     const LOSES_THE_CALL: u8 = 2;
 
-    /// A line to the server that can be cut at a given point, once.
+    /// A proxy before the server that can cut the connection at a given point, once.
     async fn line(server: String, folder: &Path, next: Arc<AtomicU8>) {
         let listener = UnixListener::bind(folder.join(".s.PGSQL.5432")).expect("a socket");
         tokio::spawn(async move {
@@ -545,7 +546,7 @@ mod tests {
     async fn a_call_whose_answer_was_lost_is_charged_once_and_told_so() {
         let Some((store, home)) = postgres().await else { return };
         let options: PgConnectOptions = home.address().parse().expect("an address");
-        // A server over TCP has no file that a line could lead to.
+        // A server over TCP has no socket file for the proxy to connect to.
         let Some(socket) = options.get_socket() else { return };
         let (next, folder) = (Arc::new(AtomicU8::new(CARRIES)), TempDir::new().expect("a folder"));
         let server = socket.join(format!(".s.PGSQL.{}", options.get_port()));
