@@ -1,10 +1,10 @@
 //! The index of SQLite's usage rows by account and time, maintained after the calls.
 //!
 //! An index updated by every call would write one page for each account of a batch, and a page
-//! costs as much as all that the calls of a batch share. So a background task adds the rows of many
-//! calls of an account at once, in small steps with pauses between them. A query that reads the
-//! index first adds the missing rows, without pauses. `calls_sorted` in `sequence` is the last
-//! usage row that the index covers; a pass that a crash interrupted is repeated.
+//! costs as much as the calls of a batch share. A background task therefore adds the rows of many
+//! calls of an account together, in small steps with pauses. A query that reads the index first
+//! adds the missing rows, without pauses. `calls_sorted` in `sequence` is the last usage row that
+//! the index covers; a pass that a crash interrupted is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;

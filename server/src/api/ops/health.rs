@@ -29,9 +29,9 @@ impl Health {
 
     /// Test whether the service can work.
     ///
-    /// Answers 200 when the service accepts work: the store answers, its schema is current, the
-    /// ledger's queue has room, the Redis of the limits answers if one is set, and no shutdown has
-    /// begun. Otherwise 503 with the reason. Needs no key.
+    /// Answers 200 when the service accepts work: no shutdown has begun, the store and the Redis of
+    /// the limits answer, the schema is current, and the ledger's queue has room. Otherwise 503
+    /// with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
     async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<State>> {
         let call = prober.context();
