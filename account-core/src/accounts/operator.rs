@@ -1,4 +1,5 @@
-//! What an operator does: accounts made, read, changed, deleted and audited by e-mail address.
+//! The calls of an operator: creation, reading, change, deletion and audit of accounts, which are
+//! named by e-mail address.
 
 use crate::accounts::Accounts;
 use crate::credits::{Audit, LARGEST_BALANCE, TransactionKind};
@@ -14,35 +15,35 @@ use crate::store::{
 use crate::tier::{SIGNUP_CREDITS, Tier};
 use crate::{Error, Result, Timestamp};
 
-/// The most actions that an overview of an account lists.
+/// The largest number of actions that an overview of an account lists.
 const LISTED_OPERATIONS: u32 = 20;
 /// The number of attempts to replace a key that its owner replaces at the same time.
 const REPLACEMENTS: u32 = 3;
 
-/// An account that an operator makes: verified from the start.
+/// An account that an operator creates, which is verified from the start.
 #[derive(Clone)]
 pub struct NewAccount {
-    /// Its address.
+    /// The e-mail address.
     pub email: Email,
-    /// Its name.
+    /// The user name.
     pub username: Username,
-    /// Its password; without one it cannot log in by password.
+    /// The password; without one, a login by password is impossible.
     pub password: Option<Password>,
-    /// Its tier.
+    /// The tier.
     pub tier: Tier,
-    /// Its credits; the signup credits where absent.
+    /// The initial credits; without a number, the sign-up credits.
     pub credits: Option<u64>,
-    /// Requests an hour; its tier's where absent.
+    /// The limit of requests an hour; without a number, that of the tier.
     pub hourly_limit: Option<u32>,
-    /// Whether it may use the administrators' calls.
+    /// True if the account is an administrator.
     pub is_admin: bool,
 }
 
-/// An account that was made.
+/// A created account.
 pub struct Created {
-    /// Its number.
+    /// The number of the account.
     pub id: AccountId,
-    /// Its key.
+    /// The API key.
     pub api_key: ApiKey,
 }
 
@@ -67,7 +68,7 @@ pub struct AccountList {
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Makes a verified account.
+    /// Creates a verified account.
     ///
     /// # Errors
     ///
@@ -116,7 +117,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.store().profile(account).await?.ok_or(Error::NotFound)
     }
 
-    /// Puts an account into a tier.
+    /// Changes the tier of an account.
     ///
     /// # Errors
     ///
@@ -125,7 +126,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change(email, Change::Tier(tier), None).await
     }
 
-    /// Gives an account an hourly limit of its own, or its tier's again.
+    /// Sets an hourly limit for an account, or restores that of its tier.
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change(email, Change::HourlyLimit(limit), None).await
     }
 
-    /// Puts an account's key out of use and ends its sessions.
+    /// Suspends an account's key and ends its sessions.
     ///
     /// # Errors
     ///
@@ -143,7 +144,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change(email, Change::Suspend, None).await
     }
 
-    /// Makes a suspended key good again.
+    /// Activates a suspended key.
     ///
     /// # Errors
     ///
@@ -222,7 +223,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change_account(email, Change::Unlock(recipient), Some(reason), now).await
     }
 
-    /// Gives an account credits and answers its balance.
+    /// Grants credits to an account, and returns its balance.
     ///
     /// # Errors
     ///
@@ -304,7 +305,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if self.store().delete_account(deletion).await? { Ok(()) } else { Err(Error::NotFound) }
     }
 
-    /// Proves that every balance is the sum of its ledger, or names those that are not.
+    /// Audits every balance against the sum of its ledger, and returns those that differ.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ pub(super) async fn run(command: AccountCommand) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Carries the command out, and says what was done.
+/// Executes the command, and prints its result.
 async fn apply(
     opened: &Opened,
     command: AccountCommand,
@@ -156,7 +156,7 @@ fn explained(email: &str, error: Error) -> CommandError {
     }
 }
 
-/// The first line of standard input.
+/// Returns the first line of standard input.
 fn read_password() -> Result<Password, CommandError> {
     let mut text = String::new();
     std::io::Read::read_to_string(&mut std::io::stdin(), &mut text)?;

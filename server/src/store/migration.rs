@@ -40,8 +40,8 @@ struct Migrator;
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         let released: Vec<Box<dyn MigrationTrait>> = vec![
-            Box::new(m20261122_000001_first_schema::Migration),
-            Box::new(m20261122_000002_operator_actions::Migration),
+            Box::new(m20261122_000001_first_schema::FirstSchema),
+            Box::new(m20261122_000002_operator_actions::OperatorActions),
         ];
         #[cfg(feature = "failpoints")]
         let released = released.into_iter().chain(next_schema::requested()).collect();

@@ -1,4 +1,4 @@
-//! What operators do.
+//! Checks of the operator's calls.
 
 use super::test_service::{PASSWORD, TestService, email, fault, username};
 use crate::KeyStatus;
@@ -16,7 +16,7 @@ fn reason(text: &str) -> Reason {
     Reason::parse(text).expect("a reason")
 }
 
-/// An operator's account is verified, funded and unique.
+/// Checks that a created account is verified, has its credits, and has a unique address and name.
 pub async fn an_operator_makes_an_account_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let account = |name: &str, address: &str, credits| NewAccount {
@@ -44,7 +44,7 @@ pub async fn an_operator_makes_an_account_once<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// Grants are booked, and refused where they make no sense.
+/// Checks that grants are booked, and that invalid ones are refused.
 pub async fn a_grant_is_positive_and_keeps_the_balance_readable<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 10).await;
@@ -63,7 +63,7 @@ pub async fn a_grant_is_positive_and_keeps_the_balance_readable<S: Store + Clone
     service.assert_ledger_holds().await;
 }
 
-/// Tiers and limits of an operator are what the guard sees.
+/// Checks that the operator's tier and limit take effect on the next call.
 pub async fn a_tier_brings_its_limit_unless_the_account_has_its_own<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let key = service.account("ada", "ada@example.com").await.api_key;
@@ -84,7 +84,7 @@ pub async fn a_tier_brings_its_limit_unless_the_account_has_its_own<S: Store + C
     assert_eq!(fault(unverified), "not_found");
 }
 
-/// Refunds and adjustments are booked with their reason, and no balance falls below zero.
+/// Checks that refunds and adjustments are booked with their reason, and no balance falls below zero.
 pub async fn an_adjustment_may_take_credits_but_no_more_than_there_are<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 10).await;
@@ -139,7 +139,7 @@ pub async fn an_adjustment_may_take_credits_but_no_more_than_there_are<S: Store 
     service.assert_ledger_holds().await;
 }
 
-/// An operator lifts a lock at once, and every change of an operator is recorded.
+/// Checks that an operator lifts a lock at once, and every change by an operator is recorded.
 pub async fn an_operator_unlocks_an_address_and_each_change_is_recorded<S: Store + Clone>(
     store: S,
 ) {
@@ -195,7 +195,7 @@ pub async fn an_operator_unlocks_an_address_and_each_change_is_recorded<S: Store
     assert_eq!(fault(service.accounts.overview(&nobody, service.now()).await), "not_found");
 }
 
-/// An operator replaces a key as its owner does, but no suspended one.
+/// Checks that an operator replaces a key as its owner does, but no suspended one.
 pub async fn an_operator_replaces_a_key<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -216,7 +216,7 @@ pub async fn an_operator_replaces_a_key<S: Store + Clone>(store: S) {
     assert_eq!(operations.len(), 1, "what was refused is not recorded");
 }
 
-/// An operator deletes an account without its password; the record of the deletion stays.
+/// Checks that an operator deletes an account without its password, and the record stays.
 pub async fn an_operator_deletes_an_account_and_the_record_stays<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -244,7 +244,7 @@ pub async fn an_operator_deletes_an_account_and_the_record_stays<S: Store + Clon
     service.assert_ledger_holds().await;
 }
 
-/// Accounts are listed in pages that join, and by any part of address and name, tier and state.
+/// Checks that accounts are listed in pages that join, and by part of address or name, tier, state.
 pub async fn accounts_are_listed_in_pages_and_by_filter<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     for name in ["ada", "bob", "carl", "dora"] {

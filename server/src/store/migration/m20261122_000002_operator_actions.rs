@@ -7,7 +7,7 @@ use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, pk_auto, string, string_null};
 
 #[derive(DeriveMigrationName)]
-pub(super) struct Migration;
+pub(super) struct OperatorActions;
 
 #[derive(DeriveIden)]
 enum OperatorAction {
@@ -21,7 +21,7 @@ enum OperatorAction {
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for Migration {
+impl MigrationTrait for OperatorActions {
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
     }
