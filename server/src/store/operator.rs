@@ -30,9 +30,11 @@ impl OperatorStore for Store {
     ) -> Result<Vec<Profile>, StoreError> {
         let state = match filter.state {
             None => "",
-            Some(AccountState::Active) => " AND verified_at IS NOT NULL AND status = 'active'",
+            Some(AccountState::Active) => {
+                " AND verified_at IS NOT NULL AND coalesce(status, '') = 'active'"
+            }
             Some(AccountState::Suspended) => {
-                " AND verified_at IS NOT NULL AND status = 'suspended'"
+                " AND verified_at IS NOT NULL AND coalesce(status, '') = 'suspended'"
             }
             Some(AccountState::Unverified) => " AND verified_at IS NULL",
         };
