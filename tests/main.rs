@@ -7,6 +7,7 @@
 
 /// `/user`, `/auth`, `/guest`: accounts, their keys, sessions and inboxes.
 mod account {
+    mod code_requests;
     mod guests;
     mod notifications;
     mod security;
@@ -56,6 +57,7 @@ mod quantlib {
     mod portfolio;
     mod pricing;
     mod regulatory;
+    mod reserved_credits;
     mod time;
     mod validation;
 }

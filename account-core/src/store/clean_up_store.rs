@@ -22,6 +22,8 @@ pub enum Stale {
     Clients(Timestamp),
     /// Login tries made before the first moment, and before the second where they are nobody's.
     Tries(Timestamp, Timestamp),
+    /// Messages written before that are sent, and so count for no quota any more.
+    Messages(Timestamp),
     /// Answers kept for requests that are sent again, whose day is over.
     Answers,
     /// Results made before.
@@ -53,11 +55,5 @@ pub trait CleanUpStore: Send + Sync {
         &self,
         stale: StaleOauth,
         limit: u32,
-    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
-
-    /// Forgets sent messages that count no longer ([`SendQuota::since`](crate::outbox::SendQuota::since)).
-    fn forget_messages(
-        &self,
-        before: Timestamp,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 }

@@ -17,6 +17,7 @@
 //! | the body is announced as JSON | 415 | `body::read` |
 //! | parameters and body have no fault | 422 | [`validation`](super::validation) |
 //! | no other run has the `Idempotency-Key` | 409, 422 | [`ParsedCall::execute`] |
+//! | the balance still suffices beside other running calls | 402 | [`ParsedCall::execute`] |
 //! | the computation takes its arguments | 422 | [`ParsedCall::execute`] |
 //! | the debit succeeds | 402, 503 | [`ParsedCall::execute`] |
 //!
