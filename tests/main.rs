@@ -13,6 +13,7 @@ mod account {
     mod security;
     mod sign_in;
     mod timing;
+    mod website;
 }
 
 /// `/user/auth/idp`: sign-in at an OpenID Connect provider.
@@ -33,10 +34,13 @@ mod oauth {
     mod tokens;
 }
 
-/// `/health`, `/ready`, `/metrics`, `/openapi.json`, and several instances on one store.
+/// `/health`, `/ready`, `/metrics`, `/openapi.json`, what holds for every route, and the instances on
+/// one store.
 mod ops {
     mod attacks;
+    mod hosts;
     mod instances;
+    mod no_store;
     mod openapi;
     mod operation;
 }

@@ -4,6 +4,7 @@
 //!
 //! | check | status | code |
 //! |---|---|---|
+//! | the request names one host, and each credential once | 400 | `host::check`, `check_credentials` |
 //! | the path has a route | 404 | `answer` |
 //! | the route takes the method | 405 | `methods.rs` |
 //! | the key is valid | 401 | [`Authenticated`](super::Authenticated) |
@@ -39,6 +40,7 @@ use super::{
     body::{PATIENCE, SMALL, announced_length, receive},
     context::{RETRY_AFTER_BUSY, RequestHead},
     error::{ApiError, Surface},
+    host,
 };
 use crate::state::AppState;
 
@@ -62,7 +64,12 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
         let head = Arc::new(RequestHead::of_request(self.state.clone(), &request));
         request.set_data(head.clone());
         let is_left_unread = !take_small_body(&mut request).await;
-        let mut response = match self.routes.call(request).await {
+        let checked = host::check(&request, &head.state.settings);
+        let outcome = match checked.and_then(|()| check_credentials(&request)) {
+            Ok(()) => self.routes.call(request).await,
+            Err(refusal) => Err(Error::from_response(refusal.into_response(Surface::Account))),
+        };
+        let mut response = match outcome {
             // A route has concluded the request.
             Ok(output) => output.into_response(),
             Err(error) => {
@@ -76,8 +83,24 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
+        // Most answers hold a secret or belong to one caller. What a cache may keep says so itself.
+        let no_store = HeaderValue::from_static("no-store");
+        response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
         Ok(response)
     }
+}
+
+/// Refuses a request with two keys or two session tokens: a proxy or a log could take the other one.
+fn check_credentials(request: &Request) -> Result<(), ApiError> {
+    let is_repeated = |name: &str| request.headers().get_all(name).into_iter().nth(1).is_some();
+    let detail = if is_repeated("x-api-key") {
+        "There must be one header X-API-Key."
+    } else if is_repeated("x-session-token") {
+        "There must be one header X-Session-Token."
+    } else {
+        return Ok(());
+    };
+    Err(ApiError::Malformed { detail })
 }
 
 /// Reads a small body before the checks, so that its connection can go on after a refusal. Returns
