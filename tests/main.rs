@@ -43,6 +43,7 @@ mod ops {
     mod no_store;
     mod openapi;
     mod operation;
+    mod serve_lock;
 }
 
 /// `/quantlib`: the computations, their figures, and what each metered request goes through.

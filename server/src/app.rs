@@ -33,7 +33,7 @@ use crate::{
     metrics::Metrics,
     shutdown,
     state::{Accounts, AppState, LARGE_BODIES},
-    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, Store},
+    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, ServeLock, Store},
 };
 
 /// Logins that may wait for a core before more are refused with a time to wait.
@@ -76,6 +76,7 @@ pub struct App {
     gateway: Arc<Gateway>,
     mail: Vec<email::Worker>,
     jobs: jobs::Running,
+    lock: Option<ServeLock>,
 }
 
 /// Accounts over an opened store, for the service and for the operator's commands.
@@ -119,6 +120,8 @@ impl App {
     ///
     /// The reason why the service cannot start.
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
+        // Before the database is opened, because opening may migrate it under the other service.
+        let lock = ServeLock::take(&config.storage.database_url)?;
         let opened = open(&config.storage, config.migrate).await?;
         let sender = match &config.mail {
             MailRoute::Smtp(url) => email::Sender::smtp(url, &config.mail_from)?,
@@ -134,10 +137,11 @@ impl App {
             let clock = clock.clone();
             email::Worker::start(accounts.clone(), vault.clone(), transport, move || clock.now())
         });
-        Ok(Self { mail: workers.collect(), ..app })
+        Ok(Self { mail: workers.collect(), lock, ..app })
     }
 
-    /// Starts the service over opened data, without e-mail workers: e-mails stay in the outbox.
+    /// Starts the service over opened data, without e-mail workers and without the lock of a SQLite
+    /// database: e-mails stay in the outbox.
     ///
     /// # Errors
     ///
@@ -178,7 +182,7 @@ impl App {
             revision,
         };
         let jobs = jobs::start(jobs::list(parts));
-        Ok(Self { service, gateway, mail: Vec::new(), jobs })
+        Ok(Self { service, gateway, mail: Vec::new(), jobs, lock: None })
     }
 
     /// Returns the endpoint of all routes.
@@ -194,8 +198,9 @@ impl App {
 
     /// Closes the service: steps 4 to 9 of [`shutdown`].
     pub async fn close(self) {
-        let Self { service, gateway, mail, jobs } = self;
+        let Self { service, gateway, mail, jobs, lock } = self;
         shutdown::close(jobs, &service, &gateway, mail).await;
+        drop(lock);
     }
 }
 

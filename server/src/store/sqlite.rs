@@ -67,7 +67,7 @@ async fn connection(path: &Path, connections: u32) -> Result<DatabaseConnection,
 }
 
 /// Returns the file that an address names.
-fn path(address: &str) -> Result<PathBuf, OpenError> {
+pub(super) fn path(address: &str) -> Result<PathBuf, OpenError> {
     // The address of a server may hold a password, so the error names only the scheme.
     let scheme = address.split(':').next().unwrap_or_default();
     let unknown = || OpenError::UnknownEngine(scheme.to_owned());
