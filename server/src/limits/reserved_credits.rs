@@ -175,7 +175,8 @@ impl Credits {
     }
 
     fn decide_in_memory(&mut self, price: Price, take: Take) -> bool {
-        let balance = self.balance.unwrap_or(price.cached_balance);
+        // The lower one: the cache misses later debits, and this balance those of other instances.
+        let balance = self.balance.map_or(price.cached_balance, |b| b.min(price.cached_balance));
         take(self, price.cost.into(), balance)
     }
 
@@ -290,8 +291,11 @@ mod tests {
         assert_eq!(stored.reads.get(), 0);
         drop(reserve(&reserved, price(5, 4), &stored).await.expect("a top-up is found"));
         assert_eq!(stored.reads.get(), 1);
-        drop(reserve(&reserved, price(5, 4), &stored).await.expect("and remembered"));
+        drop(reserve(&reserved, price(5, 1_000), &stored).await.expect("and remembered"));
         assert_eq!(stored.reads.get(), 1);
+        stored.balance.set(4);
+        assert!(reserve(&reserved, price(5, 4), &stored).await.is_none(), "others have spent it");
+        assert!(reserve(&reserved, price(5, 1_000), &stored).await.is_none(), "that is remembered");
     }
 
     #[tokio::test]
