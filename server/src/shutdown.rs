@@ -47,7 +47,7 @@ pub async fn serve<E>(
 
 /// Closes the parts of a service that takes no more requests.
 pub async fn close(
-    jobs: jobs::Running,
+    jobs: jobs::RunningJobs,
     service: &AppState,
     gateway: &Gateway,
     mail: Vec<email::Worker>,

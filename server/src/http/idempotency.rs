@@ -40,7 +40,7 @@ fn fault_of_key(kind: &str, text: &str) -> Fault {
     Fault::new(&path, format!("value_error.{kind}"), text)
 }
 
-/// Whether an earlier request has the slot, answered or running.
+/// Returns whether an earlier request has the slot, answered or running.
 pub(super) async fn is_claimed(
     context: &RequestContext,
     slot: Option<Slot>,

@@ -69,7 +69,7 @@ impl<C: Computation> Metered<C> {
     ///
     /// # Errors
     ///
-    /// Those of [`ParsedCall::execute`].
+    /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
         let Self(call) = self;
         let surface = call.context().surface;
