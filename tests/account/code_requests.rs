@@ -17,7 +17,7 @@ async fn ask(app: &App, path: &str, name: &str) -> Answer {
     app.post(path, None, &json!({ "email": email(name).as_str() }).to_string()).await
 }
 
-/// What a caller sees of an answer, but for the id of the request.
+/// The parts of an answer that a caller can compare: all but the id of the request.
 fn seen(answer: &Answer) -> (u16, Vec<(String, String)>, &str) {
     let headers = answer.headers.iter().filter(|(name, _)| *name != "x-request-id");
     let text = |value: &poem::http::HeaderValue| value.to_str().expect("text").to_owned();

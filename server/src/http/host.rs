@@ -66,7 +66,7 @@ fn is_same(named: &Authority, target: &Authority, uri: &Uri) -> bool {
     named.host().eq_ignore_ascii_case(target.host()) && port(named) == port(target)
 }
 
-/// Whether a host is a name of this service: one of the settings, the loopback, or the address that
+/// Returns whether a host is this service: a host of the settings, the loopback, or the address that
 /// the client has connected to.
 fn is_own(target: &Authority, request: &Request, settings: &Settings) -> bool {
     let host = target.host();
@@ -77,7 +77,7 @@ fn is_own(target: &Authority, request: &Request, settings: &Settings) -> bool {
         || (address.is_some() && address == local.map(|local| local.to_canonical()))
 }
 
-/// Whether a host is this machine, as a program on it names it.
+/// Returns whether a host is the loopback, as programs on this machine name it.
 pub(crate) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || address(host).is_some_and(|address| address.is_loopback())

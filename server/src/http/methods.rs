@@ -21,7 +21,7 @@ use super::{
 pub(crate) struct Methods {
     methods: HashMap<Method, (Arc<MatchedRoute>, BoxEndpoint<'static>)>,
     allow: HeaderValue,
-    /// Whether the pages of the website may call.
+    /// True where pages of the website may call.
     is_for_website: bool,
 }
 

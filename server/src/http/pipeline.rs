@@ -73,7 +73,7 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
-        // Most answers hold a secret or belong to one caller. What a cache may keep says so itself.
+        // Most answers hold a secret or belong to one caller. An answer for caches has a header already.
         let no_store = HeaderValue::from_static("no-store");
         response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
         Ok(response)

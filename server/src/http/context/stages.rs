@@ -398,7 +398,7 @@ fn price(caller: &Caller, cost: u32) -> Option<Price> {
     }
 }
 
-/// Whether the balance pays for the call beside those of the account that run.
+/// Returns whether the balance pays for the call beside the running calls of the account.
 async fn can_pay(context: &RequestContext, caller: &Caller, cost: u32) -> Result<bool, ApiError> {
     let Some(price) = price(caller, cost) else { return Ok(true) };
     let credits = &context.state.reserved_credits;
