@@ -24,6 +24,7 @@ mod monotone_convex;
 pub mod nelson_siegel_svensson;
 mod newton;
 mod pillars;
+mod times;
 
 pub use curve::{Curve, CurveType, Pillar, Point};
 pub use forward_period::ForwardPeriod;

@@ -4,17 +4,16 @@ use super::bootstrap::bootstrap;
 use super::instrument::Instrument;
 use super::interpolation::{Interpolant, Interpolation};
 use super::pillars::{pillar_before, require_increasing};
+use super::times::{dates, years_until};
 use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
     time::{NaiveDate, require_year},
 };
-use dates::{dates, years_until};
 use values::{exponents, require_values};
 
 pub use values::CurveType;
 
-mod dates;
 mod values;
 
 /// A yield curve.
@@ -67,9 +66,9 @@ impl Curve {
     /// `tenors` are years from the reference date, positive and increasing; `values` are of
     /// the kind `curve_type`, one for each tenor, and are returned unchanged at their pillars.
     ///
-    /// The date of a pillar is the reference date moved by the whole months of its tenor, the day
-    /// clipped to the month's end, and then by the remaining part of a month, as that part of the
-    /// days to the date a month later, rounded. So 0.25 is three months to the day.
+    /// The date of a pillar is the one whose time is nearest to its tenor, where a whole month counts
+    /// a twelfth of a year and a day of the rest a 365th. So 0.25 is three months to the day, and
+    /// 14/365 two weeks.
     ///
     /// # Errors
     ///
@@ -125,15 +124,16 @@ impl Curve {
 
     /// Returns the curve that prices the given instruments at their quotes.
     ///
-    /// The pillars are the instruments' maturities, a month being a twelfth of a year and a day a
-    /// 365th; they must come in order of time. A deposit of rate r and a par swap of rate r say
+    /// The pillars are the instruments' maturity dates, which must come in order; their times are
+    /// those of [`tenor`](Self::tenor). A deposit of rate r and a par swap of rate r say
     ///
     /// ```text
-    /// D(T) (1 + r T) = 1,        r Σ αⱼ D(tⱼ) + D(T) = 1
+    /// D(T) (1 + r α) = 1,        r Σ αⱼ D(tⱼ) + D(T) = 1
     /// ```
     ///
-    /// where tⱼ are the times of the swap's payments, counted back from its maturity T, and αⱼ the
-    /// years since the one before; the first period is short where they do not divide the tenor.
+    /// where tⱼ are the times of the swap's payments, counted back from its maturity T, and α the
+    /// years of the tenor or of a period, in which a month is a twelfth and a day a 365th; the first
+    /// period is short where they do not divide the tenor.
     ///
     /// Where all payments fall on pillars the discount factors follow one by one, by division.
     /// Where they do not, the payments after the last known pillar are interpolated towards the
@@ -181,15 +181,16 @@ impl Curve {
         interpolation: Interpolation,
     ) -> Result<Self> {
         require_year("reference_date", reference_date)?;
-        let tenors: Vec<f64> = instruments.iter().map(Instrument::time).collect();
-        require_increasing("instruments", &tenors)?;
-        let dates: Result<Vec<NaiveDate>> = instruments
+        let dates: Vec<NaiveDate> = instruments
             .iter()
             .enumerate()
             .map(|(index, instrument)| instrument.maturity(index, reference_date))
-            .collect();
-        let exponents = bootstrap(instruments, &tenors, interpolation)?;
-        Self::through("instruments", reference_date, &tenors, dates?, &exponents, interpolation)
+            .collect::<Result<_>>()?;
+        let tenors: Vec<f64> =
+            dates.iter().map(|&date| years_until(reference_date, date)).collect();
+        require_increasing("instruments", &tenors)?;
+        let exponents = bootstrap(reference_date, instruments, &tenors, interpolation)?;
+        Self::through("instruments", reference_date, &tenors, dates, &exponents, interpolation)
     }
 
     /// Returns the values of the curve at a time, before, between and beyond its pillars.
@@ -235,10 +236,9 @@ impl Curve {
 
     /// Returns the tenor of a date: its time from the reference date, in years.
     ///
-    /// The tenor is counted like the dates of the pillars, see [`from_values`](Self::from_values):
-    /// a twelfth of a year for each whole month, and for the remaining days their part of the month
-    /// that contains them. So three months to the day are 0.25, and the date of a pillar with a
-    /// tenor of whole months has that tenor.
+    /// A whole month counts a twelfth of a year and a day of the rest a 365th: three months to the day
+    /// are 0.25, and two weeks 14/365. The date of a pillar has the tenor of the pillar, bit for bit;
+    /// of pillars within one day, that of the first.
     ///
     /// # Errors
     ///
@@ -262,7 +262,36 @@ impl Curve {
             let requirement = "on or after the reference date";
             return Err(Error::Date { argument: "date", value: date, requirement });
         }
-        Ok(years_until(self.reference_date, date))
+        let pillar = self.pillars.partition_point(|pillar| pillar.date < date);
+        let on_date = self.pillars.get(pillar).filter(|pillar| pillar.date == date);
+        match on_date {
+            Some(pillar) if date > self.reference_date => Ok(pillar.tenor),
+            _ => Ok(years_until(self.reference_date, date)),
+        }
+    }
+
+    /// Returns the values of the curve at a date.
+    ///
+    /// At the date of a pillar these are the values of the pillar, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`tenor`](Self::tenor) and of [`at`](Self::at).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::{curves::{Curve, CurveType, Interpolation}, time::NaiveDate};
+    ///
+    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
+    /// let curve =
+    ///     Curve::from_values(today, &[0.3], &[0.97], CurveType::Discount, Interpolation::Linear)?;
+    /// let pillar = curve.pillars()[0];
+    /// assert_eq!(curve.at_date(pillar.date)?.discount_factor, 0.97);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn at_date(&self, date: NaiveDate) -> Result<Point> {
+        self.at(self.tenor(date)?)
     }
 
     /// Returns the pillars in order of time: those given, or the maturities of the instruments.
@@ -403,6 +432,22 @@ mod tests {
                 assert_eq!(curve.at(tenors[i]).unwrap().zero_rate, rates[i]);
                 assert_eq!(discounts.at(tenors[i]).unwrap().discount_factor, factors[i]);
             }
+        }
+    }
+
+    #[test]
+    fn a_tenor_and_its_date_are_one_point() {
+        // Tenors of no whole number of days, and two within one day.
+        let (tenors, factors) = ([1e-9, 0.1, 0.3, 0.3001, 0.777, 41.37], [0.999, 0.99, 0.97, 0.96, 0.9, 0.3]);
+        for &shape in SHAPES {
+            let curve =
+                Curve::from_values(today(), &tenors, &factors, CurveType::Discount, shape).unwrap();
+            for index in [1, 2, 4, 5] {
+                let date = curve.pillars()[index].date;
+                assert_eq!(curve.at_date(date).unwrap().discount_factor, factors[index]);
+            }
+            assert_eq!(curve.pillars()[2].date, curve.pillars()[3].date);
+            assert_eq!(curve.at_date(today()).unwrap().discount_factor, 1.0);
         }
     }
 
