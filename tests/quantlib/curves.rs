@@ -52,7 +52,7 @@ fn instrument(row: &Row, spelled: &str) -> Instrument {
 fn curves_through_values_agree_with_fifty_digits() {
     let [mut zero_rate, mut forward_rate, mut discount_factor] =
         [(); 3].map(|()| Largest::default());
-    for row in golden::rows("curves_values", 40) {
+    for row in golden::rows("curves_values", 250) {
         let [shape, kind, tenors, values, query, zero, factor, forward] = row.texts();
         let [tenors, values] = [tenors, values].map(|text| row.list::<f64>(text));
         let curve =
