@@ -67,8 +67,9 @@ fn european(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
 }
 
 fn pricing(lines: &mut Lines) {
-    for x in [-38.0, -9.5, -1.0, -0.3, 0.0, 0.7, 4.2, 12.0] {
-        lines.add("normal", x, &[normal::cdf(x), normal::pdf(x), normal::mills_ratio(x)]);
+    for x in [-37.5, -9.5, -1.0, -0.3, 0.0, 0.7, 4.2, 12.0] {
+        let values = [normal::probability(x), normal::density(x), normal::mills_ratio(x)];
+        lines.add("normal", x, &values.map(|value| value.expect("a number")));
     }
     for numbers in EUROPEAN {
         for option_type in [OptionType::Call, OptionType::Put] {
