@@ -428,12 +428,13 @@ mod tests {
         let found = curve(&[deposit("2W", 0.05), deposit("1M", 0.05)], Interpolation::Linear);
         let found = found.unwrap();
         let factor = found.at_date("2024-02-14".parse().unwrap()).unwrap().discount_factor;
-        assert!(((1.0 / factor - 1.0) * 365.0 / 14.0 - 0.05).abs() < 1e-15);
+        assert!(((1.0 / factor - 1.0) * 365.0 / 14.0 - 0.05).abs() < 1e-14);
     }
 
     #[test]
     fn the_curve_at_a_pillar_s_date_is_the_pillar() {
-        let tenors = ["1D", "2D", "1W", "2W", "3W", "1M", "45D", "2M", "10W", "3M", "100D", "6M", "9M"];
+        let tenors =
+            ["1D", "2D", "1W", "2W", "3W", "1M", "45D", "2M", "10W", "3M", "100D", "6M", "9M"];
         let years = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50].map(|years| format!("{years}Y"));
         let mut instruments: Vec<Instrument> =
             tenors.iter().map(|tenor| deposit(tenor, 0.031)).collect();
@@ -469,6 +470,7 @@ mod tests {
         assert_eq!(refused(&[good, deposit("3M", 0.03)]), at(1));
         assert_eq!(refused(&[good, swap("8000Y", 0.03, 1)]), at(1));
         assert_eq!(refused(&[good, deposit("1Y", -1.0)]), at(1));
+        assert_eq!(refused(&[good, deposit("1Y", 4.25)]), at(1));
         assert_eq!(refused(&[good, deposit("1Y", f64::NAN)]), at(1));
         assert_eq!(refused(&[good, swap("1Y", f64::NEG_INFINITY, 2)]), at(1));
         // The payments before the last are worth more than 1 already.
@@ -496,7 +498,7 @@ mod tests {
         }
 
         #[test]
-        fn lines_need_no_bracket_at_any_rate(rates in prop::collection::vec(-0.9..3.0, 3), which in 0_usize..2) {
+        fn lines_need_no_bracket_at_any_rate(rates in prop::collection::vec(-0.9..2.0, 3), which in 0_usize..2) {
             let instruments = [swap("2Y", rates[0], 1), swap("9Y", rates[1], 2), swap("31Y", rates[2], 1)];
             match curve(&instruments, SHAPES[which]) {
                 Ok(curve) => for instrument in &instruments {

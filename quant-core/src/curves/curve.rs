@@ -74,8 +74,8 @@ impl Curve {
     ///
     /// [`Error::TooFew`] without tenors, [`Error::Shape`] where there are not as many values,
     /// [`Error::Element`] for the first tenor that is not positive, not after the one before or
-    /// leads beyond the year 9999, and for a value that is not finite or a discount factor that is
-    /// not positive, [`Error::Date`] for a reference date outside the years 1 to 9999,
+    /// leads beyond the year 9999, and for a rate beyond ±2 (200 %), which is a percentage by
+    /// mistake, or a discount factor that is not positive, [`Error::Date`] for a reference date outside the years 1 to 9999,
     /// [`Error::Overflow`] where what follows from the values is no double.
     ///
     /// # Examples
@@ -147,8 +147,8 @@ impl Curve {
     ///
     /// [`Error::TooFew`] without instruments, [`Error::Element`] for the first of them whose tenor
     /// is not positive, not after the one before, beyond the year 9999 or of too many payments
-    /// (more than 1,000,000 in all), or whose rate is not finite or leaves no positive discount
-    /// factor, [`Error::Date`] for a reference date outside the years 1 to 9999,
+    /// (more than 1,000,000 in all), or whose rate is beyond ±2 (200 %) or leaves no positive
+    /// discount factor, [`Error::Date`] for a reference date outside the years 1 to 9999,
     /// [`Error::NoConvergence`] where the repetition does not come to rest.
     ///
     /// # Examples
@@ -189,6 +189,9 @@ impl Curve {
         let tenors: Vec<f64> =
             dates.iter().map(|&date| years_until(reference_date, date)).collect();
         require_increasing("instruments", &tenors)?;
+        for (index, instrument) in instruments.iter().enumerate() {
+            instrument.require_rate(index)?;
+        }
         let exponents = bootstrap(reference_date, instruments, &tenors, interpolation)?;
         Self::through("instruments", reference_date, &tenors, dates, &exponents, interpolation)
     }
@@ -438,7 +441,8 @@ mod tests {
     #[test]
     fn a_tenor_and_its_date_are_one_point() {
         // Tenors of no whole number of days, and two within one day.
-        let (tenors, factors) = ([1e-9, 0.1, 0.3, 0.3001, 0.777, 41.37], [0.999, 0.99, 0.97, 0.96, 0.9, 0.3]);
+        let (tenors, factors) =
+            ([1e-9, 0.1, 0.3, 0.3001, 0.777, 41.37], [0.999, 0.99, 0.97, 0.96, 0.9, 0.3]);
         for &shape in SHAPES {
             let curve =
                 Curve::from_values(today(), &tenors, &factors, CurveType::Discount, shape).unwrap();
@@ -504,7 +508,9 @@ mod tests {
             (build(&[1.0], &[f64::INFINITY], Forward), ("domain", "values", Some(0))),
             (build(&[1.0], &[0.0], Discount), ("domain", "values", Some(0))),
             (build(&[1.0], &[-0.5], Discount), ("domain", "values", Some(0))),
-            (build(&[1.0], &[-1e4], Zero), ("overflow", "values", None)),
+            (build(&[1.0, 2.0], &[0.03, 3.0], Zero), ("domain", "values", Some(1))),
+            (build(&[1.0], &[2.5], Forward), ("domain", "values", Some(0))),
+            (build(&[400.0], &[-2.0], Zero), ("overflow", "values", None)),
         ];
         for (found, expected) in rows {
             assert_eq!(found, expected);

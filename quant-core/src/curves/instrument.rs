@@ -3,7 +3,7 @@
 use super::times::{years, years_until};
 use crate::named::named;
 use crate::{
-    Error, Result,
+    Error, Result, check,
     time::{NaiveDate, add_days, add_months, schedule::Frequency, tenor::Tenor},
 };
 
@@ -18,7 +18,8 @@ pub struct Instrument {
     pub kind: InstrumentKind,
     /// Time to maturity; positive.
     pub tenor: Tenor,
-    /// The rate, annual, 0.05 being 5 %; of any sign, with a positive discount factor.
+    /// The rate, annual, 0.05 being 5 %; of any sign, at most 2 (200 %) in size, and with a positive
+    /// discount factor.
     pub rate: f64,
     /// Frequency of the fixed payments of a swap; without effect for a deposit.
     pub frequency: Frequency,
@@ -85,6 +86,15 @@ impl Instrument {
         flows[first..].reverse();
         flows[first].accrual = years(end + period, days);
         Ok(())
+    }
+
+    /// Refuses a rate that is none, or a percentage by mistake.
+    pub(super) fn require_rate(&self, index: usize) -> Result<()> {
+        if check::is_annual_rate(self.rate) {
+            Ok(())
+        } else {
+            Err(self.refusal(index, self.rate, check::ANNUAL_RATE))
+        }
     }
 
     pub(super) fn refusal(&self, index: usize, value: f64, requirement: &'static str) -> Error {

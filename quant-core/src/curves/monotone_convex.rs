@@ -216,7 +216,7 @@ mod tests {
         // By hand, in the order of Hagan and West (2006), equations 29 to 31: the forward of the first
         // pillar, 0.060404…, is bounded by 2 · 0.00696, and that of the reference date,
         // 0.0617 − (0.060404… − 0.0617)/2, is not.
-        let (times, averages) = ([0.1068, 4.5122, 12.3603], [0.0617, 0.006_96, 0.0153]);
+        let (times, averages) = ([0.1068, 4.5122, 12.3603], [0.0617_f64, 0.006_96, 0.0153]);
         let mut exponents = [0.0; 3];
         let (mut time, mut exponent) = (0.0, 0.0);
         for i in 0..3 {
@@ -224,8 +224,8 @@ mod tests {
             (time, exponents[i]) = (times[i], exponent);
         }
         let curve = MonotoneConvex::fit(&times, &exponents);
-        let first_pillar = (0.1068 * 0.006_96 + 4.4054 * 0.0617) / 4.5122;
-        let expected = 0.0617 - 0.5 * (first_pillar - 0.0617);
+        let first_pillar: f64 = (0.1068 * 0.006_96 + 4.4054 * 0.0617) / 4.5122;
+        let expected: f64 = 0.0617 - 0.5 * (first_pillar - 0.0617);
         assert!((expected - 0.062_35).abs() < 5e-5, "{expected}");
         assert!((curve.at(&times, 0, 0.0).1 - expected).abs() < 1e-16);
         assert!((curve.at(&times, 1, 0.1068).1 - 2.0 * 0.006_96).abs() < 1e-16);

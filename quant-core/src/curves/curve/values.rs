@@ -21,7 +21,7 @@ named!(CurveType, "curve_type", Zero = "zero", Discount = "discount", Forward = 
 pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {
     match curve_type {
         CurveType::Zero | CurveType::Forward => {
-            check::each("values", values, "a finite number", f64::is_finite)
+            check::each("values", values, check::ANNUAL_RATE, check::is_annual_rate)
         }
         CurveType::Discount => check::each("values", values, "a positive finite number", |value| {
             value.is_finite() && value > 0.0
