@@ -83,6 +83,11 @@ impl BarrierOption {
         }
     }
 
+    /// Returns the standard deviation of the logarithm of the price at expiry, σ√T.
+    pub(super) fn total_deviation(&self) -> f64 {
+        self.option.volatility * self.option.time_to_maturity.sqrt()
+    }
+
     /// Returns the logarithm of the barrier over the spot.
     pub(super) fn log_barrier(&self) -> f64 {
         ln_ratio(self.barrier, self.option.spot).high
