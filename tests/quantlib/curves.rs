@@ -33,7 +33,7 @@ fn curve_type(name: &str) -> CurveType {
     match name {
         "zero" => CurveType::Zero,
         "discount" => CurveType::Discount,
-        "forward" => CurveType::Forward,
+        "forward" => CurveType::ContinuousForward,
         other => panic!("curve type {other}"),
     }
 }
@@ -63,7 +63,7 @@ fn curves_through_values_agree_with_fifty_digits() {
         let [zero, forward, factor]: [f64; 3] = [zero, forward, factor].map(|text| row.parse(text));
         let error = (point.zero_rate - zero).abs() / size;
         zero_rate.see(&row, error, RATE_TOLERANCE, &point);
-        let error = (point.forward_rate - forward).abs() / size;
+        let error = (point.instantaneous_forward_rate - forward).abs() / size;
         forward_rate.see(&row, error, RATE_TOLERANCE, &point);
         let error = (point.discount_factor / factor - 1.0).abs() / (1.0 + factor.ln().abs());
         discount_factor.see(&row, error, FACTOR_TOLERANCE, &point);

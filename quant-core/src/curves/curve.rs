@@ -41,8 +41,8 @@ pub struct Pillar {
     pub zero_rate: f64,
     /// Value today of one unit paid then.
     pub discount_factor: f64,
-    /// Simple forward rate from the pillar before, or from the reference date.
-    pub forward_rate: f64,
+    /// Forward rate from the pillar before, or from the reference date, without compounding.
+    pub simple_forward_rate: f64,
 }
 
 /// The values of a curve at one time.
@@ -56,8 +56,8 @@ pub struct Point {
     pub zero_rate: f64,
     /// Value today of one unit paid then.
     pub discount_factor: f64,
-    /// Instantaneous forward rate, just after the time where it jumps there.
-    pub forward_rate: f64,
+    /// Instantaneous forward rate, continuously compounded; just after the time where it jumps there.
+    pub instantaneous_forward_rate: f64,
 }
 
 impl Curve {
@@ -116,7 +116,7 @@ impl Curve {
             match curve_type {
                 CurveType::Zero => pillar.zero_rate = without_negative_zero(value),
                 CurveType::Discount => pillar.discount_factor = value,
-                CurveType::Forward => {}
+                CurveType::ContinuousForward => {}
             }
         }
         Ok(curve)
@@ -216,13 +216,14 @@ impl Curve {
     /// let curve =
     ///     Curve::from_values(today, &[1.0], &[-0.005], CurveType::Zero, Interpolation::LogLinear)?;
     /// let point = curve.at(0.0)?;
-    /// assert_eq!((point.discount_factor, point.zero_rate, point.forward_rate), (1.0, -0.005, -0.005));
+    /// assert_eq!((point.discount_factor, point.zero_rate), (1.0, -0.005));
+    /// assert_eq!(point.instantaneous_forward_rate, -0.005);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     pub fn at(&self, tenor: f64) -> Result<Point> {
         check::not_negative("tenor", tenor)?;
         let reading = self.interpolant.at(tenor);
-        let forward_rate = check::result("tenor", reading.forward_rate)?;
+        let instantaneous_forward_rate = check::result("tenor", reading.forward_rate)?;
         let found = self.pillars.binary_search_by(|pillar| pillar.tenor.total_cmp(&tenor));
         let (zero_rate, discount_factor) = match found {
             Ok(index) => (self.pillars[index].zero_rate, self.pillars[index].discount_factor),
@@ -233,7 +234,7 @@ impl Curve {
             tenor: without_negative_zero(tenor),
             zero_rate: check::result("tenor", zero_rate)?,
             discount_factor: check::result("tenor", discount_factor)?,
-            forward_rate,
+            instantaneous_forward_rate,
         })
     }
 
@@ -322,13 +323,13 @@ impl Curve {
         for (index, date) in dates.into_iter().enumerate() {
             let (tenor, exponent) = (tenors[index], exponents[index]);
             let (tenor_before, before) = pillar_before(tenors, exponents, index);
-            let forward_rate = libm::expm1(exponent - before) / (tenor - tenor_before);
+            let simple_forward_rate = libm::expm1(exponent - before) / (tenor - tenor_before);
             pillars.push(Pillar {
                 tenor,
                 date,
                 zero_rate: check::result(argument, exponent / tenor)?,
                 discount_factor: check::result(argument, libm::exp(-exponent))?,
-                forward_rate: check::result(argument, forward_rate)?,
+                simple_forward_rate: check::result(argument, simple_forward_rate)?,
             });
         }
         let zero_rates: Vec<f64> = pillars.iter().map(|pillar| pillar.zero_rate).collect();
@@ -362,9 +363,9 @@ mod tests {
             assert_eq!(curve.at(tenor).unwrap().zero_rate, rate, "{tenor}");
         }
         // z + t z′ in between, and z beyond.
-        assert!((curve.at(2.0).unwrap().forward_rate - 0.05).abs() < 1e-16);
-        assert_eq!(curve.at(0.5).unwrap().forward_rate, 0.02);
-        assert_eq!(curve.at(3.0).unwrap().forward_rate, 0.04);
+        assert!((curve.at(2.0).unwrap().instantaneous_forward_rate - 0.05).abs() < 1e-16);
+        assert_eq!(curve.at(0.5).unwrap().instantaneous_forward_rate, 0.02);
+        assert_eq!(curve.at(3.0).unwrap().instantaneous_forward_rate, 0.04);
     }
 
     #[test]
@@ -374,7 +375,7 @@ mod tests {
             today(),
             &tenors,
             &forwards,
-            CurveType::Forward,
+            CurveType::ContinuousForward,
             Interpolation::LogLinear,
         )
         .unwrap();
@@ -388,7 +389,10 @@ mod tests {
             (50.0, -0.02),
         ];
         for (tenor, forward) in rows {
-            assert!((curve.at(tenor).unwrap().forward_rate - forward).abs() < 1e-16, "{tenor}");
+            assert!(
+                (curve.at(tenor).unwrap().instantaneous_forward_rate - forward).abs() < 1e-16,
+                "{tenor}"
+            );
         }
         assert!((curve.at(7.0).unwrap().zero_rate * 7.0 - (0.005 + 0.045 - 0.1)).abs() < 1e-16);
     }
@@ -400,7 +404,10 @@ mod tests {
             for tenor in [0.0, 1.0, 2.0, 30.0] {
                 let point = curve.at(tenor).unwrap();
                 assert!((point.zero_rate + 0.01).abs() < 1e-17, "{shape:?} {point:?}");
-                assert!((point.forward_rate + 0.01).abs() < 1e-17, "{shape:?} {point:?}");
+                assert!(
+                    (point.instantaneous_forward_rate + 0.01).abs() < 1e-17,
+                    "{shape:?} {point:?}"
+                );
             }
         }
     }
@@ -413,10 +420,10 @@ mod tests {
                 today(),
                 &[1.0, 2.0, 3.0],
                 &forwards,
-                CurveType::Forward,
+                CurveType::ContinuousForward,
                 Interpolation::MonotoneConvex,
             );
-            curve.unwrap().at(1.4).unwrap().forward_rate
+            curve.unwrap().at(1.4).unwrap().instantaneous_forward_rate
         };
         assert!((at(1e-12) - at(-1e-12)).abs() < 1e-11);
     }
@@ -465,7 +472,8 @@ mod tests {
             CurveType::Discount,
             Interpolation::Linear,
         );
-        let forwards: Vec<f64> = curve.unwrap().pillars().iter().map(|p| p.forward_rate).collect();
+        let forwards: Vec<f64> =
+            curve.unwrap().pillars().iter().map(|p| p.simple_forward_rate).collect();
         assert!((forwards[0] - (1.0 / 0.98 - 1.0) / 0.5).abs() < 1e-15);
         assert!((forwards[1] - (0.98 / 0.95 - 1.0) / 0.5).abs() < 1e-15);
     }
@@ -475,11 +483,13 @@ mod tests {
         for &shape in SHAPES {
             let curve = zero_curve(&[1.0, 2.0, 3.0], &[-0.0, 0.0, -0.0], shape);
             for tenor in [-0.0, 0.5, 1.0, 1.5, 4.0] {
-                let Point { tenor, zero_rate, discount_factor, forward_rate } =
+                let Point { tenor, zero_rate, discount_factor, instantaneous_forward_rate } =
                     curve.at(tenor).unwrap();
                 assert_eq!(discount_factor, 1.0);
                 assert!(
-                    [tenor, zero_rate, forward_rate].iter().all(|value| value.is_sign_positive())
+                    [tenor, zero_rate, instantaneous_forward_rate]
+                        .iter()
+                        .all(|value| value.is_sign_positive())
                 );
             }
         }
@@ -492,7 +502,7 @@ mod tests {
             let error = error.unwrap_err();
             (error.code(), error.argument().unwrap(), error.index())
         };
-        use CurveType::{Discount, Forward, Zero};
+        use CurveType::{ContinuousForward, Discount, Zero};
         #[rustfmt::skip]
         let rows = [
             (build(&[], &[], Zero), ("too_few", "tenors", None)),
@@ -505,11 +515,11 @@ mod tests {
             (build(&[1.0, 3.0, 2.0], &[0.1, 0.1, 0.1], Zero), ("domain", "tenors", Some(2))),
             (build(&[1.0, 8000.0], &[0.1, 0.1], Zero), ("domain", "tenors", Some(1))),
             (build(&[1.0], &[f64::NAN], Zero), ("domain", "values", Some(0))),
-            (build(&[1.0], &[f64::INFINITY], Forward), ("domain", "values", Some(0))),
+            (build(&[1.0], &[f64::INFINITY], ContinuousForward), ("domain", "values", Some(0))),
             (build(&[1.0], &[0.0], Discount), ("domain", "values", Some(0))),
             (build(&[1.0], &[-0.5], Discount), ("domain", "values", Some(0))),
             (build(&[1.0, 2.0], &[0.03, 3.0], Zero), ("domain", "values", Some(1))),
-            (build(&[1.0], &[2.5], Forward), ("domain", "values", Some(0))),
+            (build(&[1.0], &[2.5], ContinuousForward), ("domain", "values", Some(0))),
             (build(&[400.0], &[-2.0], Zero), ("overflow", "values", None)),
         ];
         for (found, expected) in rows {
@@ -537,7 +547,7 @@ mod tests {
             prop_assume!(tenors.iter().all(|pillar| *pillar < tenor || *pillar > tenor + step));
             let log = |tenor: f64| curve.at(tenor).unwrap().zero_rate * tenor;
             let slope = (log(tenor + step) - log(tenor)) / step;
-            let forward = |part: f64| curve.at(tenor + part * step).unwrap().forward_rate;
+            let forward = |part: f64| curve.at(tenor + part * step).unwrap().instantaneous_forward_rate;
             // A forward with a kink is not straight over the step.
             let middle = forward(0.5);
             let curvature = (forward(0.0) - middle).abs() + (forward(1.0) - middle).abs();
@@ -549,7 +559,7 @@ mod tests {
             tenors in prop::collection::vec(any::<f64>(), 0..4), values in prop::collection::vec(any::<f64>(), 0..4),
             which in 0_usize..4, query in any::<f64>(),
         ) {
-            for kind in [CurveType::Zero, CurveType::Discount, CurveType::Forward] {
+            for kind in [CurveType::Zero, CurveType::Discount, CurveType::ContinuousForward] {
                 if let Ok(curve) = Curve::from_values(today(), &tenors, &values, kind, SHAPES[which]) {
                     let _ = curve.at(query);
                 }
