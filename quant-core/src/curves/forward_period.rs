@@ -91,7 +91,7 @@ mod tests {
             let curve = zero_curve(&tenors, &rates, shape);
             for start in [0.0, 0.3, 1.0, 3.5, 7.7, 30.0] {
                 let period = curve.between(start, start + 1e-9).unwrap();
-                let forward = curve.at(start).unwrap().forward_rate;
+                let forward = curve.at(start).unwrap().instantaneous_forward_rate;
                 assert!(
                     (period.continuous_forward_rate - forward).abs() < 1e-10,
                     "{shape:?} {period:?}"
