@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn edges_are_decided_on_the_decimals_as_written() {
         // 0.3 and 0.6 and 0.7 are below their edges as doubles, by 5e-17 and less.
-        let tenths: Vec<f64> = (0..=10).map(|k| format!("{}e-1", k).parse().unwrap()).collect();
+        let tenths: Vec<f64> = (0..=10).map(|k| format!("{k}e-1").parse().unwrap()).collect();
         assert_eq!(bins("x_history", &tenths, 10).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
         let shifted: Vec<f64> =
             (0..=10).map(|k| format!("{}e-2", 1_000_003 + k).parse().unwrap()).collect();
