@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quant_benches::{down_and_out_call, european_call, european_options, numbers};
 use quant_core::pricing::{
-    Caplet, CurrencyOption, ForwardOption, NormalOption, american as american_greeks,
+    Caplet, CurrencyOption, ForwardOption, NormalOption, SpreadOption, american as american_greeks,
     barrier::Tree,
     batch,
     binomial::{self, Exercise},
@@ -114,6 +114,20 @@ fn black_family(c: &mut Criterion) {
     };
     c.bench_function("garman_kohlhagen/price", |b| b.iter(|| black_box(&currency).price()));
     c.bench_function("garman_kohlhagen/greeks", |b| b.iter(|| black_box(&currency).greeks()));
+    let european = european_call();
+    c.bench_function("digital/value", |b| b.iter(|| black_box(&european).digital()));
+    let spread = SpreadOption {
+        option_type,
+        forward1: 100.0,
+        forward2: 95.0,
+        strike: 5.0,
+        risk_free_rate: 0.05,
+        volatility1: 0.2,
+        volatility2: 0.18,
+        correlation: 0.7,
+        time_to_maturity,
+    };
+    c.bench_function("kirk/value", |b| b.iter(|| black_box(&spread).value()));
 }
 
 /// Greeks and boundary: every node of one tree, and six prices on trees beside it.
@@ -124,6 +138,11 @@ fn greeks_on_trees(c: &mut Criterion) {
     for steps in [100, 1_000, 5_000] {
         group.bench_with_input(BenchmarkId::from_parameter(steps), &steps, |b, &steps| {
             b.iter(|| american_greeks::evaluate(black_box(&put), Tree::LeisenReimer, steps));
+        });
+        let id = BenchmarkId::new("bermudan", steps);
+        group.bench_with_input(id, &steps, |b, &steps| {
+            let (tree, dates) = (Tree::LeisenReimer, [0.25, 0.5]);
+            b.iter(|| american_greeks::evaluate_on_dates(black_box(&put), tree, steps, &dates));
         });
     }
 }

@@ -16,6 +16,7 @@ use quant_core::pricing::{
     black_scholes::{EuropeanOption, OptionType},
     garman_kohlhagen::CurrencyOption,
     implied_volatility::QuotedOption,
+    kirk::SpreadOption,
     margrabe::ExchangeOption,
     normal,
     rate_option::{Caplet, Swaption},
@@ -78,6 +79,8 @@ fuzz_target!(|drawn: Drawn| {
         check(&binomial::price(&option, exercise, tree, n_steps));
     }
     check(&american::evaluate(&option, tree, n_steps));
+    check(&american::evaluate_on_dates(&option, tree, n_steps, &[barrier, rebate]));
+    check(&option.digital());
     faces(&option, barrier, rebate);
     let barrier = BarrierOption {
         option,
@@ -157,6 +160,18 @@ fn faces(option: &EuropeanOption, first: f64, second: f64) {
         notional: second,
     };
     check(&swaption.value());
+    let spread = SpreadOption {
+        option_type,
+        forward1: spot,
+        forward2: strike,
+        strike: first,
+        risk_free_rate,
+        volatility1: volatility,
+        volatility2: second,
+        correlation: foreign_rate,
+        time_to_maturity,
+    };
+    check(&spread.value());
     let currency = CurrencyOption {
         option_type,
         spot,

@@ -16,7 +16,7 @@ pub use crate::numerical::{Function, Scheme, derivative};
 pub use crate::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
 pub use crate::pricing::{
     BarrierOption, Caplet, CurrencyOption, Direction, EuropeanOption, ExchangeOption, Exercise,
-    ForwardOption, Knock, NormalOption, OptionType, Swaption, Tree,
+    ForwardOption, Knock, NormalOption, OptionType, SpreadOption, Swaption, Tree,
 };
 pub use crate::regulatory::Capital;
 pub use crate::time::{

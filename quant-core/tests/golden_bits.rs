@@ -21,7 +21,8 @@ use quant_core::pricing::binomial::{self, Exercise};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_core::pricing::implied_volatility::QuotedOption;
 use quant_core::pricing::{
-    Caplet, CurrencyOption, ForwardGreeks, ForwardOption, NormalOption, Swaption, american,
+    Caplet, CurrencyOption, ForwardGreeks, ForwardOption, NormalOption, SpreadOption, Swaption,
+    american,
 };
 use quant_core::pricing::{margrabe::ExchangeOption, normal};
 use quant_core::regulatory::capital_ratios::Capital;
@@ -272,6 +273,37 @@ fn black_family(lines: &mut Lines) {
             first.spot,
         ];
         lines.add("american", tree, &values);
+        let bermudan = american::evaluate_on_dates(&put, tree, 101, &[0.25, 0.5]).expect("a price");
+        lines.add("bermudan", tree, &[bermudan.price, bermudan.greeks.expect("greeks").vega]);
+    }
+    for numbers in EUROPEAN {
+        let found = european(OptionType::Call, numbers).digital().expect("a value");
+        let values = [
+            found.cash_or_nothing,
+            found.asset_or_nothing,
+            found.delta,
+            found.gamma,
+            found.vega,
+            found.theta,
+            found.rho,
+            found.epsilon,
+        ];
+        lines.add("digital", numbers, &values);
+    }
+    for strike in [-5.0, 0.0, 20.0] {
+        let spread = SpreadOption {
+            option_type: OptionType::Call,
+            forward1: 100.0,
+            forward2: 95.0,
+            strike,
+            risk_free_rate: 0.05,
+            volatility1: 0.2,
+            volatility2: 0.18,
+            correlation: 0.7,
+            time_to_maturity: 1.0,
+        };
+        let found = spread.value().expect("a value");
+        lines.add("kirk", strike, &[found.price, found.spread_volatility, found.exact_price]);
     }
 }
 

@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use quant_core::curves::NelsonSiegelSvensson;
 use quant_core::prelude::*;
 use quant_core::pricing::{
-    Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, Swaption, american,
+    Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
+    american,
 };
 use quant_core::time::Reference;
 use serde::{Serialize, de::DeserializeOwned};
@@ -85,6 +86,22 @@ fn options_on_forwards_rates_and_currencies() {
     same_after_a_round_trip(&currency);
     same_after_a_round_trip(&currency.greeks().expect("greeks"));
     same_after_a_round_trip(&american::evaluate(&option(), Tree::Tian, 20).expect("a price"));
+    let bermudan = american::evaluate_on_dates(&option(), Tree::Tian, 20, &[0.3]);
+    same_after_a_round_trip(&bermudan.expect("a price"));
+    same_after_a_round_trip(&option().digital().expect("a value"));
+    let spread = SpreadOption {
+        option_type,
+        forward1: 100.0,
+        forward2: 95.0,
+        strike: 5.0,
+        risk_free_rate: 0.05,
+        volatility1: 0.2,
+        volatility2: 0.18,
+        correlation: 0.7,
+        time_to_maturity: time,
+    };
+    same_after_a_round_trip(&spread);
+    same_after_a_round_trip(&spread.value().expect("a value"));
 }
 
 #[test]

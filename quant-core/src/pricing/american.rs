@@ -1,6 +1,6 @@
-//! American options on binomial trees: Greeks and the boundary of early exercise.
+//! American and Bermudan options on binomial trees: Greeks and the boundary of early exercise.
 //!
-//! The price is that of [`binomial::price`](super::binomial::price). The nodes near the start give
+//! An American price is that of [`binomial::price`](super::binomial::price). The nodes near the start give
 //! delta, gamma and theta; two trees beside the given one each derivative by volatility, rate and
 //! dividend yield. Not modelled: discrete dividends.
 
@@ -121,10 +121,7 @@ pub struct BoundaryPoint {
 ///
 /// Hull, "Options, Futures, and Other Derivatives", the chapter on basic numerical procedures.
 pub fn evaluate(option: &EuropeanOption, tree: Tree, n_steps: usize) -> Result<American> {
-    if n_steps < 2 {
-        return Err(Error::TooFew { argument: "n_steps", needed: 2, found: n_steps });
-    }
-    check::require(n_steps <= MAX_STEPS, "n_steps", n_steps as f64, "at most 10,000")?;
+    check_steps(n_steps)?;
     let priced =
         |option: &EuropeanOption, exercise| binomial::price(option, exercise, tree, n_steps);
     let price = priced(option, Exercise::American)?;
@@ -135,35 +132,125 @@ pub fn evaluate(option: &EuropeanOption, tree: Tree, n_steps: usize) -> Result<A
         return Ok(American { price, european_price, steps, greeks: None, boundary });
     }
     let nodes = Nodes::new(option, &Lattice::new(option, tree, steps)?);
-    let Found { first, second, boundary } = nodes.induct()?;
-    let beside = |change: &dyn Fn(&mut EuropeanOption, f64), step: f64| {
-        let moved = |by: f64| {
-            let mut moved = *option;
-            change(&mut moved, by);
-            priced(&moved, Exercise::American)
-        };
-        slope(moved(step), moved(-step), price, step)
+    let found = nodes.induct(|_| true)?;
+    let greeks = nodes.greeks(&found, price, |option| priced(option, Exercise::American))?;
+    Ok(American { price, european_price, steps, greeks: Some(greeks), boundary: found.boundary })
+}
+
+/// The price of a Bermudan option on a tree, beside that of the European one, with its Greeks.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Bermudan {
+    /// The present value.
+    pub price: f64,
+    /// The value of the European option on the same tree.
+    pub european_price: f64,
+    /// Number of steps of the tree, one more than was asked for where LR needs an odd number.
+    pub steps: usize,
+    /// The times of exercise on the tree in years, increasing: those asked for, each moved to the
+    /// nearest step, and expiry.
+    pub exercise_times: Vec<f64>,
+    /// The derivatives of the price; `None` where the price moves along its forward without risk.
+    pub greeks: Option<AmericanGreeks>,
+    /// The prices at which exercise begins to be optimal at the times of exercise before expiry, in
+    /// their order, without the times at which exercise never is.
+    pub boundary: Vec<BoundaryPoint>,
+}
+
+/// Returns the price and the Greeks of an option that may be exercised at some times only, on a tree of
+/// `n_steps` steps.
+///
+/// `exercise_times` are in years, above zero and up to expiry, in any order; each is moved to the
+/// nearest step. Expiry is always a time of exercise. Greeks and boundary are those of [`evaluate`].
+///
+/// # Errors
+///
+/// Those of [`evaluate`]; [`Error::Element`] for a time outside its range, [`Error::TooFew`] for no
+/// times.
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::pricing::{EuropeanOption, OptionType, Tree, american};
+///
+/// let put = EuropeanOption {
+///     option_type: OptionType::Put,
+///     spot: 100.0,
+///     strike: 105.0,
+///     risk_free_rate: 0.05,
+///     dividend_yield: 0.0,
+///     volatility: 0.2,
+///     time_to_maturity: 1.0,
+/// };
+/// let bermudan = american::evaluate_on_dates(&put, Tree::CoxRossRubinstein, 100, &[0.5])?;
+/// let american = american::evaluate(&put, Tree::CoxRossRubinstein, 100)?;
+/// assert!(bermudan.european_price < bermudan.price && bermudan.price < american.price);
+/// assert_eq!(bermudan.exercise_times, [0.5, 1.0]);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+///
+/// # References
+///
+/// Hull, "Options, Futures, and Other Derivatives", the chapter on basic numerical procedures.
+pub fn evaluate_on_dates(
+    option: &EuropeanOption,
+    tree: Tree,
+    n_steps: usize,
+    exercise_times: &[f64],
+) -> Result<Bermudan> {
+    check_steps(n_steps)?;
+    let european_price = binomial::price(option, Exercise::European, tree, n_steps)?;
+    let expiry = option.time_to_maturity;
+    if exercise_times.is_empty() {
+        return Err(Error::TooFew { argument: "exercise_times", needed: 1, found: 0 });
+    }
+    let requirement = "above zero and no later than expiry";
+    check::each("exercise_times", exercise_times, requirement, |time| {
+        0.0 < time && time <= expiry
+    })?;
+    let steps = tree::steps(tree, n_steps)?;
+    let mut is_exercised = vec![false; steps + 1];
+    for time in exercise_times {
+        is_exercised[(time / expiry * steps as f64).round() as usize] = true;
+    }
+    is_exercised[steps] = true;
+    let times = (0..=steps).filter(|&i| is_exercised[i]);
+    let exercise_times: Vec<f64> =
+        times.map(|i| if i == steps { expiry } else { expiry / steps as f64 * i as f64 }).collect();
+    if tree::is_riskless(option, tree) {
+        let values = exercise_times.iter().map(|&time| along_forward(option, time));
+        let price = check::result("spot", values.fold(0.0, f64::max))?;
+        let (greeks, boundary) = (None, Vec::new());
+        return Ok(Bermudan { price, european_price, steps, exercise_times, greeks, boundary });
+    }
+    let priced = |option: &EuropeanOption| {
+        let nodes = Nodes::new(option, &Lattice::new(option, tree, steps)?);
+        let found = nodes.induct(|i| is_exercised[i])?;
+        Ok((nodes, found))
     };
-    let vega = beside(&|moved, by| moved.volatility += by, 0.01 * option.volatility)?;
-    let rho = beside(&|moved, by| moved.risk_free_rate += by, RATE_STEP)?;
-    let epsilon = beside(&|moved, by| moved.dividend_yield += by, RATE_STEP)?;
-    let node = |i, j| nodes.price(i, j);
-    let delta = (first[1] - first[0]) / (node(1, 1) - node(1, 0));
-    let upper = (second[2] - second[1]) / (node(2, 2) - node(2, 1));
-    let lower = (second[1] - second[0]) / (node(2, 1) - node(2, 0));
-    let gamma = (upper - lower) / (0.5 * (node(2, 2) - node(2, 0)));
-    let moved = node(2, 1) - option.spot;
-    let passed = second[1] - price - moved * (delta + 0.5 * gamma * moved);
-    let theta = passed / (2.0 * nodes.step);
-    let greeks = AmericanGreeks {
-        delta: check::result("spot", delta)?,
-        gamma: check::result("spot", gamma)?,
-        theta: check::result("time_to_maturity", theta)?,
-        vega: check::result("volatility", vega)?,
-        rho: check::result("risk_free_rate", rho)?,
-        epsilon: check::result("dividend_yield", epsilon)?,
+    let (nodes, found) = priced(option)?;
+    let price = check::result("spot", found.value)?;
+    let greeks = nodes.greeks(&found, price, |option| Ok(priced(option)?.1.value))?;
+    let (greeks, boundary) = (Some(greeks), found.boundary);
+    Ok(Bermudan { price, european_price, steps, exercise_times, greeks, boundary })
+}
+
+fn check_steps(n_steps: usize) -> Result<()> {
+    if n_steps < 2 {
+        return Err(Error::TooFew { argument: "n_steps", needed: 2, found: n_steps });
+    }
+    check::require(n_steps <= MAX_STEPS, "n_steps", n_steps as f64, "at most 10,000")
+}
+
+/// Returns the present value of exercising on the forward at a time.
+fn along_forward(option: &EuropeanOption, time: f64) -> f64 {
+    let forward = EuropeanOption {
+        spot: option.spot * discount(option.dividend_yield, time),
+        strike: option.strike * discount(option.risk_free_rate, time),
+        ..*option
     };
-    Ok(American { price, european_price, steps, greeks: Some(greeks), boundary })
+    forward.exercise_value()
 }
 
 /// Returns the central difference quotient, or that of one side where the other has no tree.
@@ -189,8 +276,9 @@ struct Nodes {
     rises: Vec<f64>,
 }
 
-/// The values at the nodes of the first two steps, and the boundary.
+/// The value today, those at the nodes of the first two steps, and the boundary.
 struct Found {
+    value: f64,
     first: [f64; 2],
     second: [f64; 3],
     boundary: Vec<BoundaryPoint>,
@@ -214,8 +302,46 @@ impl Nodes {
         self.lowest(i) * self.rises[j]
     }
 
-    /// Values the option from expiry to today.
-    fn induct(&self) -> Result<Found> {
+    /// Returns the Greeks, with a function that prices the option with other arguments.
+    fn greeks(
+        &self,
+        found: &Found,
+        price: f64,
+        priced: impl Fn(&EuropeanOption) -> Result<f64>,
+    ) -> Result<AmericanGreeks> {
+        let beside = |step: f64, change: fn(&mut EuropeanOption, f64)| {
+            let moved = |by: f64| {
+                let mut moved = self.option;
+                change(&mut moved, by);
+                priced(&moved)
+            };
+            slope(moved(step), moved(-step), price, step)
+        };
+        let volatility_step = 0.01 * self.option.volatility;
+        let vega = beside(volatility_step, |option, by| option.volatility += by)?;
+        let rho = beside(RATE_STEP, |option, by| option.risk_free_rate += by)?;
+        let epsilon = beside(RATE_STEP, |option, by| option.dividend_yield += by)?;
+        let (first, second) = (found.first, found.second);
+        let node = |i, j| self.price(i, j);
+        let delta = (first[1] - first[0]) / (node(1, 1) - node(1, 0));
+        let upper = (second[2] - second[1]) / (node(2, 2) - node(2, 1));
+        let lower = (second[1] - second[0]) / (node(2, 1) - node(2, 0));
+        let gamma = (upper - lower) / (0.5 * (node(2, 2) - node(2, 0)));
+        let moved = node(2, 1) - self.option.spot;
+        let passed = second[1] - price - moved * (delta + 0.5 * gamma * moved);
+        Ok(AmericanGreeks {
+            delta: check::result("spot", delta)?,
+            gamma: check::result("spot", gamma)?,
+            theta: check::result("time_to_maturity", passed / (2.0 * self.step))?,
+            vega: check::result("volatility", vega)?,
+            rho: check::result("risk_free_rate", rho)?,
+            epsilon: check::result("dividend_yield", epsilon)?,
+        })
+    }
+
+    /// Values the option from expiry to today, exercised where that is better at the steps for which
+    /// `is_exercised` holds.
+    fn induct(&self, is_exercised: impl Fn(usize) -> bool) -> Result<Found> {
         let n = self.lattice.steps;
         let sign = if self.option.option_type == OptionType::Call { 1.0 } else { -1.0 };
         let strike = self.option.strike;
@@ -233,7 +359,8 @@ impl Nodes {
                 first.copy_from_slice(&values[..2]);
             }
             let lowest = self.lowest(i);
-            if i % every == 0 {
+            let may_exercise = is_exercised(i);
+            if may_exercise && i % every == 0 {
                 let gain = |j: usize| {
                     let waiting = down * values[j] + up * values[j + 1];
                     sign * (lowest * self.rises[j] - strike) - waiting
@@ -242,12 +369,13 @@ impl Nodes {
             }
             for j in 0..=i {
                 let waiting = down * values[j] + up * values[j + 1];
-                values[j] = waiting.max(sign * (lowest * self.rises[j] - strike));
+                let paid = sign * (lowest * self.rises[j] - strike);
+                values[j] = if may_exercise { waiting.max(paid) } else { waiting };
             }
         }
         boundary.reverse();
         check::result("volatility", self.price(n, n) + values[0])?;
-        Ok(Found { first, second, boundary })
+        Ok(Found { value: values[0], first, second, boundary })
     }
 
     /// The boundary at step `i`, from the gain of exercising at its nodes.
@@ -383,7 +511,47 @@ mod tests {
         }
     }
 
+    #[test]
+    fn times_of_exercise_out_of_range_are_refused() {
+        let put = option(OptionType::Put, 0.05, 0.0);
+        let on = |times: &[f64]| evaluate_on_dates(&put, Tree::Tian, 50, times).unwrap_err();
+        assert_eq!((on(&[]).code(), on(&[]).argument()), ("too_few", Some("exercise_times")));
+        for refused in [on(&[0.5, 0.0]), on(&[0.5, 1.01]), on(&[0.5, f64::NAN])] {
+            assert_eq!((refused.code(), refused.index()), ("domain", Some(1)));
+        }
+    }
+
+    #[test]
+    fn a_certain_price_is_exercised_at_the_best_of_its_times() {
+        let put = EuropeanOption { volatility: 0.0, ..option(OptionType::Put, 0.05, 0.0) };
+        let found = evaluate_on_dates(&put, Tree::LeisenReimer, 99, &[0.25]).unwrap();
+        let time = found.exercise_times[0];
+        assert!((time - 0.25).abs() < 0.5 / 99.0);
+        assert_eq!((found.price, found.greeks), (105.0 * discount(0.05, time) - 100.0, None));
+    }
+
     proptest! {
+        #[test]
+        fn more_times_of_exercise_are_worth_more_up_to_the_american_option(
+            strike in 60.0..160.0_f64, rate in 0.0..0.1_f64, dividend_yield in 0.0..0.1_f64,
+            is_call: bool, tree in 0..4_usize, first in 0.01..1.0_f64, second in 0.01..1.0_f64,
+        ) {
+            let option_type = if is_call { OptionType::Call } else { OptionType::Put };
+            let option = EuropeanOption { strike, ..option(option_type, rate, dividend_yield) };
+            let on = |times: &[f64]| evaluate_on_dates(&option, Tree::ALL[tree], 41, times).unwrap();
+            let (expiry, one, two) = (on(&[1.0]), on(&[first]), on(&[first, second]));
+            let every: Vec<f64> = (1..=41).map(|i| f64::from(i) / 41.0).collect();
+            let all = on(&every);
+            let rounding = 1e-12 * strike;
+            prop_assert!((expiry.price - expiry.european_price).abs() <= rounding);
+            prop_assert!(one.price >= expiry.price - rounding);
+            prop_assert!(two.price >= one.price - rounding && all.price >= two.price - rounding);
+            let american = evaluate(&option, Tree::ALL[tree], 41).unwrap();
+            // The American option may be exercised today as well.
+            let price = all.price.max(option.exercise_value());
+            prop_assert!((price - american.price).abs() <= rounding, "{all:?} {american:?}");
+        }
+
         /// The induction over all nodes, against the one that skips the nodes of exercise.
         #[test]
         fn every_node_gives_the_price_that_likely_nodes_give(
@@ -397,11 +565,7 @@ mod tests {
             let tree = Tree::ALL[tree];
             let Ok(found) = evaluate(&option, tree, n) else { return Ok(()) };
             let nodes = Nodes::new(&option, &Lattice::new(&option, tree, found.steps).unwrap());
-            let [low, high] = nodes.induct().unwrap().first;
-            let factor = discount(rate, nodes.step);
-            let odds = nodes.lattice.cash;
-            let waiting = factor * (odds.down * low + odds.up * high);
-            let price = waiting.max(option.exercise_value());
+            let price = nodes.induct(|_| true).unwrap().value;
             prop_assert!((price - found.price).abs() <= 1e-12 * strike, "{price} {found:?}");
         }
     }
