@@ -7,6 +7,8 @@
 use std::{borrow::Cow, ops::Deref};
 
 use account_core::Tier;
+use poem_openapi::types::{Example, ToJSON};
+use serde_json::Value;
 
 use super::quantlib::{
     curves, economics, entropy, instruments, numerical, portfolio, pricing, regulatory, time,
@@ -20,6 +22,7 @@ pub struct MeteredOperation {
     /// Executes the operation outside HTTP.
     pub execute: Executor,
     body_name: fn() -> Cow<'static, str>,
+    example_answer: fn() -> Value,
 }
 
 impl Deref for MeteredOperation {
@@ -36,6 +39,13 @@ impl MeteredOperation {
     pub fn body_name(&self) -> Cow<'static, str> {
         (self.body_name)()
     }
+
+    /// The data of the answer to the computation's own example, so that no documented answer is
+    /// invented.
+    #[must_use]
+    pub fn example_answer(&self) -> Value {
+        (self.example_answer)()
+    }
 }
 
 /// Published beside the marker of the pricing endpoints.
@@ -48,7 +58,7 @@ const BASEL: &str = "The interface's message also says 5 credits; what is charge
                      10 credits (Enterprise).";
 
 /// Every metered operation, in the order of the interface.
-pub static METERED: [MeteredOperation; 14] = [
+pub static METERED: &[MeteredOperation] = &[
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),
     line::<portfolio::MinVariance>("find_min_variance_portfolio", Tier::Pro, 5, None),
@@ -65,7 +75,7 @@ pub static METERED: [MeteredOperation; 14] = [
     line::<time::TenorAddition>("add_tenor_to_date", Tier::Free, 0, None),
 ];
 
-const fn line<C: Computation>(
+const fn line<C: Computation + Example>(
     id: &'static str,
     tier: Tier,
     cost: u32,
@@ -75,7 +85,13 @@ const fn line<C: Computation>(
         operation: Operation { id, tier, cost, remark },
         execute: execute::<C>,
         body_name: C::name,
+        example_answer: example_answer::<C>,
     }
+}
+
+fn example_answer<C: Computation + Example>() -> Value {
+    let answer = C::example().compute().expect("the example of a computation is sound");
+    answer.to_json().expect("an answer is an object")
 }
 
 /// The line of the table for an operation id.
@@ -90,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_cost_of_every_operation_is_the_marker_of_its_tier() {
-        for operation in &METERED {
+        for operation in METERED {
             assert_eq!(operation.cost, operation.tier.credits(), "{}", operation.id);
         }
     }

@@ -16,7 +16,7 @@ pub mod time;
 
 use poem_openapi::types::Example;
 
-pub use crate::http::Computation;
+pub use crate::http::{Computation, RequestFor, SharedComputation};
 
 /// The answer to a computation's own example, so that no documented answer is invented.
 fn example_answer<C: Computation + Example>() -> C::Answer {
