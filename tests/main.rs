@@ -43,11 +43,13 @@ mod ops {
 /// `/quantlib`: the computations, their figures, and what each metered request goes through.
 mod quantlib {
     mod binomial;
+    mod black_family;
     mod bonds;
     mod curves;
     mod economics;
     mod entropy;
     mod frontier;
+    mod further;
     mod idempotency;
     mod instruments;
     mod metering;

@@ -37,7 +37,6 @@ pub struct American {
 /// The derivatives of an American option's price on a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct AmericanGreeks {
     /// `∂V/∂S`, from the two nodes of the first step.
     pub delta: f64,
@@ -56,7 +55,6 @@ pub struct AmericanGreeks {
 /// The boundary of early exercise at one step of a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct BoundaryPoint {
     /// Time from today, in years.
     pub time: f64,

@@ -10,7 +10,6 @@ use crate::{Result, check};
 /// against expiry, while the forward stays where it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct ForwardGreeks {
     /// The present value, V.
     pub price: f64,

@@ -35,7 +35,6 @@ pub struct SpreadOption {
 /// The value of an option on a spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct SpreadValue {
     /// Kirk's approximation of the present value.
     pub price: f64,

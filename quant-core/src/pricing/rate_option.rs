@@ -79,7 +79,6 @@ pub struct RateOptionValue {
 /// and by 100 for one per point of volatility.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct RateGreeks {
     /// By the forward rate, `∂V/∂F`.
     pub delta: f64,

@@ -11,7 +11,11 @@ use poem_openapi::types::{Example, ToJSON};
 use serde_json::Value;
 
 use super::quantlib::{
-    curves, economics, entropy, instruments, numerical, portfolio, pricing, regulatory, time,
+    RequestFor, curves, economics, entropy, instruments,
+    instruments::foreign_exchange,
+    numerical, portfolio, pricing,
+    pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
+    regulatory, time,
 };
 use crate::http::{Computation, Executor, Operation, execute};
 
@@ -73,6 +77,24 @@ pub static METERED: &[MeteredOperation] = &[
     line::<instruments::TreasuryBill>("value_treasury_bill", Tier::Pro, 5, None),
     line::<curves::Build>("build_curve", Tier::Standard, 2, None),
     line::<time::TenorAddition>("add_tenor_to_date", Tier::Free, 0, None),
+    line::<RequestFor<greeks::Greeks>>("compute_european_greeks", Tier::Standard, 2, None),
+    line::<RequestFor<greeks::AllGreeks>>("compute_all_european_greeks", Tier::Standard, 2, None),
+    line::<greeks::QuotedEuropean>("imply_european_volatility", Tier::Standard, 2, None),
+    line::<RequestFor<black76::Price>>("price_forward_option", Tier::Standard, 2, None),
+    line::<RequestFor<black76::Greeks>>("compute_forward_greeks", Tier::Standard, 2, None),
+    line::<RequestFor<black76::Implied>>("imply_forward_volatility", Tier::Standard, 2, None),
+    line::<RequestFor<rate_options::Caplet>>("price_caplet", Tier::Standard, 2, None),
+    line::<RequestFor<rate_options::Floorlet>>("price_floorlet", Tier::Standard, 2, None),
+    line::<rate_options::Swaption>("price_swaption", Tier::Standard, 2, None),
+    line::<RequestFor<bachelier::Price>>("price_normal_option", Tier::Standard, 2, None),
+    line::<RequestFor<bachelier::Greeks>>("compute_normal_greeks", Tier::Standard, 2, None),
+    line::<RequestFor<bachelier::Implied>>("imply_normal_volatility", Tier::Standard, 2, None),
+    line::<american::American>("price_american_option", Tier::Standard, 2, None),
+    line::<foreign_exchange::Currency>("price_currency_option", Tier::Standard, 2, None),
+    line::<RequestFor<digital::DigitalCall>>("price_digital_call", Tier::Standard, 2, None),
+    line::<RequestFor<digital::DigitalPut>>("price_digital_put", Tier::Standard, 2, None),
+    line::<american::Bermudan>("price_bermudan_option", Tier::Standard, 2, None),
+    line::<kirk::Spread>("price_spread_option", Tier::Standard, 2, None),
 ];
 
 const fn line<C: Computation + Example>(
