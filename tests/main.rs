@@ -49,11 +49,13 @@ mod ops {
 /// `/quantlib`: the computations, their figures, and the stages of a metered request.
 mod quantlib {
     mod binomial;
+    mod black_family;
     mod bonds;
     mod curves;
     mod economics;
     mod entropy;
     mod frontier;
+    mod further;
     mod idempotency;
     mod instruments;
     mod metering;

@@ -1,4 +1,6 @@
-//! Bonds and bills.
+//! Bonds, bills and options on exchange rates.
+
+pub mod foreign_exchange;
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
