@@ -53,8 +53,9 @@ struct AccountCredits {
 struct Credits {
     /// The balance that was read or settled last; `None` before the first.
     balance: Option<u64>,
-    /// The cost of calls that are not at the ledger yet. No balance includes these debits.
-    running: u64,
+    /// The cost of each call that is not at the ledger yet, in the order of arrival. No balance
+    /// includes these debits.
+    running: Vec<u64>,
     /// The cost of calls at the ledger. A balance from the store may include these debits already.
     settling: u64,
     /// The number of calls at the ledger.
@@ -161,17 +162,29 @@ impl AccountCredits {
 }
 
 impl Credits {
-    /// Returns whether a balance pays for one more call beside those that run.
+    /// Returns whether a balance pays for one more call beside those that run and settle. A running
+    /// call that the balance cannot pay, because the balance fell after its reservation, takes
+    /// nothing from the calls behind it: the ledger will refuse that call.
     fn pays(&mut self, cost: u64, balance: u64) -> bool {
-        balance >= cost + self.running + self.settling
+        let balance = balance.saturating_sub(self.settling);
+        let running = self.running.iter();
+        let left = running.fold(balance, |left, cost| left.checked_sub(*cost).unwrap_or(left));
+        left >= cost
     }
 
     fn reserve(&mut self, cost: u64, balance: u64) -> bool {
         let pays = self.pays(cost, balance);
         if pays {
-            self.running += cost;
+            self.running.push(cost);
         }
         pays
+    }
+
+    /// Removes one running call of this cost; calls of one cost are interchangeable.
+    fn release(&mut self, cost: u64) {
+        if let Some(place) = self.running.iter().position(|running| *running == cost) {
+            self.running.remove(place);
+        }
     }
 
     fn decide_in_memory(&mut self, price: Price, take: Take) -> bool {
@@ -185,7 +198,7 @@ impl Credits {
         self.balance = Some(balance);
         if take(self, cost, balance) {
             Decision::Paid
-        } else if balance < cost + self.running {
+        } else if balance < cost || self.debits == 0 {
             Decision::Unpaid
         } else {
             // The balance may include the debits at the ledger, or not.
@@ -198,7 +211,7 @@ impl CreditReservation {
     /// Marks the call as one that is at the ledger.
     pub fn begin_debit(&mut self) {
         let mut credits = self.account.credits();
-        credits.running -= self.cost;
+        credits.release(self.cost);
         credits.settling += self.cost;
         credits.debits += 1;
         self.is_settling = true;
@@ -218,7 +231,7 @@ impl Drop for CreditReservation {
             credits.debits -= 1;
             credits.ended += 1;
         } else {
-            credits.running -= self.cost;
+            credits.release(self.cost);
         }
         drop(credits);
         self.account.settled.notify_waiters();
@@ -349,6 +362,22 @@ mod tests {
 
         assert!(second.await.is_none());
         assert_eq!(stored.reads.get(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_running_call_that_nothing_can_pay_any_more_holds_up_no_other_call() {
+        let (reserved, stored) = (ReservedCredits::default(), Stored::of(20));
+        let mut dear = Vec::new();
+        for _ in 0..2 {
+            dear.extend(reserve(&reserved, price(10, 20), &stored).await);
+        }
+        assert_eq!(dear.len(), 2);
+        // Another instance has debited the account meanwhile.
+        stored.balance.set(5);
+        let cheap = reserve(&reserved, price(3, 20), &stored).await;
+        assert!(cheap.is_some(), "the ledger will refuse both dear calls");
+        assert!(reserve(&reserved, price(3, 20), &stored).await.is_none());
+        assert!(reserve(&reserved, price(2, 20), &stored).await.is_some());
     }
 
     #[tokio::test]
