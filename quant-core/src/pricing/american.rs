@@ -468,8 +468,9 @@ mod tests {
         // A put is exercised only for its strike's interest, here at a cost of the dividends saved.
         let put = option(OptionType::Put, -0.01, -0.05);
         let found = evaluate(&put, Tree::CoxRossRubinstein, 500).unwrap();
-        let both = found.boundary.iter().filter_map(|point| point.far_spot.map(|far| (point, far)));
-        let (point, far) = both.last().expect("a bounded region");
+        let mut both =
+            found.boundary.iter().filter_map(|point| point.far_spot.map(|far| (point, far)));
+        let (point, far) = both.next_back().expect("a bounded region");
         assert!(far < point.spot && point.spot < 105.0, "{point:?}");
     }
 
