@@ -87,7 +87,7 @@ pub struct BoundaryPoint {
 ///
 /// # Errors
 ///
-/// Those of [`binomial::price`]; [`Error::TooFew`] for fewer than two steps, [`Error::Domain`] for
+/// The errors of [`binomial::price`]; [`Error::TooFew`] for fewer than two steps, [`Error::Domain`] for
 /// more than [`MAX_STEPS`], [`Error::Overflow`] where the price at a node leaves the range of a double.
 ///
 /// # Examples
@@ -164,7 +164,7 @@ pub struct Bermudan {
 ///
 /// # Errors
 ///
-/// Those of [`evaluate`]; [`Error::Element`] for a time outside its range, [`Error::TooFew`] for no
+/// The errors of [`evaluate`]; [`Error::Element`] for a time outside its range, [`Error::TooFew`] for no
 /// times.
 ///
 /// # Examples

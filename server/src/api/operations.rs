@@ -1,8 +1,8 @@
-//! The one table of metered operations, with tier, cost and computation.
+//! The table of metered operations, with tier, cost and computation.
 //!
 //! The guard, the generated document, the README and the tools of the MCP endpoint are made from
-//! this table. The routes are checked against it at the start: an endpoint with another body than
-//! the line names is refused.
+//! this table. The routes are compared with the table at the start: an endpoint with another body
+//! than its line names is refused.
 
 use std::{borrow::Cow, ops::Deref};
 
@@ -38,7 +38,7 @@ impl Deref for MeteredOperation {
 }
 
 impl MeteredOperation {
-    /// The name of the body's schema in the generated document.
+    /// Returns the name of the body's schema in the generated document.
     #[must_use]
     pub fn body_name(&self) -> Cow<'static, str> {
         (self.body_name)()
@@ -61,7 +61,7 @@ const ENTROPY: &str = "The interface's text also says 5 credits (Pro); what is c
 const BASEL: &str = "The interface's message also says 5 credits; what is charged is the marker, \
                      10 credits (Enterprise).";
 
-/// Every metered operation, in the order of the interface.
+/// Every metered operation, in the order of the interface documents.
 pub static METERED: &[MeteredOperation] = &[
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),
@@ -116,7 +116,7 @@ fn example_answer<C: Computation + Example>() -> Value {
     answer.to_json().expect("an answer is an object")
 }
 
-/// The line of the table for an operation id.
+/// Returns the line of the table for an operation id.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static MeteredOperation> {
     METERED.iter().find(|operation| operation.id == id)
