@@ -64,7 +64,7 @@ fn implied_volatility(c: &mut Criterion) {
     });
 }
 
-/// Options on forwards, rates and currencies, and the normal model: the cost of each beside `black_scholes/price`.
+/// The faces of the same formula, and Bachelier's: what each adds to `black_scholes/price`.
 fn black_family(c: &mut Criterion) {
     let (option_type, time_to_maturity) = (OptionType::Call, 1.0);
     let forward = ForwardOption {

@@ -87,7 +87,7 @@ pub struct BoundaryPoint {
 ///
 /// # Errors
 ///
-/// Those of [`binomial::price`]; [`Error::TooFew`] for fewer than two steps, [`Error::Domain`] for
+/// The errors of [`binomial::price`]; [`Error::TooFew`] for fewer than two steps, [`Error::Domain`] for
 /// more than [`MAX_STEPS`], [`Error::Overflow`] where the price at a node leaves the range of a double.
 ///
 /// # Examples
@@ -164,7 +164,7 @@ pub struct Bermudan {
 ///
 /// # Errors
 ///
-/// Those of [`evaluate`]; [`Error::Element`] for a time outside its range, [`Error::TooFew`] for no
+/// The errors of [`evaluate`]; [`Error::Element`] for a time outside its range, [`Error::TooFew`] for no
 /// times.
 ///
 /// # Examples
@@ -468,8 +468,9 @@ mod tests {
         // A put is exercised only for its strike's interest, here at a cost of the dividends saved.
         let put = option(OptionType::Put, -0.01, -0.05);
         let found = evaluate(&put, Tree::CoxRossRubinstein, 500).unwrap();
-        let both = found.boundary.iter().filter_map(|point| point.far_spot.map(|far| (point, far)));
-        let (point, far) = both.last().expect("a bounded region");
+        let mut both =
+            found.boundary.iter().filter_map(|point| point.far_spot.map(|far| (point, far)));
+        let (point, far) = both.next_back().expect("a bounded region");
         assert!(far < point.spot && point.spot < 105.0, "{point:?}");
     }
 

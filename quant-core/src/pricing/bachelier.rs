@@ -16,11 +16,11 @@ use crate::{Error, Result, check};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NormalOption {
-    /// Right of the holder: to buy or to sell.
+    /// The right of the holder, to buy or to sell.
     pub option_type: OptionType,
     /// Forward or futures price for the day of expiry; of any sign.
     pub forward: f64,
-    /// Price at which the option may be exercised; of any sign.
+    /// Price at which the option can be exercised; of any sign.
     pub strike: f64,
     /// Riskless rate, annual, continuously compounded; of any sign.
     pub risk_free_rate: f64,
@@ -100,7 +100,7 @@ impl NormalOption {
     ///
     /// # Errors
     ///
-    /// Those of [`price`](Self::price); [`Error::Conflict`] where σ or T is zero while the forward
+    /// The errors of [`price`](Self::price); [`Error::Conflict`] where σ or T is zero while the forward
     /// is the strike, and delta and gamma have no limit; [`Error::Overflow`] where a derivative
     /// exceeds the largest double.
     ///

@@ -12,11 +12,11 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ForwardOption {
-    /// Right of the holder: to buy or to sell.
+    /// The right of the holder, to buy or to sell.
     pub option_type: OptionType,
     /// Forward or futures price for the day of expiry; zero or positive.
     pub forward: f64,
-    /// Price at which the option may be exercised; zero or positive.
+    /// Price at which the option can be exercised; zero or positive.
     pub strike: f64,
     /// Riskless rate, annual, continuously compounded; of any sign.
     pub risk_free_rate: f64,
@@ -74,7 +74,7 @@ impl ForwardOption {
     ///
     /// # Errors
     ///
-    /// Those of [`price`](Self::price); [`Error::Conflict`] where σ or T is zero while the forward
+    /// The errors of [`price`](Self::price); [`Error::Conflict`] where σ or T is zero while the forward
     /// is at the strike, and delta and gamma have no limit; [`Error::Overflow`] where a derivative
     /// exceeds the largest double.
     ///
@@ -112,7 +112,7 @@ impl ForwardOption {
     ///
     /// # Errors
     ///
-    /// Those of [`QuotedOption::implied_volatility`](super::QuotedOption::implied_volatility).
+    /// The errors of [`QuotedOption::implied_volatility`](super::QuotedOption::implied_volatility).
     ///
     /// # Examples
     ///

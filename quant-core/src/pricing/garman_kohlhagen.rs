@@ -12,11 +12,11 @@ use crate::{Error, Result, check};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CurrencyOption {
-    /// Right of the holder: to buy or to sell the foreign currency.
+    /// The right of the holder, to buy or to sell the foreign currency.
     pub option_type: OptionType,
     /// Price of the foreign currency today; zero or positive.
     pub spot: f64,
-    /// Price at which the option may be exercised; zero or positive.
+    /// Price at which the option can be exercised; zero or positive.
     pub strike: f64,
     /// Domestic riskless rate, annual, continuously compounded; of any sign.
     pub domestic_rate: f64,
@@ -124,7 +124,7 @@ impl CurrencyOption {
     ///
     /// # Errors
     ///
-    /// Those of [`price`](Self::price); [`Error::Conflict`] where σ or T is zero while the forward
+    /// The errors of [`price`](Self::price); [`Error::Conflict`] where σ or T is zero while the forward
     /// is at the strike, and delta and gamma have no limit; [`Error::Overflow`] where a derivative
     /// exceeds the largest double, and for a spot price of zero, to which no premium can be compared.
     ///

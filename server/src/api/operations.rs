@@ -61,7 +61,7 @@ const ENTROPY: &str = "The interface's text also says 5 credits (Pro); what is c
 const BASEL: &str = "The interface's message also says 5 credits; what is charged is the marker, \
                      10 credits (Enterprise).";
 
-/// Every metered operation, in the order of the interface document.
+/// Every metered operation, in the order of the interface documents.
 pub static METERED: &[MeteredOperation] = &[
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),
