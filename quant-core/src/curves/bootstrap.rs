@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::instrument::{CashFlows, RATE};
+use super::instrument::{InstrumentFlows, RATE};
 use super::interpolation::{Interpolant, Interpolation};
 use super::newton;
 use crate::{Error, Result};
@@ -35,7 +35,7 @@ const MOST_FACTORS: usize = 300_000;
 
 /// Returns minus the logarithms of the discount factors at the instruments' maturities.
 pub(super) fn bootstrap(
-    instruments: &[CashFlows],
+    instruments: &[InstrumentFlows],
     times: &[f64],
     interpolation: Interpolation,
 ) -> Result<Vec<f64>> {
@@ -57,7 +57,7 @@ fn largest_move(before: &[f64], after: &[f64]) -> f64 {
 /// the exponent, with a correction at every time of payment that is fixed while one sweep finds
 /// the pillars one after the other. For curves that are such lines the corrections are zero.
 struct Bootstrap<'a> {
-    instruments: &'a [CashFlows],
+    instruments: &'a [InstrumentFlows],
     /// The times of payment, and of starts after the reference date, ascending and without repetition.
     payments: Vec<Payment>,
     /// The payment at which each flow is due, instrument by instrument.
@@ -82,7 +82,11 @@ struct Payment {
 }
 
 impl<'a> Bootstrap<'a> {
-    fn new(instruments: &'a [CashFlows], times: &'a [f64], interpolation: Interpolation) -> Self {
+    fn new(
+        instruments: &'a [InstrumentFlows],
+        times: &'a [f64],
+        interpolation: Interpolation,
+    ) -> Self {
         let flows = || instruments.iter().flat_map(|instrument| &instrument.flows);
         let starts = instruments.iter().map(|instrument| instrument.start);
         let mut dates: Vec<f64> = flows().map(|flow| flow.time).collect();
@@ -151,7 +155,7 @@ impl<'a> Bootstrap<'a> {
             .map(|payment| libm::exp(-curve.at(payment.time).exponent))
             .collect();
         let worth = |(index, range): (usize, &Range<usize>)| {
-            let CashFlows { rate, flows, .. } = &self.instruments[index];
+            let InstrumentFlows { rate, flows, .. } = &self.instruments[index];
             let flows = flows.iter().zip(&self.due[range.clone()]);
             let annuity: f64 = flows.map(|(flow, &due)| flow.accrual * factors[due]).sum();
             let worth = libm::log(libm::exp(-exponents[index]) + rate * annuity);
@@ -214,7 +218,7 @@ impl<'a> Bootstrap<'a> {
 
     /// The equation for the pillar of a swap, those before it being known.
     fn swap(&self, index: usize, exponents: &[f64], factors: &[f64]) -> Unknown {
-        let CashFlows { rate, flows, .. } = &self.instruments[index];
+        let InstrumentFlows { rate, flows, .. } = &self.instruments[index];
         let start = self.start(index, exponents);
         // Where the start depends on the pillar, all payments do, and are divided by its factor.
         let (worth, shift) = if start.weight == 0.0 {

@@ -1,7 +1,7 @@
 //! The yield curve: its pillars and its values at any time.
 
 use super::bootstrap::bootstrap;
-use super::instrument::{CashFlows, Instrument};
+use super::instrument::{Instrument, InstrumentFlows};
 use super::interpolation::{Interpolant, Interpolation};
 use super::pillars::{pillar_before, require_increasing};
 use super::times::{dates, years_until};
@@ -182,14 +182,14 @@ impl Curve {
         interpolation: Interpolation,
     ) -> Result<Self> {
         require_year("reference_date", reference_date)?;
-        let mut quoted: Vec<CashFlows> = Vec::with_capacity(instruments.len());
+        let mut quoted: Vec<InstrumentFlows> = Vec::with_capacity(instruments.len());
         let mut count = 0;
         for (index, instrument) in instruments.iter().enumerate() {
             let found = instrument.cash_flows(index, reference_date, count)?;
             count += found.flows.len();
             quoted.push(found);
         }
-        let tenors: Vec<f64> = quoted.iter().map(CashFlows::time).collect();
+        let tenors: Vec<f64> = quoted.iter().map(InstrumentFlows::time).collect();
         require_increasing("instruments", &tenors)?;
         let dates = quoted.iter().map(|found| found.maturity).collect();
         let exponents = bootstrap(&quoted, &tenors, interpolation)?;

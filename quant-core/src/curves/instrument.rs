@@ -62,7 +62,7 @@ pub enum InstrumentKind {
 /// D(start) = rate · Σ accrualⱼ D(timeⱼ) + D(last time)
 /// ```
 #[derive(Debug)]
-pub(super) struct CashFlows {
+pub(super) struct InstrumentFlows {
     /// Maturity, the date of the last flow.
     pub(super) maturity: NaiveDate,
     /// Time of the start, in years; zero on the reference date.
@@ -80,7 +80,7 @@ pub(super) struct Flow {
     pub(super) accrual: f64,
 }
 
-impl CashFlows {
+impl InstrumentFlows {
     /// Returns the time of the last flow.
     pub(super) fn time(&self) -> f64 {
         self.flows[self.flows.len() - 1].time
@@ -94,7 +94,7 @@ impl Instrument {
         index: usize,
         reference_date: NaiveDate,
         before: usize,
-    ) -> Result<CashFlows> {
+    ) -> Result<InstrumentFlows> {
         if self.length() <= 0.0 {
             return Err(self.refusal(index, self.length(), "a positive finite number of years"));
         }
@@ -117,7 +117,7 @@ impl Instrument {
         if before + flows.len() > MOST_CASH_FLOWS {
             return Err(self.refusal(index, self.length(), FEWER_CASH_FLOWS));
         }
-        Ok(CashFlows { maturity, start, rate, flows })
+        Ok(InstrumentFlows { maturity, start, rate, flows })
     }
 
     /// The start, the maturity and the flows as the tenor counts them, from the reference date on.
