@@ -129,38 +129,42 @@ pub struct Instrument {
     /// The quoted rate, an annual decimal from -2 to 2 (200 %); of a future 1 less the price over 100.
     pub rate: f64,
     /// Payments of a swap's fixed leg a year: 1, 2, 3, 4, 6 or 12. Without a market annual.
-    #[oai(nullable, validator(minimum(value = "1"), maximum(value = "12")))]
+    #[oai(
+        nullable,
+        skip_serializing_if_is_none,
+        validator(minimum(value = "1"), maximum(value = "12"))
+    )]
     pub frequency: Option<u32>,
     /// Time from settlement to the start of the interest, as in `3M`; for an `fra` alone.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub start: Option<JsonString<Tenor>>,
     /// First day of the deposit, on or after the reference date; for a `future` alone.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub start_date: Option<Date>,
     /// Rate of a future less the forward rate, an annual decimal.
     #[oai(default)]
     pub convexity: f64,
     /// Currency whose usual conventions hold; that of the request where absent.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub market: Option<Market>,
     /// Day count of the interest; ACT/365 without a market.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub day_count: Option<DayCount>,
     /// Compounding of the rate; simple without a market.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub compounding: Option<Compounding>,
     /// Calendar of the business days; none without a market.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub calendar: Option<Calendar>,
     /// Adjustment of dates that fall on no business day; modified following without a market.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub convention: Option<BusinessDayConvention>,
     /// Business days from the reference date to the settlement; 0 without a market.
-    #[oai(nullable, validator(maximum(value = "31")))]
+    #[oai(nullable, skip_serializing_if_is_none, validator(maximum(value = "31")))]
     pub settlement_days: Option<u32>,
     /// Whether an instrument that starts on the last business day of a month ends on one; false
     /// without a market.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub end_of_month: Option<bool>,
 }
 
