@@ -79,6 +79,16 @@ pub enum Settlement {
     },
 }
 
+impl Settlement {
+    /// Returns the balance after the entry.
+    #[must_use]
+    pub const fn balance(&self) -> u64 {
+        match self {
+            Self::Charged { balance } | Self::Insufficient { balance } => *balance,
+        }
+    }
+}
+
 /// Decides a batch in the order of arrival: each entry is paid where the remaining balance covers
 /// its cost. A caller without a balance does not exist.
 ///

@@ -27,11 +27,13 @@ use crate::{
     email,
     http::RequestPipeline,
     jobs,
-    limits::{AddressLimiter, Leases, Limits, RedisAddress, RedisLeases},
+    limits::{
+        AddressLimiter, CodeRequests, Leases, Limits, RedisAddress, RedisLeases, ReservedCredits,
+    },
     metrics::Metrics,
     shutdown,
     state::{Accounts, AppState, LARGE_BODIES},
-    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, Store},
+    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, ServeLock, Store},
 };
 
 /// The number of logins that may wait for a core. Further ones are refused with a time to wait.
@@ -74,6 +76,7 @@ pub struct App {
     gateway: Arc<Gateway>,
     mail: Vec<email::Worker>,
     jobs: jobs::RunningJobs,
+    lock: Option<ServeLock>,
 }
 
 /// An opened store with its keys and rules, for the service and for the operator's commands.
@@ -133,6 +136,8 @@ impl App {
     ///
     /// The reason why the service cannot start.
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
+        // Before the database is opened, because opening may migrate it under the other service.
+        let lock = ServeLock::take(&config.storage.database_url)?;
         let opened = open(&config.storage, config.migrate).await?;
         let sender = match &config.mail {
             MailRoute::Smtp(url) => email::Sender::smtp(url, &config.mail_from)?,
@@ -148,10 +153,11 @@ impl App {
             let clock = clock.clone();
             email::Worker::start(accounts.clone(), vault.clone(), transport, move || clock.now())
         });
-        Ok(Self { mail: workers.collect(), ..app })
+        Ok(Self { mail: workers.collect(), lock, ..app })
     }
 
-    /// Starts the service on opened data, without e-mail workers: e-mails stay in the outbox.
+    /// Starts the service on opened data, without e-mail workers and without the lock of a SQLite
+    /// database: e-mails stay in the outbox.
     ///
     /// # Errors
     ///
@@ -172,6 +178,8 @@ impl App {
             callers: ApiKeyCache::new(vault.clone(), freshness.clone()),
             bearers: AccessTokenCache::new(vault, freshness.clone()),
             addresses: AddressLimiter::new(config.address_limit),
+            code_requests: CodeRequests::new(AddressLimiter::new(config.address_limit)),
+            reserved_credits: ReservedCredits::default(),
             ledger: LedgerWriter::start(&store, &metrics.ledger_batches),
             large_bodies: Semaphore::new(LARGE_BODIES),
             compute_pool: ComputePool::new(cores()),
@@ -191,7 +199,7 @@ impl App {
             revision,
         };
         let jobs = jobs::start(jobs::list(parts));
-        Ok(Self { service, gateway, mail: Vec::new(), jobs })
+        Ok(Self { service, gateway, mail: Vec::new(), jobs, lock: None })
     }
 
     /// Returns the endpoint of all routes.
@@ -207,8 +215,9 @@ impl App {
 
     /// Closes the service: steps 4 to 9 of [`shutdown`].
     pub async fn close(self) {
-        let Self { service, gateway, mail, jobs } = self;
+        let Self { service, gateway, mail, jobs, lock } = self;
         shutdown::close(jobs, &service, &gateway, mail).await;
+        drop(lock);
     }
 }
 

@@ -79,8 +79,6 @@ pub struct Config {
     pub storage: Storage,
     /// The Redis of the limits, if there is one.
     pub redis: Option<RedisAddress>,
-    /// The address that clients use, without a slash at the end; the bound one if left out.
-    pub public_url: Option<String>,
     /// The destination of the e-mails.
     pub mail: MailRoute,
     /// Sender of the e-mails.
@@ -143,7 +141,6 @@ impl ServeArgs {
             bind: server.bind,
             storage,
             redis: limits.redis,
-            public_url: server.public_url,
             mail: mail.route,
             mail_from: mail.from,
             idp: oidc.provider,
@@ -157,6 +154,7 @@ impl ServeArgs {
                 guest_keys: guests.guest_keys,
                 guests_per_network: guests.guests_per_network,
                 trusted_proxies: server.trusted_proxies,
+                public_url: server.public_url,
                 is_https,
                 mcp_messages: mcp.messages,
                 mcp_burst: mcp.burst,

@@ -1,5 +1,5 @@
 //! The rate limits of callers: counted in memory by one instance, or leased from a store that
-//! several instances share.
+//! several instances share. The credits that running calls have reserved are in `reserved_credits`.
 
 use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 
@@ -12,14 +12,18 @@ use dashmap::DashMap;
 use crate::store::StoreFault;
 
 mod by_address;
+mod code_requests;
 mod distributed;
 mod leases;
 mod local;
 mod redis;
+mod reserved_credits;
 
 pub use by_address::AddressLimiter;
+pub use code_requests::{CodeRequests, Dropped};
 pub use leases::Leases;
 pub use redis::{RedisAddress, RedisLeases};
+pub use reserved_credits::{CreditReservation, Price, ReservedCredits};
 
 use distributed::DistributedLimits;
 use local::{LocalLimits, has_calls};

@@ -99,6 +99,7 @@ macro_rules! store_contract {
             clean_up::a_clean_up_touches_nothing_alive,
             clean_up::guests_go_seven_days_after_their_end_and_no_live_key_goes,
             clean_up::what_is_over_goes_in_batches_and_once,
+            clean_up::requests_for_codes_leave_nothing_after_a_day,
             clean_up::usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while,
             ledger::every_batch_is_settled_as_decide_says,
             clients::strangers_cannot_lock_a_known_client_out,

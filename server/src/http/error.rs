@@ -73,6 +73,11 @@ pub enum ApiError {
     BodyTooSlow,
     /// The body ended early, or its framing is wrong.
     BodyBroken,
+    /// The head of the request breaks a rule of HTTP, or has a credential twice.
+    Malformed {
+        /// The rule.
+        detail: &'static str,
+    },
     /// The body is announced as something else than JSON.
     MediaType,
     /// Every fault of the parameters and the body.
@@ -146,7 +151,10 @@ impl ApiError {
             Self::MethodNotAllowed { allow } => {
                 headers.insert(header::ALLOW, allow);
             }
-            Self::BodyTooLarge { .. } | Self::BodyTooSlow | Self::BodyBroken => {
+            Self::BodyTooLarge { .. }
+            | Self::BodyTooSlow
+            | Self::BodyBroken
+            | Self::Malformed { .. } => {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             _ => {}
@@ -164,7 +172,7 @@ impl ApiError {
             Self::Credits { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::BodyBroken => StatusCode::BAD_REQUEST,
+            Self::BodyBroken | Self::Malformed { .. } => StatusCode::BAD_REQUEST,
             Self::StillRunning => StatusCode::CONFLICT,
             Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Faults(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -271,6 +279,7 @@ impl ApiError {
             }
             Self::BodyTooSlow => ("Request timeout", "The body took too long to arrive.".into()),
             Self::BodyBroken => ("Bad request", "The body could not be read to its end.".into()),
+            Self::Malformed { detail } => ("Bad request", (*detail).into()),
             Self::MediaType => (
                 "Unsupported media type",
                 "Send the body as JSON, with Content-Type: application/json.".into(),

@@ -118,6 +118,12 @@ impl LedgerStore for Store {
         rows.iter().map(count).collect()
     }
 
+    async fn credit_balance(&self, account: AccountId) -> Result<Option<u64>, StoreError> {
+        let query = "SELECT credit_balance FROM account WHERE id = $1";
+        let row = self.readers.query_one_raw(statement(query, [account.0.into()])).await;
+        stored(row)?.map(|row| narrow(&row, "credit_balance")).transpose()
+    }
+
     async fn audit(&self) -> Result<Audit, StoreError> {
         if !is_postgres(&self.readers) {
             return audit(&self.readers).await;
@@ -204,9 +210,9 @@ impl LedgerStore for Store {
         Ok(self.taken(&claim, now).await?.unwrap_or(Claimed::Running))
     }
 
-    async fn is_answered(&self, of: Slot, now: Timestamp) -> Result<bool, StoreError> {
-        let query = "SELECT 1 AS found FROM kept_answer \
-                     WHERE slot = $1 AND expires_at > $2 AND body IS NOT NULL";
+    async fn is_claimed(&self, of: Slot, now: Timestamp) -> Result<bool, StoreError> {
+        let query = "SELECT 1 AS found FROM kept_answer WHERE slot = $1 AND expires_at > $2 \
+                     AND (body IS NOT NULL OR held_until > $2)";
         let query = statement(query, [slot(of), time(now)]);
         Ok(stored(self.readers.query_one_raw(query).await)?.is_some())
     }

@@ -16,6 +16,16 @@ pub enum OpenError {
     /// The database is on PostgreSQL, so there is no file to copy.
     #[error("a database on PostgreSQL is copied by PostgreSQL's own tools, as `pg_dump`")]
     NotEmbedded,
+    /// Another process serves the database.
+    #[error(
+        "another process serves `{database}` and holds the lock `{lock}`: stop that process, or name another folder with --data-dir; only a database on PostgreSQL is served by several processes"
+    )]
+    Served {
+        /// The path of the database.
+        database: String,
+        /// The path of the lock's file.
+        lock: String,
+    },
     /// A newer release has migrated the database.
     #[error(
         "the database has the migration `{0}`, which this program does not know: it was used by a newer release; start that release, or restore a backup made by this one"

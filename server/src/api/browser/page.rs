@@ -54,7 +54,6 @@ pub(crate) fn render(status: StatusCode, page: &impl Template, leads_to: &str) -
     Response::builder()
         .status(status)
         .content_type("text/html; charset=utf-8")
-        .header(header::CACHE_CONTROL, "no-store")
         .header(header::CONTENT_SECURITY_POLICY, policy)
         .header(header::REFERRER_POLICY, "no-referrer")
         .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
@@ -126,7 +125,6 @@ pub(crate) fn see_other(location: &str) -> Response {
     Response::builder()
         .status(StatusCode::SEE_OTHER)
         .header(header::LOCATION, location)
-        .header(header::CACHE_CONTROL, "no-store")
         .header(header::REFERRER_POLICY, "no-referrer")
         .finish()
 }

