@@ -103,9 +103,9 @@ fuzz_target!(|drawn: Drawn| {
         time_to_maturity,
     };
     check(&exchange.prices());
-    if spot.is_finite() {
-        let values = [normal::cdf(spot), normal::pdf(spot), normal::mills_ratio(spot)];
-        assert!(values.iter().all(|value| *value >= 0.0), "{values:?} at {spot}");
+    for value in [normal::probability(spot), normal::density(spot), normal::mills_ratio(spot)] {
+        check(&value);
+        assert!(value.is_err() || value.is_ok_and(|value| value >= 0.0), "at {spot}");
     }
 });
 

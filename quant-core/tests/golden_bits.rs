@@ -71,8 +71,9 @@ fn european(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
 }
 
 fn pricing(lines: &mut Lines) {
-    for x in [-38.0, -9.5, -1.0, -0.3, 0.0, 0.7, 4.2, 12.0] {
-        lines.add("normal", x, &[normal::cdf(x), normal::pdf(x), normal::mills_ratio(x)]);
+    for x in [-37.5, -9.5, -1.0, -0.3, 0.0, 0.7, 4.2, 12.0] {
+        let values = [normal::probability(x), normal::density(x), normal::mills_ratio(x)];
+        lines.add("normal", x, &values.map(|value| value.expect("a number")));
     }
     for numbers in EUROPEAN {
         for option_type in [OptionType::Call, OptionType::Put] {
@@ -474,7 +475,7 @@ fn curves(lines: &mut Lines) {
             .iter()
             .flat_map(|&tenor| {
                 let point = curve.at(tenor).expect("a point");
-                [point.discount_factor, point.zero_rate, point.forward_rate]
+                [point.discount_factor, point.zero_rate, point.instantaneous_forward_rate]
             })
             .collect();
         lines.add("bootstrap", interpolation, &values);
@@ -482,7 +483,11 @@ fn curves(lines: &mut Lines) {
             curve.pillars().iter().map(|pillar| (pillar.tenor, pillar.zero_rate)).unzip();
         let values = Curve::from_values(today, &tenors, &rates, CurveType::Zero, interpolation);
         let period = values.expect("a curve").between(0.4, 6.3).expect("a period");
-        lines.add("forward", interpolation, &[period.simple_rate, period.continuous_rate]);
+        lines.add(
+            "forward",
+            interpolation,
+            &[period.simple_forward_rate, period.continuous_forward_rate],
+        );
         fitted = Some(NelsonSiegelSvensson::fit(&tenors, &rates).expect("a fit"));
     }
     let curve = fitted.expect("the last of four");
@@ -495,7 +500,7 @@ fn curves(lines: &mut Lines) {
         curve.decay_time,
         curve.second_decay_time,
         point.zero_rate,
-        point.forward_rate,
+        point.instantaneous_forward_rate,
         point.discount_factor,
     ];
     lines.add("nelson_siegel_svensson", "six rates", &values);

@@ -89,9 +89,18 @@ pub enum Calendar {
     /// The euro payment system.
     #[oai(rename = "TARGET")]
     Target,
-    /// United States, settlement.
+    /// Offices of the United States government; closed on the Friday before a Saturday holiday.
     #[oai(rename = "US")]
     UnitedStates,
+    /// Federal Reserve Banks, on whose business days payments in dollars settle.
+    #[oai(rename = "FEDWIRE")]
+    Fedwire,
+    /// United States government securities, as SIFMA recommends.
+    #[oai(rename = "SIFMA")]
+    Sifma,
+    /// The New York Stock Exchange.
+    #[oai(rename = "NYSE")]
+    Nyse,
     /// United Kingdom, settlement.
     #[oai(rename = "UK")]
     UnitedKingdom,
