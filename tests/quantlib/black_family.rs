@@ -370,7 +370,7 @@ async fn the_recorded_price_is_answered_by_price_and_greeks() {
 #[tokio::test]
 async fn an_implied_volatility_comes_under_both_names_with_the_parts_of_its_price() {
     let app = App::start().await;
-    let key = app.account("ada", Tier::Standard, 100).await;
+    let key = app.account("ada", Tier::Pro, 100).await;
     let quoted = |price: f64| {
         json!({ "forward": 110, "strike": 105, "risk_free_rate": 0.0, "time_to_maturity": 1,
                 "market_price": price })
@@ -395,7 +395,7 @@ async fn an_implied_volatility_comes_under_both_names_with_the_parts_of_its_pric
 #[tokio::test]
 async fn a_swaption_is_a_payer_unless_either_field_says_otherwise() {
     let app = App::start().await;
-    let key = app.account("ada", Tier::Standard, 100).await;
+    let key = app.account("ada", Tier::Pro, 100).await;
     let ask = |more: Value| {
         let mut body = json!({ "forward_swap_rate": 0.05, "strike": 0.055, "annuity": 4.5,
                                "volatility": 0.2, "t_expiry": 1.0, "notional": 1000000 });
@@ -418,7 +418,7 @@ async fn a_swaption_is_a_payer_unless_either_field_says_otherwise() {
 #[tokio::test]
 async fn a_fault_of_the_mathematics_names_the_field_that_was_sent() {
     let app = App::start().await;
-    let key = app.account("ada", Tier::Standard, 100).await;
+    let key = app.account("ada", Tier::Pro, 100).await;
     let period = json!({ "forward_rate": 0.05, "strike": 0.05, "discount_factor": 0.95,
                          "volatility": 0.2, "t_start": 1.0, "t_end": 1.0 });
     let option = json!({ "spot": 100, "strike": 105, "risk_free_rate": 0.5, "volatility": 0.01,
@@ -436,7 +436,7 @@ async fn a_fault_of_the_mathematics_names_the_field_that_was_sent() {
 #[tokio::test]
 async fn greeks_that_have_no_limit_are_absent_and_the_price_is_there() {
     let app = App::start().await;
-    let key = app.account("ada", Tier::Standard, 100).await;
+    let key = app.account("ada", Tier::Pro, 100).await;
     let currency = json!({ "spot": 1.25, "strike": 1.25, "domestic_rate": 0.02, "foreign_rate": 0.02,
                            "volatility": 0.1, "time_to_expiry": 0 });
     let due = asked(&app, &key, "/quantlib/instruments/fx/garman-kohlhagen", &currency).await;
