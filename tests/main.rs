@@ -21,6 +21,7 @@ mod idp {
 
 /// `/mcp`: the gateway of the Model Context Protocol.
 mod mcp {
+    mod messages;
     mod tools;
     mod transport;
 }
@@ -43,6 +44,7 @@ mod ops {
 /// `/quantlib`: the computations, their figures, and what each metered request goes through.
 mod quantlib {
     mod binomial;
+    mod bodies;
     mod bonds;
     mod curves;
     mod economics;

@@ -94,6 +94,8 @@ pub struct Config {
     pub connections: NonZeroUsize,
     /// Time between the signal to stop and the end of new connections.
     pub drain_delay: Duration,
+    /// The memory for bodies that are not parsed yet, in bytes.
+    pub body_memory: NonZeroUsize,
     /// The settings that handlers read.
     pub service: Settings,
 }
@@ -148,6 +150,7 @@ impl ServeArgs {
             address_limit: limits.address_limit,
             connections: server.connections,
             drain_delay: server.drain_delay,
+            body_memory: server.body_memory,
             service: Settings {
                 tier_gate: limits.tier_gate,
                 body_limit: server.body_limit.get(),
@@ -155,6 +158,7 @@ impl ServeArgs {
                 guests_per_network: guests.guests_per_network,
                 trusted_proxies: server.trusted_proxies,
                 is_https,
+                mcp_body_limit: mcp.body_limit.get(),
                 mcp_messages: mcp.messages,
                 mcp_burst: mcp.burst,
                 databases: operation.databases,

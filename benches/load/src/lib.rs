@@ -3,6 +3,7 @@
 //! The client is a few hundred lines on purpose: it shares the machine with the service, so that
 //! whatever it costs is missing from the service's figures.
 
+mod abuse;
 mod client;
 mod cluster;
 mod crash;
@@ -30,6 +31,8 @@ struct Line {
 enum Command {
     /// Requests a second, latencies, memory, slow clients.
     Table(Target),
+    /// The dearest requests, and the latency of a payer beside clients that misuse the service.
+    Abuse(Target),
     /// One address, as a service of another make.
     Url(table::UrlArgs),
     /// Kills the service or its database under load, starts it again, and counts what was charged.
@@ -43,7 +46,7 @@ enum Command {
 impl Command {
     fn target(&mut self) -> Option<&mut Target> {
         match self {
-            Self::Table(target) => Some(target),
+            Self::Table(target) | Self::Abuse(target) => Some(target),
             Self::Url(_) => None,
             Self::Crash(args) => Some(&mut args.target),
             Self::Instances(args) => Some(&mut args.target),
@@ -62,6 +65,7 @@ impl Command {
         }
         match self {
             Self::Table(target) => table::run(&target).await?,
+            Self::Abuse(target) => abuse::run(&target).await?,
             Self::Url(args) => table::run_url(&args).await?,
             Self::Crash(args) => crash::run(&args, server.as_mut()).await?,
             Self::Instances(args) => instances::run(&args).await?,

@@ -17,6 +17,8 @@ pub struct Settings {
     pub body_limit: usize,
     /// Whether clients reach the service by HTTPS.
     pub is_https: bool,
+    /// The largest message to the gateway, in bytes.
+    pub mcp_body_limit: usize,
     /// Messages to the gateway, a minute and account.
     pub mcp_messages: NonZeroU32,
     /// Messages that may come at once.

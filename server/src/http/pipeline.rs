@@ -13,8 +13,8 @@
 //! | the tier suffices | 403 | [`AdmittedCall::authorise`] |
 //! | the balance suffices | 402 | [`AdmittedCall::authorise`] |
 //! | the `Idempotency-Key` is well formed | 422 | [`AdmittedCall::authorise`] |
-//! | the body is small enough, arrives in time and whole | 413, 408, 400 | `body::receive` |
-//! | the body is announced as JSON | 415 | `body::read` |
+//! | the body is small enough, finds memory, arrives in time and whole | 413, 503, 408, 400 | `body::receive` |
+//! | the body is announced as JSON, in no encoding | 415 | `body::read` |
 //! | parameters and body have no fault | 422 | [`validation`](super::validation) |
 //! | no other run has the `Idempotency-Key` | 409, 422 | [`ParsedCall::execute`] |
 //! | the computation takes its arguments | 422 | [`ParsedCall::execute`] |
@@ -31,15 +31,15 @@ use std::sync::Arc;
 
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode, Version, header},
 };
 
 use super::{
-    body::{PATIENCE, SMALL, announced_length, receive},
+    body::{BodyLimits, PATIENCE, SMALL, announced_length, receive},
     context::{RETRY_AFTER_BUSY, RequestHead},
     error::{ApiError, Surface},
 };
-use crate::state::AppState;
+use crate::{body_memory::RequestSource, state::AppState};
 
 /// Adds a [`RequestHead`] to every request of the routes behind it, and answers what no route took.
 pub struct RequestPipeline<E> {
@@ -60,7 +60,15 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
     async fn call(&self, mut request: Request) -> Result<Response> {
         let head = Arc::new(RequestHead::of_request(self.state.clone(), &request));
         request.set_data(head.clone());
-        let is_left_unread = !take_small_body(&mut request).await;
+        let is_left_unread = match take_small_body(&mut request, &head).await {
+            Ok(is_read) => !is_read,
+            Err(refusal) => {
+                let mut response = refusal.into_response(head.surface);
+                close_connection(&mut response);
+                head.finish_unrouted(&mut response);
+                return Ok(response);
+            }
+        };
         let mut response = match self.routes.call(request).await {
             // A route has concluded the request.
             Ok(output) => output.into_response(),
@@ -70,32 +78,46 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
                 response
             }
         };
-        if is_left_unread && response.status().is_client_error() {
+        let is_refused = response.status().is_client_error() || response.status().is_server_error();
+        if is_left_unread && is_refused {
             // The rest of the body would be parsed as the next request.
-            let close = HeaderValue::from_static("close");
-            response.headers_mut().insert(header::CONNECTION, close);
+            close_connection(&mut response);
         }
         Ok(response)
     }
 }
 
+fn close_connection(response: &mut Response) {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+}
+
 /// Reads a small body before the checks, so that its connection can go on after a refusal. Returns
 /// `false` where the body is not small, or the client waits for `100 Continue`.
-async fn take_small_body(request: &mut Request) -> bool {
-    let Some(length) = announced_length(request) else { return false };
+///
+/// # Errors
+///
+/// The refusal of a body that does not arrive, or that finds no memory.
+async fn take_small_body(request: &mut Request, head: &RequestHead) -> Result<bool, ApiError> {
+    if request.version() >= Version::HTTP_2 {
+        // A refusal ends the stream of its request alone.
+        return Ok(true);
+    }
+    let Some(length) = announced_length(request) else { return Ok(false) };
     if length == 0 {
-        return true;
+        return Ok(true);
     }
     if length > SMALL || request.header(header::EXPECT).is_some() {
-        return false;
+        return Ok(false);
     }
-    match receive(request.take_body(), Some(length), SMALL, PATIENCE).await {
-        Ok(bytes) => {
-            request.set_body(bytes);
-            true
-        }
-        Err(_) => false,
-    }
+    let limits = BodyLimits {
+        bytes: SMALL,
+        source: RequestSource::of(None, head.address),
+        has_large_bodies: false,
+        memory: head.state.body_memory.clone(),
+    };
+    let received = receive(request.take_body(), Some(length), &limits, PATIENCE).await?;
+    request.set_body(received.bytes);
+    Ok(true)
 }
 
 /// The answer to an error: the error's own response, or the refusal of its status.

@@ -18,6 +18,7 @@ use super::{
     },
     guard::{SCHEME, identify, or_refuse, register_scheme, session},
 };
+use crate::body_memory::HeldBytes;
 
 /// An authorised call of a metered operation with its parsed body.
 ///
@@ -27,6 +28,9 @@ use super::{
 pub struct Metered<C> {
     call: ParsedCall<C>,
     key: ApiKey,
+    /// The count of the body's bytes, given back after the computation: the arguments take the
+    /// body's place in memory.
+    held: HeldBytes,
 }
 
 impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
@@ -55,10 +59,14 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
         let (call, key) = or_refuse(request, body, authorise(request).await).await?;
-        let limit = call.body_limit();
-        let parsed = body::read_and(request, body, limit, |bytes| call.parse(bytes)).await;
-        let call = parsed.map_err(|refusal| refusal.into_error(request))?;
-        Ok(Self { call, key })
+        let context = call.context().clone();
+        let limits = call.body_limits();
+        let outcome = async {
+            let received = body::read(request, body, &limits).await?;
+            body::parsed(&context, received, |bytes| call.parse(bytes)).await
+        };
+        let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
+        Ok(Self { call, key, held })
     }
 }
 
@@ -76,11 +84,13 @@ impl<C: Computation> Metered<C> {
     ///
     /// Those of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
-        let context = self.call.context().clone();
-        let charged = self.call.execute(None).await;
+        let Self { call, key, held } = self;
+        let context = call.context().clone();
+        let charged = call.execute(None).await;
+        drop(held);
         if let Err(ApiError::Credits { .. }) = charged {
             // The cached balance is spent: the next call is refused before its computation.
-            context.state.callers.forget(&self.key).await;
+            context.state.callers.forget(&key).await;
         }
         charged
             .map(Answer::from)
