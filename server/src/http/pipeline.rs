@@ -13,7 +13,7 @@
 //! | the tier suffices | 403 | [`AdmittedCall::authorise`] |
 //! | the balance suffices | 402 | [`AdmittedCall::authorise`] |
 //! | the `Idempotency-Key` is well formed | 422 | [`AdmittedCall::authorise`] |
-//! | the body is small enough, finds memory, arrives in time and whole | 413, 503, 408, 400 | `body::receive` |
+//! | the body has few enough bytes, finds memory, arrives in time, whole | 413, 503, 408, 400 | `body::receive` |
 //! | the body is announced as JSON, in no encoding | 415 | `body::read` |
 //! | parameters and body have no fault | 422 | [`validation`](super::validation) |
 //! | no other run has the `Idempotency-Key` | 409, 422 | [`ParsedCall::execute`] |

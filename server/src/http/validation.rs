@@ -2,8 +2,8 @@
 //!
 //! A body is read once, along the schema that its type gives the generated document. So one set of
 //! validators serves the reader, the document and this list. A field that the schema does not have is
-//! skipped and never built. Sizes are judged while the body is read, and a list that is too long is
-//! not read on. The reader gives up at the hundredth fault.
+//! skipped and never built, and so is the rest of a list that is too long. The reader gives up at the
+//! hundredth fault.
 
 use std::{borrow::Cow, fmt};
 
@@ -133,7 +133,7 @@ struct Reader<'t> {
     path: Vec<Segment>,
     faults: Vec<Fault>,
     found: usize,
-    /// Whether the values of the field that is read are of no use, because it has a fault.
+    /// True where the values of the field that is read are of no use, because the field has a fault.
     is_discarding: bool,
     /// The offset of a number beyond a double in a list of numbers.
     number_beyond: Option<usize>,
@@ -213,8 +213,8 @@ impl<'t> Reader<'t> {
         );
     }
 
-    /// Whether a list of `count` items may have so many; the faults of its items, from `faults` on,
-    /// give way to the fault of the count.
+    /// Returns true where a list may have `count` items. Else the fault of the count replaces the
+    /// faults of the items, from `faults` on.
     fn size(&mut self, size: SizeRange, count: usize, faults: usize) -> bool {
         let (kind, msg) = match (size.least, size.most) {
             (Some(least), _) if count < least => {
