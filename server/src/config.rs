@@ -243,6 +243,25 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_no_body_could_reach_is_a_problem() {
+        for (line, problem) in [
+            (
+                ["--body-limit", "64000001"],
+                "QS_BODY_LIMIT is 64000001, but must be at most 64000000",
+            ),
+            (
+                ["--body-memory", "33554431"],
+                "QS_BODY_MEMORY is 33554431, but must be at least 33554432, twice QS_BODY_LIMIT",
+            ),
+            (["--mcp-body-limit", "16777217"], "QS_MCP_BODY_LIMIT is 16777217"),
+        ] {
+            let problems = check(&line).expect_err(problem).to_string();
+            assert!(problems.contains(problem), "{problems}");
+        }
+        check(&["--body-memory", "33554432", "--mcp-body-limit", "16777216"]).unwrap();
+    }
+
+    #[test]
     fn the_address_of_redis_is_not_shown() {
         for url in ["redis://:hidden-word@10.0.0.1/3", "rediss://user:hidden-word@example.com"] {
             let config = check(&["--redis-url", url]).unwrap();

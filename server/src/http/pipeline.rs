@@ -20,6 +20,9 @@
 //! | the computation takes its arguments | 422 | [`ParsedCall::execute`] |
 //! | the debit succeeds | 402, 503 | [`ParsedCall::execute`] |
 //!
+//! A body of at most 64 KiB is received before these checks, so that a refusal leaves the connection
+//! usable: where such a body does not arrive, its refusal comes first.
+//!
 //! A part that does not answer is a 503 at its place, a defect a 500. Nothing is charged unless the
 //! answer is a success.
 //!
