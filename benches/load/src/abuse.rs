@@ -157,7 +157,7 @@ fn dear(keys: &Keys) -> Vec<Dear> {
     row("min-variance", "1,000 assets", 5, post(path, &dear));
     let bad = dear.replacen("\"min_weights\":[0", "\"min_weights\":[\"x\"", 1);
     row("min-variance", "refused at its end", 0, post(path, &bad));
-    row("min-variance", "refused, zeros", 0, post(path, &filled("{}", 16 * MIB)));
+    row("min-variance", "refused, zeros", 0, post(path, &filled(r#"{"rf_rate":0}"#, 16 * MIB)));
     row("shannon", "1,000,000 outcomes", 10, post(SHANNON, &even_distribution(1_000_000)));
     let bad = even_distribution(1_000_000).replace("]}", ",\"x\"]}");
     row("shannon", "refused, one too many", 0, post(SHANNON, &bad));

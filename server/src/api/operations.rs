@@ -1,8 +1,8 @@
-//! The one table of metered operations, with tier, cost, largest body and computation.
+//! The table of metered operations, with tier, cost, largest body and computation.
 //!
 //! The guard, the generated document, the README and the tools of the MCP endpoint are made from
-//! this table. The routes are checked against it at the start: an endpoint with another body than
-//! the line names is refused.
+//! this table. The routes are compared with the table at the start: an endpoint with another body
+//! than its line names is refused.
 
 use std::{borrow::Cow, ops::Deref};
 
@@ -36,7 +36,7 @@ impl MeteredOperation {
         self
     }
 
-    /// The name of the body's schema in the generated document.
+    /// Returns the name of the body's schema in the generated document.
     #[must_use]
     pub fn body_name(&self) -> Cow<'static, str> {
         (self.body_name)()
@@ -54,7 +54,7 @@ const BASEL: &str = "The interface's message also says 5 credits; what is charge
 
 const MEBIBYTE: usize = 1024 * 1024;
 
-/// Every metered operation, in the order of the interface.
+/// Every metered operation, in the order of the interface document.
 ///
 /// The body of an operation has at most 256 KiB, unless its line says otherwise.
 pub static METERED: [MeteredOperation; 14] = [
@@ -90,7 +90,7 @@ const fn line<C: Computation>(
     }
 }
 
-/// The line of the table for an operation id.
+/// Returns the line of the table for an operation id.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static MeteredOperation> {
     METERED.iter().find(|operation| operation.id == id)

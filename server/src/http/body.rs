@@ -99,7 +99,7 @@ pub(crate) struct BodyLimits {
     pub(crate) bytes: usize,
     /// The source.
     pub(crate) source: RequestSource,
-    /// True where the source may send large bodies.
+    /// True if the source may send large bodies.
     pub(crate) has_large_bodies: bool,
     /// The memory of all bodies.
     pub(crate) memory: Arc<BodyMemory>,
@@ -144,7 +144,7 @@ pub(crate) async fn read(
     }
 }
 
-/// Returns true where the body is announced in another encoding than its own bytes.
+/// Returns true if the body is announced in another encoding than its own bytes.
 pub(super) fn is_encoded(request: &Request) -> bool {
     let lines = request.headers().get_all(header::CONTENT_ENCODING).into_iter();
     lines.map(|line| line.to_str().unwrap_or("unreadable")).any(|line| {

@@ -133,7 +133,7 @@ struct Reader<'t> {
     path: Vec<Segment>,
     faults: Vec<Fault>,
     found: usize,
-    /// True where the values of the field that is read are of no use, because the field has a fault.
+    /// True if the values of the field that is read are of no use, because the field has a fault.
     is_discarding: bool,
     /// The offset of a number beyond a double in a list of numbers.
     number_beyond: Option<usize>,
@@ -213,7 +213,7 @@ impl<'t> Reader<'t> {
         );
     }
 
-    /// Returns true where a list may have `count` items. Else the fault of the count replaces the
+    /// Returns true if a list may have `count` items. Else the fault of the count replaces the
     /// faults of the items, from `faults` on.
     fn size(&mut self, size: SizeRange, count: usize, faults: usize) -> bool {
         let (kind, msg) = match (size.least, size.most) {

@@ -1,4 +1,4 @@
-//! The answers to each method of the protocol, in both of its eras.
+//! The methods of the MCP protocol, for clients with and without the `initialize` handshake.
 
 use std::{
     borrow::Cow,
@@ -22,7 +22,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use super::{
-    calls::{self, Failure, Outcome},
+    calls::{self, Outcome, ToolError},
     context::McpContext,
     directory,
     message::{self, MOST_WITHOUT_ARGUMENTS, SplitError},
@@ -33,8 +33,8 @@ use crate::{api::openapi::VERSION, http::echo, state::AppState, store::ResultWri
 
 /// The time to live of a list, in milliseconds. Lists change only with a release.
 const LISTS_KEPT: u64 = 5 * 60 * 1000;
-/// The methods that are served in both eras. A request of one of them that does not decode has
-/// wrong parameters.
+/// The methods of the protocol with and without the handshake. A request for one of these that
+/// cannot be decoded has invalid parameters.
 const METHODS: [&str; 5] =
     ["resources/list", "resources/read", "resources/templates/list", "tools/call", "tools/list"];
 
@@ -42,7 +42,7 @@ const METHODS: [&str; 5] =
 #[derive(Clone)]
 pub(super) struct Protocol(pub(super) Arc<McpState>);
 
-/// The parts that answers are made from.
+/// The state from which the methods make their answers.
 pub(super) struct McpState {
     /// The shared state of the service.
     pub(super) app: Arc<AppState>,
@@ -50,16 +50,16 @@ pub(super) struct McpState {
     pub(super) results: ResultWriter,
 }
 
-type Answer<T> = Result<T, ErrorData>;
+type McpResult<T> = Result<T, ErrorData>;
 
 impl ServerHandler for Protocol {
     fn get_info(&self) -> ServerConfig {
-        // The SDK asks with every message.
+        // The SDK calls this function for every message.
         static INFO: LazyLock<ServerConfig> = LazyLock::new(info);
         INFO.clone()
     }
 
-    async fn discover(&self, _: RequestContext<RoleServer>) -> Answer<DiscoverResult> {
+    async fn discover(&self, _: RequestContext<RoleServer>) -> McpResult<DiscoverResult> {
         let versions = self.supported_protocol_versions().into_owned();
         let mut discovered = DiscoverResult::from_server_info(versions, self.get_info());
         (discovered.ttl_ms, discovered.cache_scope) = (LISTS_KEPT, CacheScope::Private);
@@ -70,7 +70,7 @@ impl ServerHandler for Protocol {
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ListToolsResult> {
+    ) -> McpResult<ListToolsResult> {
         refuse_cursor(request)?;
         let tools = CATALOGUE.listed(&mcp_context(&context).toolsets);
         let mut list = ListToolsResult::with_all_items(tools.map(|e| e.tool.clone()).collect());
@@ -82,7 +82,7 @@ impl ServerHandler for Protocol {
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Answer<CallToolResponse> {
+    ) -> McpResult<CallToolResponse> {
         let Some(entry) = CATALOGUE.find(&request.name) else {
             let message = format!("Unknown tool: {}", echo::value(&request.name));
             return Err(ErrorData::invalid_params(message, None));
@@ -108,7 +108,7 @@ impl ServerHandler for Protocol {
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ListResourcesResult> {
+    ) -> McpResult<ListResourcesResult> {
         refuse_cursor(request)?;
         let mut list = ListResourcesResult::with_all_items(Vec::new());
         (list.ttl_ms, list.cache_scope) = hints(&context);
@@ -119,7 +119,7 @@ impl ServerHandler for Protocol {
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ListResourceTemplatesResult> {
+    ) -> McpResult<ListResourceTemplatesResult> {
         refuse_cursor(request)?;
         let mut list = ListResourceTemplatesResult::with_all_items(vec![template()]);
         (list.ttl_ms, list.cache_scope) = hints(&context);
@@ -130,7 +130,7 @@ impl ServerHandler for Protocol {
         &self,
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ReadResourceResponse> {
+    ) -> McpResult<ReadResourceResponse> {
         let uri = request.uri;
         let caller = mcp_context(&context);
         let found = match results::parse_address(&uri) {
@@ -154,7 +154,7 @@ impl ServerHandler for Protocol {
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
-    ) -> Answer<ListPromptsResult> {
+    ) -> McpResult<ListPromptsResult> {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
@@ -162,7 +162,7 @@ impl ServerHandler for Protocol {
         &self,
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
-    ) -> Answer<CompleteResult> {
+    ) -> McpResult<CompleteResult> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
@@ -170,7 +170,7 @@ impl ServerHandler for Protocol {
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
-    ) -> Answer<CustomResult> {
+    ) -> McpResult<CustomResult> {
         let method = request.method;
         let is_handshake = method == "initialize" && !is_current(&context);
         if is_handshake || METHODS.contains(&method.as_str()) {
@@ -184,7 +184,7 @@ impl ServerHandler for Protocol {
 }
 
 impl Protocol {
-    /// Calls an operation of the document, stores its result, and shapes the answer.
+    /// Calls an operation of the document, stores its result, and makes the answer.
     async fn run(
         &self,
         context: &McpContext,
@@ -192,7 +192,7 @@ impl Protocol {
         arguments: Bytes,
         version: String,
         wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, ToolError> {
         let outcome = calls::call(&self.0.app, context, entry, arguments).await;
         let mut outcome = outcome.expect("only operations are run");
         if !outcome.was_kept {
@@ -204,8 +204,8 @@ impl Protocol {
         Ok(outcome.shape(&version, wrap))
     }
 
-    /// Stores an envelope that no charge has stored. The result is answered also where the store
-    /// fails, because the call was paid for.
+    /// Stores an envelope that no charge has stored. The result is sent even if the store fails,
+    /// because the call is paid.
     async fn keep(&self, context: &McpContext, outcome: &Outcome) -> bool {
         let Some(result) = outcome.to_keep(context) else { return false };
         match self.0.results.keep(result).await {
@@ -222,11 +222,11 @@ impl Protocol {
         &self,
         context: &McpContext,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, ToolError> {
         let pool = &self.0.app.compute_pool;
         pool.run_patiently(context.source(), work).await.map_err(|_| {
             let message = "Something went wrong on our side.".to_owned();
-            Failure { code: "internal", message }
+            ToolError { code: "internal", message }
         })
     }
 
@@ -235,7 +235,7 @@ impl Protocol {
         context: &McpContext,
         arguments: &Bytes,
         version: String,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, ToolError> {
         let (members, arguments) = message::split_off(arguments, "arguments")?;
         let name = text(&members, "name")?;
         let entry = known(&name)?;
@@ -257,7 +257,7 @@ impl Protocol {
         &self,
         context: &McpContext,
         arguments: &Bytes,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, ToolError> {
         let arguments = &message::members(arguments)?;
         let name = text(arguments, "id")?;
         let path = optional_text(arguments, "path")?.unwrap_or_default();
@@ -272,10 +272,10 @@ impl Protocol {
                 "There is no result {:?} of this account. Results are kept for 24 hours.",
                 echo::value(&name)
             );
-            return Err(Failure { code: "not_found", message });
+            return Err(ToolError { code: "not_found", message });
         };
         let read = move || results::part(id, &body, &path, offset, limit);
-        // A kept result may hold megabytes.
+        // A stored result may have megabytes.
         Ok(results::structured(self.in_pool(context, read).await??))
     }
 
@@ -283,17 +283,17 @@ impl Protocol {
         &self,
         context: &McpContext,
         id: account_core::ResultId,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, ToolError> {
         let accounts = &self.0.app.accounts;
         accounts.kept_result(context.caller.id, id, context.at).await.map_err(|error| {
             tracing::error!(%error, "a result could not be read");
             let message = "The service cannot read results now.".to_owned();
-            Failure { code: "busy", message }
+            ToolError { code: "busy", message }
         })
     }
 }
 
-/// The context that the transport has added to the request.
+/// Returns the context that the transport has added to the request.
 fn mcp_context(context: &RequestContext<RoleServer>) -> &McpContext {
     let parts = context.extensions.get::<Parts>().expect("the transport hands on its request");
     parts.extensions.get().expect("the transport adds the context to every request")
@@ -303,19 +303,20 @@ fn version(context: &RequestContext<RoleServer>) -> String {
     context.protocol_version().map(|version| version.as_str().to_owned()).unwrap_or_default()
 }
 
-/// Whether the request is of the era without a handshake.
+/// Returns whether the request is of a client without the handshake.
 fn is_current(context: &RequestContext<RoleServer>) -> bool {
     version(context).as_str() >= ProtocolVersion::V_2026_07_28.as_str()
 }
 
-/// The time to live and the scope of an answer; older revisions have neither.
+/// Returns the time to live and the cache scope of an answer; older protocol revisions have
+/// neither.
 fn hints(context: &RequestContext<RoleServer>) -> (Option<u64>, Option<CacheScope>) {
     let knows = is_current(context);
     (knows.then_some(LISTS_KEPT), knows.then_some(CacheScope::Private))
 }
 
-/// Every list is one page, so no cursor was ever handed out.
-fn refuse_cursor(request: Option<PaginatedRequestParams>) -> Answer<()> {
+/// Refuses every cursor, because each list is a single page.
+fn refuse_cursor(request: Option<PaginatedRequestParams>) -> McpResult<()> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("Unknown cursor", None)),
@@ -356,7 +357,7 @@ fn no_arguments() -> Bytes {
     Bytes::from_static(b"{}")
 }
 
-impl From<SplitError> for Failure {
+impl From<SplitError> for ToolError {
     fn from(error: SplitError) -> Self {
         match error {
             SplitError::Syntax(error) => invalid(format!("arguments: {error}")),
@@ -369,19 +370,19 @@ impl From<SplitError> for Failure {
     }
 }
 
-fn search(arguments: &Bytes) -> Result<CallToolResult, Failure> {
+fn search(arguments: &Bytes) -> Result<CallToolResult, ToolError> {
     let arguments = &message::members(arguments)?;
     let query = text(arguments, "query")?;
     let limit = count(arguments, "limit", 1, 10)?;
     Ok(results::structured(directory::search(&query, limit.min(100))))
 }
 
-fn describe(arguments: &Bytes) -> Result<CallToolResult, Failure> {
+fn describe(arguments: &Bytes) -> Result<CallToolResult, ToolError> {
     let name = text(&message::members(arguments)?, "name")?;
     Ok(results::structured(directory::describe(known(&name)?)))
 }
 
-fn known(name: &str) -> Result<&'static Entry, Failure> {
+fn known(name: &str) -> Result<&'static Entry, ToolError> {
     let unknown = || {
         let name = echo::value(name);
         invalid(format!("name: there is no tool {name:?}; search_tools finds those that there are"))
@@ -389,11 +390,11 @@ fn known(name: &str) -> Result<&'static Entry, Failure> {
     CATALOGUE.find(name).ok_or_else(unknown)
 }
 
-fn text(arguments: &JsonObject, name: &str) -> Result<String, Failure> {
+fn text(arguments: &JsonObject, name: &str) -> Result<String, ToolError> {
     optional_text(arguments, name)?.ok_or_else(|| invalid(format!("{name}: field required")))
 }
 
-fn optional_text(arguments: &JsonObject, name: &str) -> Result<Option<String>, Failure> {
+fn optional_text(arguments: &JsonObject, name: &str) -> Result<Option<String>, ToolError> {
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -401,7 +402,12 @@ fn optional_text(arguments: &JsonObject, name: &str) -> Result<Option<String>, F
     }
 }
 
-fn count(arguments: &JsonObject, name: &str, least: u64, default: usize) -> Result<usize, Failure> {
+fn count(
+    arguments: &JsonObject,
+    name: &str,
+    least: u64,
+    default: usize,
+) -> Result<usize, ToolError> {
     let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {
         return Ok(default);
     };
@@ -411,11 +417,11 @@ fn count(arguments: &JsonObject, name: &str, least: u64, default: usize) -> Resu
         .ok_or_else(|| invalid(format!("{name}: value is not a whole number of at least {least}")))
 }
 
-fn invalid(message: impl Into<Cow<'static, str>>) -> Failure {
-    Failure { code: "invalid_arguments", message: message.into().into_owned() }
+fn invalid(message: impl Into<Cow<'static, str>>) -> ToolError {
+    ToolError { code: "invalid_arguments", message: message.into().into_owned() }
 }
 
-/// A failure of the tools about tools, which the model can correct.
-fn failed(failure: &Failure) -> CallToolResult {
+/// Makes the answer for a failed call of a tool about tools, which the model can correct.
+fn failed(failure: &ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(failure.message.clone())])
 }

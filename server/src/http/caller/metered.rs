@@ -82,7 +82,7 @@ impl<C: Computation> Metered<C> {
     ///
     /// # Errors
     ///
-    /// Those of [`ParsedCall::execute`].
+    /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
         let Self { call, key, held } = self;
         let context = call.context().clone();

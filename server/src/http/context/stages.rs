@@ -125,7 +125,7 @@ impl AdmittedCall {
     ///
     /// # Panics
     ///
-    /// Where the route has no operation; the routes of metered endpoints are made with one.
+    /// Panics where the route has no operation; the routes of metered endpoints are made with one.
     pub async fn authorise(
         self,
         repeat_key: Result<Option<IdempotencyKey>, Fault>,
@@ -177,6 +177,10 @@ impl AuthorisedCall {
     /// # Errors
     ///
     /// [`ApiError::Faults`] with every fault of the body.
+    ///
+    /// # Panics
+    ///
+    /// Where the route has no body; the routes of metered endpoints are made with one.
     pub fn parse<C: Computation>(self, bytes: &[u8]) -> Result<ParsedCall<C>, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
         let schema = self.context.route.body.as_ref();
