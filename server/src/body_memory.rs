@@ -154,7 +154,7 @@ mod tests {
 
     const MIB: usize = 1024 * 1024;
 
-    fn account(number: u128) -> RequestSource {
+    fn account(number: i64) -> RequestSource {
         RequestSource::Account(AccountId(number))
     }
 

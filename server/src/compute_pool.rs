@@ -253,11 +253,16 @@ fn finished<T>(outcome: Result<T, oneshot::error::RecvError>) -> Result<T, Compu
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::{future::poll_fn, pin::Pin, sync::mpsc, task::Poll};
 
     use futures_util::future::join_all;
 
     use super::*;
+
+    /// Polls a future once.
+    async fn is_pending(mut future: Pin<&mut impl Future>) -> bool {
+        poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await
+    }
 
     fn address(last: u8) -> RequestSource {
         RequestSource::of(None, [192, 0, 2, last].into())
@@ -270,7 +275,7 @@ mod tests {
         let (tell, order) = mpsc::channel();
         let blocker = pool.run(address(9), move || released.recv().is_ok());
         tokio::pin!(blocker);
-        assert!(futures_util::poll!(&mut blocker).is_pending());
+        assert!(is_pending(blocker.as_mut()).await);
         while pool.load().0 == 0 {
             tokio::task::yield_now().await;
         }
@@ -281,11 +286,11 @@ mod tests {
         });
         let all = join_all(jobs);
         tokio::pin!(all);
-        assert!(futures_util::poll!(&mut all).is_pending());
+        assert!(is_pending(all.as_mut()).await);
         assert_eq!(pool.load(), (1, 6));
         release.send(()).expect("the first job waits");
-        assert_eq!(blocker.await, Ok(true));
-        assert!(all.await.into_iter().all(|done| done == Ok(true)));
+        assert_eq!(blocker.as_mut().await, Ok(true));
+        assert!(all.as_mut().await.into_iter().all(|done| done == Ok(true)));
         let found: Vec<&str> = order.try_iter().collect();
         assert_eq!(found, ["a", "d", "f", "b", "e", "c"]);
     }
@@ -296,15 +301,15 @@ mod tests {
         let (release, released) = mpsc::channel::<()>();
         let blocker = pool.run(address(1), move || released.recv().is_ok());
         tokio::pin!(blocker);
-        assert!(futures_util::poll!(&mut blocker).is_pending());
+        assert!(is_pending(blocker.as_mut()).await);
         let held = Arc::new(());
         let job = held.clone();
         let mut second = Box::pin(pool.run(address(2), move || drop(job)));
-        assert!(futures_util::poll!(&mut second).is_pending());
+        assert!(is_pending(second.as_mut()).await);
         drop(second);
         assert_eq!(Arc::strong_count(&held), 1, "what the job held is freed");
         release.send(()).expect("the first job waits");
-        assert_eq!(blocker.await, Ok(true));
+        assert_eq!(blocker.as_mut().await, Ok(true));
         assert_eq!(pool.load().1, 0);
     }
 
@@ -318,12 +323,12 @@ mod tests {
             released.recv().is_ok()
         });
         tokio::pin!(blocker);
-        assert!(futures_util::poll!(&mut blocker).is_pending());
+        assert!(is_pending(blocker.as_mut()).await);
         has_started.await.expect("the first job runs");
         let refused = pool.run(address(2), || ()).await;
         assert_eq!(refused, Err(ComputeError::Busy { retry_after: Duration::from_secs(1) }));
         release.send(()).expect("the first job waits");
-        assert_eq!(blocker.await, Ok(true));
+        assert_eq!(blocker.as_mut().await, Ok(true));
     }
 
     #[tokio::test]
