@@ -14,7 +14,7 @@ use crate::{
     body_memory::BodyMemory,
     clock::Clock,
     compute_pool::ComputePool,
-    limits::{AddressLimiter, Limits},
+    limits::{AddressLimiter, CodeRequests, Limits, ReservedCredits},
     metrics::Metrics,
     store::LedgerWriter,
 };
@@ -31,6 +31,10 @@ pub struct AppState {
     pub limits: Limits,
     /// The limits of addresses, for calls without a key.
     pub addresses: AddressLimiter,
+    /// The bound of requests for codes.
+    pub code_requests: CodeRequests,
+    /// The credits that running calls have reserved.
+    pub reserved_credits: ReservedCredits,
     /// The writer of the ledger, which charges calls.
     pub ledger: LedgerWriter,
     /// The memory of bodies that are not parsed yet.

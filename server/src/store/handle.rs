@@ -1,14 +1,16 @@
 //! The handle to an open database, which every query of the storage goes through.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use account_core::StoreError;
 use account_core::outbox::Channel;
 use sea_orm::DatabaseConnection;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 use super::engine::is_postgres;
+use super::fault::StoreFault;
 use super::ledger::sqlite_ledger::SqliteLedger;
 
 /// The storage of the service. A clone is another handle to the same connections.
@@ -21,6 +23,7 @@ pub struct Store {
     pub(super) sqlite_ledger: Option<Arc<SqliteLedger>>,
     pub(super) outbox_notify: Arc<OutboxNotify>,
     pub(super) generation: Arc<Generation>,
+    pub(super) write_probe: Arc<WriteProbe>,
 }
 
 /// A counter of the events that invalidate this process's cached callers: its own commits and the
@@ -63,6 +66,14 @@ impl OutboxNotify {
     }
 }
 
+/// The result of the latest check that the database takes writes.
+#[derive(Default)]
+pub(super) struct WriteProbe {
+    pub(super) latest: Mutex<Option<(Instant, Option<StoreFault>)>>,
+    /// True after a call that could not write.
+    pub(super) is_suspect: AtomicBool,
+}
+
 impl account_core::Store for Store {}
 
 impl Store {
@@ -73,7 +84,8 @@ impl Store {
         sqlite_ledger: Option<Arc<SqliteLedger>>,
     ) -> Self {
         let (outbox_notify, generation) = (Arc::default(), Arc::default());
-        Self { writer, readers, sqlite_ledger, outbox_notify, generation }
+        let write_probe = Arc::default();
+        Self { writer, readers, sqlite_ledger, outbox_notify, generation, write_probe }
     }
 
     /// Checks that the database answers.

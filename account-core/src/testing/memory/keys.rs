@@ -9,6 +9,7 @@ use crate::guest::{self, CreationLimits, NetworkCount, NewGuest};
 use crate::identity::{AccountId, CallerId, GuestId};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use crate::notification::Notice;
+use crate::operation::Operation;
 use crate::store::{KeyStatus, KeyStore, SealedKey};
 
 impl State {
@@ -43,6 +44,10 @@ impl KeyStore for MemoryStore {
         }))
     }
 
+    async fn current_key(&self, account: AccountId) -> Stored<Option<KeyId>> {
+        Ok(self.lock().current_key(account).map(|key| key.key.id))
+    }
+
     async fn guest_by_key(&self, digest: &KeyDigest) -> Stored<Option<GuestCaller>> {
         let state = self.lock();
         let guest = state.guests.iter().find(|(_, guest)| guest.digest == *digest);
@@ -63,6 +68,7 @@ impl KeyStore for MemoryStore {
         old: KeyId,
         new: NewKey,
         now: Timestamp,
+        operation: Option<Operation>,
     ) -> Stored<bool> {
         let mut state = self.lock();
         let active = state.keys.iter_mut().find(|key| {
@@ -74,6 +80,7 @@ impl KeyStore for MemoryStore {
         let status = KeyStatus::Active;
         state.keys.push(Key { account, key: new, status, created_at: now });
         state.notify(account, &Notice::KeyRegenerated, now);
+        state.record(account, operation);
         Ok(true)
     }
 

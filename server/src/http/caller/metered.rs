@@ -1,6 +1,5 @@
 //! The extractor of a metered operation: caller and body in one, so that the order of both is fixed.
 
-use account_core::ApiKey;
 use poem::{Error, Request, RequestBody, Result};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -27,7 +26,6 @@ use crate::body_memory::HeldBytes;
 /// a swapped order nor a missing digest can be written.
 pub struct Metered<C> {
     call: ParsedCall<C>,
-    key: ApiKey,
     /// The count of the body's bytes, given back after the computation: the arguments take the
     /// body's place in memory.
     held: HeldBytes,
@@ -58,7 +56,7 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let (call, key) = or_refuse(request, body, authorise(request).await).await?;
+        let call = or_refuse(request, body, authorise(request).await).await?;
         let context = call.context().clone();
         let limits = call.body_limits();
         let outcome = async {
@@ -66,15 +64,15 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
             body::parsed(&context, received, |bytes| call.parse(bytes)).await
         };
         let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
-        Ok(Self { call, key, held })
+        Ok(Self { call, held })
     }
 }
 
 /// Checks everything that the head of the request decides.
-async fn authorise(request: &Request) -> Result<(AuthorisedCall, ApiKey), ApiError> {
-    let (call, key) = identify(request).await?;
+async fn authorise(request: &Request) -> Result<AuthorisedCall, ApiError> {
+    let (call, _) = identify(request).await?;
     session(request, call.context(), call.caller()).await?;
-    Ok((call.authorise(repeat_key(request)).await?, key))
+    call.authorise(repeat_key(request)).await
 }
 
 impl<C: Computation> Metered<C> {
@@ -84,16 +82,12 @@ impl<C: Computation> Metered<C> {
     ///
     /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
-        let Self { call, key, held } = self;
-        let context = call.context().clone();
+        let Self { call, held } = self;
+        let surface = call.context().surface;
         let charged = call.execute(None).await;
         drop(held);
-        if let Err(ApiError::Credits { .. }) = charged {
-            // The cached balance is spent: the next call is refused before its computation.
-            context.state.callers.forget(&key).await;
-        }
         charged
             .map(Answer::from)
-            .map_err(|refusal| Error::from_response(refusal.into_response(context.surface)))
+            .map_err(|refusal| Error::from_response(refusal.into_response(surface)))
     }
 }
