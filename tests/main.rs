@@ -23,6 +23,7 @@ mod idp {
 
 /// `/mcp`: the MCP endpoint.
 mod mcp {
+    mod messages;
     mod tools;
     mod transport;
 }
@@ -50,6 +51,7 @@ mod ops {
 mod quantlib {
     mod binomial;
     mod black_family;
+    mod bodies;
     mod bonds;
     mod curves;
     mod economics;

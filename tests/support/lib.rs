@@ -124,6 +124,7 @@ pub fn config(folder: &TempDir) -> Config {
         address_limit: 120.try_into().expect("not zero"),
         connections: 64.try_into().expect("not zero"),
         drain_delay: Duration::ZERO,
+        body_memory: (256 * 1024 * 1024).try_into().expect("not zero"),
         service: Settings {
             tier_gate: TierGate::Tiers,
             body_limit: 16 * 1024 * 1024,
@@ -135,6 +136,7 @@ pub fn config(folder: &TempDir) -> Config {
             guests_per_network: 5.try_into().expect("not zero"),
             public_url: None,
             is_https: false,
+            mcp_body_limit: 1024 * 1024,
             mcp_messages: 1_000_000.try_into().expect("not zero"),
             mcp_burst: 1_000_000.try_into().expect("not zero"),
             databases: vec!["prices".to_owned()],

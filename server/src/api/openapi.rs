@@ -195,7 +195,7 @@ fn refusals(
         ("409", "The same call, under its `Idempotency-Key`, is being answered."),
     );
     add(has_body, ("413", "The body is too large."));
-    add(has_body, ("415", "The body is announced as something else than JSON."));
+    add(has_body, ("415", "The body is announced as something else than JSON, or as compressed."));
     add(has_body, ("422", "Everything that is wrong with the request, at once."));
     add(
         is_authenticated || is_visited,
@@ -230,7 +230,7 @@ fn key_of_repeats() -> Value {
     })
 }
 
-/// Adds tier and cost, as text and as fields.
+/// Adds tier, cost and largest body, as text and as fields.
 fn add_cost(operation: &mut Value, metered: &MeteredOperation) {
     let (title, cost) = (metered.tier.title(), metered.cost);
     let sentence = match cost {
@@ -243,6 +243,7 @@ fn add_cost(operation: &mut Value, metered: &MeteredOperation) {
     operation["description"] = description.into();
     operation["x-tier"] = metered.tier.name().to_uppercase().into();
     operation["x-credits"] = cost.into();
+    operation["x-body-limit"] = metered.body_limit.into();
 }
 
 fn add_headers(responses: &mut Map<String, Value>, is_metered: bool) {
