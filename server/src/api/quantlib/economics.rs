@@ -25,7 +25,9 @@ impl Economics {
     /// Find the optimal bundle under constant elasticity of substitution.
     ///
     /// Demand for two goods under `U = (w1*x1^rho + w2*x2^rho)^(1/rho)`. `rho = 0` is
-    /// Cobb–Douglas, `rho` towards minus infinity is Leontief.
+    /// Cobb–Douglas, `rho` towards minus infinity is Leontief. Utility jumps at `rho = 0` unless the
+    /// weights sum to 1: for every other `rho` the formula holds as written, and at 0 utility is
+    /// `x1^(w1/W) * x2^(w2/W)` with `W = w1 + w2`.
     #[oai(path = "/ces", method = "post", operation_id = "find_ces_demand")]
     async fn ces(&self, call: Metered<Ces>) -> Result<Answer<CesDemand>> {
         call.run().await
