@@ -2,11 +2,11 @@
 //!
 //! The calls are grouped by topic: registration and its codes in [`registration`], login in
 //! [`sign_in`], sign-in by an identity provider in [`external_sign_in`], forgotten passwords in
-//! [`recovery`], keys and guests in [`access`], changes by the owner in [`owner`], usage and history
-//! in [`activity`], subscriptions in [`subscription`], the inbox and broadcasts in
-//! [`notifications`], grants to clients in [`oauth`], browser sessions in [`browser`], operators'
-//! calls in [`operator`], stored results in [`results`], and removal of expired rows in
-//! [`clean_up`].
+//! [`recovery`], keys and guests in [`access`], changes by the owner in [`owner`], changes of the
+//! e-mail address in [`email_change`], usage and history in [`activity`], subscriptions in [`subscription`], the inbox and broadcasts in
+//! [`notifications`], grants to clients in [`oauth`], the list of sessions in [`sessions`], browser
+//! sessions in [`browser`], operators' calls in [`operator`], stored results in [`results`], and
+//! removal of expired rows in [`clean_up`].
 
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ pub mod access;
 pub mod activity;
 pub mod browser;
 pub mod clean_up;
+pub mod email_change;
 pub mod external_sign_in;
 pub mod notifications;
 pub mod oauth;
@@ -27,6 +28,7 @@ pub mod owner;
 pub mod recovery;
 pub mod registration;
 pub mod results;
+pub mod sessions;
 pub mod sign_in;
 pub mod subscription;
 

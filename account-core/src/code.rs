@@ -68,11 +68,23 @@ pub enum Purpose {
     Reset,
     /// None: the notice of a lock has no code, and is counted as messages with codes are.
     Lock,
+    /// Another e-mail address for an account.
+    EmailChange,
+    /// None: the notice of a requested change of address, counted apart from codes to the address,
+    /// so that no other account uses the quota up.
+    EmailChangeNotice,
 }
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Self; 4] = [Self::Registration, Self::Mfa, Self::Reset, Self::Lock];
+    pub const ALL: [Self; 6] = [
+        Self::Registration,
+        Self::Mfa,
+        Self::Reset,
+        Self::Lock,
+        Self::EmailChange,
+        Self::EmailChangeNotice,
+    ];
 
     /// The name under which it is stored and bound into digests.
     #[must_use]
@@ -82,8 +94,19 @@ impl Purpose {
             Self::Mfa => "mfa",
             Self::Reset => "reset",
             Self::Lock => "lock",
+            Self::EmailChange => "email_change",
+            Self::EmailChangeNotice => "email_change_notice",
         }
     }
+}
+
+/// The codes that confirm a change of address.
+#[derive(Clone)]
+pub struct EmailChangeCodes {
+    /// The code that was sent to the new address.
+    pub new: Code,
+    /// The code that was sent to the present address, where a second factor is on.
+    pub present: Option<Code>,
 }
 
 /// The number of one challenge.

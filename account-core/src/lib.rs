@@ -57,7 +57,7 @@ pub use accounts::{
     UsageReport, UsageSummary,
 };
 pub use client::{Client, ClientToken};
-pub use code::{Code, MfaToken};
+pub use code::{Code, EmailChangeCodes, MfaToken};
 pub use credits::{
     Audit, AuditFault, Entry, FaultKind, MinuteCount, ResultTemplate, Settlement, TransactionKind,
     Usage,
@@ -76,13 +76,14 @@ pub use notification::{
 pub use oauth::{AccessToken, Bearer};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use random::SharedRng;
-pub use session::SessionToken;
+pub use session::{SessionId, SessionToken};
 pub use store::{
-    Inbox, KeyStatus, LoginHistory, LoginMethod, LoginTry, Notification, Profile, ProfileChanges,
-    ResultId, Store, StoredResult, Subscription, Transaction, TryStatus, UsageRequest,
+    Inbox, KeyStatus, ListedSession, LoginHistory, LoginMethod, LoginTry, Notification, Profile,
+    ProfileChanges, ResultId, SessionPage, Store, StoredResult, Subscription, Transaction,
+    TryStatus, UsageRequest,
 };
 pub use tier::Tier;
-pub use token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
+pub use token::{BrowserToken, CompletionToken, EmailUndoToken, HandOffCode, StateToken};
 pub use vault::{MasterKey, Vault};
 
 /// A moment in UTC. Stores keep microseconds, so nothing finer survives.

@@ -40,6 +40,10 @@ impl SessionToken {
     }
 }
 
+/// The number of a session, by which its owner names the session without its token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(pub i64);
+
 /// A session as it is stored.
 #[derive(Clone, Copy)]
 pub struct Session {
@@ -57,7 +61,13 @@ impl Session {
     /// Whether it still counts.
     #[must_use]
     pub fn is_live(&self, now: Timestamp) -> bool {
-        now < self.last_used_at + IDLE && now < self.created_at + LONGEST
+        now < self.expires_at()
+    }
+
+    /// Returns the end of the session without another use.
+    #[must_use]
+    pub fn expires_at(&self) -> Timestamp {
+        (self.last_used_at + IDLE).min(self.created_at + LONGEST)
     }
 
     /// Whether its use should be written down.

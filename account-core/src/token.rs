@@ -1,5 +1,5 @@
-//! One-time tokens of a browser's way through a sign-in: each kind is a type of its own, so that
-//! none passes for another.
+//! One-time tokens of a browser's way through a sign-in, and of an e-mail that undoes a change: each
+//! kind is a type of its own, so that none passes for another.
 
 use std::marker::PhantomData;
 
@@ -22,6 +22,8 @@ pub enum Browser {}
 pub enum Completion {}
 /// Hands a sign-in over to another program or page.
 pub enum HandOff {}
+/// Undoes a change of address; travels in the e-mail to the former address.
+pub enum EmailUndo {}
 
 impl TokenKind for State {
     const LABEL: &'static [u8] = b"idp_state";
@@ -37,6 +39,10 @@ impl TokenKind for Completion {
 
 impl TokenKind for HandOff {
     const LABEL: &'static [u8] = b"hand_off";
+}
+
+impl TokenKind for EmailUndo {
+    const LABEL: &'static [u8] = b"email_undo";
 }
 
 /// 256 random bits in base64url, a secret without `Debug`.
@@ -76,3 +82,5 @@ pub type BrowserToken = Token<Browser>;
 pub type CompletionToken = Token<Completion>;
 /// A hand-off.
 pub type HandOffCode = Token<HandOff>;
+/// The undoing of a change of address.
+pub type EmailUndoToken = Token<EmailUndo>;

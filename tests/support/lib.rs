@@ -19,6 +19,7 @@ use std::sync::Arc;
 use account_core::guest::CreationLimits;
 use account_core::{
     Code, Email, NewAccount, Password, Tier, Timestamp, Username,
+    outbox::OutboundMessage,
     testing::{FixedClock, Outbox},
 };
 use poem::{
@@ -254,6 +255,11 @@ impl App {
     pub async fn code(&self, name: &str) -> Option<Code> {
         let now = self.clock.now();
         self.outbox.code(&email(name), now).await.expect("the store answers")
+    }
+
+    /// All e-mails that wait to be sent, oldest first; they are taken out of the outbox.
+    pub async fn emails(&self) -> Vec<OutboundMessage> {
+        self.outbox.take(self.clock.now()).await.expect("the store answers")
     }
 
     /// Sends a JSON body.

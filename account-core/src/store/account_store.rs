@@ -1,6 +1,6 @@
 //! Accounts: their registration, profile, password, suspension and deletion.
 
-use crate::client::KnownClient;
+use crate::client::{Client, KnownClient};
 use crate::code::{Challenge, ChallengeId};
 use crate::digest::Digest;
 use crate::identity::{AccountId, Contact, Email, Username};
@@ -67,6 +67,8 @@ pub struct ConfirmedForm {
     pub session: Session,
     /// What whoever sent the code is known by from now on.
     pub client: KnownClient,
+    /// The client that sent the code, for the list of sessions.
+    pub origin: Client,
     /// The signup grant.
     pub credits: u64,
     /// When.
@@ -259,16 +261,26 @@ pub struct Deletion {
     pub at: Timestamp,
 }
 
-/// A new password for whoever forgot the old one.
-pub struct Reset {
-    /// The challenge that was met.
-    pub challenge: ChallengeId,
-    /// Whose it is.
+/// The proof that permits another password.
+pub enum PasswordProof {
+    /// The code of a challenge, for a forgotten password.
+    Code(ChallengeId),
+    /// The present password, by the hash that it was compared with.
+    Current(PasswordHash),
+}
+
+/// A new password in place of the present one.
+pub struct PasswordChange {
+    /// The proof that permits the change.
+    pub proof: PasswordProof,
+    /// The account.
     pub account: AccountId,
+    /// The e-mail address at which the proof was given.
+    pub email: Email,
     /// The new password's hash.
     pub password_hash: PasswordHash,
-    /// The network of whoever reads the account's messages: known from now on, so that the login
-    /// that follows does not wait for strangers.
+    /// The network of the client that gave the proof: known from now on, so that the login that
+    /// follows does not wait for strangers.
     pub known: KnownClient,
     /// The message that says so.
     pub notice: SealedMessage,
@@ -388,12 +400,17 @@ pub trait AccountStore: Send + Sync {
         email: &Email,
     ) -> impl Future<Output = Result<Option<AccountId>, StoreError>> + Send;
 
-    /// Uses the challenge up and replaces the password, as one step: all locks at the address are
-    /// lifted, the account's sessions end, codes of half-done logins are worthless, its key stays,
-    /// and a [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written.
-    /// `false`, and nothing changed, where the challenge was used, replaced or has expired.
-    fn reset_password(&self, reset: Reset)
-    -> impl Future<Output = Result<bool, StoreError>> + Send;
+    /// Replaces the password, as one step: all locks at the address are lifted, the account's
+    /// sessions end, codes of half-done logins and of a change of address are worthless, its key
+    /// stays, and a [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is
+    /// written. A [`PasswordProof::Code`] is used up.
+    ///
+    /// `false`, and nothing changed, where the challenge was used, replaced or has expired, where
+    /// the present password is another by now, or where the account has another address by now.
+    fn replace_password(
+        &self,
+        change: PasswordChange,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Saves a subscription; `None`, and nothing saved, where the account has it already.
     fn subscribe(
@@ -402,6 +419,13 @@ pub trait AccountStore: Send + Sync {
         database_name: &str,
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<Subscription>, StoreError>> + Send;
+
+    /// Removes an account's subscription; `false` where the account has none to this database.
+    fn unsubscribe(
+        &self,
+        account: AccountId,
+        database_name: &str,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Lists an account's subscriptions, oldest first: no more than there are databases.
     fn subscriptions(

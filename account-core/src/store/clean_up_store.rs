@@ -28,6 +28,8 @@ pub enum Stale {
     Results(Timestamp),
     /// Browsers on their way to a provider, profiles that wait and hand-off codes, made before.
     SignIns(Timestamp),
+    /// Changes of address made before, which can no longer be undone.
+    EmailUndos(Timestamp),
     /// Notifications written before.
     Notifications(Timestamp),
     /// Who and from where in the usage rows of accounts that were deleted.

@@ -10,7 +10,7 @@ use crate::key::KeyId;
 use crate::lockout::{Reservation, Verdict};
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::{Session, SessionToken};
+use crate::session::{Session, SessionId, SessionToken};
 use crate::vault::Sealed;
 use crate::{StoreError, Timestamp};
 
@@ -182,6 +182,28 @@ pub struct LoginHistory {
     pub failed: u64,
 }
 
+/// A session in the list of its owner.
+#[derive(Clone)]
+pub struct ListedSession {
+    /// The number of the session.
+    pub id: SessionId,
+    /// The session.
+    pub session: Session,
+    /// The address from which the session began.
+    pub address: IpAddr,
+    /// The `User-Agent` of the client that began the session.
+    pub user_agent: String,
+}
+
+/// Some of an account's live sessions, and the number of all.
+#[derive(Clone)]
+pub struct SessionPage {
+    /// Newest first.
+    pub sessions: Vec<ListedSession>,
+    /// The number of all live sessions.
+    pub total: u64,
+}
+
 /// The storage of sign-in tries, their counters and history, one-time codes, and sessions.
 pub trait SignInStore: Send + Sync {
     /// Applies [`Tries::reserve`](crate::lockout::Tries::reserve) to the
@@ -300,4 +322,30 @@ pub trait SignInStore: Send + Sync {
         digest: &Digest<SessionToken>,
         account: AccountId,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Lists an account's live sessions ([`Session::is_live`]), newest first, and counts them.
+    fn sessions(
+        &self,
+        account: AccountId,
+        now: Timestamp,
+        limit: u32,
+        offset: u32,
+    ) -> impl Future<Output = Result<SessionPage, StoreError>> + Send;
+
+    /// Ends the session with this number, where the session is this account's; `false` where there
+    /// is none.
+    fn end_numbered_session(
+        &self,
+        account: AccountId,
+        session: SessionId,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Ends all sessions of an account but the one that is kept, and every sign-in that is under
+    /// way: hand-off codes, and codes of a second step. One step; answers the number of sessions
+    /// that ended.
+    fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Digest<SessionToken>>,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod clean_up;
+mod email_change;
 mod external_identities;
 mod keys;
 mod leases;
@@ -27,8 +28,9 @@ use crate::limit::lease::SharedWindow;
 use crate::lockout::{Counter, Lockout};
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::Session;
-use crate::store::{KeyStatus, LoginTry, ResultId, StoredResult, Subscription, Transaction};
+use crate::store::{
+    KeyStatus, ListedSession, LoginTry, ResultId, StoredResult, Subscription, Transaction,
+};
 use crate::tier::Tier;
 use crate::vault::WrappedSecret;
 use crate::{StoreError, Timestamp};
@@ -90,7 +92,8 @@ struct State {
     known: HashMap<(Digest<Email>, Digest<ClientMark>), Timestamp>,
     last_try: i64,
     history: Vec<(Option<AccountId>, LoginTry)>,
-    sessions: Vec<Session>,
+    sessions: Vec<ListedSession>,
+    last_session: i64,
     subscriptions: Vec<(AccountId, Subscription)>,
     last_subscription: i64,
     last_guest: i64,
@@ -107,6 +110,7 @@ struct State {
     slots: HashMap<Slot, tables::Taken>,
     notifications: tables::Notifications,
     identities: tables::Identities,
+    email_undos: Vec<email_change::UndoRow>,
 }
 
 /// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.

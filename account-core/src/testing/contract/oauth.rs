@@ -382,6 +382,33 @@ pub async fn a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes<S: Sto
     assert!(service.opens(&of_bob.access).await, "another account's go on");
 }
 
+/// Whoever got in with the password or the former mailbox loses the applications too.
+pub async fn a_changed_password_and_an_undone_change_of_address_end_all_grants_and_codes<
+    S: Store + Clone,
+>(
+    store: S,
+) {
+    let service = TestService::new(store);
+    let application = service.oauth_client().await;
+    for (name, how) in [("ada", "change"), ("eve", "undoing")] {
+        let who = service.account(name, &format!("{name}@example.com")).await;
+        let undo = service.moved(who.account, &format!("{name}@example.org")).await;
+        let tokens = service.connected(&who, &application).await;
+        let code = service.consent(&who, &application).await.expect("a live session");
+        if how == "change" {
+            let changed = service.change(who.account, PASSWORD, "another one of hers").await;
+            changed.expect("the right password");
+        } else {
+            service.undo(&undo).await.expect("the token of the e-mail");
+        }
+        assert!(!service.opens(&tokens.access).await, "{how}");
+        assert_eq!(refused(service.exchange(&application, &code).await), "invalid_grant", "{how}");
+        let refreshed = service.refresh(&application, &tokens.refresh).await;
+        assert_eq!(refused(refreshed), "invalid_grant", "{how}");
+        assert_eq!(service.grant_count(&who).await, 0, "{how}");
+    }
+}
+
 /// Nor is another account's session.
 pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

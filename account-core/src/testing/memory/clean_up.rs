@@ -62,8 +62,8 @@ impl CleanUpStore for MemoryStore {
             Stale::Challenges(made) => {
                 take(challenges, limit, |tried| tried.challenge.created_at <= made)
             }
-            Stale::Sessions(used, begun) => take(sessions, limit, |session| {
-                session.last_used_at <= used || session.created_at <= begun
+            Stale::Sessions(used, begun) => take(sessions, limit, |listed| {
+                listed.session.last_used_at <= used || listed.session.created_at <= begun
             }),
             Stale::Clients(seen) => {
                 let mut left = limit;
@@ -108,6 +108,7 @@ impl CleanUpStore for MemoryStore {
             Stale::Answers => state.remove_slots(now, limit),
             Stale::Results(made) => state.remove_results(made, limit),
             Stale::SignIns(made) => state.identities.remove_until(made, limit),
+            Stale::EmailUndos(made) => take(&mut state.email_undos, limit, |row| row.at <= made),
             Stale::Notifications(written) => state.notifications.remove_until(written, limit),
             // A deletion leaves none here.
             Stale::Departed => 0,
