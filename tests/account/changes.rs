@@ -105,7 +105,8 @@ async fn five_wrong_confirmations_lock_every_call_that_takes_the_password_and_no
 async fn an_address_changes_with_the_code_of_its_mailbox_and_not_before() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Free, 7).await;
-    let token = app.log_in("ada", PASSWORD).await.text("/data/session_token");
+    let [token, other] = [app.log_in("ada", PASSWORD).await, app.log_in("ada", PASSWORD).await]
+        .map(|login| login.text("/data/session_token"));
     let own = ask_for(&app, &key, "Ada@example.com").await;
     assert_eq!(own.expect(422)["detail"][0]["loc"], json!(["body", "new_email"]));
     ask_for(&app, &key, NEW).await.expect(200);
@@ -117,11 +118,14 @@ async fn an_address_changes_with_the_code_of_its_mailbox_and_not_before() {
     let confirm = json!({ "new_email": NEW, "otp": code });
     let elsewhere = json!({ "new_email": "eve@example.org", "otp": code });
     post(&app, "/user/confirm-email", &key, elsewhere).await.expect(400);
-    post(&app, "/user/confirm-email", &key, confirm.clone()).await.expect(200);
+    let request = Request::builder().method(Method::POST).uri_str("/user/confirm-email");
+    let request = request.header("X-API-Key", &key).header("X-Session-Token", &token);
+    app.send(request.content_type("application/json").body(confirm.to_string())).await.expect(200);
 
     assert_eq!(address(&app, &key).await, NEW);
     post(&app, "/user/confirm-email", &key, confirm).await.expect(400);
     call(&app, Method::GET, "/user/session-pulse", &key, Some(&token)).await.expect(200);
+    call(&app, Method::GET, "/user/session-pulse", &key, Some(&other)).await.expect(401);
     app.log_in("ada", PASSWORD).await.expect(401);
     let body = json!({ "email": NEW, "password": PASSWORD }).to_string();
     assert_eq!(app.post("/user/login", None, &body).await.text("/data/api_key"), key);

@@ -14,6 +14,7 @@ use crate::code::{Challenge, ChallengeId, Code, EmailChangeCodes, Purpose};
 use crate::identity::{AccountId, Email};
 use crate::outbox::Content;
 use crate::password::{Password, PasswordHasher};
+use crate::session::SessionToken;
 use crate::store::{EmailChange, EmailChangeRequest, EmailChanged, Store, UndoneEmailChange};
 use crate::token::EmailUndoToken;
 use crate::{Error, Result, Timestamp, random};
@@ -75,8 +76,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().request_email_change(request).await?)
     }
 
-    /// Gives an account the address that the codes were sent for. Its key, sessions and grants go
-    /// on; the former address is told how to undo the change.
+    /// Gives an account the address that the codes were sent for. Its key goes on, and the session
+    /// that is kept; the other sessions and the grants of applications end. The former address is
+    /// told how to undo the change.
     ///
     /// # Errors
     ///
@@ -88,6 +90,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         account: AccountId,
         to: &Email,
         codes: &EmailChangeCodes,
+        kept: Option<&SessionToken>,
         client: &Client,
         now: Timestamp,
     ) -> Result<()> {
@@ -109,6 +112,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             from_recipient,
             to: to.clone(),
             known: self.known_network(to, client, now),
+            kept: kept.map(|token| self.vault().token_digest(token)),
             undo: self.vault().one_time_digest(&undo),
             notice: self.message(&from, changed, now),
             from,

@@ -7,6 +7,7 @@ use crate::identity::{AccountId, Email};
 use crate::key::NewKey;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
+use crate::session::SessionToken;
 use crate::token::EmailUndoToken;
 use crate::{StoreError, Timestamp};
 
@@ -38,6 +39,8 @@ pub struct EmailChange {
     pub to: Email,
     /// The network of the client that sent the code, known at the new address from now on.
     pub known: KnownClient,
+    /// The session that made the change, which goes on.
+    pub kept: Option<Digest<SessionToken>>,
     /// What the token is found by that undoes the change.
     pub undo: Digest<EmailUndoToken>,
     /// The message to the address that the account had.
@@ -108,8 +111,8 @@ pub trait EmailChangeStore: Send + Sync {
 
     /// Uses the challenge up and gives the account its new address, as one step. An unverified form
     /// of the new address is discarded. All codes of the account are worthless, because they went to
-    /// its former address; locks and known clients of that address are forgotten. Sessions, grants
-    /// and key stay. The change can be undone, and a
+    /// its former address; locks and known clients of that address are forgotten. Hand-offs, grants,
+    /// and all sessions but the one that is kept end; the key stays. The change can be undone, and a
     /// [`Notice::EmailChanged`](crate::notification::Notice::EmailChanged) is written.
     fn change_email(
         &self,

@@ -171,7 +171,7 @@ macro_rules! store_contract {
             email_change::a_suspended_account_stays_suspended_after_an_undone_change,
             passwords::a_signed_in_owner_changes_the_password_and_all_sessions_end,
             passwords::of_parallel_changes_with_one_password_one_is_made,
-            oauth::a_changed_password_and_an_undone_change_of_address_end_all_grants_and_codes,
+            oauth::a_change_of_password_or_address_and_its_undoing_end_all_grants_and_codes,
         );
         $crate::store_contract!(@leases $open);
     };

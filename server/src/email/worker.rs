@@ -384,7 +384,8 @@ mod tests {
         }
         let new = new.expect("a code to the new address");
         let codes = account_core::EmailChangeCodes { new: new.clone(), present: present.clone() };
-        let moved = accounts.confirm_email_change(account, &other, &codes, &client, now).await;
+        let moved =
+            accounts.confirm_email_change(account, &other, &codes, None, &client, now).await;
         moved.expect("both codes");
         let undo =
             outbox.take(now).await.expect("the store answers").into_iter().find_map(|message| {

@@ -3,6 +3,7 @@
 use account_core::code::Purpose;
 use account_core::digest::Digest;
 use account_core::identity::Email;
+use account_core::session::SessionToken;
 use account_core::store::{
     EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, UndoneEmailChange,
 };
@@ -18,7 +19,7 @@ use super::keys::insert_key;
 use super::notifications::{insert_message, insert_messages, may_send, notify};
 use super::oauth::end_grants;
 use super::rows::{column, digest, statement, stored, time, unless_taken};
-use super::sign_in::{replace_challenge, use_up};
+use super::sign_in::{end_all_sessions_but, replace_challenge, use_up};
 
 impl EmailChangeStore for Store {
     async fn request_email_change(&self, request: EmailChangeRequest) -> Result<(), StoreError> {
@@ -59,6 +60,7 @@ impl EmailChangeStore for Store {
         if !move_account(&change, account, &wanted.to, &[wanted.from_recipient]).await? {
             return Ok(EmailChanged::EmailTaken);
         }
+        end_access(&change, account, wanted.kept.as_ref()).await?;
         know(&change, &wanted.known).await?;
         let insert = "INSERT INTO email_undo (digest, account_id, email, created_at) \
                       VALUES ($1, $2, $3, $4)";
@@ -67,7 +69,7 @@ impl EmailChangeStore for Store {
         execute(&change, insert, values).await?;
         notify(&change, account, &Notice::EmailChanged, wanted.at).await?;
         insert_message(&change, wanted.notice).await?;
-        stored(change.commit().await)?;
+        self.commit_revised(change).await?;
         self.outbox_notify.notify_one();
         Ok(EmailChanged::Done)
     }
@@ -121,13 +123,7 @@ impl EmailChangeStore for Store {
         if execute(&change, revoke, values).await? > 0 {
             insert_key(&change, account, undone.key, at).await?;
         }
-        for end in [
-            "DELETE FROM hand_off WHERE account_id = $1",
-            "DELETE FROM session WHERE account_id = $1",
-        ] {
-            execute(&change, end, [account.0.into()]).await?;
-        }
-        end_grants(&change, account).await?;
+        end_access(&change, account, None).await?;
         notify(&change, account, &Notice::EmailRestored, at).await?;
         insert_messages(&change, undone.notices.into()).await?;
         self.commit_revised(change).await?;
@@ -175,6 +171,17 @@ async fn move_account(
         }
     }
     Ok(true)
+}
+
+/// Ends hand-offs, grants, and all sessions but one.
+async fn end_access(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    kept: Option<&Digest<SessionToken>>,
+) -> Result<(), StoreError> {
+    execute(change, "DELETE FROM hand_off WHERE account_id = $1", [account.0.into()]).await?;
+    end_all_sessions_but(change, account, kept).await?;
+    end_grants(change, account).await
 }
 
 /// Whether an account is verified and has this address.

@@ -298,12 +298,9 @@ impl SignInStore for Store {
         cancel_email_change(&change, account).await?;
         let hand_offs = "DELETE FROM hand_off WHERE account_id = $1";
         stored(change.execute_raw(statement(hand_offs, [account.0.into()])).await)?;
-        // No digest is empty, so that an empty one keeps no session.
-        let end = "DELETE FROM session WHERE account_id = $1 AND digest <> $2";
-        let values = [account.0.into(), kept.map_or_else(|| Vec::<u8>::new().into(), digest)];
-        let ended = stored(change.execute_raw(statement(end, values)).await)?;
+        let ended = end_all_sessions_but(&change, account, kept).await?;
         stored(change.commit().await)?;
-        Ok(ended.rows_affected())
+        Ok(ended)
     }
 
     async fn login_history(
@@ -593,6 +590,18 @@ pub(super) async fn insert_session(
     ];
     stored(change.execute_raw(statement(insert, values)).await)?;
     Ok(())
+}
+
+/// Ends the sessions of an account but the one that is kept; answers their number.
+pub(super) async fn end_all_sessions_but(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    kept: Option<&Digest<SessionToken>>,
+) -> Result<u64, StoreError> {
+    // No digest is empty, so that an empty one keeps no session.
+    let end = "DELETE FROM session WHERE account_id = $1 AND digest <> $2";
+    let values = [account.0.into(), kept.map_or_else(|| Vec::<u8>::new().into(), digest)];
+    Ok(stored(change.execute_raw(statement(end, values)).await)?.rows_affected())
 }
 
 fn listed_session(row: &QueryResult) -> Result<ListedSession, StoreError> {

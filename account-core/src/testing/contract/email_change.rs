@@ -11,6 +11,7 @@ use crate::code::{Code, EmailChangeCodes};
 use crate::identity::AccountId;
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
+use crate::session::SessionToken;
 use crate::store::Store;
 use crate::testing::all;
 use crate::token::EmailUndoToken;
@@ -32,7 +33,7 @@ impl<S: Store + Clone> TestService<S> {
 
     /// Confirms another address with one code.
     pub(super) async fn confirm(&self, account: AccountId, to: &str, code: &Code) -> Result<()> {
-        self.confirm_with(account, to, &only(code)).await
+        self.confirm_with(account, to, &only(code), None).await
     }
 
     async fn confirm_with(
@@ -40,9 +41,10 @@ impl<S: Store + Clone> TestService<S> {
         account: AccountId,
         to: &str,
         codes: &EmailChangeCodes,
+        kept: Option<&SessionToken>,
     ) -> Result<()> {
-        let to = email(to);
-        self.accounts.confirm_email_change(account, &to, codes, &client(), self.now()).await
+        let (to, now) = (email(to), self.now());
+        self.accounts.confirm_email_change(account, &to, codes, kept, &client(), now).await
     }
 
     /// Asks for another address and answers the code that the new address got.
@@ -79,7 +81,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Until both proofs are there nothing changes; then the address does, and nothing else.
+/// Until both proofs are there nothing changes; then the address does, and other sessions end.
 pub async fn an_address_changes_by_the_password_and_the_code_of_the_new_mailbox<
     S: Store + Clone,
 >(
@@ -107,15 +109,17 @@ pub async fn an_address_changes_by_the_password_and_the_code_of_the_new_mailbox<
     assert_eq!(fault(service.confirm(bob.account, NEW, right).await), "wrong_code", "bob's");
     assert_eq!(fault(service.confirm(ada.account, NEW, &another(right)).await), "wrong_code");
     assert_eq!(service.address_of(ada.account).await, ADA);
-    assert_eq!(service.login_code(ADA, PASSWORD).await, "signed_in");
+    let other = service.signed_in(&stranger(), ADA, PASSWORD).await;
     assert_eq!(service.login_code(NEW, PASSWORD).await, "wrong_credentials");
 
-    service.confirm(ada.account, NEW, right).await.expect("the right code");
+    let kept = Some(&ada.session_token);
+    let changed = service.confirm_with(ada.account, NEW, &only(right), kept).await;
+    changed.expect("the right code");
     assert_eq!(service.address_of(ada.account).await, NEW);
     assert_eq!(service.login_code(ADA, PASSWORD).await, "wrong_credentials");
     let signed_in = service.signed_in(&client(), NEW, PASSWORD).await;
     assert_eq!(signed_in.api_key.expose(), ada.api_key.expose());
-    assert!(service.is_live(&ada).await, "sessions go on");
+    assert!(service.is_live(&ada).await && !service.is_live(&other).await);
     assert!(matches!(
         &service.messages().await[..],
         [OutboundMessage { to, content: Content::EmailChanged { to: new, .. } }]
@@ -216,9 +220,10 @@ pub async fn with_a_second_factor_both_mailboxes_confirm_another_address<S: Stor
     for wrong in
         [only(&new), only(&present), both(&new, &another(&present)), both(&another(&new), &present)]
     {
-        assert_eq!(fault(service.confirm_with(ada, NEW, &wrong).await), "wrong_code");
+        assert_eq!(fault(service.confirm_with(ada, NEW, &wrong, None).await), "wrong_code");
     }
-    service.confirm_with(ada, NEW, &both(&new, &present)).await.expect("the right codes");
+    let codes = both(&new, &present);
+    service.confirm_with(ada, NEW, &codes, None).await.expect("the right codes");
     assert_eq!(service.address_of(ada).await, NEW);
     assert_eq!(service.login_code(NEW, PASSWORD).await, "mfa_required");
 }

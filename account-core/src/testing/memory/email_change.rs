@@ -6,6 +6,7 @@ use crate::code::Purpose;
 use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
 use crate::notification::Notice;
+use crate::session::SessionToken;
 use crate::store::{
     EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, KeyStatus,
     UndoneEmailChange,
@@ -48,6 +49,13 @@ impl State {
         self.known.retain(|(recipient, _), _| !left.contains(recipient));
         let account = self.accounts.get_mut(&account).expect("it was found");
         account.email = to.clone();
+    }
+
+    /// Ends hand-offs, grants, and all sessions but one.
+    fn end_access(&mut self, account: AccountId, kept: Option<&Digest<SessionToken>>) {
+        self.end_sessions(account, |listed| Some(&listed.session.digest) != kept);
+        self.identities.end_hand_offs(account);
+        self.oauth.end_of(&[account]);
     }
 
     fn has_email(&self, account: AccountId, email: &Email) -> bool {
@@ -96,6 +104,7 @@ impl EmailChangeStore for MemoryStore {
             return Ok(EmailChanged::EmailTaken);
         }
         state.move_account(account, &to, &[change.from_recipient]);
+        state.end_access(account, change.kept.as_ref());
         state.know(&change.known);
         state.email_undos.push(UndoRow { digest: change.undo, account, email: from, at });
         state.notify(account, &Notice::EmailChanged, at);
@@ -144,9 +153,7 @@ impl EmailChangeStore for MemoryStore {
             let (key, status) = (undone.key, KeyStatus::Active);
             state.keys.push(Key { account, key, status, created_at: at });
         }
-        state.end_sessions(account, |_| true);
-        state.identities.end_hand_offs(account);
-        state.oauth.end_of(&[account]);
+        state.end_access(account, None);
         state.notify(account, &Notice::EmailRestored, at);
         for notice in undone.notices {
             state.send(notice);

@@ -54,9 +54,9 @@ impl EmailAddresses {
     /// Confirm another e-mail address.
     ///
     /// With the code from the e-mail to the new address and, for an account with a second factor,
-    /// the code from the e-mail to the present one. Five tries. Key, sessions and connected
-    /// applications go on; codes that were sent to the former address are worthless. For 72 hours
-    /// the former address can undo the change. Not for guests.
+    /// the code from the e-mail to the present one. Five tries. Connected applications, all sessions
+    /// but that of `X-Session-Token`, and codes that were sent to the former address end; the key
+    /// goes on. For 72 hours the former address can undo the change. Not for guests.
     #[oai(path = "/confirm-email", method = "post", operation_id = "confirm_email_change")]
     async fn confirm(
         &self,
@@ -66,9 +66,10 @@ impl EmailAddresses {
         let (context, account) = (caller.context(), caller.caller());
         let (to, codes, client) = (&body.new_email, body.codes(), caller.client());
         let accounts = &context.state.accounts;
+        let kept = caller.session();
         let changed =
-            accounts.confirm_email_change(account.id, to, &codes, &client, context.at).await;
-        changed.map_err(|error| refuse(context, error))?;
+            accounts.confirm_email_change(account.id, to, &codes, kept, &client, context.at);
+        changed.await.map_err(|error| refuse(context, error))?;
         Ok(Answer::new(Message::new(CHANGED)))
     }
 
