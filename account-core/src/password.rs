@@ -1,4 +1,4 @@
-//! Passwords: what may be chosen, and how a hasher is asked.
+//! Passwords: the rules of a new one, and the interface of a hasher.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 const SHORTEST: usize = 8;
 const LONGEST: usize = 1024;
 
-/// Passwords that are tried first by everyone, in lower case, one a line.
+/// The most common passwords, in lower case, one a line.
 const COMMONEST: &str = include_str!("common_passwords.txt");
 
 /// A password in plain text: wiped after use, without `Debug`.
@@ -17,7 +17,8 @@ const COMMONEST: &str = include_str!("common_passwords.txt");
 pub struct Password(Zeroizing<String>);
 
 impl Password {
-    /// Takes a new password: 8 to 1,024 bytes and none of the commonest; no rules of composition.
+    /// Reads a new password: 8 to 1,024 bytes, and none of the most common; there are no rules of
+    /// composition.
     ///
     /// # Errors
     ///
@@ -26,7 +27,8 @@ impl Password {
         Self::choose_as("password", text)
     }
 
-    /// [`choose`](Self::choose) for a field of another name, as `new_password`.
+    /// Does the same as [`choose`](Self::choose), for a field of another name such as
+    /// `new_password`.
     ///
     /// # Errors
     ///
@@ -46,13 +48,13 @@ impl Password {
         Ok(Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Takes what someone offers at a login, whatever it is.
+    /// Takes the password of a login, without rules.
     #[must_use]
     pub fn attempt(text: &str) -> Self {
         Self(Zeroizing::new(text.to_owned()))
     }
 
-    /// The secret itself, for the hasher.
+    /// Returns the secret, for the hasher.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -63,18 +65,18 @@ impl Password {
 #[derive(Clone)]
 pub struct PasswordHash(pub String);
 
-/// What a hasher says of a password.
+/// The result of the verification of a password.
 pub struct Verification {
-    /// Whether it is the right one.
+    /// True if the password is right.
     pub matches: bool,
-    /// A new hash where it is, and the old one was made with other parameters than today's.
+    /// A new hash of a right password, where the stored hash has outdated parameters.
     pub rehashed: Option<PasswordHash>,
 }
 
-/// All threads of the hasher and its queue are taken.
+/// The error for a hasher whose threads are busy and whose queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy {
-    /// When another try makes sense.
+    /// The time to wait before the next attempt.
     pub retry_after: Duration,
 }
 
@@ -84,26 +86,26 @@ impl From<Busy> for Error {
     }
 }
 
-/// Hashes passwords, slowly on purpose and so only a few at once.
+/// A hasher of passwords, which is slow by design and computes a few hashes at a time.
 ///
-/// A permit is asked for first and held while a login try is reserved and hashed, so that the
-/// wait for a free thread counts as no try.
+/// A permit is obtained first and held while an attempt is reserved and hashed, so that waiting for
+/// a thread does not count as an attempt.
 pub trait PasswordHasher: Send + Sync {
-    /// The right to hash once.
+    /// The permit to compute one hash.
     type Permit: Send;
 
     /// Waits for a free thread.
     fn admit(&self) -> impl Future<Output = std::result::Result<Self::Permit, Busy>> + Send;
 
-    /// Hashes a new password under a salt of its own.
+    /// Hashes a new password with a salt of its own.
     fn hash(
         &self,
         permit: Self::Permit,
         password: &Password,
     ) -> impl Future<Output = PasswordHash> + Send;
 
-    /// Compares a password with a hash. Without one, where no account was found, the same work is
-    /// done against a hash that nothing matches.
+    /// Compares a password with a hash. Without a hash, because no account was found, the same work
+    /// is done against a hash that no password matches.
     fn verify(
         &self,
         permit: Self::Permit,

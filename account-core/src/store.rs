@@ -1,9 +1,12 @@
-//! The storage behind the rules: one trait for each aggregate, and the rows that pass through it.
+//! The storage behind the rules: one trait for each aggregate, and the rows that the traits pass.
 //!
-//! A store decides nothing. Where a rule and a write must be one step, the store applies the pure
-//! function of this crate inside its transaction: [`Tries::reserve`](crate::lockout::Tries::reserve),
-//! [`SendQuota::allows`](crate::outbox::SendQuota::allows), [`credits::decide`](crate::credits::decide),
-//! [`SharedWindow::lease`](crate::limit::lease::SharedWindow::lease). A method is one transaction.
+//! A store decides nothing. Where a rule and a write must be one transaction, the store applies the
+//! pure function of this crate inside its transaction:
+//! [`Tries::reserve`](crate::lockout::Tries::reserve),
+//! [`SendQuota::allows`](crate::outbox::SendQuota::allows),
+//! [`credits::decide`](crate::credits::decide),
+//! [`SharedWindow::lease`](crate::limit::lease::SharedWindow::lease). Each method is one
+//! transaction.
 //!
 //! [`testing::MemoryStore`](crate::testing::MemoryStore) is the reference, and
 //! [`store_contract!`](crate::store_contract) makes the tests that every store must pass.
@@ -47,9 +50,9 @@ pub use sign_in_store::{
 };
 pub use vault_store::{Resealed, SealedRow, VaultStore};
 
-/// Everything that a storage does for [`Accounts`](crate::accounts::Accounts).
+/// The whole storage that [`Accounts`](crate::accounts::Accounts) needs.
 ///
-/// [`LeaseStore`] is apart: the limits of several instances may be shared through another storage.
+/// [`LeaseStore`] is separate, because the limits of several instances may be in another storage.
 pub trait Store:
     AccountStore
     + CleanUpStore

@@ -1,10 +1,10 @@
 //! Changes of the e-mail address: a request with the password, a code to the new address, and a
 //! token for the former one.
 //!
-//! Whoever changes an address can take the account, because codes for forgotten passwords go to the
-//! new address. So the change needs the password, a code from the new mailbox and, where a second
-//! factor is on, a code from the present one. The present address is told before and after. For
-//! [`UNDO_VALIDITY`] it can undo the change, which also ends everything that a thief may hold.
+//! A change of address can take an account over, because codes for forgotten passwords go to the new
+//! address. So the change requires the password, a code from the new mailbox and, with a second
+//! factor, a code from the present mailbox. The present address gets a notice before and after. For
+//! [`UNDO_VALIDITY`] the former address can undo the change, which ends every other credential.
 
 use chrono::TimeDelta;
 
@@ -19,13 +19,13 @@ use crate::store::{EmailChange, EmailChangeRequest, EmailChanged, Store, UndoneE
 use crate::token::EmailUndoToken;
 use crate::{Error, Result, Timestamp, random};
 
-/// How long the former address can undo a change.
+/// The time in which the former address can undo a change.
 pub const UNDO_VALIDITY: TimeDelta = TimeDelta::hours(72);
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Sends a code to the address that an account is to have, and a notice to the one that it has.
-    /// Nothing else changes. Answer and work are the same for an address that has an account, which
-    /// gets no message.
+    /// Sends a code to the new address of an account, and a notice to its present address. Nothing
+    /// else changes. Answer and work are the same for a new address that has an account already; that
+    /// address gets no e-mail.
     ///
     /// # Errors
     ///
@@ -76,9 +76,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().request_email_change(request).await?)
     }
 
-    /// Gives an account the address that the codes were sent for. Its key goes on, and the session
-    /// that is kept; the other sessions and the grants of applications end. The former address is
-    /// told how to undo the change.
+    /// Gives an account the address that the codes were sent for. The key and the session `kept` stay
+    /// valid; other sessions and the grants of applications end. The former address gets the token
+    /// that undoes the change.
     ///
     /// # Errors
     ///
@@ -121,9 +121,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         done(self.store().change_email(change).await?)
     }
 
-    /// Gives an account the address back from which it was changed. Whoever changed the address may
-    /// hold password, key and sessions, so that none of them is good any more: the owner chooses a
-    /// password by a code to the restored address.
+    /// Gives an account its former address back. The author of the change may hold password, key and
+    /// sessions, so these end too: the owner chooses a password with a code to the restored address.
     ///
     /// # Errors
     ///

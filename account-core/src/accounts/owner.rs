@@ -1,4 +1,4 @@
-//! What an owner changes: the profile, the password, the second factor, the end of the account.
+//! Changes by the owner of an account: the profile, the password, the second factor, deletion.
 
 use crate::accounts::Accounts;
 use crate::client::Client;
@@ -10,17 +10,17 @@ use crate::store::{
 };
 use crate::{Error, Result, Timestamp};
 
-/// What an owner confirms a deletion with.
+/// The owner's confirmation of a deletion.
 #[derive(Clone)]
 pub enum Confirmation {
     /// The account's password.
     Password(Password),
-    /// The account's address, which is good for accounts without a password only.
+    /// The account's e-mail address, accepted only for an account without a password.
     Email(Email),
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Changes the profile and answers the whole of it.
+    /// Changes the profile, and returns the whole profile.
     ///
     /// # Errors
     ///
@@ -38,13 +38,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Replaces the password by another one, after the right one, and tells the owner by a message.
-    /// What a reset of a forgotten password ends, ends here too: all sessions among it.
+    /// Replaces the password, after a check of the present one, and informs the owner by e-mail. The
+    /// change ends the same credentials as the reset of a forgotten password: all sessions, hand-offs
+    /// and grants.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongConfirmation`] for a wrong password, for an account without one, and where
-    /// another change was faster; [`Error::Locked`] after five of them; [`Error::Busy`];
+    /// [`Error::WrongConfirmation`] for a wrong password, for an account without a password, and
+    /// where another change was faster; [`Error::Locked`] after five of these; [`Error::Busy`];
     /// [`Error::NotFound`]; [`Error::Store`].
     pub async fn change_password(
         &self,
@@ -71,7 +72,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if replaced { Ok(()) } else { Err(Error::WrongConfirmation) }
     }
 
-    /// Asks for a second factor at each login from now on, and tells the owner by a message.
+    /// Requires a second factor at each later login, and informs the owner by e-mail.
     ///
     /// # Errors
     ///
@@ -83,12 +84,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(())
     }
 
-    /// Asks for no second factor any more, after the right password, and tells the owner by a
-    /// message.
+    /// Removes the second factor after the right password, and informs the owner by e-mail.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongConfirmation`]; [`Error::Locked`] after five of them; [`Error::Busy`];
+    /// [`Error::WrongConfirmation`]; [`Error::Locked`] after five wrong passwords; [`Error::Busy`];
     /// [`Error::NotFound`]; [`Error::Store`].
     pub async fn disable_mfa(
         &self,
@@ -103,8 +103,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(())
     }
 
-    /// Deletes an account. Its key and sessions are worthless with the answer; what was remembered
-    /// of them elsewhere is for the caller to forget.
+    /// Deletes an account. Its key and sessions are invalid when the call returns. The caller of
+    /// this function empties its own caches.
     ///
     /// # Errors
     ///
@@ -141,9 +141,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Checks a password that a signed-in owner confirms a change with, and answers the hash that
-    /// the password was compared with. Wrong ones are counted apart from logins, so that neither
-    /// locks the other.
+    /// Verifies the password with which a signed-in owner confirms a change, and returns the hash of
+    /// the password. Wrong passwords are counted separately from logins, so that neither locks the
+    /// other.
     pub(super) async fn confirm(
         &self,
         email: &Email,

@@ -33,8 +33,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if ended { Ok(()) } else { Err(Error::NotFound) }
     }
 
-    /// Ends all sessions of an account but the one that is kept, and answers their number. Sign-ins
-    /// that are under way lead to no session any more; the key and the grants of applications stay.
+    /// Ends all sessions of an account except `kept`, and returns their number. Unfinished sign-ins
+    /// and changes of address end too; the key and the grants of applications stay.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().end_sessions(account, kept.as_ref()).await?)
     }
 
-    /// Tells whether a token opens a session.
+    /// Returns whether a token opens a session.
     #[must_use]
     pub fn is_session_of(&self, session: &Session, token: &SessionToken) -> bool {
         session.digest == self.vault().token_digest(token)

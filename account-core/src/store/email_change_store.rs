@@ -11,13 +11,13 @@ use crate::session::SessionToken;
 use crate::token::EmailUndoToken;
 use crate::{StoreError, Timestamp};
 
-/// A change of address that waits for its code.
+/// A requested change of address.
 pub struct EmailChangeRequest {
-    /// The account that asks.
+    /// The account of the request.
     pub account: AccountId,
-    /// The challenge of the code. The recipient is the present address, so that an account has one
-    /// change under way and no other account can use its tries up. Nobody's, where the new address
-    /// has an account.
+    /// The challenge of the code. Its recipient is the present address, so that an account has one
+    /// pending change, and no other account can use up the attempts. The challenge has no account
+    /// where the new address has one.
     pub challenge: Challenge,
     /// The message to the new address: the code, or a decoy.
     pub code: SealedMessage,
@@ -25,39 +25,39 @@ pub struct EmailChangeRequest {
     pub notice: SealedMessage,
 }
 
-/// A change of address whose code was right.
+/// A confirmed change of address.
 pub struct EmailChange {
-    /// The challenge that was met.
+    /// The challenge whose code was right.
     pub challenge: ChallengeId,
     /// The account.
     pub account: AccountId,
-    /// The address that the account has.
+    /// The present address.
     pub from: Email,
-    /// Whose locks and known clients are forgotten.
+    /// The digest of the present address, whose locks and known clients are removed.
     pub from_recipient: Digest<Email>,
-    /// The address that the account gets.
+    /// The new address.
     pub to: Email,
-    /// The network of the client that sent the code, known at the new address from now on.
+    /// The client that sent the code; the account knows its network at the new address from now on.
     pub known: KnownClient,
-    /// The session that made the change, which goes on.
+    /// The session that stays valid.
     pub kept: Option<Digest<SessionToken>>,
-    /// What the token is found by that undoes the change.
+    /// The digest of the token that undoes the change.
     pub undo: Digest<EmailUndoToken>,
-    /// The message to the address that the account had.
+    /// The e-mail to the former address.
     pub notice: SealedMessage,
-    /// When.
+    /// The time of the change.
     pub at: Timestamp,
 }
 
-/// What became of a change of address, or of its undoing.
+/// The outcome of a change of address, or of its undoing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailChanged {
     /// The account has the address.
     Done,
-    /// Another account has the address by now; nothing was used up.
+    /// Another account has the address; nothing was consumed.
     EmailTaken,
-    /// The code or the token was used, replaced or has expired, or the account has another address
-    /// than the one from which the change starts.
+    /// The code or the token was used, was replaced or has expired, or the account no longer has the
+    /// address from which the change starts.
     Outdated,
 }
 
@@ -66,42 +66,42 @@ pub enum EmailChanged {
 pub struct EmailUndo {
     /// The account.
     pub account: AccountId,
-    /// The address that the account gets back.
+    /// The former address.
     pub email: Email,
-    /// The address that the account has.
+    /// The present address.
     pub present: Email,
 }
 
-/// A change of address that its former address undoes.
+/// An undone change of address.
 pub struct UndoneEmailChange {
-    /// What the token is found by.
+    /// The digest of the token.
     pub undo: Digest<EmailUndoToken>,
-    /// Changes made until this moment can no longer be undone.
+    /// The time at or before which a change can no longer be undone.
     pub since: Timestamp,
     /// The account.
     pub account: AccountId,
-    /// The address that the account gets back.
+    /// The former address.
     pub email: Email,
-    /// Whose locks and known clients are forgotten, with those of `present_recipient`.
+    /// The digest of the former address, whose locks and known clients are removed.
     pub recipient: Digest<Email>,
-    /// The address that the account loses.
+    /// The present address.
     pub present: Email,
-    /// The digest of the address that the account loses.
+    /// The digest of the present address, whose locks and known clients are removed.
     pub present_recipient: Digest<Email>,
     /// The hash of a password that nobody knows.
     pub password_hash: PasswordHash,
-    /// The key in place of the active one.
+    /// The key that replaces the active one.
     pub key: NewKey,
-    /// The messages to both addresses.
+    /// The e-mails to both addresses.
     pub notices: [SealedMessage; 2],
-    /// When.
+    /// The time of the undoing.
     pub at: Timestamp,
 }
 
 /// The storage of changes of an account's e-mail address.
 pub trait EmailChangeStore: Send + Sync {
-    /// Saves the challenge in place of the account's earlier one, and both messages, as one step.
-    /// Changes nothing where either address got too many messages
+    /// Saves the challenge in place of the account's earlier one, and both e-mails, in one
+    /// transaction. Changes nothing where the quota of either address is exhausted
     /// ([`SendQuota::allows`](crate::outbox::SendQuota::allows)), or where there is no such verified
     /// account.
     fn request_email_change(
@@ -109,17 +109,18 @@ pub trait EmailChangeStore: Send + Sync {
         request: EmailChangeRequest,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Uses the challenge up and gives the account its new address, as one step. An unverified form
-    /// of the new address is discarded. All codes of the account are worthless, because they went to
-    /// its former address; locks and known clients of that address are forgotten. Hand-offs, grants,
-    /// and all sessions but the one that is kept end; the key stays. The change can be undone, and a
-    /// [`Notice::EmailChanged`](crate::notification::Notice::EmailChanged) is written.
+    /// Consumes the challenge and gives the account its new address, in one transaction. An
+    /// unverified registration of the new address is removed. All codes of the account become
+    /// invalid, because they were sent to its former address; locks and known clients of that address
+    /// are removed. Hand-offs, grants, and all sessions except `kept` end; the key stays. A row that
+    /// undoes the change and a
+    /// [`Notice::EmailChanged`](crate::notification::Notice::EmailChanged) are written.
     fn change_email(
         &self,
         change: EmailChange,
     ) -> impl Future<Output = Result<EmailChanged, StoreError>> + Send;
 
-    /// Finds the change, made after `since` and not after `now`, that a token undoes.
+    /// Finds the change of a token, where the change was made after `since` and not after `now`.
     fn email_undo(
         &self,
         undo: Digest<EmailUndoToken>,
@@ -127,11 +128,11 @@ pub trait EmailChangeStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<EmailUndo>, StoreError>> + Send;
 
-    /// Uses the token up and gives the account its former address back, as one step. Tokens of later
-    /// changes are worthless, those of earlier ones stay. The password is one that nobody knows, and
-    /// another key takes the place of the active one; a suspended key stays suspended. All sessions,
-    /// codes, hand-offs and grants end. A
-    /// [`Notice::EmailRestored`](crate::notification::Notice::EmailRestored) is written.
+    /// Consumes the token and gives the account its former address back, in one transaction. Tokens
+    /// of later changes become invalid, tokens of earlier changes stay valid. The password and the
+    /// active key are replaced; a suspended key stays suspended. All sessions, codes, hand-offs and
+    /// grants end, and a [`Notice::EmailRestored`](crate::notification::Notice::EmailRestored) is
+    /// written.
     fn undo_email_change(
         &self,
         undone: UndoneEmailChange,

@@ -1,4 +1,4 @@
-//! Changes of an account's e-mail address: the code that waits, the change, and its undoing.
+//! Changes of an account's e-mail address: the request, the change, and its undoing.
 
 use account_core::code::Purpose;
 use account_core::digest::Digest;
@@ -102,7 +102,7 @@ impl EmailChangeStore for Store {
         let change = self.write_locked_addresses(addresses.each_ref()).await?;
         let (account, at) = (undone.account, undone.at);
         lock_account(&change, account).await?;
-        // The changes that came later are undone with this one, so that none of them is redone.
+        // Tokens of later changes end too: a thief could otherwise move the account again.
         let take = "DELETE FROM email_undo WHERE account_id = $1 AND id >= \
                     (SELECT id FROM email_undo WHERE digest = $2 AND account_id = $1 \
                      AND created_at > $3 AND created_at <= $4)";
@@ -132,7 +132,7 @@ impl EmailChangeStore for Store {
     }
 }
 
-/// Puts the code of a change of address out of use.
+/// Invalidates the code of a pending change of address.
 pub(super) async fn cancel_email_change(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -142,9 +142,9 @@ pub(super) async fn cancel_email_change(
     Ok(())
 }
 
-/// Gives an account an address, and forgets what depends on the addresses that are left: all codes
-/// of the account, locks and known clients. `false` where another account has the address, after
-/// which the transaction can only be rolled back.
+/// Replaces an address, and removes the codes of the account and the locks and known clients of the
+/// former addresses. Returns `false` where another account has the new address; the transaction can
+/// then only be rolled back.
 async fn move_account(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -173,7 +173,7 @@ async fn move_account(
     Ok(true)
 }
 
-/// Ends hand-offs, grants, and all sessions but one.
+/// Ends hand-offs, grants, and all sessions except `kept`.
 async fn end_access(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -184,7 +184,7 @@ async fn end_access(
     end_grants(change, account).await
 }
 
-/// Whether an account is verified and has this address.
+/// Returns whether an account is verified and has this address.
 async fn has_email(
     change: &DatabaseTransaction,
     account: AccountId,

@@ -1,4 +1,4 @@
-//! Changes of an account's e-mail address.
+//! Checks of changes of an account's e-mail address.
 
 use chrono::TimeDelta;
 
@@ -25,7 +25,7 @@ fn only(new: &Code) -> EmailChangeCodes {
 }
 
 impl<S: Store + Clone> TestService<S> {
-    /// Asks for another address, with this password.
+    /// Requests another address, with this password.
     pub(super) async fn ask_for(&self, account: AccountId, to: &str, password: &str) -> Result<()> {
         let (password, to) = (Password::attempt(password), email(to));
         self.accounts.request_email_change(account, &password, &to, self.now()).await
@@ -47,13 +47,13 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.confirm_email_change(account, &to, codes, kept, &client(), now).await
     }
 
-    /// Asks for another address and answers the code that the new address got.
+    /// Requests another address and returns the code from the e-mail to that address.
     async fn code_for(&self, account: AccountId, to: &str) -> Code {
         self.ask_for(account, to, PASSWORD).await.expect("the right password");
         self.code(to).await
     }
 
-    /// Moves an account to another address and answers the token that the former one got.
+    /// Moves an account to another address and returns the token from the e-mail to the former one.
     pub(super) async fn moved(&self, account: AccountId, to: &str) -> EmailUndoToken {
         let code = self.code_for(account, to).await;
         self.confirm(account, to, &code).await.expect("the right code");
@@ -73,7 +73,7 @@ impl<S: Store + Clone> TestService<S> {
         profile.email.as_str().to_owned()
     }
 
-    /// A new password by a code to this address, and the sign-in with it.
+    /// Resets the password by a code to this address, and signs in.
     async fn recovered(&self, address: &str) -> SignedIn {
         let right = self.reset_code(address).await;
         self.reset(address, &right).await.expect("the right code");
@@ -81,7 +81,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Until both proofs are there nothing changes; then the address does, and other sessions end.
+/// Checks that nothing changes before both proofs, and that other sessions end afterwards.
 pub async fn an_address_changes_by_the_password_and_the_code_of_the_new_mailbox<
     S: Store + Clone,
 >(
@@ -132,7 +132,7 @@ pub async fn an_address_changes_by_the_password_and_the_code_of_the_new_mailbox<
     service.account("newcomer", ADA).await;
 }
 
-/// The code is good for ten minutes and five tries, and a later code takes its place.
+/// Checks the lifetime, the attempts, the replacement and the quota of a code.
 pub async fn a_code_for_another_address_is_as_short_lived_as_any<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", ADA).await.account;
@@ -164,7 +164,7 @@ pub async fn a_code_for_another_address_is_as_short_lived_as_any<S: Store + Clon
     assert_eq!(letters, 2 * (10 - 3), "ten a day to each of both addresses");
 }
 
-/// Whoever has an account at the address hears nothing, and the asking account learns nothing.
+/// Checks that a taken address gets no e-mail, and that the requesting account learns nothing.
 pub async fn an_address_that_is_taken_is_told_to_nobody<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", ADA).await.account;
@@ -195,7 +195,7 @@ pub async fn an_address_that_is_taken_is_told_to_nobody<S: Store + Clone>(store:
     assert_eq!(service.address_of(ada).await, NEW);
 }
 
-/// One code of each mailbox, and neither alone.
+/// Checks that a second factor requires the codes of both mailboxes.
 pub async fn with_a_second_factor_both_mailboxes_confirm_another_address<S: Store + Clone>(
     store: S,
 ) {
@@ -228,7 +228,7 @@ pub async fn with_a_second_factor_both_mailboxes_confirm_another_address<S: Stor
     assert_eq!(service.login_code(NEW, PASSWORD).await, "mfa_required");
 }
 
-/// A code is used up with the change, and an address has one account.
+/// Checks that a code serves once, and that one account gets the address.
 pub async fn of_many_changes_to_one_address_one_is_made<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", ADA).await.account;
@@ -247,7 +247,7 @@ pub async fn of_many_changes_to_one_address_one_is_made<S: Store + Clone>(store:
     assert_eq!(addresses.iter().filter(|address| *address == NEW).count(), 1);
 }
 
-/// The code of a forgotten password, asked for at the former address, opens the account no more.
+/// Checks that a code of a forgotten password ends with the address to which it was sent.
 pub async fn codes_at_the_former_address_end_with_a_change<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", ADA).await.account;
@@ -260,7 +260,7 @@ pub async fn codes_at_the_former_address_end_with_a_change<S: Store + Clone>(sto
     assert_eq!(service.login_code(NEW, PASSWORD).await, "signed_in");
 }
 
-/// Who reads the notice of a request stops the change: by another password, or by signing out.
+/// Checks that a new password, and the end of all sessions, cancel a pending change.
 pub async fn a_new_password_or_a_sign_out_everywhere_cancels_a_change<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     for (name, how) in [("ada", "reset"), ("bob", "change"), ("eve", "sign-out")] {
@@ -278,7 +278,7 @@ pub async fn a_new_password_or_a_sign_out_everywhere_cancels_a_change<S: Store +
     }
 }
 
-/// A thief with password, key and session moved the account twice; its owner takes it back whole.
+/// Checks the undoing after a thief with password, key and session moved the account twice.
 pub async fn the_former_address_takes_the_account_back<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", ADA).await;
@@ -324,7 +324,7 @@ pub async fn the_former_address_takes_the_account_back<S: Store + Clone>(store: 
     assert_eq!(service.balance(account).await, 350);
 }
 
-/// A thief who undoes a change of their own leaves the owner's token good.
+/// Checks that a thief who undoes a later change does not invalidate the owner's token.
 pub async fn the_token_of_an_earlier_change_outlives_the_undoing_of_a_later_one<
     S: Store + Clone,
 >(
@@ -341,7 +341,7 @@ pub async fn the_token_of_an_earlier_change_outlives_the_undoing_of_a_later_one<
     assert_eq!(service.address_of(account).await, ADA);
 }
 
-/// For three days, once, and only while the address is free; then nothing is left of the token.
+/// Checks that a token serves once, for three days, and only while the address is free.
 pub async fn a_change_is_undone_once_and_within_three_days<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", ADA).await.account;
@@ -372,7 +372,7 @@ pub async fn a_change_is_undone_once_and_within_three_days<S: Store + Clone>(sto
     assert_eq!(fault(service.undo(&of_bob).await), "wrong_code", "a clock set back");
 }
 
-/// What an operator did is undone by an operator.
+/// Checks that the undoing does not end a suspension.
 pub async fn a_suspended_account_stays_suspended_after_an_undone_change<S: Store + Clone>(
     store: S,
 ) {

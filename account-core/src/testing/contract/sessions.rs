@@ -1,4 +1,4 @@
-//! Sessions.
+//! Checks of sessions.
 
 use chrono::TimeDelta;
 
@@ -10,14 +10,14 @@ use crate::store::{ListedSession, Store};
 use crate::testing::all;
 
 impl<S: Store + Clone> TestService<S> {
-    /// The first live sessions of an account, with the number of all.
+    /// Returns the first live sessions of an account, and the number of all.
     async fn listed(&self, account: AccountId, limit: u32) -> (Vec<ListedSession>, u64) {
         let page = self.accounts.sessions(account, limit, 0, self.now()).await;
         let page = page.expect("the store answers");
         (page.sessions, page.total)
     }
 
-    /// The number of a session in its owner's list.
+    /// Returns the number of a session in its owner's list.
     async fn number_of(&self, signed_in: &SignedIn) -> SessionId {
         let (sessions, _) = self.listed(signed_in.account, u32::MAX).await;
         let token = &signed_in.session_token;
@@ -27,7 +27,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// A session is one account's, and ends in each of the ways that end it.
+/// Checks that a session belongs to one account, and each way in which a session ends.
 pub async fn a_session_ends_by_logout_idleness_age_and_suspension<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -62,7 +62,7 @@ pub async fn a_session_ends_by_logout_idleness_age_and_suspension<S: Store + Clo
     assert!(!live(&fresh, ada.account).await, "suspended");
 }
 
-/// The list has the live sessions of one account, newest first, with the client that began each.
+/// Checks that the list has the live sessions of one account, newest first, with their clients.
 pub async fn an_owner_sees_live_sessions_and_the_clients_that_began_them<S: Store + Clone>(
     store: S,
 ) {
@@ -98,7 +98,7 @@ pub async fn an_owner_sees_live_sessions_and_the_clients_that_began_them<S: Stor
     assert_eq!((left.len(), left[0].id, total), (1, sessions[1].id, 1), "the second is idle");
 }
 
-/// A number ends the session of its own account, once, and no other.
+/// Checks that a number ends the session of its own account, once, and no other.
 pub async fn an_owner_ends_one_session_and_nobody_elses<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -115,7 +115,7 @@ pub async fn an_owner_ends_one_session_and_nobody_elses<S: Store + Clone>(store:
     assert!(service.is_live(&ada).await && service.is_live(&bob).await);
 }
 
-/// A sign-out everywhere ends all sessions, or all but the caller's, and the sign-ins under way.
+/// Checks that a sign-out everywhere ends all sessions but the spared one, and unfinished sign-ins.
 pub async fn a_sign_out_everywhere_leaves_no_session_and_no_sign_in_under_way<S: Store + Clone>(
     store: S,
 ) {

@@ -15,7 +15,7 @@ use crate::store::{
 use crate::tier::Tier;
 
 impl State {
-    /// Whether a form's latest code is still good, so that the form holds its name.
+    /// Returns whether the latest code of a form is valid, so that the form reserves its user name.
     pub(super) fn holds_name(&self, account: AccountId, now: Timestamp) -> bool {
         self.challenges.iter().any(|tried| {
             tried.challenge.account == Some(account)
@@ -24,7 +24,8 @@ impl State {
         })
     }
 
-    /// Whether the name is taken for this address; expired forms of others lose it.
+    /// Returns whether the user name is taken for this address. Expired forms of other addresses do not
+    /// reserve a name.
     pub(super) fn name_taken(
         &mut self,
         username: &Username,
@@ -43,7 +44,7 @@ impl State {
         account.email != *email && self.holds_name(*id, now)
     }
 
-    /// Removes the unverified forms of an address and with a name.
+    /// Removes the unverified forms with this address or this user name.
     pub(super) fn discard_forms(&mut self, username: &Username, email: &Email) {
         let gone: Vec<AccountId> = self
             .accounts
@@ -57,7 +58,7 @@ impl State {
         self.discard(&gone);
     }
 
-    /// Removes accounts and what goes with them.
+    /// Removes accounts and all rows that belong to them.
     pub(super) fn discard(&mut self, gone: &[AccountId]) {
         self.accounts.retain(|id, _| !gone.contains(id));
         self.challenges
@@ -75,7 +76,7 @@ impl State {
 }
 
 impl State {
-    /// Credits of the last grant.
+    /// Returns the credits of the last grant.
     pub(super) fn last_grant(&self, account: AccountId) -> u64 {
         let is_grant = |row: &&Booked| {
             let kinds = [TransactionKind::SignupGrant, TransactionKind::AdminGrant];

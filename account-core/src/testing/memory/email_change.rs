@@ -13,7 +13,7 @@ use crate::store::{
 };
 use crate::token::EmailUndoToken;
 
-/// A change that its former address can undo; the oldest first.
+/// A change of address that can be undone; rows are in the order of the changes.
 pub(super) struct UndoRow {
     pub(super) digest: Digest<EmailUndoToken>,
     pub(super) account: AccountId,
@@ -22,14 +22,14 @@ pub(super) struct UndoRow {
 }
 
 impl State {
-    /// Puts the code of a change of address out of use.
+    /// Invalidates the code of a pending change of address.
     pub(super) fn cancel_email_change(&mut self, account: AccountId) {
         let cancelled = (Some(account), Purpose::EmailChange);
         self.challenges
             .retain(|tried| (tried.challenge.account, tried.challenge.purpose) != cancelled);
     }
 
-    /// Whether a verified account has the address; forms of the address are discarded.
+    /// Returns whether an address is free, after unverified registrations of the address are removed.
     fn claims(&mut self, email: &Email) -> bool {
         let holder = self.by_email(email).map(|(id, account)| (id, account.verified_at.is_some()));
         match holder {
@@ -42,7 +42,7 @@ impl State {
         }
     }
 
-    /// Gives an account an address, and forgets what depends on the one that it had.
+    /// Replaces an address, and removes the codes, locks and known clients of the former addresses.
     fn move_account(&mut self, account: AccountId, to: &Email, left: &[Digest<Email>]) {
         self.challenges.retain(|tried| tried.challenge.account != Some(account));
         self.lockouts.retain(|(recipient, _), _| !left.contains(recipient));
@@ -51,7 +51,7 @@ impl State {
         account.email = to.clone();
     }
 
-    /// Ends hand-offs, grants, and all sessions but one.
+    /// Ends hand-offs, grants, and all sessions except `kept`.
     fn end_access(&mut self, account: AccountId, kept: Option<&Digest<SessionToken>>) {
         self.end_sessions(account, |listed| Some(&listed.session.digest) != kept);
         self.identities.end_hand_offs(account);

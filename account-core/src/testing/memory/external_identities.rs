@@ -1,4 +1,4 @@
-//! Sign-ins by an identity provider, waiting profiles and hand-off codes.
+//! Sign-ins by an identity provider, incomplete profiles and hand-off codes.
 
 use super::{Account, Key, MemoryStore, State, Stored};
 use crate::Timestamp;

@@ -1,4 +1,4 @@
-//! Sign-in tries, one-time codes and sessions.
+//! Sign-in attempts, one-time codes and sessions.
 
 use super::{Key, MemoryStore, State, Stored, Tried};
 use crate::Timestamp;
@@ -69,7 +69,7 @@ impl State {
         });
     }
 
-    /// Ends the sessions of an account for which this holds; answers their number.
+    /// Ends the sessions of an account that match the condition, and returns their number.
     pub(super) fn end_sessions(
         &mut self,
         account: AccountId,
@@ -80,8 +80,7 @@ impl State {
         (before - self.sessions.len()) as u64
     }
 
-    /// Remembers a client, in place of what it was known by before and of whom was seen longest
-    /// ago.
+    /// Stores a client as known, in place of its earlier token and of the surplus oldest client.
     pub(super) fn know(&mut self, client: &KnownClient) {
         if let Some(replaced) = client.replaces {
             self.known.remove(&(client.recipient, replaced));
@@ -97,7 +96,7 @@ impl State {
         }
     }
 
-    /// Where a client's tries are counted.
+    /// Returns the counters of a client's attempts.
     pub(super) fn counters(
         &self,
         recipient: Digest<Email>,
@@ -133,7 +132,7 @@ impl State {
         ReservedTry { verdict, reservation, credentials }
     }
 
-    /// Answers whether a lock was set.
+    /// Concludes an attempt, and returns whether a lock was caused.
     pub(super) fn conclude(
         &mut self,
         recipient: Digest<Email>,
@@ -171,7 +170,7 @@ impl State {
         self.lockouts.extend(network.map(|(counter, count)| ((recipient, counter), count)));
     }
 
-    /// Puts the codes of half-done logins out of use.
+    /// Invalidates the codes of unfinished logins.
     pub(super) fn end_half_done_logins(&mut self, account: AccountId) {
         self.challenges.retain(|tried| {
             (tried.challenge.account, tried.challenge.purpose) != (Some(account), Purpose::Mfa)
@@ -195,7 +194,7 @@ impl State {
         self.challenges.push(Tried { challenge, tries: 0, token_tries: 0, used: false });
     }
 
-    /// Whether a challenge can still be used up.
+    /// Returns whether a challenge is neither used nor expired.
     pub(super) fn is_unused(&self, id: ChallengeId, now: Timestamp) -> bool {
         self.challenges.iter().any(|tried| {
             tried.challenge.id == id
@@ -204,7 +203,7 @@ impl State {
         })
     }
 
-    /// Uses a challenge up; `None` where that is too late.
+    /// Consumes a challenge; `None` where the challenge is used, replaced or expired.
     pub(super) fn use_up(&mut self, id: ChallengeId, now: Timestamp) -> Option<Challenge> {
         let tried = self.challenges.iter_mut().find(|tried| tried.challenge.id == id)?;
         if tried.used || !Challenge::is_live(tried.challenge.created_at, now) {
@@ -233,7 +232,8 @@ impl SignInStore for MemoryStore {
         right: bool,
         now: Timestamp,
     ) -> Stored<()> {
-        // A lock here shuts out nobody but who is signed in and sees it.
+        // A lock of confirmations affects only the signed-in owner, who sees the refusal, so no
+        // notice is written.
         let _ = self.lock().conclude(recipient, &reservation, right, now);
         Ok(())
     }

@@ -31,10 +31,10 @@ pub struct EmailAddresses;
 impl EmailAddresses {
     /// Ask for another e-mail address.
     ///
-    /// Takes the account's password and sends a code, valid for 10 minutes, to the new address. The
-    /// present address is told; with a second factor it gets a code too. Nothing changes before
-    /// `POST /user/confirm-email`. The answer is the same where the address has an account. At most
-    /// one request a minute and ten a day. Another password, or the end of all sessions, cancels
+    /// Requires the account's password and sends a code, valid for 10 minutes, to the new address.
+    /// The present address gets a notice and, with a second factor, a code too. Nothing changes
+    /// before `POST /user/confirm-email`. The answer is the same where the address has an account. At
+    /// most one request a minute and ten a day. Another password, or the end of all sessions, cancels
     /// the change. Not for guests.
     #[oai(path = "/change-email", method = "post", operation_id = "request_email_change")]
     async fn request(
@@ -53,10 +53,11 @@ impl EmailAddresses {
 
     /// Confirm another e-mail address.
     ///
-    /// With the code from the e-mail to the new address and, for an account with a second factor,
-    /// the code from the e-mail to the present one. Five tries. Connected applications, all sessions
-    /// but that of `X-Session-Token`, and codes that were sent to the former address end; the key
-    /// goes on. For 72 hours the former address can undo the change. Not for guests.
+    /// Requires the code from the e-mail to the new address and, for an account with a second
+    /// factor, the code from the e-mail to the present address. Five attempts. Connected
+    /// applications, all sessions except that of `X-Session-Token`, and codes that were sent to the
+    /// former address end; the key stays valid. For 72 hours the former address can undo the change.
+    /// Not for guests.
     #[oai(path = "/confirm-email", method = "post", operation_id = "confirm_email_change")]
     async fn confirm(
         &self,
@@ -75,10 +76,10 @@ impl EmailAddresses {
 
     /// Undo a change of the e-mail address.
     ///
-    /// With the token from the e-mail to the former address, within 72 hours. The account has that
-    /// address again, and later changes are undone as well. All sessions, codes and connected
-    /// applications end, the API key is replaced, and the password no longer works: choose one with
-    /// `POST /user/forgot-password`.
+    /// Requires the token from the e-mail to the former address, at most 72 hours old. The account
+    /// gets that address back, and later changes are undone as well. All sessions, codes and
+    /// connected applications end, the API key is replaced, and the password no longer works: choose
+    /// one with `POST /user/forgot-password`.
     #[oai(path = "/undo-email-change", method = "post", operation_id = "undo_email_change")]
     async fn undo(
         &self,

@@ -16,16 +16,16 @@ use crate::http::{
 /// The answer to a reset and to a change.
 const RESET: &str = "The password is changed. All sessions have ended; log in with the new one.";
 
-/// The endpoints.
+/// The endpoints of a password reset.
 #[derive(Default)]
 pub struct Passwords;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
 impl Passwords {
-    /// Ask for a code to choose another password.
+    /// Request a code for a new password.
     ///
-    /// The answer is the same whether or not there is such an account. At most one e-mail a minute
-    /// and ten a day; the code is valid for 10 minutes. No rate limit applies.
+    /// The answer is the same for an e-mail with and without an account. At most one e-mail a
+    /// minute and ten a day are sent; the code is valid for 10 minutes. No rate limit applies.
     #[oai(path = "/forgot-password", method = "post", operation_id = "request_password_reset")]
     async fn forgot(
         &self,
@@ -38,10 +38,10 @@ impl Passwords {
         Ok(Answer::new(Message::new(NEUTRAL)))
     }
 
-    /// Choose another password.
+    /// Set a new password.
     ///
-    /// With the code from the e-mail. Ends all sessions, lifts a lock, and answers no key: sign in
-    /// with the new password, and with a second factor where the account asks for one.
+    /// Requires the code from the e-mail. Ends all sessions, lifts a lock, and returns no key: sign
+    /// in with the new password, and with the second factor where the account has one.
     #[oai(path = "/reset-password", method = "post", operation_id = "reset_password")]
     async fn reset(&self, anonymous: Anonymous, body: Body<ResetForm>) -> Result<Answer<Message>> {
         let call = anonymous.context();
@@ -55,10 +55,10 @@ impl Passwords {
 
     /// Change the password.
     ///
-    /// Takes the present password; a wrong one is answered 403, five of them lock the call for 30
-    /// minutes. Ends what a reset ends, all sessions among it; the key goes on, and an e-mail tells
-    /// of the change. An account without a password chooses one with `POST /user/forgot-password`.
-    /// Not for guests.
+    /// Requires the present password; a wrong one is answered with 403, and five wrong ones lock the
+    /// call for 30 minutes. All sessions and connected applications end, as after a reset; the key
+    /// stays valid, and an e-mail reports the change. An account without a password chooses one with
+    /// `POST /user/forgot-password`. Not for guests.
     #[oai(path = "/change-password", method = "post", operation_id = "change_password")]
     async fn change(
         &self,
@@ -85,15 +85,15 @@ pub struct PasswordChangeForm {
     pub new_password: JsonString<Password>,
 }
 
-/// A code and the password that it lets in.
+/// A code with the new password.
 #[derive(Clone, Object)]
 #[oai(rename = "PasswordResetRequest", example)]
 pub struct ResetForm {
-    /// The address that the code was sent to.
+    /// The address to which the code was sent.
     pub email: JsonString<Email>,
     /// The six digits of the code.
     pub otp: JsonString<Code>,
-    /// 8 to 1,024 bytes, and none of the commonest.
+    /// 8 to 1,024 bytes, and none of the most common passwords.
     pub new_password: JsonString<Password>,
 }
 

@@ -16,9 +16,9 @@ use crate::http::{
 };
 
 /// The answer to the end of all sessions.
-const SIGNED_OUT: &str = "The sessions have ended. The API key goes on.";
+const SIGNED_OUT: &str = "The sessions have ended. The API key stays valid.";
 
-/// The endpoints.
+/// The endpoints of sessions.
 #[derive(Default)]
 pub struct Sessions;
 
@@ -26,8 +26,8 @@ pub struct Sessions;
 impl Sessions {
     /// End the session.
     ///
-    /// The session of `X-Session-Token` is over; the key goes on. Without the header there is
-    /// nothing to end, and the answer is the same. Not for guests.
+    /// Ends the session of `X-Session-Token`; the key stays valid. Without the header there is no
+    /// session to end, and the answer is the same. Not for guests.
     #[oai(path = "/logout", method = "post", operation_id = "log_out")]
     async fn log_out(&self, caller: AccountHolder) -> Result<Answer<Message>> {
         let call = caller.context();
@@ -39,9 +39,9 @@ impl Sessions {
         Ok(Answer::new(Message::new("Logged out.")))
     }
 
-    /// Tell whether the session is valid.
+    /// Test whether the session is valid.
     ///
-    /// False without `X-Session-Token`; a token that is not valid is answered 401. Not for guests.
+    /// False without `X-Session-Token`; an invalid token is answered with 401. Not for guests.
     #[oai(path = "/validate-session", method = "post", operation_id = "validate_session")]
     async fn validate(&self, caller: AccountHolder) -> Result<Answer<SessionState>> {
         Ok(Answer::new(SessionState { valid: caller.session().is_some() }))
@@ -61,16 +61,16 @@ impl Sessions {
 
     /// List the account's sessions.
     ///
-    /// The live ones, newest first, with the client that began each. `is_current` marks the session
-    /// of `X-Session-Token`. Not for guests.
+    /// The live sessions, newest first, with the client of each sign-in. `is_current` marks the
+    /// session of `X-Session-Token`. Not for guests.
     #[oai(path = "/sessions", method = "get", operation_id = "list_sessions")]
     async fn list(
         &self,
         caller: AccountHolder,
-        /// How many to list; 1 to 100.
+        /// The number of sessions to return; 1 to 100.
         #[oai(default = "twenty", validator(minimum(value = "1"), maximum(value = "100")))]
         limit: Query<u32>,
-        /// How many to pass over.
+        /// The number of sessions to skip.
         #[oai(default, validator(minimum(value = "0"), maximum(value = "1000000")))]
         offset: Query<u32>,
     ) -> Result<Answer<SessionList>> {
@@ -103,13 +103,14 @@ impl Sessions {
 
     /// End all sessions.
     ///
-    /// With `keep_current`, the session of `X-Session-Token` goes on. Hand-off codes and second
-    /// steps that are under way end too. The key and connected applications stay. Not for guests.
+    /// With `keep_current`, the session of `X-Session-Token` stays valid. Hand-off codes, unfinished
+    /// second steps and pending changes of the e-mail address end too. The key and connected
+    /// applications stay. Not for guests.
     #[oai(path = "/sessions", method = "delete", operation_id = "end_sessions")]
     async fn end_all(
         &self,
         caller: AccountHolder,
-        /// Whether the session of the call goes on.
+        /// True to keep the session of the call.
         #[oai(default)]
         keep_current: Query<bool>,
     ) -> Result<Answer<SessionsEnded>> {
@@ -154,13 +155,13 @@ pub struct Session {
     pub ip_address: String,
     /// The `User-Agent` of the client that began the session.
     pub user_agent: String,
-    /// When the session began.
+    /// The time of the sign-in.
     pub created_at: Moment,
-    /// When the session was last used; uses within a minute count as one.
+    /// The time of the last use; uses within a minute count as one.
     pub last_used_at: Moment,
-    /// When the session ends without another use.
+    /// The end of the session without another use.
     pub expires_at: Moment,
-    /// Whether this is the session of `X-Session-Token`.
+    /// True for the session of `X-Session-Token`.
     pub is_current: bool,
 }
 
@@ -184,15 +185,15 @@ impl Session {
 pub struct SessionsEnded {
     /// The number of sessions that have ended.
     pub ended: u64,
-    /// What happened.
+    /// A text for people.
     pub message: String,
 }
 
-/// Whether a session is valid.
+/// The validity of a session.
 #[derive(Clone, Object)]
 #[oai(rename = "SessionState", example)]
 pub struct SessionState {
-    /// Whether the session of the token is valid.
+    /// True where the session of the token is valid.
     pub valid: bool,
 }
 

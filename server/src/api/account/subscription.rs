@@ -14,7 +14,7 @@ use crate::http::{
     AccountHolder, Answer, Body, JsonString, Moment, RequestContext, Tag, Text, json_string::moment,
 };
 
-/// The endpoints.
+/// The endpoints of subscriptions.
 #[derive(Default)]
 pub struct Subscriptions;
 
@@ -22,8 +22,7 @@ pub struct Subscriptions;
 impl Subscriptions {
     /// Subscribe to a database.
     ///
-    /// 404 for a name that the service does not know, 409 for one that is subscribed already. Not
-    /// for guests.
+    /// 404 for an unknown database, 409 for one that is already subscribed. Not for guests.
     #[oai(path = "/subscribe", method = "post", operation_id = "subscribe_database")]
     async fn subscribe(
         &self,
@@ -44,8 +43,8 @@ impl Subscriptions {
 
     /// End a subscription.
     ///
-    /// 404 for a database that is not subscribed. A database that the service no longer offers can
-    /// be unsubscribed too. Not for guests.
+    /// 404 for a database without a subscription of the account. A subscription to a database that
+    /// the service no longer offers can end too. Not for guests.
     #[oai(path = "/unsubscribe", method = "post", operation_id = "unsubscribe_database")]
     async fn unsubscribe(
         &self,
@@ -60,8 +59,8 @@ impl Subscriptions {
 
     /// List the databases.
     ///
-    /// The names that `POST /user/subscribe` takes, in the service's order, and which of the
-    /// databases the account has subscribed to. Not for guests.
+    /// The names that `POST /user/subscribe` accepts, with the subscriptions of the account. Not for
+    /// guests.
     #[oai(path = "/databases", method = "get", operation_id = "list_databases")]
     async fn databases(&self, caller: AccountHolder) -> Result<Answer<DatabaseList>> {
         let (context, account) = (caller.context(), caller.caller());
@@ -122,9 +121,9 @@ pub struct Subscription {
     pub id: i64,
     /// The database's name.
     pub database_name: String,
-    /// Whether it goes on.
+    /// True for an active subscription.
     pub is_active: bool,
-    /// Since when.
+    /// The start of the subscription.
     pub subscribed_at: Moment,
 }
 
@@ -140,7 +139,7 @@ pub struct SubscriptionList {
     pub credit_balance: u64,
     /// The subscriptions.
     pub subscriptions: Vec<Subscription>,
-    /// How many there are.
+    /// The number of subscriptions.
     pub total: u64,
 }
 
@@ -159,7 +158,7 @@ pub struct DatabaseList {
 pub struct Database {
     /// The name of the database.
     pub database_name: String,
-    /// Whether the account has a subscription to the database.
+    /// True if the account has a subscription to the database.
     pub is_subscribed: bool,
 }
 
