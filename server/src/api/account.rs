@@ -26,7 +26,7 @@ mod tests {
 
     use super::*;
 
-    /// The description of an operation in the generated document.
+    /// The description of an operation in the generated document, in one line.
     fn description(id: &str) -> String {
         let apis = [
             registration::Registration::meta(),
@@ -39,7 +39,8 @@ mod tests {
         let paths = apis.into_iter().flatten().flat_map(|api| api.paths);
         let mut operations = paths.flat_map(|path| path.operations);
         let operation = operations.find(|operation| operation.operation_id == Some(id));
-        operation.expect("an operation").description.expect("a description").to_owned()
+        let text = operation.expect("an operation").description.expect("a description");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]

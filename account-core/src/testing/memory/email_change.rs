@@ -141,15 +141,10 @@ impl EmailChangeStore for MemoryStore {
         state.email_undos.extend(later.into_iter().filter(|row| row.account != account));
         state.move_account(account, &email, &[undone.recipient, undone.present_recipient]);
         state.rehash(Some(account), Some(undone.password_hash));
-        let keys = state.keys.iter_mut();
-        let active = keys
-            .filter(|key| key.account == account && key.status == KeyStatus::Active)
-            .map(|key| {
-                key.status = KeyStatus::Revoked;
-                key.key.sealed.bytes.clear();
-            })
-            .count();
-        if active > 0 {
+        let is_active = |key: &&mut Key| key.account == account && key.status == KeyStatus::Active;
+        if let Some(key) = state.keys.iter_mut().find(is_active) {
+            key.status = KeyStatus::Revoked;
+            key.key.sealed.bytes.clear();
             let (key, status) = (undone.key, KeyStatus::Active);
             state.keys.push(Key { account, key, status, created_at: at });
         }
