@@ -7,6 +7,7 @@
 
 /// `/user`, `/auth`, `/guest`: accounts, their keys, sessions and inboxes.
 mod account {
+    mod changes;
     mod code_requests;
     mod guests;
     mod notifications;

@@ -17,6 +17,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use account_core::guest::CreationLimits;
 use account_core::{
     Code, Email, NewAccount, Password, Tier, Timestamp, Username,
+    outbox::OutboundMessage,
     testing::{FixedClock, Outbox},
 };
 use poem::{
@@ -270,6 +271,11 @@ impl App {
     pub async fn code(&self, name: &str) -> Option<Code> {
         let now = self.clock.now();
         self.outbox.code(&email(name), now).await.expect("the store answers")
+    }
+
+    /// All e-mails that wait to be sent, oldest first; they are taken out of the outbox.
+    pub async fn emails(&self) -> Vec<OutboundMessage> {
+        self.outbox.take(self.clock.now()).await.expect("the store answers")
     }
 
     /// Sends a JSON body.

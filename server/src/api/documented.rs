@@ -50,6 +50,7 @@ pub type Api = (
         account::deletion::Deletion,
     ),
     (
+        account::email_address::EmailAddresses,
         account::subscription::Subscriptions,
         account::notification::Notifications,
         account::external_sign_in::IdentityProvider,
