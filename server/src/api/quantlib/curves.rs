@@ -12,11 +12,11 @@ use super::{
     instruments::{BusinessDayConvention, Calendar, DayCount, frequency},
 };
 use crate::http::{
-    Answer, Date, JsonString, Metered, Tag,
+    Answer, Date, JsonString, Metered, Numbers, Tag,
     json_string::{date, json_string},
 };
 
-/// The number of pillars above which a curve may take over a millisecond.
+/// The number of pillars or points above which a curve may take over a millisecond.
 const LONG_FROM_PILLARS: usize = 100;
 
 /// The endpoints.
@@ -176,10 +176,10 @@ pub struct Build {
     pub reference_date: Date,
     /// Times of the pillars in years; positive and increasing; at most 1,000.
     #[oai(nullable, validator(min_items = 1, max_items = 1000, minimum(value = "0", exclusive)))]
-    pub tenors: Option<Vec<f64>>,
+    pub tenors: Option<Numbers>,
     /// The value at each tenor, by `curve_type`.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub values: Option<Vec<f64>>,
+    pub values: Option<Numbers>,
     /// The kind of the values.
     #[oai(default = "zero")]
     pub curve_type: CurveType,
@@ -194,7 +194,7 @@ pub struct Build {
     pub interpolation: Interpolation,
     /// Times in years at which to read the curve; zero or more; at most 1,000.
     #[oai(nullable, validator(max_items = 1000, minimum(value = "0")))]
-    pub query_tenors: Option<Vec<f64>>,
+    pub query_tenors: Option<Numbers>,
 }
 
 /// A curve.
@@ -381,9 +381,10 @@ impl Computation for Build {
     }
 
     fn is_long(&self) -> bool {
-        let pillars = self.tenors.as_ref().map(Vec::len);
+        let pillars = self.tenors.as_ref().map(|tenors| tenors.len());
         let instruments = self.instruments.as_ref().map(Vec::len);
-        pillars.or(instruments).unwrap_or_default() > LONG_FROM_PILLARS
+        let queries = self.query_tenors.as_ref().map(|tenors| tenors.len());
+        pillars.max(instruments).max(queries).unwrap_or_default() > LONG_FROM_PILLARS
     }
 }
 
@@ -450,7 +451,7 @@ impl Example for Build {
             ]),
             market: None,
             interpolation: Interpolation::LogLinear,
-            query_tenors: Some(vec![0.75, 1.5]),
+            query_tenors: Some(vec![0.75, 1.5].into()),
         }
     }
 }
