@@ -319,7 +319,7 @@ mod tests {
         let (release, released) = mpsc::channel::<()>();
         let (started, has_started) = oneshot::channel();
         let blocker = pool.run_patiently(address(1), move || {
-            drop(started.send(()));
+            started.send(()).expect("the test waits");
             released.recv().is_ok()
         });
         tokio::pin!(blocker);

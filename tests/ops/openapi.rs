@@ -1,4 +1,4 @@
-//! The generated files are current: the document, the table of operations, the README's endpoints.
+//! The generated files are current: the document, the table of operations, the list of computations.
 
 use std::fmt::Write as _;
 
@@ -30,14 +30,14 @@ fn the_committed_table_of_operations_is_the_generated_one() {
 }
 
 #[test]
-fn the_readme_lists_every_metered_endpoint_with_its_tier_and_cost() {
-    let readme = file("README.md");
-    let table = readme_table();
-    assert!(readme.contains(&table), "README.md should hold this table:\n{table}");
+fn the_list_of_computations_has_every_metered_endpoint_with_its_tier_and_cost() {
+    let list = file("docs/computations.md");
+    let table = table_of_computations();
+    assert!(list.ends_with(&table), "docs/computations.md should end with this table:\n{table}");
 }
 
-/// The README's table of computations, made from the table of tiers and costs.
-fn readme_table() -> String {
+/// The table of docs/computations.md, made from the table of tiers and costs.
+fn table_of_computations() -> String {
     let mut table = "| endpoint (`POST`) | tier | credits |\n|---|---|---:|\n".to_owned();
     for operation in METERED {
         let path = path_of(operation.id);

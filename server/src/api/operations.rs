@@ -1,7 +1,7 @@
 //! The table of metered operations, with tier, cost, largest body and computation.
 //!
-//! The guard, the generated document, the README and the tools of the MCP endpoint are made from
-//! this table. The routes are compared with the table at the start: an endpoint with another body
+//! The guard, the generated document, `docs/computations.md` and the tools of the MCP endpoint are
+//! made from this table. The routes are compared with the table at the start: an endpoint with another body
 //! than its line names is refused.
 
 use std::{borrow::Cow, ops::Deref};
