@@ -9,6 +9,7 @@
 mod account {
     mod guests;
     mod notifications;
+    mod revocation;
     mod security;
     mod sign_in;
     mod timing;
@@ -65,6 +66,7 @@ mod structure {
     mod documents;
     mod imports;
     mod repository;
+    mod revocation;
     mod source_crate;
     mod words;
 }

@@ -114,7 +114,13 @@ impl Challenge {
     /// was put back to before the challenge does not count either.
     #[must_use]
     pub fn is_live(created_at: Timestamp, now: Timestamp) -> bool {
-        created_at <= now && now < created_at + VALIDITY
+        created_at <= now && !Self::has_expired(created_at, now)
+    }
+
+    /// Whether the ten minutes of the code are over.
+    #[must_use]
+    pub fn has_expired(created_at: Timestamp, now: Timestamp) -> bool {
+        created_at + VALIDITY <= now
     }
 }
 

@@ -16,6 +16,7 @@
 //! | [`id_token`], [`hand_off`], [`token`] | sign-in by an identity provider, and its hand-off to another program |
 //! | [`notification`] | notices, broadcasts, preferences |
 //! | [`lockout`], [`session`] | counters of wrong passwords; sessions |
+//! | [`revocation`] | the credentials that each change of an account's security ends |
 //! | [`limit`] | rolling hours and UTC days, of one instance or shared by several |
 //! | [`credits`] | debits, grants and the ledger that proves the balance |
 //! | [`idempotency`] | repeated requests |
@@ -43,6 +44,7 @@ pub mod outbox;
 pub mod password;
 pub mod random;
 pub mod reseal;
+pub mod revocation;
 pub mod session;
 pub mod store;
 #[cfg(feature = "testing")]
@@ -76,6 +78,7 @@ pub use notification::{
 pub use oauth::{AccessToken, Bearer};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use random::SharedRng;
+pub use revocation::SecurityEvent;
 pub use session::SessionToken;
 pub use store::{
     Inbox, KeyStatus, LoginHistory, LoginMethod, LoginTry, Notification, Profile, ProfileChanges,

@@ -5,8 +5,15 @@
 //! [`SendQuota::allows`](crate::outbox::SendQuota::allows), [`credits::decide`](crate::credits::decide),
 //! [`SharedWindow::lease`](crate::limit::lease::SharedWindow::lease). A method is one transaction.
 //!
+//! A rule that compares a stored time takes the present from the clock of the store
+//! ([`Store::with_clock`]), read after the transaction holds its locks. The time of a request's
+//! arrival is no such time: a request that waited for a lock has often arrived before the stored
+//! time was written. Arrival times are stored, and never compared.
+//!
 //! [`testing::MemoryStore`](crate::testing::MemoryStore) is the reference, and
 //! [`store_contract!`](crate::store_contract) makes the tests that every store must pass.
+
+use crate::Timestamp;
 
 mod account_store;
 mod clean_up_store;
@@ -26,7 +33,8 @@ pub use account_store::{
 };
 pub use clean_up_store::{CleanUpStore, Stale};
 pub use external_identity_store::{
-    CompletionRow, ExternalIdentityStore, IdpAccount, KnownIdentity, OpenedSession, StartRow,
+    CompletionRow, ExternalIdentityStore, IdpAccount, KnownIdentity, NewHandOff, OpenedSession,
+    StartRow,
 };
 pub use key_store::KeyStore;
 pub use lease_store::LeaseStore;
@@ -38,8 +46,8 @@ pub use notification_store::{
 };
 pub use oauth_store::OauthStore;
 pub use sign_in_store::{
-    Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry, SealedKey,
-    SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
+    SealedKey, SignInStore, TryStatus,
 };
 pub use vault_store::{Resealed, SealedRow, VaultStore};
 
@@ -58,4 +66,9 @@ pub trait Store:
     + VaultStore
     + 'static
 {
+    /// Returns the store with another clock, which the store reads under its locks.
+    #[must_use]
+    fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self
+    where
+        Self: Sized;
 }

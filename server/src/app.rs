@@ -92,6 +92,19 @@ pub struct Opened {
 ///
 /// The reason why the data cannot be used.
 pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, StartError> {
+    open_with_clock(storage, migrate, Clock::system()).await
+}
+
+/// Opens the data as [`open`] does, with a clock for the rules that compare stored times.
+///
+/// # Errors
+///
+/// The reason why the data cannot be used.
+pub async fn open_with_clock(
+    storage: &Storage,
+    migrate: MigrateChoice,
+    clock: Clock,
+) -> Result<Opened, StartError> {
     let mut folder = std::fs::DirBuilder::new();
     // The database holds e-mail addresses: only its owner may read a folder made here.
     folder.recursive(true).mode(0o700).create(&storage.data_dir).map_err(|source| {
@@ -102,6 +115,7 @@ pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, S
         MigrateChoice::Refuse => Migrate::Refuse,
     };
     let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await?;
+    let store = account_core::Store::with_clock(store, move || clock.now());
     let vault = store::vault(&store, &storage.master_key_file, UnwrapErr(SysRng)).await?;
     let vault = Arc::new(vault);
     let hasher = Argon2Pool::new(cores(), LOGIN_QUEUE);
@@ -117,7 +131,7 @@ impl App {
     ///
     /// The reason why the service cannot start.
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
-        let opened = open(&config.storage, config.migrate).await?;
+        let opened = open_with_clock(&config.storage, config.migrate, clock.clone()).await?;
         let sender = match &config.mail {
             MailRoute::Smtp(url) => email::Sender::smtp(url, &config.mail_from)?,
             MailRoute::Folder(path) => email::Sender::folder(path, &config.mail_from)?,

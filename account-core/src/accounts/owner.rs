@@ -26,9 +26,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         &self,
         account: AccountId,
         changes: ProfileChanges,
-        now: Timestamp,
     ) -> Result<Profile> {
-        match self.store().update_profile(account, changes, now).await? {
+        match self.store().update_profile(account, changes).await? {
             Updated::Done => self.profile(account).await,
             Updated::UsernameTaken => Err(Error::UsernameTaken),
             Updated::NotFound => Err(Error::NotFound),
@@ -61,7 +60,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<()> {
         let email = self.profile(account).await?.email;
-        self.confirm(&email, password, now).await?;
+        self.confirm(&email, password).await?;
         let notice = self.message(&email, Content::MfaDisabled, now);
         self.store().set_mfa(account, false, notice).await?;
         Ok(())
@@ -83,7 +82,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let email = self.profile(account).await?.email;
         let only_without_password = match confirmation {
             Confirmation::Password(password) => {
-                self.confirm(&email, password, now).await?;
+                self.confirm(&email, password).await?;
                 false
             }
             Confirmation::Email(offered) if *offered == email => true,
@@ -107,15 +106,15 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
 
     /// Checks a password that a signed-in owner confirms a change with. Wrong ones are counted
     /// apart from logins, so that neither locks the other.
-    async fn confirm(&self, email: &Email, password: &Password, now: Timestamp) -> Result<()> {
+    async fn confirm(&self, email: &Email, password: &Password) -> Result<()> {
         let recipient = self.vault().email_digest(email);
         let permit = self.hasher().admit().await?;
-        let reserved = self.store().reserve_confirmation(email, recipient, now).await?;
+        let reserved = self.store().reserve_confirmation(email, recipient).await?;
         reserved.verdict.proceed()?;
         let hash = reserved.credentials.as_ref().and_then(|known| known.password_hash.as_ref());
         let right = self.hasher().verify(permit, password, hash).await.matches;
         let reservation = reserved.reservation;
-        self.store().conclude_confirmation(recipient, reservation, right, now).await?;
+        self.store().conclude_confirmation(recipient, reservation, right).await?;
         if right { Ok(()) } else { Err(Error::WrongConfirmation) }
     }
 }

@@ -7,7 +7,8 @@ use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::NewKey;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::Session;
+use crate::revocation::SecurityEvent;
+use crate::session::{Session, SessionToken};
 use crate::tier::Tier;
 use crate::{Error, StoreError, Timestamp};
 
@@ -117,7 +118,7 @@ pub enum Change {
     Tier(Tier),
     /// Requests an hour; the tier's where `None`.
     HourlyLimit(Option<u32>),
-    /// The key is put out of use and all sessions end.
+    /// The key is put out of use, and what [`SecurityEvent::Suspended`] names ends.
     Suspend,
     /// The suspended key is good again.
     Activate,
@@ -357,12 +358,11 @@ pub trait AccountStore: Send + Sync {
         &self,
         account: AccountId,
         changes: ProfileChanges,
-        now: Timestamp,
     ) -> impl Future<Output = Result<Updated, StoreError>> + Send;
 
     /// Switches the second factor and saves the message and the notice that say so, as one step;
-    /// `false`, and neither, where it was so already or there is no such account. Switched off, the codes of
-    /// half-done logins are worthless.
+    /// `false`, and neither, where it was so already or there is no such account. What
+    /// [`SecurityEvent::MfaChanged`] names ends.
     fn set_mfa(
         &self,
         account: AccountId,
@@ -389,11 +389,21 @@ pub trait AccountStore: Send + Sync {
     ) -> impl Future<Output = Result<Option<AccountId>, StoreError>> + Send;
 
     /// Uses the challenge up and replaces the password, as one step: all locks at the address are
-    /// lifted, the account's sessions end, codes of half-done logins are worthless, its key stays,
-    /// and a [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written.
+    /// lifted, what [`SecurityEvent::PasswordReset`] names ends, the key stays, and a
+    /// [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written.
     /// `false`, and nothing changed, where the challenge was used, replaced or has expired.
     fn reset_password(&self, reset: Reset)
     -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Ends the credentials of an account that the event names, as one step; for a change that has
+    /// a step of its own, that step does the same. The session that is spared stays where
+    /// [`SecurityEvent::may_spare_a_session`] allows it. The key itself is left to the event.
+    fn end_credentials(
+        &self,
+        account: AccountId,
+        event: SecurityEvent,
+        spared: Option<&Digest<SessionToken>>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Saves a subscription; `None`, and nothing saved, where the account has it already.
     fn subscribe(

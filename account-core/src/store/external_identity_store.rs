@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::hand_off::Destination;
 use crate::id_token::ProvenIdentity;
 use crate::identity::{AccountId, Contact, Email};
+use crate::key::KeyId;
 use crate::session::Session;
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 use crate::{StoreError, Timestamp};
@@ -48,12 +49,29 @@ pub struct IdpAccount {
 pub struct OpenedSession {
     /// The session.
     pub session: Session,
+    /// The key that is handed out with the session.
+    pub key: KeyId,
     /// What the client is known by from now on.
     pub known: KnownClient,
     /// Who signed in.
     pub client: Client,
     /// How.
     pub method: LoginMethod,
+}
+
+/// A hand-off code, as it is stored.
+#[derive(Clone, Copy)]
+pub struct NewHandOff {
+    /// The digest by which the code is found.
+    pub digest: Digest<HandOffCode>,
+    /// The account that the code signs in.
+    pub account: AccountId,
+    /// The key of the account, with which the code was asked for.
+    pub key: KeyId,
+    /// How the sign-in is remembered.
+    pub method: LoginMethod,
+    /// When it was made.
+    pub created_at: Timestamp,
 }
 
 /// A newcomer's profile as it waits to be completed.
@@ -74,13 +92,13 @@ pub trait ExternalIdentityStore: Send + Sync {
     /// Writes down that a browser is on its way to the provider.
     fn start_idp(&self, row: StartRow) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Takes a browser's way out, once, where both digests fit and it was made after `since`, and
-    /// answers where it leads; `None` where there is none.
+    /// Takes a browser's way out, once, where both digests fit and it is not older than
+    /// [`START_VALIDITY`](crate::id_token::START_VALIDITY), and answers where it leads; `None` where
+    /// there is none.
     fn finish_idp(
         &self,
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
-        since: Timestamp,
     ) -> impl Future<Output = Result<Option<Destination>, StoreError>> + Send;
 
     /// Finds the account of an identity. Where the identity is nobody's, and its confirmed address
@@ -107,39 +125,35 @@ pub trait ExternalIdentityStore: Send + Sync {
         since: Timestamp,
     ) -> impl Future<Output = Result<Option<CompletionRow>, StoreError>> + Send;
 
-    /// Uses a waiting profile made after `since` up and makes it an account, as one step: contact,
-    /// key, grant, welcome, identity, and the session. A form with its address is discarded. The
+    /// Uses up a waiting profile that is not older than
+    /// [`COMPLETION_VALIDITY`](crate::id_token::COMPLETION_VALIDITY), and makes it an account, as one
+    /// step: contact, key, grant, welcome, identity, and the session. A form with its address is discarded. The
     /// outer `None`, and nothing changed, where the profile was used or its identity has an account
     /// by now; nothing is used up either where the [`Creation`] is not done.
     fn complete(
         &self,
         digest: Digest<CompletionToken>,
-        since: Timestamp,
         account: AccountRow,
         contact: Contact,
         opened: OpenedSession,
     ) -> impl Future<Output = Result<Option<Creation>, StoreError>> + Send;
 
-    /// Saves a code, and how the sign-in that it stands for is remembered.
+    /// Saves a code, and how the sign-in that it stands for is remembered; `false`, and nothing
+    /// saved, where the key that the code was asked for with is no longer the account's active one.
     fn save_hand_off(
         &self,
-        digest: Digest<HandOffCode>,
-        account: AccountId,
-        method: LoginMethod,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+        code: NewHandOff,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Uses up a code made after `since` and not after `now`, and answers its account and method;
-    /// `None` where there is none.
+    /// Uses up a code that is not older than [`VALIDITY`](crate::hand_off::VALIDITY), and answers its
+    /// account and method; `None` where there is none.
     fn take_hand_off(
         &self,
         digest: Digest<HandOffCode>,
-        since: Timestamp,
-        now: Timestamp,
     ) -> impl Future<Output = Result<Option<(IdpAccount, LoginMethod)>, StoreError>> + Send;
 
-    /// Begins a session of an account whose key is active; `false`, and nothing changed, for any
-    /// other.
+    /// Begins a session of an account whose active key is the one that is handed out; `false`, and
+    /// no session, for any other.
     fn open_session(
         &self,
         opened: OpenedSession,

@@ -139,11 +139,7 @@ pub trait LedgerStore: Send + Sync {
 
     /// Claims a slot that is free: never taken, past [`KEPT`](crate::idempotency::KEPT), or held past [`HELD`](crate::idempotency::HELD) by a run that
     /// was not heard of again. Of many at once, one gets it.
-    fn claim(
-        &self,
-        claim: Claim,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
+    fn claim(&self, claim: Claim) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
 
     /// Whether the slot holds an answer.
     fn is_answered(

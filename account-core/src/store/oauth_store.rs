@@ -13,8 +13,8 @@ use crate::{StoreError, Timestamp};
 
 /// The storage of OAuth clients and their grants.
 ///
-/// Suspension, a reset password and deletion end all grants of an account, and its authorization codes,
-/// within the step that does them.
+/// An event that ends the grants of an account ([`SecurityEvent`](crate::SecurityEvent)) ends them and
+/// its authorization codes within its own step.
 pub trait OauthStore: Send + Sync {
     /// Saves a client.
     fn register_client(

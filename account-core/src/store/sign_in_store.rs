@@ -50,20 +50,43 @@ pub struct ReservedTry {
     pub credentials: Option<Credentials>,
 }
 
+impl Credentials {
+    /// Whether an account is as it was when a password was compared with its hash: the same
+    /// password, key, suspension and second factor.
+    #[must_use]
+    pub fn is_as_before(&self, before: &Self) -> bool {
+        let hash = |known: &Self| known.password_hash.as_ref().map(|hash| hash.0.clone());
+        let key = |known: &Self| known.key.as_ref().map(|key| key.id);
+        let state = |known: &Self| (known.is_verified, known.is_suspended, known.mfa_enabled);
+        self.account == before.account
+            && hash(self) == hash(before)
+            && key(self) == key(before)
+            && state(self) == state(before)
+    }
+}
+
 /// How a reserved try ended.
 pub struct Conclusion {
     /// At whose address it was reserved.
     pub recipient: Digest<Email>,
     /// Where it was reserved.
     pub reservation: Reservation,
-    /// The account behind the address.
-    pub account: Option<AccountId>,
+    /// The account behind the address, as the password was compared with it.
+    pub known: Option<Credentials>,
     /// Who tried.
     pub client: Client,
     /// What it came to.
     pub outcome: Outcome,
-    /// When.
-    pub at: Timestamp,
+}
+
+/// What became of a try that was concluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concluded {
+    /// The outcome is stored. The challenge that stands, where a second factor is asked for.
+    Done(Option<ChallengeId>),
+    /// The account has changed since its password was compared: no session and no code, and a
+    /// failed try in the history.
+    Outdated,
 }
 
 /// What a try came to.
@@ -98,6 +121,14 @@ pub enum Outcome {
         /// The password's hash under today's parameters, where the old one is outdated.
         rehashed: Option<PasswordHash>,
     },
+}
+
+impl Outcome {
+    /// Whether a session or the code of a second factor comes of the try.
+    #[must_use]
+    pub const fn begins_something(&self) -> bool {
+        matches!(self, Self::SignedIn { .. } | Self::MfaRequired { .. })
+    }
 }
 
 /// How a try is remembered.
@@ -192,7 +223,6 @@ pub trait SignInStore: Send + Sync {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        now: Timestamp,
     ) -> impl Future<Output = Result<ReservedTry, StoreError>> + Send;
 
     /// Concludes a try as one step: the counts at the address
@@ -201,7 +231,9 @@ pub trait SignInStore: Send + Sync {
     /// that this try set. A notice too many ([`SendQuota`](crate::outbox::SendQuota)) is dropped. Where the address got too many
     /// messages, challenge and message are dropped and the earlier code stands. Answers the challenge
     /// that stands, where a second factor is asked for and there is one. Then the history gets its
-    /// row from [`complete_mfa`](Self::complete_mfa).
+    /// row from [`complete_mfa`](Self::complete_mfa). A right password begins nothing where the
+    /// account is not as it was when the password was compared ([`Credentials::is_as_before`]): what
+    /// ended credentials in the meantime would otherwise miss this one.
     ///
     /// An account that has signed in before is told of a session from a network that it does not
     /// know ([`Notice::NewAddress`](crate::notification::Notice::NewAddress)), and of a lock once
@@ -209,7 +241,7 @@ pub trait SignInStore: Send + Sync {
     fn conclude_try(
         &self,
         conclusion: Conclusion,
-    ) -> impl Future<Output = Result<Option<ChallengeId>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Concluded, StoreError>> + Send;
 
     /// Uses the challenge up, begins the session and remembers the client, as one step; answers
     /// the account's active key, or `None`, and nothing changed, where the challenge was used,
@@ -236,7 +268,6 @@ pub trait SignInStore: Send + Sync {
         &self,
         email: &Email,
         recipient: Digest<Email>,
-        now: Timestamp,
     ) -> impl Future<Output = Result<ReservedTry, StoreError>> + Send;
 
     /// Concludes a reserved confirmation.
@@ -245,7 +276,6 @@ pub trait SignInStore: Send + Sync {
         recipient: Digest<Email>,
         reservation: Reservation,
         right: bool,
-        now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Lists login tries, newest first, and counts them.
@@ -278,7 +308,6 @@ pub trait SignInStore: Send + Sync {
         recipient: Digest<Email>,
         purpose: Purpose,
         proof: Option<ChallengeId>,
-        now: Timestamp,
     ) -> impl Future<Output = Result<Option<Attempt>, StoreError>> + Send;
 
     /// Finds a session.
@@ -287,7 +316,7 @@ pub trait SignInStore: Send + Sync {
         digest: &Digest<SessionToken>,
     ) -> impl Future<Output = Result<Option<Session>, StoreError>> + Send;
 
-    /// Writes down that a session was used.
+    /// Writes down that a session was used, unless a later use is written down already.
     fn touch_session(
         &self,
         digest: &Digest<SessionToken>,

@@ -154,6 +154,14 @@ macro_rules! store_contract {
             external_sign_in::a_browser_comes_back_with_a_code_or_to_a_profile,
             external_sign_in::sixty_four_parallel_redeems_are_one,
             external_sign_in::unfinished_sign_ins_are_cleaned_up,
+            revocation::each_event_ends_what_the_table_says_and_nothing_else,
+            revocation::a_replaced_or_suspended_key_mints_no_hand_off,
+            revocation::a_login_that_was_under_way_begins_nothing_after_the_event,
+            clocks::a_second_refresh_is_reuse_whichever_clock_shows_less,
+            clocks::the_leeway_is_measured_from_the_rotation,
+            clocks::a_name_is_held_by_a_form_of_a_clock_that_is_ahead,
+            clocks::a_grant_of_a_clock_that_is_behind_is_not_the_oldest,
+            clocks::a_session_is_not_used_earlier_than_it_was,
         );
         $crate::store_contract!(@leases $open);
     };
@@ -184,6 +192,7 @@ macro_rules! store_contract {
 pub mod activity;
 pub mod clean_up;
 pub mod clients;
+pub mod clocks;
 pub mod codes;
 #[cfg(test)]
 mod enumeration_resistance;
@@ -204,6 +213,7 @@ pub mod recovery;
 pub mod registration;
 pub mod reseal;
 pub mod results;
+pub mod revocation;
 pub mod second_factor;
 pub mod secrets;
 pub mod sessions;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use account_core::StoreError;
 use account_core::outbox::Channel;
+use account_core::{StoreError, Timestamp};
 use sea_orm::DatabaseConnection;
 use tokio::sync::Notify;
 
 use super::engine::is_postgres;
 use super::ledger::sqlite_ledger::SqliteLedger;
+use crate::clock::Clock;
 
 /// The storage of the service. A clone is another handle to the same connections.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub struct Store {
     pub(super) sqlite_ledger: Option<Arc<SqliteLedger>>,
     pub(super) outbox_notify: Arc<OutboxNotify>,
     pub(super) generation: Arc<Generation>,
+    /// The clock that is read under the locks of a transaction.
+    pub(super) clock: Clock,
 }
 
 /// A counter of the events that invalidate this process's cached callers: its own commits and the
@@ -63,7 +66,11 @@ impl OutboxNotify {
     }
 }
 
-impl account_core::Store for Store {}
+impl account_core::Store for Store {
+    fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Clock::from_fn(clock), ..self }
+    }
+}
 
 impl Store {
     /// Combines the connections of an open database.
@@ -73,7 +80,8 @@ impl Store {
         sqlite_ledger: Option<Arc<SqliteLedger>>,
     ) -> Self {
         let (outbox_notify, generation) = (Arc::default(), Arc::default());
-        Self { writer, readers, sqlite_ledger, outbox_notify, generation }
+        let clock = Clock::system();
+        Self { writer, readers, sqlite_ledger, outbox_notify, generation, clock }
     }
 
     /// Checks that the database answers.

@@ -10,8 +10,8 @@ use account_core::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries
 use account_core::outbox::SealedMessage;
 use account_core::session::{Session, SessionToken};
 use account_core::store::{
-    Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry, SealedKey,
-    SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
+    SealedKey, SignInStore, TryStatus,
 };
 use account_core::vault::Sealed;
 use account_core::{AccountId, KeyStatus, Notice, PasswordHash, StoreError, Timestamp};
@@ -39,9 +39,9 @@ impl SignInStore for Store {
         &self,
         email: &Email,
         recipient: Digest<Email>,
-        now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let now = change.now();
         let counters = Counters::only(Counter::Confirmations);
         let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
@@ -53,10 +53,9 @@ impl SignInStore for Store {
         recipient: Digest<Email>,
         reservation: Reservation,
         right: bool,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
-        conclude(&change, &recipient, &reservation, right, now).await?;
+        conclude(&change, &recipient, &reservation, right, change.now()).await?;
         stored(change.commit().await)
     }
 
@@ -65,24 +64,31 @@ impl SignInStore for Store {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let now = change.now();
         let counters = counters(&change, &recipient, &marks, now).await?;
         let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
         Ok(reserved)
     }
 
-    async fn conclude_try(
-        &self,
-        conclusion: Conclusion,
-    ) -> Result<Option<ChallengeId>, StoreError> {
-        let Conclusion { recipient, reservation, account, client, outcome, at } = conclusion;
+    async fn conclude_try(&self, conclusion: Conclusion) -> Result<Concluded, StoreError> {
+        let Conclusion { recipient, reservation, known: before, client, outcome } = conclusion;
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let account = before.as_ref().map(|before| before.account);
+        if let Some(account) = account.filter(|_| outcome.begins_something()) {
+            lock_account(&change, account).await?;
+        }
+        let at = change.now();
         let right = !matches!(outcome, Outcome::Wrong { .. });
         let locks = conclude(&change, &recipient, &reservation, right, at).await?;
         let method = LoginMethod::Password;
+        if outcome.begins_something() && !is_as_before(&change, before.as_ref()).await? {
+            remember(&change, account, &client, method, TryStatus::Failed, at).await?;
+            stored(change.commit().await)?;
+            return Ok(Concluded::Outdated);
+        }
         let mut limit_status = None;
         match outcome {
             Outcome::NotLooked { locked: false } => {}
@@ -118,7 +124,7 @@ impl SignInStore for Store {
         stored(change.commit().await)?;
         // At worst there was no message, and the worker finds none.
         self.outbox_notify.notify_one();
-        Ok(limit_status)
+        Ok(Concluded::Done(limit_status))
     }
 
     async fn complete_mfa(
@@ -129,12 +135,13 @@ impl SignInStore for Store {
         client: &Client,
     ) -> Result<Option<SealedKey>, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&known.recipient)).await?;
+        lock_account(&change, session.account).await?;
         let query = "SELECT id AS key_id, sealed, data_key FROM api_key \
                      WHERE account_id = $1 AND status = 'active'";
         let query = statement(query, [session.account.0.into()]);
         let row = stored(change.query_one_raw(query).await)?;
         let Some(row) = row else { return Ok(None) };
-        if !use_up(&change, challenge, session.created_at).await? {
+        if !use_up(&change, challenge, change.now()).await? {
             return Ok(None);
         }
         begin_session(&change, &session, &known, client, LoginMethod::Password).await?;
@@ -167,7 +174,7 @@ impl SignInStore for Store {
         let query = "SELECT id FROM account WHERE id = $1 AND (verified_at IS NOT NULL) = $2";
         let query = statement(query, [account.into(), verified.into()]);
         let fits = stored(change.query_one_raw(query).await)?.is_some();
-        let now = message.created_at;
+        let now = change.now();
         let allowed = may_send(&change, &message.recipient, challenge.purpose, now).await?;
         if !allowed || (challenge.account.is_some() && !fits) {
             return Ok(());
@@ -184,9 +191,9 @@ impl SignInStore for Store {
         recipient: Digest<Email>,
         purpose: Purpose,
         proof: Option<ChallengeId>,
-        now: Timestamp,
     ) -> Result<Option<Attempt>, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let now = change.now();
         let query = "SELECT id, account_id, digest, created_at, tries, token_tries FROM challenge \
                      WHERE recipient = $1 AND purpose = $2 AND NOT used";
         let values = [digest(&recipient), purpose.name().into()];
@@ -237,7 +244,7 @@ impl SignInStore for Store {
         token: &Digest<SessionToken>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let touch = "UPDATE session SET last_used_at = $2 WHERE digest = $1";
+        let touch = "UPDATE session SET last_used_at = $2 WHERE digest = $1 AND last_used_at < $2";
         self.execute(statement(touch, [digest(token), time(now)])).await?;
         Ok(())
     }
@@ -392,19 +399,36 @@ async fn credentials(
     let query = "SELECT account.id, password_hash, verified_at, mfa_enabled, \
                  api_key.id AS key_id, sealed, data_key, status FROM account LEFT JOIN api_key \
                  ON api_key.account_id = account.id AND status <> 'revoked' WHERE email = $1";
-    let query = statement(query, [email.as_str().into()]);
-    let row = stored(change.query_one_raw(query).await)?;
-    let Some(row) = row else { return Ok(None) };
-    let password_hash: Option<String> = column(&row, "password_hash")?;
-    let status: Option<String> = column(&row, "status")?;
-    Ok(Some(Credentials {
-        account: AccountId(column(&row, "id")?),
+    let row = stored(change.query_one_raw(statement(query, [email.as_str().into()])).await)?;
+    row.as_ref().map(read_credentials).transpose()
+}
+
+/// Whether an account is as it was when a password was compared with its hash. The caller holds the
+/// lock of the account.
+async fn is_as_before(
+    change: &DatabaseTransaction,
+    before: Option<&Credentials>,
+) -> Result<bool, StoreError> {
+    let Some(before) = before else { return Ok(false) };
+    let query = "SELECT account.id, password_hash, verified_at, mfa_enabled, \
+                 api_key.id AS key_id, sealed, data_key, status FROM account LEFT JOIN api_key \
+                 ON api_key.account_id = account.id AND status <> 'revoked' WHERE account.id = $1";
+    let row = stored(change.query_one_raw(statement(query, [before.account.0.into()])).await)?;
+    let now = row.as_ref().map(read_credentials).transpose()?;
+    Ok(now.is_some_and(|now| now.is_as_before(before)))
+}
+
+fn read_credentials(row: &QueryResult) -> Result<Credentials, StoreError> {
+    let password_hash: Option<String> = column(row, "password_hash")?;
+    let status: Option<String> = column(row, "status")?;
+    Ok(Credentials {
+        account: AccountId(column(row, "id")?),
         password_hash: password_hash.map(PasswordHash),
-        is_verified: optional_time_column(&row, "verified_at")?.is_some(),
+        is_verified: optional_time_column(row, "verified_at")?.is_some(),
         is_suspended: status.as_deref() == Some(KeyStatus::Suspended.name()),
-        mfa_enabled: column(&row, "mfa_enabled")?,
-        key: status.map(|_| sealed_key(&row)).transpose()?,
-    }))
+        mfa_enabled: column(row, "mfa_enabled")?,
+        key: status.map(|_| sealed_key(row)).transpose()?,
+    })
 }
 
 pub(super) fn sealed_key(row: &QueryResult) -> Result<SealedKey, StoreError> {
@@ -460,7 +484,7 @@ async fn is_new_address(
     Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
 }
 
-/// Writes a try into the login history.
+/// Writes a try into the login history; nobody's, where the account is gone by now.
 pub(super) async fn remember(
     change: &DatabaseTransaction,
     account: Option<AccountId>,
@@ -470,7 +494,7 @@ pub(super) async fn remember(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let insert = "INSERT INTO login_try (account_id, ip, user_agent, status, method, created_at) \
-                  VALUES ($1, $2, $3, $4, $5, $6)";
+                  VALUES ((SELECT id FROM account WHERE id = $1), $2, $3, $4, $5, $6)";
     let values = [
         account.map(|account| account.0).into(),
         client.address.to_string().into(),

@@ -17,14 +17,14 @@ use crate::testing::{all, seeded_rng};
 const RESOURCE: &str = "https://mcp.example.com/mcp";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
 
-type Answered<T> = Result<T, crate::oauth::Error>;
+pub(super) type Answered<T> = Result<T, crate::oauth::Error>;
 
 fn verifier() -> CodeVerifier {
     CodeVerifier::parse(&"v".repeat(43)).expect("a verifier")
 }
 
 impl<S: Store + Clone> TestService<S> {
-    async fn oauth_client(&self) -> Client {
+    pub(super) async fn oauth_client(&self) -> Client {
         let metadata = ClientMetadata {
             redirect_uris: vec!["http://127.0.0.1/callback".to_owned()],
             client_name: Some("A desktop host".to_owned()),
@@ -33,7 +33,11 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.register_client(&metadata, self.now()).await.expect("a good client")
     }
 
-    async fn consent(&self, who: &SignedIn, client: &Client) -> Option<AuthorizationCode> {
+    pub(super) async fn consent(
+        &self,
+        who: &SignedIn,
+        client: &Client,
+    ) -> Option<AuthorizationCode> {
         let authorization = Authorization {
             client: client.id.clone(),
             redirect_uri: client.redirect_uri(Some(REDIRECT)).expect("its own, whatever the port"),
@@ -55,20 +59,24 @@ impl<S: Store + Clone> TestService<S> {
         }
     }
 
-    async fn exchange(&self, client: &Client, code: &AuthorizationCode) -> Answered<Tokens> {
-        self.accounts.exchange(Self::exchange_of(client, code), self.now()).await
+    pub(super) async fn exchange(
+        &self,
+        client: &Client,
+        code: &AuthorizationCode,
+    ) -> Answered<Tokens> {
+        self.accounts.exchange(Self::exchange_of(client, code)).await
     }
 
-    async fn connected(&self, who: &SignedIn, client: &Client) -> Tokens {
+    pub(super) async fn connected(&self, who: &SignedIn, client: &Client) -> Tokens {
         let code = self.consent(who, client).await.expect("a live session");
         self.exchange(client, &code).await.expect("a fresh code")
     }
 
-    async fn refresh(&self, client: &Client, token: &RefreshToken) -> Answered<Tokens> {
+    pub(super) async fn refresh(&self, client: &Client, token: &RefreshToken) -> Answered<Tokens> {
         self.refresh_within(client, token, 0).await
     }
 
-    async fn refresh_within(
+    pub(super) async fn refresh_within(
         &self,
         client: &Client,
         token: &RefreshToken,
@@ -80,10 +88,10 @@ impl<S: Store + Clone> TestService<S> {
             resource: RESOURCE.to_owned(),
             leeway: TimeDelta::seconds(leeway),
         };
-        self.accounts.refresh(refresh, self.now()).await
+        self.accounts.refresh(refresh).await
     }
 
-    async fn opens(&self, token: &AccessToken) -> bool {
+    pub(super) async fn opens(&self, token: &AccessToken) -> bool {
         match self.accounts.bearer(token, RESOURCE, self.now()).await {
             Ok(_) => true,
             Err(AuthError::Unknown) => false,
@@ -104,7 +112,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-fn refused<T>(answer: Answered<T>) -> &'static str {
+pub(super) fn refused<T>(answer: Answered<T>) -> &'static str {
     answer.err().map_or("success", |error| error.code())
 }
 
@@ -138,7 +146,7 @@ pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: 
     let alter = |change: fn(&mut Exchange)| {
         let mut exchange = TestService::<S>::exchange_of(&client, &code);
         change(&mut exchange);
-        service.accounts.exchange(exchange, service.now())
+        service.accounts.exchange(exchange)
     };
     assert_eq!(refused(service.exchange(&other, &code).await), "invalid_grant");
     for change in [
@@ -169,7 +177,7 @@ pub async fn a_replayed_code_ends_the_grant_that_came_of_it<S: Store + Clone>(st
     service.wait(30 * 60);
     let mut stolen = TestService::<S>::exchange_of(&client, &code);
     stolen.verifier = CodeVerifier::parse(&"w".repeat(43)).expect("a verifier");
-    let answer = service.accounts.exchange(stolen, service.now()).await;
+    let answer = service.accounts.exchange(stolen).await;
     assert_eq!(refused(answer), "invalid_grant");
     assert!(!service.opens(&tokens.access).await);
     assert_eq!(refused(service.refresh(&client, &tokens.refresh).await), "invalid_grant");
@@ -226,7 +234,7 @@ pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
         resource: "https://other.example.com/mcp".to_owned(),
         leeway: TimeDelta::zero(),
     };
-    let answer = service.accounts.refresh(elsewhere, service.now()).await;
+    let answer = service.accounts.refresh(elsewhere).await;
     assert_eq!(refused(answer), "invalid_grant");
     let unknown = RefreshToken::generate(&mut seeded_rng(5));
     assert_eq!(refused(service.refresh(&client, &unknown).await), "invalid_grant");

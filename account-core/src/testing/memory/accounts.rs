@@ -4,9 +4,12 @@ use super::{Account, Booked, Key, MemoryStore, State, Stored};
 use crate::Timestamp;
 use crate::code::{Challenge, Purpose};
 use crate::credits::{LARGEST_BALANCE, TransactionKind};
+use crate::digest::Digest;
 use crate::identity::{AccountId, CallerId, Contact, Email, Username};
 use crate::notification::Notice;
 use crate::outbox::SealedMessage;
+use crate::revocation::SecurityEvent;
+use crate::session::SessionToken;
 use crate::store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, Granted, KeyStatus,
     NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
@@ -15,12 +18,13 @@ use crate::store::{
 use crate::tier::Tier;
 
 impl State {
-    /// Whether a form's latest code is still good, so that the form holds its name.
+    /// Whether a form's latest code has not expired, so that the form holds its name, also where the
+    /// code was made by a clock that shows a later time.
     pub(super) fn holds_name(&self, account: AccountId, now: Timestamp) -> bool {
         self.challenges.iter().any(|tried| {
             tried.challenge.account == Some(account)
                 && !tried.used
-                && Challenge::is_live(tried.challenge.created_at, now)
+                && !Challenge::has_expired(tried.challenge.created_at, now)
         })
     }
 
@@ -92,8 +96,7 @@ impl AccountStore for MemoryStore {
     }
 
     async fn register(&self, form: NewRegistration) -> Stored<Registered> {
-        let mut state = self.lock();
-        let now = form.created_at;
+        let (mut state, now) = self.lock_and_time();
         if state.name_taken(&form.username, &form.email, None, now) {
             return Ok(Registered::UsernameTaken);
         }
@@ -119,7 +122,7 @@ impl AccountStore for MemoryStore {
                 balance: 0,
                 is_admin: false,
                 mfa_enabled: false,
-                created_at: now,
+                created_at: form.created_at,
                 verified_at: None,
                 last_login_at: None,
             },
@@ -139,11 +142,11 @@ impl AccountStore for MemoryStore {
     }
 
     async fn confirm_registration(&self, form: ConfirmedForm) -> Stored<bool> {
-        let mut state = self.lock();
-        let now = form.at;
+        let (mut state, now) = self.lock_and_time();
         if state.use_up(form.challenge, now).is_none() {
             return Ok(false);
         }
+        let now = form.at;
         let id = form.account;
         let Some(account) = state.accounts.get_mut(&id) else { return Ok(false) };
         account.verified_at = Some(now);
@@ -157,11 +160,11 @@ impl AccountStore for MemoryStore {
     }
 
     async fn create_account(&self, row: AccountRow) -> Stored<Creation> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         if state.verified(&row.email).is_some() {
             return Ok(Creation::EmailTaken);
         }
-        if state.name_taken(&row.username, &row.email, None, row.created_at) {
+        if state.name_taken(&row.username, &row.email, None, now) {
             return Ok(Creation::UsernameTaken);
         }
         state.discard_forms(&row.username, &row.email);
@@ -223,8 +226,7 @@ impl AccountStore for MemoryStore {
             Change::HourlyLimit(limit) => account.hourly_limit = limit,
             Change::Suspend | Change::Activate => {
                 let status = if change == Change::Suspend {
-                    state.sessions.retain(|session| session.account != id);
-                    state.oauth.end_of(&[id]);
+                    state.end_credentials(id, SecurityEvent::Suspended, None);
                     KeyStatus::Suspended
                 } else {
                     KeyStatus::Active
@@ -249,13 +251,8 @@ impl AccountStore for MemoryStore {
         Ok(Granted::Balance(balance))
     }
 
-    async fn update_profile(
-        &self,
-        id: AccountId,
-        changes: ProfileChanges,
-        now: Timestamp,
-    ) -> Stored<Updated> {
-        let mut state = self.lock();
+    async fn update_profile(&self, id: AccountId, changes: ProfileChanges) -> Stored<Updated> {
+        let (mut state, now) = self.lock_and_time();
         let account = state.accounts.get(&id).filter(|account| account.verified_at.is_some());
         let Some(email) = account.map(|account| account.email.clone()) else {
             return Ok(Updated::NotFound);
@@ -290,9 +287,7 @@ impl AccountStore for MemoryStore {
             return Ok(false);
         };
         account.mfa_enabled = enabled;
-        if !enabled {
-            state.end_half_done_logins(id);
-        }
+        state.end_credentials(id, SecurityEvent::MfaChanged, None);
         let change = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
         state.notify(id, &change, notice.created_at);
         state.send(notice);
@@ -311,6 +306,7 @@ impl AccountStore for MemoryStore {
         state.lockouts.retain(|(whose, _), _| *whose != recipient);
         state.known.retain(|(whose, _), _| *whose != recipient);
         state.challenges.retain(|tried| tried.challenge.recipient != recipient);
+        state.end_credentials(id, SecurityEvent::Deleted, None);
         state.discard(&[id]);
         state.send(notice);
         Ok(true)
@@ -321,20 +317,27 @@ impl AccountStore for MemoryStore {
     }
 
     async fn reset_password(&self, reset: Reset) -> Stored<bool> {
-        let mut state = self.lock();
-        if state.use_up(reset.challenge, reset.at).is_none() {
+        let (mut state, now) = self.lock_and_time();
+        if state.use_up(reset.challenge, now).is_none() {
             return Ok(false);
         }
         state.rehash(Some(reset.account), Some(reset.password_hash));
-        state.sessions.retain(|session| session.account != reset.account);
-        state.oauth.end_of(&[reset.account]);
-        state.identities.end_hand_offs(reset.account);
-        state.end_half_done_logins(reset.account);
+        state.end_credentials(reset.account, SecurityEvent::PasswordReset, None);
         state.lockouts.retain(|(recipient, _), _| *recipient != reset.known.recipient);
         state.know(&reset.known);
         state.notify(reset.account, &Notice::PasswordChanged, reset.at);
         state.send(reset.notice);
         Ok(true)
+    }
+
+    async fn end_credentials(
+        &self,
+        account: AccountId,
+        event: SecurityEvent,
+        spared: Option<&Digest<SessionToken>>,
+    ) -> Stored<()> {
+        self.lock().end_credentials(account, event, spared);
+        Ok(())
     }
 
     async fn subscribe(

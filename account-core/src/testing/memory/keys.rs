@@ -9,6 +9,7 @@ use crate::guest::{self, CreationLimits, NetworkCount, NewGuest};
 use crate::identity::{AccountId, CallerId, GuestId};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use crate::notification::Notice;
+use crate::revocation::SecurityEvent;
 use crate::store::{KeyStatus, KeyStore, SealedKey};
 
 impl State {
@@ -73,6 +74,7 @@ impl KeyStore for MemoryStore {
         key.key.sealed.bytes.clear();
         let status = KeyStatus::Active;
         state.keys.push(Key { account, key: new, status, created_at: now });
+        state.end_credentials(account, SecurityEvent::KeyRegenerated, None);
         state.notify(account, &Notice::KeyRegenerated, now);
         Ok(true)
     }

@@ -12,8 +12,8 @@ use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::session::{Session, SessionToken};
 use crate::store::{
-    Conclusion, Credentials, KeyStatus, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
-    SealedKey, SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, KeyStatus, LoginHistory, LoginMethod, LoginTry, Outcome,
+    ReservedTry, SealedKey, SignInStore, TryStatus,
 };
 
 impl State {
@@ -98,18 +98,29 @@ impl State {
         let mut tries = self.tries(recipient, counters, now);
         let (verdict, reservation) = tries.reserve(counters, now);
         self.save_tries(recipient, counters, tries);
-        let credentials = self.by_email(email).map(|(id, account)| {
-            let key = self.current_key(id);
-            Credentials {
-                account: id,
-                password_hash: account.password_hash.clone(),
-                is_verified: account.verified_at.is_some(),
-                is_suspended: key.is_some_and(|key| key.status == KeyStatus::Suspended),
-                mfa_enabled: account.mfa_enabled,
-                key: key.map(Key::sealed),
-            }
-        });
+        let credentials = self.by_email(email).and_then(|(id, _)| self.credentials(id));
         ReservedTry { verdict, reservation, credentials }
+    }
+
+    /// What is known of an account that a password is compared with.
+    fn credentials(&self, id: AccountId) -> Option<Credentials> {
+        let account = self.accounts.get(&id)?;
+        let key = self.current_key(id);
+        Some(Credentials {
+            account: id,
+            password_hash: account.password_hash.clone(),
+            is_verified: account.verified_at.is_some(),
+            is_suspended: key.is_some_and(|key| key.status == KeyStatus::Suspended),
+            mfa_enabled: account.mfa_enabled,
+            key: key.map(Key::sealed),
+        })
+    }
+
+    /// Whether a try may begin something: the account is as it was when its password was compared.
+    fn is_as_before(&self, known: Option<&Credentials>) -> bool {
+        known.is_some_and(|before| {
+            self.credentials(before.account).is_some_and(|now| now.is_as_before(before))
+        })
     }
 
     /// Answers whether a lock was set.
@@ -150,13 +161,6 @@ impl State {
         self.lockouts.extend(network.map(|(counter, count)| ((recipient, counter), count)));
     }
 
-    /// Puts the codes of half-done logins out of use.
-    pub(super) fn end_half_done_logins(&mut self, account: AccountId) {
-        self.challenges.retain(|tried| {
-            (tried.challenge.account, tried.challenge.purpose) != (Some(account), Purpose::Mfa)
-        });
-    }
-
     pub(super) fn rehash(&mut self, account: Option<AccountId>, hash: Option<PasswordHash>) {
         let account = account.and_then(|account| self.accounts.get_mut(&account));
         if let (Some(account), Some(_)) = (account, &hash) {
@@ -190,10 +194,10 @@ impl SignInStore for MemoryStore {
         &self,
         email: &Email,
         recipient: Digest<Email>,
-        now: Timestamp,
     ) -> Stored<ReservedTry> {
+        let (mut state, now) = self.lock_and_time();
         let counters = Counters::only(Counter::Confirmations);
-        Ok(self.lock().reserve(email, recipient, counters, now))
+        Ok(state.reserve(email, recipient, counters, now))
     }
 
     async fn conclude_confirmation(
@@ -201,10 +205,10 @@ impl SignInStore for MemoryStore {
         recipient: Digest<Email>,
         reservation: Reservation,
         right: bool,
-        now: Timestamp,
     ) -> Stored<()> {
+        let (mut state, now) = self.lock_and_time();
         // A lock here shuts out nobody but who is signed in and sees it.
-        let _ = self.lock().conclude(recipient, &reservation, right, now);
+        let _ = state.conclude(recipient, &reservation, right, now);
         Ok(())
     }
 
@@ -213,18 +217,23 @@ impl SignInStore for MemoryStore {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        now: Timestamp,
     ) -> Stored<ReservedTry> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let counters = state.counters(recipient, &marks, now);
         Ok(state.reserve(email, recipient, counters, now))
     }
 
-    async fn conclude_try(&self, conclusion: Conclusion) -> Stored<Option<ChallengeId>> {
-        let mut state = self.lock();
-        let Conclusion { recipient, reservation, account, client, outcome, at } = conclusion;
+    async fn conclude_try(&self, conclusion: Conclusion) -> Stored<Concluded> {
+        let (mut state, at) = self.lock_and_time();
+        let Conclusion { recipient, reservation, known, client, outcome } = conclusion;
+        let account = known.as_ref().map(|known| known.account);
+        let account = account.filter(|account| state.accounts.contains_key(account));
         let right = !matches!(outcome, Outcome::Wrong { .. });
         let locks = state.conclude(recipient, &reservation, right, at);
+        if outcome.begins_something() && !state.is_as_before(known.as_ref()) {
+            state.remember(account, &client, LoginMethod::Password, TryStatus::Failed, at);
+            return Ok(Concluded::Outdated);
+        }
         match outcome {
             Outcome::NotLooked { locked: false } => {}
             Outcome::NotLooked { locked: true } => {
@@ -257,10 +266,11 @@ impl SignInStore for MemoryStore {
                     !tried.used
                         && (challenge.recipient, challenge.purpose) == (recipient, Purpose::Mfa)
                 });
-                return Ok(limit_status.next().map(|tried| tried.challenge.id));
+                let standing = limit_status.next().map(|tried| tried.challenge.id);
+                return Ok(Concluded::Done(standing));
             }
         }
-        Ok(None)
+        Ok(Concluded::Done(None))
     }
 
     async fn complete_mfa(
@@ -270,10 +280,10 @@ impl SignInStore for MemoryStore {
         known: KnownClient,
         client: &Client,
     ) -> Stored<Option<SealedKey>> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let key = state.current_key(session.account);
         let active = key.filter(|key| key.status == KeyStatus::Active).map(Key::sealed);
-        if active.is_none() || state.use_up(challenge, session.created_at).is_none() {
+        if active.is_none() || state.use_up(challenge, now).is_none() {
             return Ok(None);
         }
         state.begin_session(session, &known, client, LoginMethod::Password);
@@ -291,13 +301,12 @@ impl SignInStore for MemoryStore {
     }
 
     async fn send_code(&self, challenge: Challenge, message: SealedMessage) -> Stored<()> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let verified = challenge.purpose != Purpose::Registration;
         let account = challenge.account.map(|account| state.accounts.get(&account));
         let fits = account.is_none_or(|account| {
             account.is_some_and(|account| account.verified_at.is_some() == verified)
         });
-        let now = message.created_at;
         if fits && state.quota(&message.recipient, challenge.purpose, now).allows(now) {
             state.replace_challenge(challenge);
             state.send(message);
@@ -310,9 +319,8 @@ impl SignInStore for MemoryStore {
         recipient: Digest<Email>,
         purpose: Purpose,
         proof: Option<ChallengeId>,
-        now: Timestamp,
     ) -> Stored<Option<Attempt>> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let live = state.challenges.iter_mut().find(|tried| {
             !tried.used
                 && tried.challenge.recipient == recipient
@@ -341,7 +349,7 @@ impl SignInStore for MemoryStore {
     async fn touch_session(&self, digest: &Digest<SessionToken>, now: Timestamp) -> Stored<()> {
         let mut state = self.lock();
         for session in state.sessions.iter_mut().filter(|session| session.digest == *digest) {
-            session.last_used_at = now;
+            session.last_used_at = session.last_used_at.max(now);
         }
         Ok(())
     }

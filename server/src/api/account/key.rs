@@ -38,7 +38,9 @@ impl Keys {
 
     /// Replace the API key.
     ///
-    /// The old key stops working with this answer. Not for guests.
+    /// The old key stops working with this answer, and all that was obtained with it: sessions,
+    /// hand-off codes and the access of applications end. Sign in again for a session. Not for
+    /// guests.
     #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
     async fn regenerate(&self, caller: AccountHolder) -> Result<Answer<NewKey>> {
         let call = caller.context();

@@ -1,0 +1,133 @@
+//! Revocation: the credentials that each change of an account's security ends.
+//!
+//! A credential ends where the change makes its origin doubtful. A new key ends all that the old
+//! key could have led to: a hand-off code, the session that the code opens, and the consent that
+//! the session gives. A new password ends all that the old password could have led to. A code for a
+//! new password proves access to the mailbox alone, and so it stays valid until mailbox or password
+//! change.
+//!
+//! [`SecurityEvent::ends`] is the whole table. A store applies the table inside the transaction of
+//! the event, and [`AccountStore::end_credentials`](crate::store::AccountStore::end_credentials)
+//! applies a line of it alone.
+
+use crate::code::Purpose;
+
+/// A change of an account's security.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecurityEvent {
+    /// A new API key replaced the old one.
+    KeyRegenerated,
+    /// A code from an e-mail replaced a forgotten password.
+    PasswordReset,
+    /// The signed-in owner replaced the password.
+    PasswordChanged,
+    /// The account moved to another e-mail address.
+    EmailChanged,
+    /// The second factor was switched on or off.
+    MfaChanged,
+    /// The owner ended the sessions of all clients.
+    SignedOutEverywhere,
+    /// An operator suspended the account.
+    Suspended,
+    /// The account was deleted.
+    Deleted,
+}
+
+impl SecurityEvent {
+    /// All events.
+    pub const ALL: [Self; 8] = [
+        Self::KeyRegenerated,
+        Self::PasswordReset,
+        Self::PasswordChanged,
+        Self::EmailChanged,
+        Self::MfaChanged,
+        Self::SignedOutEverywhere,
+        Self::Suspended,
+        Self::Deleted,
+    ];
+
+    /// Whether the event ends the credentials of this kind.
+    #[must_use]
+    pub const fn ends(self, credential: Credential) -> bool {
+        use SecurityEvent::{
+            Deleted, EmailChanged, KeyRegenerated, MfaChanged, PasswordChanged, PasswordReset,
+            SignedOutEverywhere, Suspended,
+        };
+        match credential {
+            Credential::ApiKey => matches!(self, KeyRegenerated | Suspended | Deleted),
+            Credential::Session | Credential::AuthorizationCode => !matches!(self, MfaChanged),
+            // Sign-ins that were begun and not completed.
+            Credential::HandOffCode | Credential::Code(Purpose::Mfa) => true,
+            Credential::Grant => !matches!(self, MfaChanged | SignedOutEverywhere),
+            Credential::Code(Purpose::Reset) => {
+                matches!(self, PasswordReset | PasswordChanged | EmailChanged | Deleted)
+            }
+            // An account that has these has no credentials yet.
+            Credential::Code(Purpose::Registration | Purpose::Lock) => matches!(self, Deleted),
+        }
+    }
+
+    /// Whether a session may be spared: the one in which the owner made the change.
+    #[must_use]
+    pub const fn may_spare_a_session(self) -> bool {
+        matches!(self, Self::PasswordChanged | Self::EmailChanged | Self::SignedOutEverywhere)
+    }
+
+    /// Whether instances that remember callers by key or access token must forget them.
+    #[must_use]
+    pub const fn ends_cached_callers(self) -> bool {
+        self.ends(Credential::ApiKey) || self.ends(Credential::Grant)
+    }
+}
+
+/// A kind of credential that stands for an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// The API key.
+    ApiKey,
+    /// A session and its token.
+    Session,
+    /// A hand-off code that was not redeemed.
+    HandOffCode,
+    /// An authorization code of the OAuth server that was not exchanged.
+    AuthorizationCode,
+    /// A grant to an OAuth client, with its access tokens and refresh tokens.
+    Grant,
+    /// A code from an e-mail that was not used, with the token that was handed out beside the code.
+    Code(Purpose),
+}
+
+impl Credential {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::ApiKey,
+        Self::Session,
+        Self::HandOffCode,
+        // A code before its grant: a store that waits for an exchange then ends the new grant too.
+        Self::AuthorizationCode,
+        Self::Grant,
+        Self::Code(Purpose::Registration),
+        Self::Code(Purpose::Mfa),
+        Self::Code(Purpose::Reset),
+        Self::Code(Purpose::Lock),
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_code_is_in_the_list() {
+        for purpose in Purpose::ALL {
+            assert!(Credential::ALL.contains(&Credential::Code(purpose)), "{purpose:?}");
+        }
+    }
+
+    #[test]
+    fn a_deletion_ends_everything() {
+        for credential in Credential::ALL {
+            assert!(SecurityEvent::Deleted.ends(credential), "{credential:?}");
+        }
+    }
+}
