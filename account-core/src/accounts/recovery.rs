@@ -36,7 +36,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// # Errors
     ///
     /// [`Error::WrongCode`] for a code that is wrong, used, expired, replaced or tried too often,
-    /// and for an address without an account; [`Error::Busy`]; [`Error::Store`].
+    /// and for an address without an account; after the right code [`Error::Invalid`] for a password
+    /// that is the account's address or name, which does not use the code up; [`Error::Busy`];
+    /// [`Error::Store`].
     pub async fn reset_password(
         &self,
         email: &Email,
@@ -50,6 +52,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         // The hash is computed whatever the code was worth: the time tells nothing.
         let password_hash = self.hasher().hash(permit, password).await;
         let (challenge, account) = met?;
+        if let Some(profile) = self.store().profile(account).await? {
+            password.refuse_personal("new_password", &profile.email, &profile.username)?;
+        }
         let (_, known) = self.new_client(email, Some(client), now);
         let reset = Reset {
             challenge,

@@ -38,8 +38,10 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::UsernameTaken`]; [`Error::Busy`]; [`Error::Store`].
+    /// [`Error::Invalid`] for a password that is the address or the name; [`Error::UsernameTaken`];
+    /// [`Error::Busy`]; [`Error::Store`].
     pub async fn register(&self, form: Registration, now: Timestamp) -> Result<()> {
+        form.password.refuse_personal("password", &form.email, &form.username)?;
         let permit = self.hasher().admit().await?;
         let password_hash = self.hasher().hash(permit, &form.password).await;
         let id = self.store().next_account_id().await?;

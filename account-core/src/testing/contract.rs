@@ -37,6 +37,8 @@ macro_rules! store_contract {
             passwords::two_hundred_parallel_wrong_passwords_are_five_looked_at,
             passwords::right_passwords_count_as_no_failure,
             passwords::every_try_is_in_the_login_history_locked_ones_too,
+            passwords::one_password_signs_in_however_it_is_encoded,
+            passwords::an_accounts_address_or_name_is_no_password_of_its,
             second_factor::a_second_factor_is_asked_for_and_its_code_serves_once,
             sessions::a_session_ends_by_logout_idleness_age_and_suspension,
             keys::a_regenerated_key_replaces_the_old_one_at_once,

@@ -39,8 +39,8 @@ impl Passwords {
 
     /// Choose another password.
     ///
-    /// With the code from the e-mail. Ends all sessions, lifts a lock, and answers no key: sign in
-    /// with the new password, and with a second factor where the account asks for one.
+    /// With the code from the e-mail. Ends all sessions, hand-off codes and the access of applications,
+    /// lifts a lock, and answers no key: sign in with the new password, and with a second factor where the account asks for one.
     #[oai(path = "/reset-password", method = "post", operation_id = "reset_password")]
     async fn reset(&self, anonymous: Anonymous, body: Body<ResetForm>) -> Result<Answer<Message>> {
         let call = anonymous.context();
@@ -61,7 +61,8 @@ pub struct ResetForm {
     pub email: JsonString<Email>,
     /// The six digits of the code.
     pub otp: JsonString<Code>,
-    /// 8 to 1,024 bytes, and none of the commonest.
+    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Neither one
+    /// of the commonest, nor the e-mail address, nor the user name.
     pub new_password: JsonString<Password>,
 }
 
