@@ -8,30 +8,26 @@ use super::Error;
 
 const LONGEST: usize = 2_048;
 
-/// Schemes that run, read or open something else than a program which waits for an answer.
-const FORBIDDEN: [&str; 21] = [
-    "about",
-    "blob",
-    "chrome",
-    "content",
-    "data",
-    "file",
-    "filesystem",
-    "ftp",
-    "intent",
-    "jar",
-    "javascript",
-    "mailto",
-    "ms-its",
-    "res",
-    "sms",
-    "tel",
-    "vbscript",
-    "view-source",
-    "wss",
-    "ws",
-    "wyciwyg",
+/// Schemes that run, read or open something else than a program which waits for an answer: those of
+/// browsers and documents, of operating systems and their settings, and of files, calls and remote
+/// computers.
+#[rustfmt::skip]
+const FORBIDDEN: [&str; 78] = [
+    "about", "acap", "afp", "android-app", "app-settings", "applescript", "blob", "callto",
+    "chrome", "chrome-extension", "cid", "cifs", "content", "control", "data", "dav", "davs",
+    "dict", "dns", "facetime", "facetime-audio", "feed", "file", "filesystem", "ftp", "ftps",
+    "gopher", "hcp", "help", "imap", "intent", "irc", "ircs", "its", "jar", "javascript", "jnlp",
+    "jnlps", "ldap", "ldaps", "livescript", "macappstore", "mailto", "market", "mhtml", "mk",
+    "mms", "mocha", "news", "nfs", "nntp", "onenote", "package", "pop", "prefs", "rdp", "res",
+    "rtsp", "search", "sftp", "shell", "sip", "sips", "smb", "sms", "ssh", "tel", "telnet", "vbs",
+    "vbscript", "view-source", "vnc", "webcal", "ws", "wss", "wyciwyg", "x-help-action",
+    "x-man-page",
 ];
+
+/// Prefixes of the schemes that Microsoft, Apple and their Office and store programs register; and of
+/// those that search a computer.
+const FORBIDDEN_PREFIXES: [&str; 8] =
+    ["apple", "com-apple", "itms", "microsoft", "moz-", "ms-", "search-", "x-apple"];
 
 /// A URI to which an owner's answer may be sent.
 ///
@@ -147,13 +143,21 @@ fn fault(text: &str) -> Option<&'static str> {
         return (!is_loopback)
             .then_some("an http redirect URI leads to 127.0.0.1, [::1] or localhost");
     }
-    if FORBIDDEN.iter().any(|forbidden| is(parts.scheme, forbidden)) || parts.scheme.len() < 2 {
+    if is_forbidden(parts.scheme) {
         return Some("the scheme of this redirect URI is not allowed");
     }
     let leads_nowhere = parts.rest.is_empty() && parts.authority.is_none_or(str::is_empty);
     let is_broken =
         parts.authority.is_some_and(|authority| !authority.is_empty() && host.is_none());
     (leads_nowhere || is_broken).then_some("this redirect URI leads nowhere")
+}
+
+/// Whether a scheme is a handler of the operating system or of the browser, or a drive letter.
+fn is_forbidden(scheme: &str) -> bool {
+    let scheme = scheme.to_ascii_lowercase();
+    scheme.len() < 2
+        || FORBIDDEN.contains(&scheme.as_str())
+        || FORBIDDEN_PREFIXES.iter().any(|prefix| scheme.starts_with(prefix))
 }
 
 /// Whether both name one resource: the case of scheme and host, the scheme's own port, a slash at
@@ -384,6 +388,52 @@ mod tests {
         ] {
             let refused = RedirectUri::parse(text).expect_err(text);
             assert_eq!(refused.code(), "invalid_redirect_uri", "{text}");
+        }
+    }
+
+    #[test]
+    fn no_handler_of_an_operating_system_or_browser_gets_an_answer() {
+        for scheme in [
+            "ms-msdt",
+            "MS-MSDT",
+            "search-ms",
+            "ms-settings",
+            "ms-search",
+            "ms-officecmd",
+            "ms-word",
+            "ms-appinstaller",
+            "ms-cxh-full",
+            "microsoft-edge",
+            "x-apple.systempreferences",
+            "itms-services",
+            "shell",
+            "hcp",
+            "search",
+            "ldap",
+            "smb",
+            "ssh",
+            "vbscript",
+            "JavaScript",
+            "data",
+            "file",
+            "jar",
+            "mk",
+            "intent",
+            "android-app",
+            "market",
+            "tel",
+            "sms",
+            "x-man-page",
+        ] {
+            let refused = RedirectUri::parse(&format!("{scheme}:/callback")).expect_err(scheme);
+            assert_eq!(refused.code(), "invalid_redirect_uri", "{scheme}");
+        }
+        for scheme in ["vscode", "cursor", "com.example.app", "claude", "zed", "msapp", "datagrip"]
+        {
+            assert!(RedirectUri::parse(&format!("{scheme}://auth/callback")).is_ok(), "{scheme}");
+        }
+        for list in [&FORBIDDEN[..], &FORBIDDEN_PREFIXES[..]] {
+            assert!(list.is_sorted() && list.iter().all(|name| *name == name.to_lowercase()));
         }
     }
 
