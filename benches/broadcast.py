@@ -33,7 +33,7 @@ def create(data, name, *flags):
 
 
 def ask(data, statement):
-    """The first field of the first row."""
+    """Returns the first field of the first row."""
     if arguments.postgres:
         command = ["psql", arguments.postgres, "-qAtc", statement]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,4 +1,4 @@
-//! Curves: a bootstrap of fourteen quotes, look-ups on the result, and a fit.
+//! Curves: the bootstrap of fourteen quotes, look-ups on the result, and a fit.
 
 use std::hint::black_box;
 
@@ -57,7 +57,7 @@ fn bootstrap(c: &mut Criterion) {
     }
 }
 
-/// The six parameters of a Nelson–Siegel–Svensson curve from the zero rates of those quotes.
+/// The fit of the six Nelson–Siegel–Svensson parameters to the zero rates of those quotes.
 fn fit(c: &mut Criterion) {
     let start = NaiveDate::from_ymd_opt(2024, 1, 15).expect("a day of the calendar");
     let curve = Curve::bootstrap(start, &quotes(), Interpolation::LogLinear).expect("a curve");

@@ -8,7 +8,7 @@ use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
 
 const POINTS: usize = 1_000_000;
 
-/// A million outcomes: a logarithm and a compensated sum each.
+/// A million outcomes: one logarithm and one step of a compensated sum each.
 fn shannon(c: &mut Criterion) {
     let draws = numbers(4, POINTS);
     let total: f64 = draws.iter().sum();
@@ -20,7 +20,8 @@ fn shannon(c: &mut Criterion) {
     });
 }
 
-/// A million points: few bins count densely, many bins must not cost bins cubed.
+/// A million points with few bins, which are counted densely, and with many bins, whose cost must
+/// not grow with the cube of the bins.
 fn transfer(c: &mut Criterion) {
     let (source, target) = (numbers(5, POINTS), numbers(6, POINTS));
     let mut group = c.benchmark_group("transfer");

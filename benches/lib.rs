@@ -6,7 +6,7 @@ use quant_core::pricing::{
     black_scholes::{EuropeanOption, OptionType},
 };
 
-/// A call near the money, a year to go.
+/// A call near the money with a year to expiry.
 #[must_use]
 pub fn european_call() -> EuropeanOption {
     EuropeanOption {
@@ -20,7 +20,7 @@ pub fn european_call() -> EuropeanOption {
     }
 }
 
-/// Calls and puts in turn of many strikes, rates, volatilities and times.
+/// Calls and puts, alternating, over many strikes, rates, volatilities and times.
 #[must_use]
 pub fn european_options(count: usize) -> Vec<EuropeanOption> {
     let types = [OptionType::Call, OptionType::Put].into_iter().cycle();
@@ -48,7 +48,7 @@ pub fn down_and_out_call() -> BarrierOption {
     }
 }
 
-/// `count` numbers in [0, 1) that repeat in every run.
+/// Returns `count` numbers in [0, 1), the same in every run.
 #[must_use]
 pub fn numbers(seed: u64, count: usize) -> Vec<f64> {
     let mut state = seed;
@@ -63,11 +63,12 @@ pub fn numbers(seed: u64, count: usize) -> Vec<f64> {
     std::iter::repeat_with(draw).take(count).collect()
 }
 
-/// A covariance of `assets` assets from a few common factors and noise of their own.
+/// Returns the covariance of `assets` assets from a few common factors and a specific variance of
+/// each.
 ///
 /// # Panics
 ///
-/// Never: there are as many rows as columns.
+/// Never panics, because there are as many rows as columns.
 #[must_use]
 pub fn covariance(assets: usize) -> Covariance {
     let factors = 5;

@@ -1,11 +1,11 @@
-//! Difference quotients: the exact quotient against one that cancels.
+//! Difference quotients: the exact quotient beside the one with cancellation.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quant_core::numerical::derivative::{Function, Scheme, derivative};
 
-/// Each function once, central, at the default step.
+/// Each function once, with the central scheme at the default step.
 fn central(c: &mut Criterion) {
     let functions = [
         ("exp", Function::Exp),

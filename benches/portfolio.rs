@@ -9,7 +9,7 @@ use quant_core::portfolio::{
     target_return::TargetReturn,
 };
 
-/// Long only: some weights end at their bound, which is where solvers spend their time.
+/// Long only: some weights are at their bound, which is where solvers spend their time.
 fn long_only(c: &mut Criterion) {
     let mut group = c.benchmark_group("min_variance/long_only");
     group.sample_size(10);
@@ -25,7 +25,7 @@ fn long_only(c: &mut Criterion) {
     }
 }
 
-/// What follows the frontier, long only: to a return, to the largest ratio, and to its end.
+/// The long-only frontier to a return, to the largest Sharpe ratio, and to its end.
 fn frontier(c: &mut Criterion) {
     let mut group = c.benchmark_group("frontier");
     group.sample_size(10);

@@ -13,14 +13,13 @@ use quant_core::pricing::{
     margrabe::ExchangeOption,
 };
 
-/// One price: regressing this slows all of them.
+/// One price, which every other pricing bench depends on.
 fn black_scholes(c: &mut Criterion) {
     let option = european_call();
     c.bench_function("black_scholes/price", |b| b.iter(|| black_box(&option).price()));
 }
 
-/// A chain of strikes from deep in to far out of the money, to see the cost without the luck of
-/// one branch.
+/// A chain of strikes from deep in to far out of the money, so that no single branch dominates.
 fn chain(c: &mut Criterion) {
     let mut group = c.benchmark_group("black_scholes/chain");
     for count in [100, 10_000] {
@@ -35,13 +34,13 @@ fn chain(c: &mut Criterion) {
     }
 }
 
-/// Fourteen numbers at once; compare with as many prices.
+/// Fourteen numbers at once, to be compared with fourteen prices.
 fn greeks(c: &mut Criterion) {
     let option = european_call();
     c.bench_function("black_scholes/greeks", |b| b.iter(|| black_box(&option).greeks()));
 }
 
-/// The usual case, and a thousand quotes from deep in to far out of the money.
+/// An option near the money, and a thousand quotes from deep in to far out of the money.
 fn implied_volatility(c: &mut Criterion) {
     let quote = |option: &EuropeanOption| QuotedOption {
         option_type: option.option_type,
@@ -64,7 +63,7 @@ fn implied_volatility(c: &mut Criterion) {
     });
 }
 
-/// A million options of all kinds at once, on one core.
+/// A million options of all kinds on one core.
 fn of_many(c: &mut Criterion) {
     let mut group = c.benchmark_group("black_scholes/batch");
     group.sample_size(20);
@@ -78,7 +77,7 @@ fn of_many(c: &mut Criterion) {
     }
 }
 
-/// Growth with the step count, tree by tree: CRR by reflection, the others by a band.
+/// Growth with the number of steps, for each tree: CRR by reflection, the others by a band.
 fn barrier(c: &mut Criterion) {
     let option = down_and_out_call();
     let trees = [
@@ -98,7 +97,7 @@ fn barrier(c: &mut Criterion) {
     }
 }
 
-/// Early exercise: only the nodes between its boundary and the edge of what is likely are visited.
+/// Early exercise: only nodes between its boundary and the end of the likely range are visited.
 fn american(c: &mut Criterion) {
     let put = EuropeanOption { option_type: OptionType::Put, ..european_call() };
     let trees = [

@@ -1,4 +1,4 @@
-//! Capital ratios: exact decimal comparison beside three divisions.
+//! Capital ratios: an exact decimal comparison beside three divisions.
 
 use std::hint::black_box;
 

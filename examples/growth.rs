@@ -1,4 +1,4 @@
-//! How the time of a computation grows with its size: the fitted exponent of time against size.
+//! The growth of the time of a computation with its size: the fitted exponent of time against size.
 //!
 //! `cargo run --release -p quant-examples --example growth`, with `-- 1000000` for trees of up to a
 //! million steps, series of ten million points and two thousand assets, which takes a minute.

@@ -27,7 +27,7 @@ const COLOURS: [RGBColor; 5] = [
 
 /// A line of a chart.
 pub struct Line {
-    /// What the legend says.
+    /// The text of the legend.
     pub name: &'static str,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
@@ -37,11 +37,11 @@ pub struct Line {
 pub struct Chart<'a> {
     /// The heading.
     pub title: &'a str,
-    /// What the horizontal axis measures, and in which unit.
+    /// The quantity and unit of the horizontal axis.
     pub x: &'a str,
-    /// What the vertical axis measures, and in which unit.
+    /// The quantity and unit of the vertical axis.
     pub y: &'a str,
-    /// Where the lines leave room for the legend.
+    /// The corner of the legend, where no line runs.
     pub legend: SeriesLabelPosition,
     /// The lines.
     pub lines: &'a [Line],
@@ -52,7 +52,7 @@ impl Chart<'_> {
     ///
     /// # Errors
     ///
-    /// Where the file cannot be written.
+    /// The error of the system where the file cannot be written.
     pub fn save(&self, name: &str) -> Result<(), Box<dyn Error>> {
         let folder = PathBuf::from(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into()));
         std::fs::create_dir_all(&folder)?;
@@ -101,7 +101,7 @@ impl Chart<'_> {
         Ok(())
     }
 
-    /// What an axis spans, with a margin as a part of it.
+    /// Returns the range of an axis, with a margin relative to the range.
     fn range(&self, coordinate: impl Fn(&(f64, f64)) -> f64, margin: f64) -> Range<f64> {
         let values = || self.lines.iter().flat_map(|line| &line.points).map(&coordinate);
         let low = values().fold(f64::INFINITY, f64::min);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A life over HTTP, against a service of its own: from guest to deletion, with a metered call and
-# every refusal on the way. Prints each step; stops at the first that is not as it should be.
+# The life of an account over HTTP, against a service of its own: from a guest key to the deletion,
+# with a metered call and every refusal. Prints each step, and stops at the first unexpected one.
 #
 #   cargo build --release && bash examples/life.sh
 set -euo pipefail
@@ -19,8 +19,8 @@ tenor=/quantlib/core/types/tenor/add-to-date
 option='{"spot":42,"strike":40,"risk_free_rate":0.1,"volatility":0.2,"time_to_maturity":0.5}'
 date='{"start_date":"2024-01-31","tenor":"1M"}'
 
-# call STEP STATUS METHOD PATH KEY [BODY]: leaves the answer in $body and its headers in a file.
-# Sends the session in $session, where there is one.
+# call STEP STATUS METHOD PATH KEY [BODY]: stores the answer in $body and its headers in a file.
+# Sends the session in $session, if any.
 session=
 call() {
   local step=$1 expected=$2 method=$3 path=$4 key=$5 data=${6:-} status
@@ -36,7 +36,7 @@ call() {
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" <<<"$body"; }
 header() { sed -n "s/^$1: \(.*\)\r$/\1/Ip" "$folder/headers"; }
 same() { [ "$2" = "$3" ] || { echo "$1: $2 is not $3" >&2; exit 1; }; }
-# The code in the newest letter; letters leave by a worker, so wait for one that was not read yet.
+# Waits for the next unread e-mail, which a worker sends, and prints its code.
 letters=0
 code() {
   local folder=$folder/data/mail

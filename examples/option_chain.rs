@@ -76,7 +76,7 @@ fn skew(strike: f64, years: f64) -> f64 {
     0.18 - 0.05 * distance + 0.12 * distance * distance
 }
 
-/// What the market quotes: the price of the option out of the money, in whole cents.
+/// The quotes of the market: prices of out-of-the-money options, in whole cents.
 fn market_quote(strike: f64, years: f64) -> Result<QuotedOption> {
     let option = EuropeanOption {
         option_type: if strike < SPOT { OptionType::Put } else { OptionType::Call },

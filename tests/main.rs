@@ -1,9 +1,9 @@
-//! The tests of what crosses crates, in one binary: a module per group of routes, and the checks of
-//! the repository's structure.
+//! The tests across crates, in one binary: a module for each group of routes, and the checks of the
+//! repository's structure.
 //!
-//! A test of a route is in the folder of the route's first segment; figures of `quant-core` are held
-//! against other libraries in `quantlib/`, beside the routes that serve them. `support/` holds what
-//! the tests share.
+//! A test of a route is in the folder of the route's first segment. Figures of `quant-core` are
+//! compared with other libraries in `quantlib/`, beside the routes that serve the figures.
+//! `support/` holds the shared parts of tests.
 
 /// `/user`, `/auth`, `/guest`: accounts, their keys, sessions and inboxes.
 mod account {
@@ -20,7 +20,7 @@ mod idp {
     mod sign_in;
 }
 
-/// `/mcp`: the gateway of the Model Context Protocol.
+/// `/mcp`: the MCP endpoint.
 mod mcp {
     mod tools;
     mod transport;
@@ -41,7 +41,7 @@ mod ops {
     mod operation;
 }
 
-/// `/quantlib`: the computations, their figures, and what each metered request goes through.
+/// `/quantlib`: the computations, their figures, and the stages of a metered request.
 mod quantlib {
     mod binomial;
     mod bonds;
@@ -68,5 +68,6 @@ mod structure {
     mod repository;
     mod revocation;
     mod source_crate;
+    mod type_names;
     mod words;
 }

@@ -1,12 +1,16 @@
-//! The service: every call that an account, a guest or an operator makes, over the storage traits.
+//! The service: every call of an account, a guest or an operator, on top of the storage traits.
 //!
-//! The calls are grouped by topic: registration and its codes in [`registration`], login in
-//! [`sign_in`], sign-in by an identity provider in [`external_sign_in`], forgotten passwords in
-//! [`recovery`], keys and guests in [`access`], changes by the owner in [`owner`], usage and history
-//! in [`activity`], subscriptions in [`subscription`], the inbox and broadcasts in
-//! [`notifications`], grants to clients in [`oauth`], browser sessions in [`browser`], operators'
-//! calls in [`operator`], stored results in [`results`], and removal of expired rows in
-//! [`clean_up`].
+//! | module | calls |
+//! |---|---|
+//! | [`registration`] | registration and its codes |
+//! | [`sign_in`], [`external_sign_in`] | login; sign-in by an identity provider, and hand-offs |
+//! | [`recovery`] | forgotten passwords |
+//! | [`access`] | keys and guests |
+//! | [`owner`] | changes by the owner |
+//! | [`activity`], [`results`] | usage and history; stored results |
+//! | [`subscription`], [`notifications`] | subscriptions; the inbox and broadcasts |
+//! | [`oauth`], [`browser`] | grants to clients; browser sessions |
+//! | [`operator`], [`clean_up`] | operators' calls; removal of expired rows |
 
 use std::sync::Arc;
 
@@ -59,13 +63,13 @@ impl<S, H> Clone for Accounts<S, H> {
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Puts the service together.
+    /// Makes the service of its parts.
     #[must_use]
     pub fn new(store: S, hasher: H, vault: Arc<Vault>, rng: SharedRng) -> Self {
         Self { parts: Arc::new(Parts { store, hasher, vault, rng }) }
     }
 
-    /// The storage, for what needs no rule: the ledger, the outbox.
+    /// Returns the store, for calls that need no rule: the ledger, the outbox.
     #[must_use]
     pub fn store(&self) -> &S {
         &self.parts.store

@@ -1,7 +1,8 @@
-//! Where calls come from, and which clients an account knows from an earlier sign-in.
+//! Clients: the origin of a call, and the clients that an account knows from an earlier sign-in.
 //!
-//! Strangers share five wrong passwords at an address; a client that the account knows, by a token
-//! it was given or by its network, has five of its own. So nobody locks an owner out from afar.
+//! All unknown clients share five wrong passwords at one e-mail address. A client that the account
+//! knows, by a token or by its network, has five of its own. Nobody can therefore lock an owner out
+//! from another network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,21 +14,22 @@ use crate::digest::Digest;
 use crate::identity::Email;
 use crate::{Timestamp, random};
 
-/// How long a client is known after its last sign-in.
+/// The time for which a client is known after its last sign-in.
 pub const KNOWN_FOR: TimeDelta = TimeDelta::days(90);
-/// Tokens and networks that one account knows; the oldest go first. Each is worth five tries.
+/// The number of tokens and networks that one account knows; the oldest are removed first. Each
+/// allows five attempts.
 pub const MOST_KNOWN: u32 = 16;
 
 const USER_AGENT_CHARACTERS: usize = 256;
 
-/// Where a call comes from.
+/// The origin of a call.
 #[derive(Clone)]
 pub struct Client {
-    /// The address of the peer, or what a trusted proxy says it is.
+    /// The address of the peer, or the address that a trusted proxy reports.
     pub address: IpAddr,
-    /// What the client calls itself, cleaned.
+    /// The `User-Agent`, without control characters.
     pub user_agent: String,
-    /// What it was given at an earlier sign-in.
+    /// The token that the client got at an earlier sign-in.
     pub token: Option<ClientToken>,
 }
 
@@ -45,14 +47,14 @@ impl Client {
         Self { address, user_agent, token: None }
     }
 
-    /// Adds what the client was given at an earlier sign-in, if it still has it.
+    /// Adds the token that the client got at an earlier sign-in, if the client sent one.
     #[must_use]
     pub fn with_token(self, token: Option<ClientToken>) -> Self {
         Self { token, ..self }
     }
 
-    /// The network that it calls from: the first 24 bits of an IPv4 address, the first 64 of
-    /// others.
+    /// Returns the client's network: the first 24 bits of an IPv4 address, the first 64 bits of an
+    /// IPv6 address.
     #[must_use]
     pub fn network(&self) -> IpAddr {
         match self.address.to_canonical() {
@@ -68,8 +70,9 @@ impl Client {
     }
 }
 
-/// What a client is known by later: 256 random bits in base64url, a secret without `Debug`. It
-/// opens nothing, it only has its wrong passwords counted apart.
+/// The token by which an account knows a client: 256 random bits in base64url, a secret without
+/// `Debug`. The token gives no access; it only causes the client's wrong passwords to be counted
+/// separately.
 #[derive(Clone)]
 pub struct ClientToken(Zeroizing<String>);
 
@@ -80,49 +83,49 @@ impl ClientToken {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Draws a new token.
+    /// Generates a new token.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng))
     }
 
-    /// The secret itself, for the one answer that hands it out.
+    /// Returns the secret, for the one answer that contains the token.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// What a client shows of itself; a digest for one e-mail address, so that the same client at
-/// two addresses cannot be told from two clients.
+/// The kind of a digest of a client's token or network. The digest is bound to one e-mail address,
+/// so that digests at two addresses do not reveal a common client.
 pub enum ClientMark {}
 
-/// What a client shows of itself at one e-mail address.
+/// The digests of a client's token and network at one e-mail address.
 #[derive(Clone, Copy)]
 pub struct Marks {
-    /// Its token, where it has one.
+    /// The digest of the token, where the client sent one.
     pub token: Option<Digest<ClientMark>>,
-    /// Its network.
+    /// The digest of the network.
     pub network: Digest<ClientMark>,
 }
 
-/// A client that proved to be the owner's and is known from now on.
+/// A client that has signed in and is known from now on.
 #[derive(Clone, Copy)]
 pub struct KnownClient {
-    /// At whose address.
+    /// The digest of the e-mail address.
     pub recipient: Digest<Email>,
-    /// The token that it showed, which ends.
+    /// The token that the client sent, which becomes invalid.
     pub replaces: Option<Digest<ClientMark>>,
-    /// The token that it is given.
+    /// The new token.
     pub token: Option<Digest<ClientMark>>,
-    /// Its network.
+    /// The network.
     pub network: Option<Digest<ClientMark>>,
-    /// When.
+    /// The time of the sign-in.
     pub at: Timestamp,
 }
 
 impl KnownClient {
-    /// What it is known by.
+    /// Returns the digests by which the account knows the client.
     pub fn marks(&self) -> impl Iterator<Item = Digest<ClientMark>> + use<> {
         self.token.into_iter().chain(self.network)
     }

@@ -1,4 +1,4 @@
-//! One-time codes of six digits, and what they confirm.
+//! One-time codes of six digits, and the purposes that the codes confirm.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,14 +10,14 @@ use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
 use crate::{Error, Result, Timestamp, random};
 
-/// How long a code is good for.
+/// The validity of a code.
 pub const VALIDITY: TimeDelta = TimeDelta::minutes(10);
-/// How often a code may be tried, right or wrong.
+/// The number of attempts at a code, right or wrong.
 pub const TRIES: u32 = 5;
 
 const CODES: u32 = 1_000_000;
 
-/// Six digits: a secret, wiped after use, without `Debug`.
+/// A code of six digits: a secret, wiped after use, without `Debug`.
 #[derive(Clone)]
 pub struct Code(Zeroizing<String>);
 
@@ -35,10 +35,10 @@ impl Code {
         }
     }
 
-    /// Draws a code; each of the million is as likely as any other.
+    /// Generates a code; all of the million codes are equally likely.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
-        // Numbers past the last whole million would make the small codes likelier.
+        // Numbers above the largest multiple of a million would make small codes likelier.
         let end = u32::MAX - u32::MAX % CODES;
         loop {
             let mut bytes = [0; 4];
@@ -50,23 +50,24 @@ impl Code {
         }
     }
 
-    /// The secret itself, for the message.
+    /// Returns the secret, for the e-mail.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// What a code confirms; it confirms nothing else.
+/// The purpose of a code, which confirms nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// That the e-mail address of a registration is its sender's.
+    /// The confirmation of the e-mail address of a registration.
     Registration,
-    /// The second step of a login.
+    /// The second factor of a login.
     Mfa,
-    /// A new password in place of a forgotten one.
+    /// The replacement of a forgotten password.
     Reset,
-    /// None: the notice of a lock has no code, and is counted as messages with codes are.
+    /// The notice of a lock, which has no code. Its e-mail counts in the quota as e-mails with
+    /// codes do.
     Lock,
 }
 
@@ -74,7 +75,7 @@ impl Purpose {
     /// All purposes.
     pub const ALL: [Self; 4] = [Self::Registration, Self::Mfa, Self::Reset, Self::Lock];
 
-    /// The name under which it is stored and bound into digests.
+    /// Returns the name under which the purpose is stored and bound into digests.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -90,53 +91,54 @@ impl Purpose {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChallengeId(pub u128);
 
-/// A code that was sent, as it is stored.
+/// A sent code, as stored.
 #[derive(Clone, Copy)]
 pub struct Challenge {
     /// The number of the challenge.
     pub id: ChallengeId,
-    /// What its code confirms.
+    /// The purpose of the code.
     pub purpose: Purpose,
-    /// Whose it is. A registration anew is another account, so the code of one form confirms no
-    /// other. Nobody's, where an address without an account was asked about: no code meets it, but
-    /// trying one costs the same.
+    /// The account of the challenge. A second registration is another account, so the code of one
+    /// form confirms no other. `None` for an address without an account: no code matches, but an
+    /// attempt costs the same.
     pub account: Option<AccountId>,
-    /// To whom it was sent.
+    /// The digest of the recipient's address.
     pub recipient: Digest<Email>,
-    /// What a code is compared with.
+    /// The digest that a code is compared with.
     pub digest: Digest<Code>,
-    /// When it was made.
+    /// The time at which the code was made.
     pub created_at: Timestamp,
 }
 
 impl Challenge {
-    /// Whether the code still counts: from the moment it was made, for ten minutes. A clock that
-    /// was put back to before the challenge does not count either.
+    /// Returns whether the code is valid now: for ten minutes from its creation. A code from the future is
+    /// not valid, which happens when a clock is set back.
     #[must_use]
     pub fn is_live(created_at: Timestamp, now: Timestamp) -> bool {
         created_at <= now && !Self::has_expired(created_at, now)
     }
 
-    /// Whether the ten minutes of the code are over.
+    /// Returns whether the ten minutes of the code are over.
     #[must_use]
     pub fn has_expired(created_at: Timestamp, now: Timestamp) -> bool {
         created_at + VALIDITY <= now
     }
 }
 
-/// A try that was counted before anything was compared.
+/// An attempt at a code, which is counted before the code is compared.
 #[derive(Clone, Copy)]
 pub struct Attempt {
-    /// The challenge that is tried.
+    /// The challenge of the attempt.
     pub challenge: ChallengeId,
-    /// Whose it is.
+    /// The account of the challenge.
     pub account: Option<AccountId>,
-    /// What the code is compared with.
+    /// The digest that the code is compared with.
     pub digest: Digest<Code>,
 }
 
-/// What a right password with a second factor is answered: whoever sends it back with the code is
-/// not counted among strangers. 43 characters of base64url, a secret without `Debug`.
+/// A token for a login whose second factor is pending. Attempts that send the token are counted
+/// separately from those of unknown clients. The text is 43 characters of base64url, a secret
+/// without `Debug`.
 #[derive(Clone)]
 pub struct MfaToken(Zeroizing<String>);
 
@@ -147,14 +149,15 @@ impl MfaToken {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Writes the number of the challenge and its proof down.
+    /// Makes the token of the challenge's number and its proof.
     pub(crate) fn new(bytes: &[u8; 32]) -> Self {
         Self(Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes)))
     }
 
-    /// The number of the challenge and its proof.
+    /// Returns the challenge's number and its proof.
     pub(crate) fn bytes(&self) -> [u8; 32] {
-        // One byte more than is needed: the decoder reckons with the longest text of this length.
+        // The buffer has one byte more than is needed, because the decoder assumes the longest text
+        // of this length.
         let mut bytes = [0; 33];
         URL_SAFE_NO_PAD
             .decode_slice(self.0.as_bytes(), &mut bytes)
@@ -163,7 +166,7 @@ impl MfaToken {
         bytes
     }
 
-    /// The secret itself, for the one answer that hands it out.
+    /// Returns the secret, for the one answer that contains the token.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Credits: what a call costs, who pays, and the ledger whose sum is the balance.
+//! Credits: the cost of a call, the debit, and the ledger whose sum is the balance.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,87 +7,87 @@ use std::net::IpAddr;
 use crate::Timestamp;
 use crate::identity::CallerId;
 
-/// The largest balance: what a client that reads numbers as doubles still reads exactly.
+/// The largest balance, which a client that reads numbers as doubles still reads exactly.
 pub const LARGEST_BALANCE: u64 = (1 << 53) - 1;
 
 /// The status of a call that a limit refused.
 pub const REFUSED_BY_LIMIT: u16 = 429;
 
-/// A call that was answered, to be paid and written down.
+/// An answered call, to be paid and recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Who pays.
+    /// The caller, who pays.
     pub caller: CallerId,
-    /// Credits; zero writes the call down and charges nothing.
+    /// The credits; zero records the call and charges nothing.
     pub cost: u32,
-    /// The call.
+    /// The record of the call.
     pub usage: Usage,
-    /// What an account is to find again of its answer, under the call's number
-    /// ([`StoredResult`](crate::StoredResult)): written with the charge, both or neither.
+    /// The result that an account can read later by the number of the call
+    /// ([`StoredResult`](crate::StoredResult)), stored in the transaction of the charge.
     pub kept: Option<ResultTemplate>,
 }
 
-/// The body of a kept answer, with a gap where the balance stands that the call leaves.
+/// The body of a stored result, with a gap for the balance after the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultTemplate {
-    /// What stands before the balance.
+    /// The text before the balance.
     pub before: String,
-    /// What stands after it.
+    /// The text after the balance.
     pub after: String,
 }
 
 impl ResultTemplate {
-    /// The body with the balance in its place.
+    /// Returns the body with this balance.
     #[must_use]
     pub fn with(&self, balance: u64) -> String {
         format!("{}{balance}{}", self.before, self.after)
     }
 }
 
-/// What is written down of a call.
+/// The record of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usage {
-    /// A number of its own, by which an outcome that was lost can be looked up. Best ordered by
-    /// time, so that its index grows at one end.
+    /// The number of the call, by which a lost outcome can be found. Numbers that grow with time
+    /// keep the index compact.
     pub request_id: u128,
-    /// The path as it is documented.
+    /// The documented path.
     pub endpoint: Cow<'static, str>,
     /// The method, as in `POST`.
     pub method: Cow<'static, str>,
     /// The status of the answer.
     pub status: u16,
-    /// How long the answer took, in milliseconds.
+    /// The duration of the call, in milliseconds.
     pub response_time_ms: u32,
-    /// Where the call came from.
+    /// The client's address.
     pub ip: IpAddr,
-    /// When it was made.
+    /// The time of the call.
     pub at: Timestamp,
 }
 
-/// What became of an entry.
+/// The outcome of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
-    /// Paid and written down.
+    /// The call is paid and recorded.
     Charged {
-        /// Credits left.
+        /// The balance after the call.
         balance: u64,
     },
-    /// Too few credits, or the caller is gone: nothing was paid and nothing written down.
+    /// The balance is too low or the caller does not exist: nothing was paid or recorded.
     Insufficient {
-        /// Credits there are.
+        /// The current balance.
         balance: u64,
     },
 }
 
-/// Decides a batch: in the order of arrival, each entry is paid where the balance that is left
-/// covers it. Callers without a balance are gone.
+/// Decides a batch in the order of arrival: each entry is paid where the remaining balance covers
+/// its cost. A caller without a balance does not exist.
 ///
-/// A store calls this inside the transaction in which the balances were read for writing.
+/// A store calls this function in the transaction that has locked the balances.
 ///
 /// # Examples
 ///
-/// The last credit goes to whoever came first; who needs more than is left does not keep a later
-/// and cheaper call from going through.
+/// The last credit goes to the first entry. An entry that costs more than the balance does not
+/// prevent a later, cheaper one from being paid.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -121,18 +121,18 @@ pub fn decide(
         .collect()
 }
 
-/// Why a balance changed.
+/// The reason for a change of a balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransactionKind {
-    /// What every new account gets.
+    /// The credits of every new account.
     SignupGrant,
-    /// Paid calls: one row a day and endpoint.
+    /// Paid calls, in one row for each day and endpoint.
     Usage,
-    /// Given by an operator.
+    /// A grant by an operator.
     AdminGrant,
-    /// Given back.
+    /// A refund.
     Refund,
-    /// Put right.
+    /// A correction.
     Adjustment,
 }
 
@@ -141,7 +141,8 @@ impl TransactionKind {
     pub const ALL: [Self; 5] =
         [Self::SignupGrant, Self::Usage, Self::AdminGrant, Self::Refund, Self::Adjustment];
 
-    /// Says why, where the ledger's row does not: usage has its endpoint.
+    /// Returns the description of a row that has none of its own; the description of usage is its
+    /// endpoint.
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
@@ -153,7 +154,7 @@ impl TransactionKind {
         }
     }
 
-    /// The name on the wire, as in `signup_grant`.
+    /// Returns the name on the wire, as in `signup_grant`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -166,53 +167,53 @@ impl TransactionKind {
     }
 }
 
-/// Calls of one caller within one minute.
+/// The number of calls of one caller within one minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinuteCount {
-    /// Who called.
+    /// The caller.
     pub caller: CallerId,
     /// The minute since 1970.
     pub minute: i64,
-    /// How often.
+    /// The number of calls.
     pub calls: u32,
 }
 
-/// What an audit found.
+/// The report of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// How many accounts were looked at.
+    /// The number of examined accounts.
     pub accounts: u64,
-    /// What does not add up.
+    /// The differences.
     pub faults: Vec<AuditFault>,
 }
 
 impl Audit {
-    /// Whether everything adds up.
+    /// Returns whether the audit found no difference.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.faults.is_empty()
     }
 }
 
-/// Something that does not add up.
+/// A difference that an audit found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditFault {
-    /// Whose books they are.
+    /// The account or guest.
     pub caller: CallerId,
-    /// Which two figures disagree.
+    /// The pair of figures that differ.
     pub kind: FaultKind,
-    /// What the ledger says, in credits.
+    /// The credits by the ledger.
     pub expected: i64,
-    /// What is there, in credits.
+    /// The credits that were found.
     pub found: i64,
 }
 
-/// Which two figures disagree.
+/// A pair of figures that an audit compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The ledger's sum and the balance.
+    /// The sum of the ledger and the balance.
     Balance,
-    /// A day's usage transactions and its usage rows.
+    /// The usage transactions and the usage rows of a day.
     Usage {
         /// The day since 1970.
         day: i64,

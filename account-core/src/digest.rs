@@ -1,24 +1,25 @@
-//! Keyed digests: the stored form of a secret, typed by the secret that it stands for.
+//! Keyed digests: the stored form of a secret, with the type of the secret as a parameter.
 
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 use subtle::ConstantTimeEq;
 
-/// A keyed digest of a secret of one type; compared in constant time, worthless without the vault.
+/// A keyed digest of a secret of one type. Comparison takes constant time; without the vault,
+/// nobody can compute a digest.
 pub struct Digest<Of> {
     bytes: [u8; 32],
     of: PhantomData<fn() -> Of>,
 }
 
 impl<Of> Digest<Of> {
-    /// Takes the bytes that a store kept.
+    /// Makes a digest of stored bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self { bytes, of: PhantomData }
     }
 
-    /// The bytes to store and to look up by.
+    /// Returns the bytes, for storage and look-up.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.bytes

@@ -1,4 +1,4 @@
-//! What an account call answers when it refuses.
+//! The errors of account calls.
 
 use std::time::Duration;
 
@@ -9,83 +9,86 @@ use crate::Timestamp;
 /// The result of an account call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call was refused, or could not finish.
+/// The reason why a call was refused or failed.
 ///
-/// Errors are data: [`code`](Error::code) is stable across releases, the text is for people.
+/// [`code`](Error::code) is stable across releases; the text is for people.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A field holds what no account may have.
+    /// A field has an invalid value.
     #[error("`{field}` must be {requirement}")]
     Invalid {
-        /// The field at fault, as it is named on the wire.
+        /// The field, as named on the wire.
         field: &'static str,
-        /// What would have been accepted, as in "an e-mail address".
+        /// The requirement, as in "an e-mail address".
         requirement: &'static str,
         /// A stable name of the fault.
         code: &'static str,
     },
-    /// Another account or a running registration has the username.
+    /// Another account or pending registration has the user name.
     #[error("the username is taken")]
     UsernameTaken,
-    /// An account has the e-mail address; told to operators only.
+    /// An account has the e-mail address; only operators see this error.
     #[error("the e-mail address has an account")]
     EmailTaken,
     /// The e-mail address, the password or both are wrong.
     #[error("wrong e-mail address or password")]
     WrongCredentials,
-    /// The password is right, but the e-mail address was never confirmed.
+    /// The password is right, but the e-mail address is not confirmed.
     #[error("the e-mail address is not verified")]
     Unverified,
     /// The password is right, but an operator suspended the account.
     #[error("the account is suspended")]
     Suspended,
-    /// The identity provider has not confirmed the newcomer's address.
+    /// The identity provider has not confirmed the e-mail address of a new identity.
     #[error("the identity provider has not confirmed the e-mail address")]
     UnconfirmedIdentity,
-    /// Too many wrong passwords.
+    /// There were too many wrong passwords.
     #[error("locked after failed logins until {until}")]
     Locked {
-        /// When a password is looked at again.
+        /// The end of the lock.
         until: Timestamp,
     },
-    /// A code that is wrong, used, expired or tried too often.
+    /// The code is wrong, used, expired or was tried too often.
     #[error("wrong or expired code")]
     WrongCode,
-    /// What an account's owner confirmed a change with is wrong.
+    /// The password or address with which the owner confirmed a change is wrong.
     #[error("wrong confirmation")]
     WrongConfirmation,
-    /// The account is subscribed to the database already.
+    /// The account is already subscribed to the database.
     #[error("already subscribed")]
     AlreadySubscribed,
-    /// The key lost its right between the guard and the call.
+    /// The key was revoked or suspended between the guard and the call.
     #[error("the key is no longer valid")]
     Unauthorised,
     /// No account has this e-mail address or number.
     #[error("no such account")]
     NotFound,
-    /// As many guest keys were made today as may be, by this network, for this device or in all.
+    /// The limit of guest keys of this UTC day is reached, for this network, for this device or in
+    /// all.
     #[error("too many guest keys were made today; there are new ones at {until}")]
     TooManyGuests {
         /// The end of the UTC day.
         until: Timestamp,
     },
-    /// All password threads and their queue are taken. Counts as no failure.
+    /// All password threads are busy and their queue is full. The attempt does not count as a
+    /// failure.
     #[error("busy; try again in {} s", retry_after.as_secs())]
     Busy {
-        /// When another try makes sense.
+        /// The time to wait before the next attempt.
         retry_after: Duration,
     },
-    /// A stored secret does not open: another row's, altered, or sealed under a lost key.
+    /// A stored secret cannot be opened: it belongs to another row, was altered, or was sealed
+    /// under a lost key.
     #[error("a stored secret does not open")]
     Sealed,
-    /// The storage failed; nothing is known about the call beyond that.
+    /// The storage failed, so that the outcome of the call is unknown.
     #[error("storage failed")]
     Store(#[from] StoreError),
 }
 
 impl Error {
-    /// Builds the fault of one field.
+    /// Makes the error of one field.
     pub(crate) const fn invalid(
         field: &'static str,
         requirement: &'static str,
@@ -94,7 +97,7 @@ impl Error {
         Self::Invalid { field, requirement, code }
     }
 
-    /// A stable name of the kind of error, for programs.
+    /// Returns the stable name of the kind of error, for programs.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -118,7 +121,8 @@ impl Error {
         }
     }
 
-    /// The field at fault, as it is named on the wire; `None` where no single one is.
+    /// Returns the field at fault, as named on the wire; `None` where the error concerns no single
+    /// field.
     #[must_use]
     pub const fn field(&self) -> Option<&'static str> {
         match self {
@@ -130,13 +134,13 @@ impl Error {
     }
 }
 
-/// A failure of the storage itself, opaque to the rules.
+/// A failure of the storage, whose cause the rules do not interpret.
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct StoreError(Box<dyn std::error::Error + Send + Sync>);
 
 impl StoreError {
-    /// Wraps what the storage said.
+    /// Makes an error from the storage's own.
     pub fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(cause.into())
     }

@@ -1,8 +1,8 @@
-//! Guests: callers without an account, for a day.
+//! Guests: callers without an account, for 24 hours.
 //!
-//! A key costs nothing, so what it is worth is bounded where it comes from: keys made by one
-//! network, for one device and in all are counted over the UTC day ([`CreationLimits`]), and the
-//! calls of all keys of one network draw on one budget beside their own
+//! A guest key is free, so its value is limited at its origin. The keys that one network creates,
+//! those of one device and all together are counted over the UTC day ([`CreationLimits`]). The
+//! calls of all keys of one network share a budget beside the limits of each key
 //! ([`GuestLimits`](crate::GuestLimits)).
 
 use std::net::{IpAddr, Ipv6Addr};
@@ -14,26 +14,26 @@ use crate::identity::{GuestId, is_line};
 use crate::key::{ApiKey, KeyDigest};
 use crate::{Error, Timestamp};
 
-/// How long a guest key is good for.
+/// The validity of a guest key.
 pub const VALIDITY: TimeDelta = TimeDelta::hours(24);
 
 const DEVICE_CHARACTERS: usize = 255;
 const SECONDS_A_DAY: i64 = 86_400;
 
-/// Guest keys that are made in one UTC day.
+/// The limits of guest keys that are created in one UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreationLimits {
-    /// By one network.
+    /// The limit of one network.
     pub per_network: NonZeroU32,
-    /// For one device, whatever the network.
+    /// The limit of one device, on all networks.
     pub per_device: NonZeroU32,
-    /// By everybody together.
+    /// The limit of all guests together.
     pub in_all: NonZeroU32,
 }
 
 impl CreationLimits {
-    /// What is counted for a guest, and how far; in the order in which every storage counts, so
-    /// that no two wait for each other.
+    /// Returns the counters of a guest with their limits. Every store counts in this order, which
+    /// prevents deadlocks.
     #[must_use]
     pub fn counts(&self, guest: &NewGuest) -> [(String, NonZeroU32); 3] {
         [
@@ -44,19 +44,20 @@ impl CreationLimits {
     }
 }
 
-/// The UTC day of a moment, counted from 1970.
+/// Returns the UTC day of a time, counted from 1970.
 #[must_use]
 pub const fn day(at: Timestamp) -> i64 {
     at.timestamp().div_euclid(SECONDS_A_DAY)
 }
 
-/// When the UTC day of a moment is over.
+/// Returns the end of the UTC day of a time.
 #[must_use]
 pub fn end_of_day(at: Timestamp) -> Timestamp {
     Timestamp::from_timestamp((day(at) + 1) * SECONDS_A_DAY, 0).unwrap_or(Timestamp::MAX_UTC)
 }
 
-/// Who is limited as one: an IPv4 address, or the /64 of IPv6 that one subscriber has.
+/// Returns the network that is limited as one caller: an IPv4 address, or the /64 of an IPv6
+/// address, which one subscriber has.
 #[must_use]
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -68,24 +69,24 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The device that a guest names.
+/// The device of a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its number, as the device gives it.
+    /// The number of the device, as the device sends the number.
     pub device_id: String,
-    /// Its name.
+    /// The name of the device.
     pub device_name: Option<String>,
-    /// Its platform.
+    /// The platform of the device.
     pub platform: Option<String>,
 }
 
 impl Device {
-    /// Reads a device: a number of 1 to 255 characters, name and platform up to 255, none of them
-    /// a control character.
+    /// Reads a device: a number of 1 to 255 characters, name and platform of up to 255, without
+    /// control characters.
     ///
     /// # Errors
     ///
-    /// One [`Error::Invalid`] for each field at fault, in the order of the arguments.
+    /// One [`Error::Invalid`] for each invalid field, in the order of the arguments.
     pub fn parse(
         device_id: &str,
         device_name: Option<&str>,
@@ -113,43 +114,43 @@ impl Device {
     }
 }
 
-/// A guest as it is stored: the digest of its key alone.
+/// A guest, as stored: with the digest of the key alone.
 #[derive(Clone)]
 pub struct NewGuest {
-    /// The device it named.
+    /// The device.
     pub device: Device,
-    /// What its key is found by.
+    /// The digest of the key.
     pub digest: KeyDigest,
-    /// Where it came from.
+    /// The address that created the guest.
     pub address: IpAddr,
-    /// Credits to start with.
+    /// The initial credits.
     pub credits: u64,
-    /// When it came.
+    /// The time of the creation.
     pub created_at: Timestamp,
-    /// From when on its key is refused.
+    /// The time from which the key is refused.
     pub expires_at: Timestamp,
 }
 
-/// A guest key, just made.
+/// A guest key that was just created.
 pub struct GuestIssued {
     /// The guest.
     pub id: GuestId,
-    /// The key, shown this once.
+    /// The key, which only this answer contains.
     pub api_key: ApiKey,
-    /// Credits to start with.
+    /// The initial credits.
     pub credit_balance: u64,
-    /// From when on the key is refused.
+    /// The time from which the key is refused.
     pub expires_at: Timestamp,
 }
 
-/// Calls of the guests of one network in one minute.
+/// The number of calls of one network's guests in one minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NetworkCount {
-    /// The network that made their keys.
+    /// The network that created the keys.
     pub network: IpAddr,
     /// The minute, counted from 1970.
     pub minute: i64,
-    /// How many.
+    /// The number of calls.
     pub calls: u32,
 }
 

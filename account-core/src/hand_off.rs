@@ -1,9 +1,9 @@
-//! Hand-offs: a sign-in in the browser becomes one of a desktop program, by a code to the loopback
-//! address that the program listens on, or one of a page that asked who it is.
+//! Hand-offs of a sign-in from the browser to a desktop program or to the page that required the
+//! sign-in. A program gets a code on the loopback address that it listens on.
 
 use chrono::TimeDelta;
 
-/// How long a hand-off code is good for.
+/// The validity of a hand-off code.
 pub const VALIDITY: TimeDelta = TimeDelta::seconds(60);
 
 const LONGEST: usize = 2_048;
@@ -11,8 +11,8 @@ const LONGEST_FORM: usize = 16 * 1_024;
 const LOWEST_PORT: u16 = 1_024;
 const HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
-/// The address on which a desktop program waits for its code: `http`, on the loopback itself, on a
-/// port that needs no privilege.
+/// The address on which a desktop program waits for its code: `http`, on a loopback host, on an
+/// unprivileged port.
 ///
 /// # Examples
 ///
@@ -25,14 +25,14 @@ const HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopbackUrl {
-    /// Scheme, host, port and path.
+    /// The scheme, host, port and path.
     base: String,
     query: Option<String>,
 }
 
 impl LoopbackUrl {
-    /// Reads an address; `None` for anything that a browser might take for another place, and for a
-    /// query that has a `code` already.
+    /// Reads an address. Returns `None` for a text that a browser might send elsewhere, and for a
+    /// query that already has a `code`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > LONGEST || !text.bytes().all(is_plain) {
@@ -59,7 +59,7 @@ impl LoopbackUrl {
         Some(Self { base: format!("http://{host}:{port}{path}"), query })
     }
 
-    /// The address with a code at the end of its query.
+    /// Returns the address with a code at the end of its query.
     #[must_use]
     pub fn with_code(&self, code: &str) -> String {
         match &self.query {
@@ -68,7 +68,7 @@ impl LoopbackUrl {
         }
     }
 
-    /// The address without a code, as it is stored.
+    /// Returns the address without a code, as stored.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.query {
@@ -78,13 +78,13 @@ impl LoopbackUrl {
     }
 }
 
-/// What a page sealed for its browser, to go on from where it asked who it is: base64url, which
-/// nobody else can read or make.
+/// The sealed data of the page that required the sign-in, by which the page continues. The text is
+/// base64url; only the vault can read or make one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedForm(String);
 
 impl SealedForm {
-    /// Reads a sealed form; `None` for what cannot be one.
+    /// Reads a sealed form; `None` for a text in the wrong alphabet or of the wrong length.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
@@ -92,27 +92,27 @@ impl SealedForm {
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Where a sign-in in the browser leads. Never an address of somebody's choice: the login page and
-/// the pages that ask are where the configuration says.
+/// The destination of a sign-in in the browser. Pages are at the configured address, so that no
+/// caller can choose where a code is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// The login page.
     Login,
-    /// A desktop program that waits on the loopback.
+    /// A desktop program on a loopback address.
     Program(LoopbackUrl),
-    /// The page that asked who it is.
+    /// The page that required the sign-in.
     Page(SealedForm),
 }
 
 impl Destination {
-    /// The destination as it is stored.
+    /// Returns the destination as stored.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         match self {
@@ -122,7 +122,8 @@ impl Destination {
         }
     }
 
-    /// Reads what was stored: an address has a colon, which a sealed form never has.
+    /// Reads a stored destination: a loopback address contains a colon, and a sealed form never
+    /// does.
     #[must_use]
     pub fn from_text(text: Option<&str>) -> Option<Self> {
         let Some(text) = text else { return Some(Self::Login) };
@@ -131,7 +132,8 @@ impl Destination {
     }
 }
 
-/// What may stand in an address as it is; a fragment would hide the code from the program.
+/// Returns whether the byte may occur in an address unescaped. A fragment is refused, because it would hide
+/// the code from the program.
 const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
@@ -160,8 +162,8 @@ const fn is_plain(byte: u8) -> bool {
         )
 }
 
-/// Whether a parameter is called `code`: whoever reads the first of two would take a stranger's. A
-/// name in disguise is taken for one.
+/// Returns whether a query already has a parameter `code`, which a program might read in place of the added
+/// one. A name with `%` may be an escaped `code` and is refused too.
 fn has_code(query: &str) -> bool {
     query.split(['&', ';']).any(|pair| {
         let name = pair.split('=').next().unwrap_or_default();
@@ -294,7 +296,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever is taken points to the loopback, as a reader sees who splits it by the standard.
+        /// Every accepted address leads to the loopback host, when parsed by the URL standard.
         #[test]
         fn what_is_taken_stays_on_the_loopback(
             text in "(http://)?(127\\.0\\.0\\.1|\\[::1\\]|localhost|a\\.b)?[:@/?#\\\\.%&=a-z0-9 ]{0,24}",

@@ -1,8 +1,7 @@
-//! Identity providers: what an ID token must say before it is believed.
+//! The rules for the claims of an ID token.
 //!
-//! Whose signature it bears is looked at elsewhere; everything else is judged here. An account is
-//! known by issuer and subject, never by an e-mail address: that one may belong to someone else
-//! next year.
+//! The server verifies the signature first; all other rules are here. An account is identified by
+//! issuer and subject, never by an e-mail address, because an address can pass to another person.
 
 use chrono::TimeDelta;
 use subtle::ConstantTimeEq;
@@ -11,102 +10,102 @@ use crate::Timestamp;
 use crate::hand_off::Destination;
 use crate::identity::Email;
 
-/// How long a browser may take at the provider.
+/// The time that a sign-in at the provider may take.
 pub const START_VALIDITY: TimeDelta = TimeDelta::minutes(10);
-/// How long a newcomer may take to complete a profile.
+/// The time that the completion of a profile may take.
 pub const COMPLETION_VALIDITY: TimeDelta = TimeDelta::minutes(15);
-/// How far the clocks of provider and service may differ.
+/// The largest difference between the clocks of provider and service.
 pub const SKEW: TimeDelta = TimeDelta::seconds(60);
 
 const LONGEST_SUBJECT: usize = 255;
 
-/// What an ID token says, after its signature was found good.
+/// The claims of an ID token whose signature is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// Who says so.
+    /// The issuer.
     pub issuer: String,
-    /// Of whom, as the issuer counts.
+    /// The subject, an identifier of the issuer's.
     pub subject: String,
-    /// To whom.
+    /// The audience.
     pub audience: Vec<String>,
-    /// Whom the token was made for, where there is more than one audience.
+    /// The authorized party, where there is more than one audience.
     pub authorized_party: Option<String>,
-    /// Until when.
+    /// The time of expiry.
     pub expires_at: Timestamp,
-    /// Since when.
+    /// The time of issue.
     pub issued_at: Timestamp,
-    /// Not before then.
+    /// The earliest time of validity.
     pub not_before: Option<Timestamp>,
-    /// What was sent along with the question.
+    /// The nonce of the authorization request.
     pub nonce: Option<String>,
-    /// An e-mail address.
+    /// The e-mail address.
     pub email: Option<String>,
-    /// Whether the issuer confirmed the address.
+    /// True if the issuer confirmed the address.
     pub email_verified: bool,
-    /// How the person is called there.
+    /// The name of the person.
     pub name: Option<String>,
 }
 
-/// What is asked of an ID token.
+/// The required claims of an ID token.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
     /// The configured issuer.
     pub issuer: &'a str,
-    /// The identifier of this service at the issuer.
+    /// The client id of this service at the issuer.
     pub client_id: &'a str,
-    /// What was sent along with the question; `None` where nobody asked one.
+    /// The nonce of the authorization request; `None` where the request had none.
     pub nonce: Option<&'a str>,
 }
 
-/// Why an ID token is not believed.
+/// The reason why an ID token is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdTokenError {
-    /// Another issuer's.
+    /// The token is from another issuer.
     #[error("another issuer")]
     Issuer,
-    /// For another service, or for others too.
+    /// The token is for another audience, or for further ones.
     #[error("another audience")]
     Audience,
-    /// Made for another party.
+    /// The token is for another authorized party.
     #[error("another authorized party")]
     AuthorizedParty,
-    /// Over.
+    /// The token has expired.
     #[error("expired")]
     Expired,
-    /// Not yet valid, or issued in the future.
+    /// The token is not yet valid, or was issued in the future.
     #[error("not valid yet")]
     Early,
-    /// An answer to another question.
+    /// The token answers another authorization request.
     #[error("another nonce")]
     Nonce,
-    /// No subject, or one that no issuer may give.
+    /// The subject is missing or malformed.
     #[error("no subject")]
     Subject,
 }
 
-/// Someone whom the provider knows.
+/// An identity that the provider has proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvenIdentity {
-    /// Who says so.
+    /// The issuer.
     pub issuer: String,
-    /// Of whom.
+    /// The subject.
     pub subject: String,
-    /// The address that the provider confirmed; an unconfirmed one is none.
+    /// The e-mail address, where the provider confirmed the address.
     pub email: Option<Email>,
-    /// How the person is called there.
+    /// The name of the person.
     pub name: Option<String>,
 }
 
 impl Claims {
-    /// Judges an ID token whose signature is good.
+    /// Checks the claims of an ID token whose signature is valid.
     ///
-    /// The audience is this service alone: a token that names others as well could be played on to
-    /// us by any of them.
+    /// The audience must be this service alone. Any further audience could replay the token to this
+    /// service.
     ///
     /// # Errors
     ///
-    /// [`IdTokenError`], the first reason.
+    /// [`IdTokenError`], the first reason in the order of the variants.
     pub fn judge(
         self,
         expected: &Expected<'_>,
@@ -149,14 +148,14 @@ fn same(expected: &str, offered: Option<&str>) -> bool {
     offered.is_some_and(|offered| expected.as_bytes().ct_eq(offered.as_bytes()).into())
 }
 
-/// A sign-in that a browser came back from.
+/// A finished sign-in at the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Returned {
-    /// What the ID token must carry.
+    /// The nonce that the ID token must carry.
     pub nonce: String,
-    /// What proves to the provider that the same service asks for the token.
+    /// The PKCE verifier, which proves to the provider that this service started the sign-in.
     pub pkce_verifier: String,
-    /// Where the sign-in leads.
+    /// The destination of the sign-in.
     pub destination: Destination,
 }
 

@@ -1,44 +1,44 @@
-//! A request that is sent again gets the first answer, and is charged once.
+//! Idempotency keys: a repeated request gets the first answer, and is charged once.
 //!
-//! Who is not sure whether a paid request was answered sends it again under the same
-//! [`IdempotencyKey`]. The first takes the [`Slot`] that the key names; its answer is kept in the
-//! very transaction that charges for it, so that there is never one without the other.
+//! A client that does not know whether a paid request was answered repeats the request under the
+//! same [`IdempotencyKey`]. The first request takes the [`Slot`] of the key. Its answer is stored
+//! in the transaction of its charge, so that there is never one without the other.
 
 use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
 
 use crate::identity::CallerId;
 
-/// How long an answer is kept.
+/// The time for which an answer is stored.
 pub const KEPT: TimeDelta = TimeDelta::hours(24);
-/// How long a run that gives no sign holds its slot. Longer than any computation takes; a run that
-/// lasts longer still is not charged, since its slot is another's by then.
+/// The time for which a run without a conclusion holds its slot. It is longer than any computation
+/// takes. A run that takes longer is not charged, since its slot belongs to another run by then.
 pub const HELD: TimeDelta = TimeDelta::seconds(90);
 /// The longest key, in characters.
 pub const LONGEST_KEY: usize = 255;
 
-/// What a client calls a request, so as to send it again.
+/// The key that a client gives a request, in order to repeat the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyKey(String);
 
-/// Why a text is no [`IdempotencyKey`].
+/// The reason why a text is not an [`IdempotencyKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadKey {
-    /// There is nothing in it.
+    /// The text is empty.
     Empty,
-    /// It has more than [`LONGEST_KEY`] characters.
+    /// The text has more than [`LONGEST_KEY`] characters.
     TooLong,
-    /// A character is not a visible one of ASCII, or a space.
+    /// A character is neither visible ASCII nor a space.
     BadCharacter,
 }
 
 impl IdempotencyKey {
-    /// Takes 1 to 255 visible characters of ASCII, spaces among them.
+    /// Reads a key of 1 to 255 characters of visible ASCII or spaces.
     ///
     /// # Errors
     ///
-    /// [`BadKey`] says why not.
+    /// [`BadKey`] for any other text.
     ///
     /// # Examples
     ///
@@ -62,65 +62,66 @@ impl IdempotencyKey {
     }
 }
 
-/// Where an answer is kept: a key of one caller at one endpoint.
+/// The place of a stored answer: a key of one caller at one endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub [u8; 32]);
 
 impl Slot {
-    /// The slot of a caller's key at an endpoint, which is a method and a path.
+    /// Makes the slot of a caller's key at an endpoint, which is a method and a path.
     #[must_use]
     pub fn of(caller: CallerId, method: &str, path: &str, key: &IdempotencyKey) -> Self {
         let (kind, id) = match caller {
             CallerId::Account(id) => ("account", id.0),
             CallerId::Guest(id) => ("guest", id.0),
         };
-        // A method and a path hold no line break, so no two callers, endpoints and keys meet.
+        // A method and a path contain no line break, so that different callers, endpoints and keys
+        // never have the same input.
         Self(Sha256::digest(format!("{kind}\n{id}\n{method}\n{path}\n{}", key.0)).into())
     }
 }
 
-/// Tells one request from another under the same key.
+/// The digest of a request, which distinguishes requests under the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestDigest(pub [u8; 32]);
 
 impl RequestDigest {
-    /// The digest of a body, byte for byte.
+    /// Computes the digest of a body, byte for byte.
     #[must_use]
     pub fn of(body: &[u8]) -> Self {
         Self(Sha256::digest(body).into())
     }
 }
 
-/// An answer as it went out.
+/// An answer, as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnswer {
     /// The body, byte for byte.
     pub body: String,
-    /// What it cost, in credits.
+    /// The credits that the call cost.
     pub cost: u32,
-    /// The balance after that.
+    /// The balance after the call.
     pub balance: u64,
 }
 
-/// A request that wants a slot.
+/// A request's claim of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The slot.
     pub slot: Slot,
     /// The request.
     pub request: RequestDigest,
-    /// The number of the call, by which a run knows its own claim again.
+    /// The number of the call, by which a run recognises its own claim.
     pub run: u128,
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
-    /// The slot is the caller's to fill.
+    /// The slot was free and belongs to the caller's run.
     Yours,
-    /// The same request was answered.
+    /// The same request was answered before.
     Answered(StoredAnswer),
-    /// The same request is being answered.
+    /// The same request is running.
     Running,
     /// The slot belongs to another request.
     OtherRequest,

@@ -1,4 +1,4 @@
-//! Who an account is: its number, e-mail address, name and contact details, each read once.
+//! The identity of an account: number, e-mail address, user name and contact details.
 
 use crate::{Error, Result};
 
@@ -12,14 +12,14 @@ const CONTACT_CHARACTERS: usize = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AccountId(pub i64);
 
-/// The number that no account has.
+/// A number that no account has.
 pub const NOBODY: AccountId = AccountId(0);
 
 /// The number of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GuestId(pub i64);
 
-/// Who is charged and counted.
+/// A caller, which is charged and limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CallerId {
     /// A registered account.
@@ -28,10 +28,10 @@ pub enum CallerId {
     Guest(GuestId),
 }
 
-/// An e-mail address in lower case, which is what makes two of them the same.
+/// An e-mail address in lower case, so that addresses which differ in case are equal.
 ///
-/// Only what a header can carry unquoted is taken: ASCII letters, digits and the signs of an
-/// atom, so that no address can add a header or a second recipient to an e-mail.
+/// Only characters that a header can contain unquoted are accepted: ASCII letters, digits and the
+/// signs of an atom. No address can therefore add a header or a second recipient to an e-mail.
 ///
 /// # Examples
 ///
@@ -63,7 +63,7 @@ impl Email {
         }
     }
 
-    /// The address, in lower case.
+    /// Returns the address, in lower case.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -110,7 +110,7 @@ fn is_domain(text: &str) -> bool {
         })
 }
 
-/// The name of an account; two names that differ in case alone are the same name.
+/// The user name of an account; names that differ only in case are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Username(String);
 
@@ -137,37 +137,37 @@ impl Username {
         }
     }
 
-    /// The name as it was given.
+    /// Returns the name as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name as it is compared.
+    /// Returns the name as compared.
     #[must_use]
     pub fn key(&self) -> String {
         self.0.to_ascii_lowercase()
     }
 }
 
-/// How to reach an account's owner beside e-mail; all optional.
+/// Contact details of an account's owner beside the e-mail address; all are optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contact {
     /// A telephone number, as given.
     pub phone: Option<String>,
-    /// A country, as given.
+    /// The country, as given.
     pub country: Option<String>,
-    /// A country's code, as given.
+    /// The code of the country, as given.
     pub country_code: Option<String>,
 }
 
 impl Contact {
-    /// Reads the details: up to 100 characters each, none of them a control character. An empty
+    /// Reads contact details of up to 100 characters each, without control characters. An empty
     /// text counts as absent.
     ///
     /// # Errors
     ///
-    /// One [`Error::Invalid`] for each field at fault, in the order of the arguments.
+    /// One [`Error::Invalid`] for each invalid field, in the order of the arguments.
     pub fn parse(
         phone: Option<&str>,
         country: Option<&str>,
@@ -189,7 +189,7 @@ impl Contact {
     }
 }
 
-/// Whether a text fits on one line of so many characters.
+/// Returns whether a text is a single line of at most this many characters.
 pub(crate) fn is_line(text: &str, characters: usize) -> bool {
     text.chars().count() <= characters && !text.chars().any(char::is_control)
 }

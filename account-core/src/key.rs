@@ -1,4 +1,4 @@
-//! API keys, and who calls with one.
+//! API keys and their callers.
 
 use std::net::IpAddr;
 
@@ -13,17 +13,17 @@ use crate::tier::{GUEST_HOURLY_LIMIT, Tier};
 use crate::vault::{Sealed, Vault};
 use crate::{StoreError, Timestamp, random};
 
-/// Whose key it is.
+/// The kind of an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
-    /// A registered account's: permanent until regenerated.
+    /// The key of a registered account, valid until replaced.
     User,
-    /// A guest's: valid for 24 hours.
+    /// The key of a guest, valid for 24 hours.
     Guest,
 }
 
 impl KeyKind {
-    /// What keys of this kind start with.
+    /// Returns the prefix of keys of this kind.
     #[must_use]
     pub const fn prefix(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ pub struct ApiKey {
     text: Zeroizing<String>,
 }
 
-/// What is stored in place of a key, to find it by.
+/// The digest under which a key is stored and found.
 pub type KeyDigest = Digest<ApiKey>;
 
 impl ApiKey {
@@ -64,7 +64,7 @@ impl ApiKey {
             .then(|| Self { kind, text: Zeroizing::new(text.to_owned()) })
     }
 
-    /// Draws a new key.
+    /// Generates a new key.
     #[must_use]
     pub fn generate(kind: KeyKind, rng: &mut dyn CryptoRng) -> Self {
         let mut text = Zeroizing::new(String::with_capacity(64));
@@ -73,19 +73,19 @@ impl ApiKey {
         Self { kind, text }
     }
 
-    /// Whose key it is.
+    /// Returns the kind of the key.
     #[must_use]
     pub const fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// The secret itself, for the one answer that hands it out.
+    /// Returns the secret, for the one answer that contains the key.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.text
     }
 
-    /// What a log may show: the prefix and the last four characters.
+    /// Returns a form for logs: the prefix and the last four characters.
     #[must_use]
     pub fn redacted(&self) -> String {
         format!("{}…{}", self.kind.prefix(), &self.text[self.text.len() - 4..])
@@ -93,29 +93,29 @@ impl ApiKey {
 }
 
 impl Vault {
-    /// Returns the digest that a key is found by.
+    /// Returns the digest under which a key is found.
     #[must_use]
     pub fn key_digest(&self, key: &ApiKey) -> KeyDigest {
         self.digest(b"key", &[key.expose().as_bytes()])
     }
 }
 
-/// The number of one key of an account; bound into what seals the key.
+/// The number of one key of an account, which is part of the associated data of the sealed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub u128);
 
-/// A key as it is stored: never the secret.
+/// A key as stored, without the secret.
 #[derive(Clone)]
 pub struct NewKey {
     /// The number of the key.
     pub id: KeyId,
-    /// What it is found by.
+    /// The digest of the key.
     pub digest: KeyDigest,
-    /// The key itself, sealed, so that a login can hand it back.
+    /// The sealed key, which a login opens and returns.
     pub sealed: Sealed,
 }
 
-/// Who calls.
+/// An authenticated caller.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Caller {
     /// A registered account.
@@ -124,46 +124,47 @@ pub enum Caller {
     Guest(GuestCaller),
 }
 
-/// An account as the guard sees it.
+/// An account, as the guard reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountCaller {
     /// The account.
     pub id: AccountId,
-    /// The key that it called with.
+    /// The key of the call.
     pub key_id: KeyId,
-    /// Its tier.
+    /// The tier.
     pub tier: Tier,
-    /// Requests an hour: its own limit, or its tier's.
+    /// The limit of requests an hour: the account's own or that of its tier.
     pub hourly_limit: u32,
-    /// Credits left when the key was looked up; the debit has the last word.
+    /// The balance when the key was looked up; the debit decides.
     pub credit_balance: u64,
-    /// Credits of the last grant, of which a fifth is worth a notice.
+    /// The credits of the last grant. A notice is sent when a fifth of them is left.
     pub last_grant: u64,
-    /// Whether it may use the administrators' calls.
+    /// True if the account is an administrator.
     pub is_admin: bool,
 }
 
-/// A guest as the guard sees it.
+/// A guest, as the guard reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuestCaller {
     /// The guest.
     pub id: GuestId,
-    /// The network that made the key, limited as one: [`network`](crate::guest::network).
+    /// The network that created the key, which is limited as one caller:
+    /// [`network`](crate::guest::network).
     pub network: IpAddr,
-    /// The device it named at creation.
+    /// The number of the device.
     pub device_id: String,
-    /// The platform it named.
+    /// The platform of the device.
     pub platform: Option<String>,
-    /// Credits left when the key was looked up.
+    /// The balance when the key was looked up.
     pub credit_balance: u64,
-    /// When the key was made.
+    /// The time at which the key was created.
     pub created_at: Timestamp,
-    /// From when on it is refused.
+    /// The time from which the key is refused.
     pub expires_at: Timestamp,
 }
 
 impl Caller {
-    /// Who is charged and counted.
+    /// Returns the id under which the caller is charged and limited.
     #[must_use]
     pub const fn id(&self) -> CallerId {
         match self {
@@ -172,7 +173,7 @@ impl Caller {
         }
     }
 
-    /// Requests an hour.
+    /// Returns the limit of requests an hour.
     #[must_use]
     pub const fn hourly_limit(&self) -> u32 {
         match self {
@@ -181,7 +182,7 @@ impl Caller {
         }
     }
 
-    /// Credits left when the key was looked up.
+    /// Returns the balance when the key was looked up.
     #[must_use]
     pub const fn credit_balance(&self) -> u64 {
         match self {
@@ -191,17 +192,18 @@ impl Caller {
     }
 }
 
-/// Why a key opens nothing.
+/// The reason why a key identifies no caller.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// Unknown, revoked, suspended, or of an account that is not verified: nobody is told which.
+    /// The key is unknown, revoked, suspended, or that of an unverified account; the caller does
+    /// not learn which.
     #[error("unknown key")]
     Unknown,
     /// A guest key after its 24 hours.
     #[error("the guest key has expired")]
     GuestExpired,
-    /// The storage failed, which says nothing about the key.
+    /// The storage failed, so that nothing is known about the key.
     #[error("storage failed")]
     Store(#[from] StoreError),
 }
@@ -238,7 +240,8 @@ mod tests {
             format!(" fk_user_{random}"),
             format!("fk_user_{}+", &random[1..]),
             format!("fk_user_{}é", &random[2..]),
-            // The last character carries two bits that must be zero: no second spelling of a key.
+            // The last character carries two bits that must be zero, so that a key has a single
+            // spelling.
             format!("fk_user_{}B", &random[1..]),
         ];
         for text in malformed {

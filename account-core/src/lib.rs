@@ -6,19 +6,19 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`accounts`] | the service over all other modules: registration, sign-in, keys, operators' calls |
-//! | [`store`] | the storage traits and the rows that pass through them |
+//! | [`accounts`] | the service on top of all other modules: registration, sign-in, keys, operators' calls |
+//! | [`store`] | the storage traits, and the rows that the traits pass |
 //! | [`tier`] | tiers, the cost of an endpoint, hourly limits |
 //! | [`key`], [`vault`], [`digest`] | API keys, their digests, and their encryption at rest |
 //! | [`identity`], [`client`], [`password`] | e-mail addresses, names, contact details, known clients, passwords |
-//! | [`code`], [`outbox`] | one-time codes, and the messages that carry them |
+//! | [`code`], [`outbox`] | one-time codes; e-mails and chat messages that wait to be sent |
 //! | [`oauth`] | clients, consent, codes and tokens of the OAuth 2.1 server |
-//! | [`id_token`], [`hand_off`], [`token`] | sign-in by an identity provider, and its hand-off to another program |
+//! | [`id_token`], [`hand_off`], [`token`] | sign-in by an identity provider, and its hand-off to a program or page |
 //! | [`notification`] | notices, broadcasts, preferences |
 //! | [`lockout`], [`session`] | counters of wrong passwords; sessions |
 //! | [`revocation`] | the credentials that each change of an account's security ends |
-//! | [`limit`] | rolling hours and UTC days, of one instance or shared by several |
-//! | [`credits`] | debits, grants and the ledger that proves the balance |
+//! | [`limit`] | limits over a rolling hour and a UTC day, of one instance or shared by several |
+//! | [`credits`] | debits, grants, and the ledger whose sum is the balance |
 //! | [`idempotency`] | repeated requests |
 //! | [`guest`] | keys without an account |
 //! | [`reseal`] | re-encryption of stored secrets under a new data key |
@@ -88,5 +88,5 @@ pub use tier::Tier;
 pub use token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 pub use vault::{MasterKey, Vault};
 
-/// A moment in UTC. Stores keep microseconds, so nothing finer survives.
+/// A time in UTC. Stores keep microseconds, so that finer parts are lost.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;

@@ -1,4 +1,4 @@
-//! How often a caller may call: rolling hours and UTC days.
+//! Limits on the number of calls of one caller: over a rolling hour, and over a UTC day.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use crate::Timestamp;
 use crate::tier::{GUEST_DAILY_LIMIT, GUEST_HOURLY_LIMIT};
 
-/// Sixty whole minutes and the one that is being filled.
+/// Sixty whole minutes and the current one.
 const CELLS: usize = 61;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
@@ -15,19 +15,19 @@ const DAY: i64 = 86_400;
 
 pub mod lease;
 
-/// Where a caller stands with a limit.
+/// The state of a limit for one caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitStatus {
     /// Calls allowed in the window.
     pub limit: u32,
-    /// Calls left right now.
+    /// Calls that are still allowed at this moment.
     pub remaining: u32,
-    /// When more calls are free than now, and at least one.
+    /// The moment at which more calls are allowed than now, at least one.
     pub reset_at: Timestamp,
 }
 
 impl LimitStatus {
-    /// The one with fewer calls left; of two with equally many, the one that is reset later.
+    /// Returns the status with fewer calls remaining; of two equal ones, that with the later reset.
     #[must_use]
     pub fn tighter(self, other: Self) -> Self {
         let rank = |limit_status: &Self| {
@@ -37,16 +37,16 @@ impl LimitStatus {
     }
 }
 
-/// Whether a call is let through.
+/// The decision of a limit on one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitDecision {
-    /// Let through and counted.
+    /// The call is allowed and counted.
     Granted(LimitStatus),
-    /// Refused and not counted.
+    /// The call is refused and not counted.
     Refused {
-        /// The least wait after which a call is let through.
+        /// The least time to wait until a call is allowed.
         retry_after: Duration,
-        /// Where the caller stands.
+        /// The state of the limit.
         limit_status: LimitStatus,
     },
 }
@@ -57,7 +57,7 @@ impl LimitDecision {
         Self::Refused { retry_after, limit_status }
     }
 
-    /// Where the caller stands, let through or not.
+    /// Returns the state of the limit after the decision.
     #[must_use]
     pub const fn limit_status(&self) -> &LimitStatus {
         match self {
@@ -66,13 +66,14 @@ impl LimitDecision {
     }
 }
 
-/// Calls counted over a rolling hour, in cells of a minute.
+/// The calls of one caller over a rolling hour, counted in cells of one minute.
 ///
-/// In no 3,600 seconds are more calls let through than the limit. A cell counts as a whole until
-/// an hour after its last call, taken up to the next second, so the count is an upper bound and
-/// exact where calls come in bursts. One pointer here and about 200 bytes behind it.
+/// No interval of 3,600 seconds holds more allowed calls than the limit. A whole cell is counted
+/// until an hour after its last call, rounded up to the second. The count is therefore an upper
+/// bound, and is exact for calls in bursts. The value is one pointer, with about 200 bytes on the
+/// heap.
 ///
-/// A clock that goes back lets no more calls through: they count as of the latest time seen.
+/// A clock that moves backwards allows no more calls: calls are counted at the latest time seen.
 ///
 /// # Examples
 ///
@@ -87,7 +88,8 @@ impl LimitDecision {
 #[derive(Clone, Debug, Default)]
 pub struct RollingHour(Box<Ring>);
 
-/// The cells. A cell's count is split in two halves, since few callers need the upper one.
+/// The ring of cells. The count of a cell is split into two halves, because few callers need the
+/// upper half.
 #[derive(Clone, Debug)]
 struct Ring {
     /// The minute since 1970 of the newest cell.
@@ -95,7 +97,7 @@ struct Ring {
     total: u32,
     low: [u16; CELLS],
     high: Option<Box<[u16; CELLS]>>,
-    /// The second of the minute, rounded up, by which the cell's last call was made.
+    /// The second of the minute, rounded up, of the last call of each cell.
     last: [u8; CELLS],
 }
 
@@ -106,13 +108,13 @@ impl Default for Ring {
 }
 
 impl RollingHour {
-    /// An hour without calls.
+    /// Returns a rolling hour without calls.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets a call through and counts it, or refuses it.
+    /// Allows a call and counts it, or refuses the call.
     pub fn admit(&mut self, now: Timestamp, limit: u32) -> LimitDecision {
         let ring = &mut *self.0;
         ring.advance(now);
@@ -123,13 +125,13 @@ impl RollingHour {
         LimitDecision::Granted(self.limit_status(now, limit))
     }
 
-    /// Where a caller with this limit stands.
+    /// Returns the state of this limit for the caller.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
         hour_status(self.0.live_cells(now), now, limit)
     }
 
-    /// Counts calls of an earlier minute (since 1970), as they are found after a restart.
+    /// Adds calls of an earlier minute (since 1970), which the store knows after a restart.
     pub fn seed(&mut self, minute: i64, calls: u32) {
         let Ok(minute) = u32::try_from(minute) else { return };
         let ring = &mut *self.0;
@@ -141,10 +143,10 @@ impl RollingHour {
 }
 
 impl Ring {
-    /// Drops cells that are over an hour old.
+    /// Removes the cells that are older than an hour.
     fn advance(&mut self, now: Timestamp) {
         self.advance_to(minute(now));
-        // Of the cells still in the ring only the oldest can have left.
+        // Of the cells in the ring, only the oldest can be older than an hour.
         let Some(oldest) = self.newest.checked_sub(CELLS as u32 - 1) else { return };
         if self.leaves_at(oldest) <= now.timestamp() {
             self.clear(oldest);
@@ -171,7 +173,8 @@ impl Ring {
     fn count(&mut self, now: Timestamp) {
         let second = now.timestamp().rem_euclid(MINUTE) as u8;
         let rounded_up = second + u8::from(now.timestamp_subsec_nanos() > 0);
-        // With the clock behind the newest cell the call may be as late as that cell's end.
+        // Where the clock is behind the newest cell, the call may be as late as the end of that
+        // cell.
         let last = if minute(now) < self.newest { 60 } else { rounded_up };
         self.add(self.newest, 1, last);
     }
@@ -193,12 +196,13 @@ impl Ring {
         high << 16 | u32::from(self.low[cell])
     }
 
-    /// The second since 1970 from which on the cell counts no longer.
+    /// Returns the second since 1970 at which the cell is no longer counted.
     fn leaves_at(&self, minute: u32) -> i64 {
         i64::from(minute) * MINUTE + i64::from(self.last[cell(minute)]) + HOUR
     }
 
-    /// When the cells with calls leave, and how many calls go with each, oldest first.
+    /// Returns for each cell with calls, oldest first, the second of its removal and its number of
+    /// calls.
     fn live_cells(&self, now: Timestamp) -> impl Iterator<Item = (i64, u32)> + Clone + '_ {
         let oldest = self.newest.saturating_sub(CELLS as u32 - 1);
         (oldest..=self.newest)
@@ -207,8 +211,8 @@ impl Ring {
     }
 }
 
-/// Where a caller with this limit stands, by the cells that count: when each leaves, and how many
-/// calls go with it, oldest first.
+/// Returns the state of a limit, given the counted cells: the second of removal and the number of
+/// calls of each, oldest first.
 fn hour_status(
     mut live: impl Iterator<Item = (i64, u32)> + Clone,
     now: Timestamp,
@@ -216,8 +220,8 @@ fn hour_status(
 ) -> LimitStatus {
     let used: u32 = live.clone().map(|(_, calls)| calls).sum();
     let remaining = limit.saturating_sub(used);
-    // Whoever has calls left gets more when the oldest cell leaves; whoever has none waits
-    // until enough cells have left for one call.
+    // A caller with calls remaining gets more when the oldest cell is removed. A caller without any
+    // waits until enough cells have been removed for one call.
     let mut left = used;
     let reset = live.find_map(|(leaves_at, calls)| {
         left -= calls;
@@ -243,7 +247,7 @@ fn at_second(second: i64) -> Timestamp {
     Timestamp::from_timestamp(second, 0).unwrap_or(Timestamp::MAX_UTC)
 }
 
-/// A guest's calls counted over the UTC day.
+/// The calls of one guest, counted over the UTC day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuestDay {
     day: i64,
@@ -251,13 +255,13 @@ pub struct GuestDay {
 }
 
 impl GuestDay {
-    /// A day without calls.
+    /// Returns a day without calls.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets a call through and counts it, or refuses it.
+    /// Allows a call and counts it, or refuses the call.
     pub fn admit(&mut self, now: Timestamp, limit: u32) -> LimitDecision {
         if self.used(now) >= limit {
             return LimitDecision::refused(self.limit_status(now, limit), now);
@@ -266,20 +270,20 @@ impl GuestDay {
         LimitDecision::Granted(self.limit_status(now, limit))
     }
 
-    /// Where a caller with this limit stands.
+    /// Returns the state of this limit for the guest.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
         let reset_at = at_second((self.day_at(now) + 1) * DAY);
         LimitStatus { limit, remaining: limit.saturating_sub(self.used(now)), reset_at }
     }
 
-    /// Calls of this UTC day.
+    /// Returns the number of calls of this UTC day.
     #[must_use]
     pub fn used(&self, now: Timestamp) -> u32 {
         if self.day_at(now) == self.day { self.used } else { 0 }
     }
 
-    /// Counts calls of a minute since 1970, as they are found after a restart.
+    /// Adds calls of a minute since 1970, which the store knows after a restart.
     pub fn seed(&mut self, minute: i64, calls: u32) {
         let day = minute.div_euclid(DAY / MINUTE);
         if day > self.day {
@@ -289,13 +293,14 @@ impl GuestDay {
         }
     }
 
-    /// The latest day seen: a clock going back does not give a used day back.
+    /// Returns the latest day seen, so that a clock that moves backwards does not reset the day.
     fn day_at(&self, now: Timestamp) -> i64 {
         now.timestamp().div_euclid(DAY).max(self.day)
     }
 }
 
-/// Both limits of a guest, or of so many guests together: what is told is the tighter of the two.
+/// The hourly and the daily limit of a guest, or of a number of guests together. The reported
+/// status is that of the tighter limit.
 #[derive(Clone, Debug, Default)]
 pub struct GuestLimits {
     /// The rolling hour.
@@ -305,14 +310,14 @@ pub struct GuestLimits {
 }
 
 impl GuestLimits {
-    /// A guest without calls.
+    /// Returns the limits without calls.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets a call through and counts it in both, or refuses it and counts it in neither; of what
-    /// so many guests may do together.
+    /// Allows a call and counts it in both limits, or refuses the call and counts it in neither.
+    /// Each limit is that of one guest times `guests`.
     pub fn admit(&mut self, now: Timestamp, guests: u32) -> LimitDecision {
         let limit_status = self.limit_status(now, guests);
         if limit_status.remaining == 0 {
@@ -323,8 +328,9 @@ impl GuestLimits {
         LimitDecision::Granted(self.limit_status(now, guests))
     }
 
-    /// Lets a call of a guest through and counts it for the guest and for the network that made
-    /// its key, which may do what so many guests may; or refuses it and counts it for neither.
+    /// Allows a call of a guest and counts it for the guest and for the network that created the
+    /// guest's key, or refuses the call and counts it for neither. The network may make the calls
+    /// of `guests` guests.
     pub fn admit_both(&mut self, network: &mut Self, now: Timestamp, guests: u32) -> LimitDecision {
         let limit_status = network.limit_status(now, guests);
         if limit_status.remaining == 0 {
@@ -339,20 +345,21 @@ impl GuestLimits {
         }
     }
 
-    /// The limit with fewer calls left, of what so many guests may do together.
+    /// Returns the status with fewer calls remaining, where each limit is that of one guest times
+    /// `guests`.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, guests: u32) -> LimitStatus {
         let hour = self.hour.limit_status(now, GUEST_HOURLY_LIMIT.saturating_mul(guests));
         hour.tighter(self.day.limit_status(now, GUEST_DAILY_LIMIT.saturating_mul(guests)))
     }
 
-    /// Calls of this UTC day.
+    /// Returns the number of calls of this UTC day.
     #[must_use]
     pub fn requests_today(&self, now: Timestamp) -> u32 {
         self.day.used(now)
     }
 
-    /// Counts calls of an earlier minute (since 1970), as they are found after a restart.
+    /// Adds calls of an earlier minute (since 1970), which the store knows after a restart.
     pub fn seed(&mut self, minute: i64, calls: u32) {
         self.hour.seed(minute, calls);
         self.day.seed(minute, calls);
@@ -451,8 +458,8 @@ mod tests {
 
     #[test]
     fn a_million_callers_fit_into_256_megabytes() {
-        // A hash map of 8-byte keys grows to two slots an entry at worst, with a byte of its own
-        // each; an allocation costs up to 16 bytes beside its size.
+        // A hash map of 8-byte keys grows to two slots an entry at most, each with one byte of
+        // control data. An allocation costs up to 16 bytes beside its size.
         let entry = 2 * (8 + size_of::<RollingHour>() + 1) + size_of::<Ring>() + 16;
         assert!(entry <= 256, "{entry} bytes a caller");
     }

@@ -1,14 +1,15 @@
-//! Wrong passwords, counted per e-mail address whether it is known or not, and apart for each
+//! Wrong passwords, counted for each e-mail address, known or unknown, and separately for each
 //! client that the account knows.
 //!
-//! A try is reserved before its hash is computed, so that parallel tries cannot beat the limit;
-//! only a wrong password counts in the end.
+//! An attempt is reserved before its hash is computed, so that parallel attempts cannot exceed the
+//! limit. When it is concluded, only a wrong password stays counted.
 //!
-//! What a visitor is told must not say whether the account knows it. A token is a secret of the
-//! account's, so whoever shows one may see a count of its own. A network is shared with neighbours:
-//! its tries count among strangers', whose count alone decides what a wrong password answers, and
-//! where the account knows it, the five that it has of its own show in nothing but a right password
-//! being let in.
+//! The answer to a visitor must not reveal whether the account knows the visitor's client. A client
+//! token is a secret of the account, so a client that sends its token may see a count of its own. A
+//! network has several users, so its attempts count with those of unknown clients, and that count
+//! alone decides the answer to a wrong password. Where the account knows the network, the network
+//! has five attempts of its own. They only have an effect that an owner can see: a right password
+//! is accepted.
 
 use std::time::Duration;
 
@@ -18,28 +19,28 @@ use crate::client::{ClientMark, Marks};
 use crate::digest::Digest;
 use crate::{Error, Result, Timestamp};
 
-/// Wrong passwords before a lock.
+/// The number of wrong passwords that causes a lock.
 pub const FAILURES: u32 = 5;
-/// How long a lock lasts, and after which quiet time failures are forgotten.
+/// The duration of a lock, and the time without attempts after which failures are forgotten.
 pub const LOCK: TimeDelta = TimeDelta::minutes(30);
 
-/// After this time a reserved try that was never concluded counts as wrong: its request was
-/// cancelled or its process died.
+/// The time after which a reserved attempt without a conclusion counts as wrong, because its
+/// request was cancelled or its process has ended.
 const LONGEST_TRY: TimeDelta = TimeDelta::seconds(60);
 
-/// Whose tries at one address are counted together.
+/// A counter of attempts at one e-mail address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counter {
-    /// Those of clients that the account does not know.
+    /// The attempts of clients that the account does not know.
     Strangers,
-    /// Those of a client that it knows.
+    /// The attempts of one client that the account knows.
     Known(Digest<ClientMark>),
-    /// The passwords with which a signed-in owner confirms a change.
+    /// The passwords that a signed-in owner sends to confirm a change.
     Confirmations,
 }
 
 impl Counter {
-    /// How it is stored, beside the address.
+    /// Returns the key under which the counter is stored, beside the address.
     #[must_use]
     pub fn key(&self) -> Vec<u8> {
         match self {
@@ -50,25 +51,25 @@ impl Counter {
     }
 }
 
-/// Where the tries of one visitor are counted.
+/// The counters of one visitor's attempts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Counters {
-    /// The count that decides what a wrong password answers.
+    /// The counter that decides the answer to a wrong password.
     pub told: Counter,
-    /// The count of the visitor's network, kept whether the account knows it or not.
+    /// The counter of the visitor's network, kept for known and unknown networks.
     pub network: Option<Counter>,
-    /// Whether the account knows the network, so that its count has tries of its own.
+    /// True if the account knows the network, which then has attempts of its own.
     pub is_known: bool,
 }
 
 impl Counters {
-    /// One count and nothing beside it.
+    /// Returns a single counter.
     #[must_use]
     pub const fn only(told: Counter) -> Self {
         Self { told, network: None, is_known: false }
     }
 
-    /// The counts of a client, by which of its marks the account knows.
+    /// Returns the counters of a client, by the marks of the client that the account knows.
     #[must_use]
     pub fn of(marks: &Marks, is_known: impl Fn(&Digest<ClientMark>) -> bool) -> Self {
         match marks.token.filter(&is_known) {
@@ -82,17 +83,17 @@ impl Counters {
     }
 }
 
-/// Where a try was reserved; nowhere, where the password may not be looked at.
+/// The counters in which an attempt is reserved. Without any, the password must not be verified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Reservation {
-    /// Among which counts.
+    /// The counters of the visitor.
     pub counters: Counters,
     told: bool,
     network: bool,
 }
 
 impl Reservation {
-    /// Whether the password may be looked at.
+    /// Returns whether the password may be verified.
     #[must_use]
     pub const fn may_look(&self) -> bool {
         self.told || self.network
@@ -102,14 +103,15 @@ impl Reservation {
 /// The counts of one visitor at one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
-    /// The one that decides what a wrong password answers.
+    /// The count that decides the answer to a wrong password.
     pub told: Lockout,
-    /// That of the network, where there is one.
+    /// The count of the visitor's network, where there is one.
     pub network: Option<Lockout>,
 }
 
 impl Tries {
-    /// Reserves a try where it can; answers what a wrong password will be told.
+    /// Reserves an attempt where a counter allows it. Returns the verdict for the answer to a wrong
+    /// password, and the reservation.
     pub fn reserve(&mut self, counters: Counters, now: Timestamp) -> (Verdict, Reservation) {
         let verdict = self.told.reserve(now);
         let told = verdict == Verdict::Proceed;
@@ -118,10 +120,10 @@ impl Tries {
         (verdict, Reservation { counters, told, network })
     }
 
-    /// Concludes a reserved try; answers whether it set the lock that is told.
+    /// Concludes a reserved attempt. Returns whether it caused a lock of which the owner is told.
     #[must_use = "the owner is told of a lock"]
     pub fn conclude(&mut self, reserved: &Reservation, right: bool, now: Timestamp) -> bool {
-        // A right password forgives the failures of its own network and no stranger's.
+        // A right password forgives the failures of its own network and of no other client.
         let own = match self.network.as_mut().filter(|_| reserved.network) {
             Some(network) if right => Some(network.succeed()),
             Some(network) => {
@@ -141,38 +143,38 @@ impl Tries {
     }
 }
 
-/// What is known of the tries at one address.
+/// The attempts at one address in one counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lockout {
-    /// Tries reserved and not given back.
+    /// The attempts that are reserved or were wrong.
     pub tries: u32,
-    /// Tries among them that were wrong.
+    /// The wrong attempts.
     pub failures: u32,
-    /// When the last one was reserved.
+    /// The time of the last reservation.
     pub last_try_at: Timestamp,
-    /// Until when no password is looked at.
+    /// The end of the lock, until which no password is verified.
     pub locked_until: Option<Timestamp>,
 }
 
-/// Whether a password may be looked at.
+/// The decision on one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// A try is reserved.
+    /// The attempt is reserved.
     Proceed,
-    /// Locked.
+    /// The address is locked.
     Locked {
-        /// Until then.
+        /// The end of the lock.
         until: Timestamp,
     },
-    /// As many tries as may fail are being looked at right now.
+    /// As many attempts as may fail are in progress.
     Busy {
-        /// When some will be done.
+        /// The time after which some attempts will have ended.
         retry_after: Duration,
     },
 }
 
 impl Verdict {
-    /// Goes on, or refuses.
+    /// Returns the error for a refused attempt.
     pub(crate) const fn proceed(self) -> Result<()> {
         match self {
             Self::Proceed => Ok(()),
@@ -183,13 +185,13 @@ impl Verdict {
 }
 
 impl Lockout {
-    /// An address without tries.
+    /// Returns a counter without attempts.
     #[must_use]
     pub const fn new(now: Timestamp) -> Self {
         Self { tries: 0, failures: 0, last_try_at: now, locked_until: None }
     }
 
-    /// Reserves a try, or says why not.
+    /// Reserves an attempt, or returns the reason for a refusal.
     #[must_use = "without `Proceed` no password may be looked at"]
     pub fn reserve(&mut self, now: Timestamp) -> Verdict {
         if let Some(until) = self.locked_until {
@@ -214,7 +216,7 @@ impl Lockout {
         Verdict::Proceed
     }
 
-    /// Concludes a reserved try with a wrong password; answers whether it set the lock.
+    /// Concludes a reserved attempt with a wrong password. Returns whether it caused a lock.
     fn fail(&mut self, now: Timestamp) -> bool {
         self.failures += 1;
         let locks = self.failures >= FAILURES && self.locked_until.is_none();
@@ -224,15 +226,15 @@ impl Lockout {
         locks
     }
 
-    /// Concludes a reserved try with the right password: earlier failures are forgotten, tries
-    /// that are still looked at are not, and neither is a lock. Answers how many were forgotten.
+    /// Concludes a reserved attempt with the right password. Earlier failures are forgotten;
+    /// attempts in progress and a lock stay. Returns the number of forgotten failures.
     fn succeed(&mut self) -> u32 {
         let failures = self.failures;
         self.forgive(failures);
         failures
     }
 
-    /// Concludes a reserved try with the right password, and forgets so many failures.
+    /// Concludes a reserved attempt with the right password and forgets this many failures.
     fn forgive(&mut self, failures: u32) {
         self.tries = self.tries.saturating_sub(1 + failures);
         self.failures = self.failures.saturating_sub(failures);
@@ -323,7 +325,7 @@ mod tests {
         let network = Some(Counter::Known(Digest::from_bytes([7; 32])));
         let at_home = Counters { told: Counter::Strangers, network, is_known: false };
         let mut tries = Tries { told: Lockout::new(START), network: Some(Lockout::new(START)) };
-        // Two of somebody elsewhere, then one wrong and one right at home.
+        // Two attempts from another network, then a wrong and a right one from the owner's.
         for _ in 0..2 {
             assert_eq!(tries.told.reserve(START), Verdict::Proceed);
             tries.told.fail(START);

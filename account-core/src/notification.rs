@@ -1,49 +1,48 @@
-//! Notifications: what the service tells an account, what an administrator tells all of them, and
-//! over which channels.
+//! Notifications: notices of the service, broadcasts of an administrator, and their channels.
 
 use std::net::IpAddr;
 
 use crate::identity::is_line;
 use crate::{Error, Timestamp};
 
-/// Characters of a broadcast's title.
+/// The largest number of characters of a broadcast's title.
 pub const TITLE_CHARACTERS: usize = 200;
-/// Characters of its short summary.
+/// The largest number of characters of a broadcast's summary.
 pub const DESCRIPTION_CHARACTERS: usize = 500;
-/// Characters of its text.
+/// The largest number of characters of a broadcast's text.
 pub const MESSAGE_CHARACTERS: usize = 4_000;
-/// Characters of its category.
+/// The largest number of characters of a broadcast's category.
 pub const CATEGORY_CHARACTERS: usize = 50;
 
-/// The number of a notification; notices and broadcasts are counted together.
+/// The number of a notification; notices and broadcasts share one sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NotificationId(pub i64);
 
-/// What the service writes into an inbox by itself.
+/// A notice that the service writes into an inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The account was verified.
     Welcome,
-    /// Someone signed in from a network that the account does not know.
+    /// A session began on a network that the account does not know.
     NewAddress(IpAddr),
     /// The API key was replaced.
     KeyRegenerated,
     /// The password was replaced.
     PasswordChanged,
-    /// A login asks for a second factor from now on.
+    /// A login requires a second factor from now on.
     MfaEnabled,
-    /// A login asks for no second factor any more.
+    /// A login requires no second factor from now on.
     MfaDisabled,
-    /// An identity provider knows the account's address, and signs in from now on.
+    /// The account was linked to an identity of the provider.
     ProviderLinked,
-    /// Wrong passwords locked the login.
+    /// The login was locked after wrong passwords.
     Locked {
-        /// Until then.
+        /// The end of the lock.
         until: Timestamp,
     },
-    /// A fifth of the last grant, or less, is left.
+    /// At most a fifth of the last grant is left.
     CreditsLow {
-        /// Credits left.
+        /// The remaining credits.
         balance: u64,
     },
     /// No credit is left.
@@ -51,8 +50,8 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The notice of a debit: where it takes the balance to a fifth of the last grant or below,
-    /// and where it takes the last credit. A balance that was there already is no news.
+    /// Returns the notice of a debit that takes the balance to a fifth of the last grant or below,
+    /// or to zero. A balance that was already there causes no notice.
     ///
     /// # Examples
     ///
@@ -75,7 +74,7 @@ impl Notice {
         }
     }
 
-    /// What it is about, as in `security`.
+    /// Returns the category, as in `security`.
     #[must_use]
     pub const fn category(&self) -> &'static str {
         match self {
@@ -91,7 +90,7 @@ impl Notice {
         }
     }
 
-    /// Its headline.
+    /// Returns the headline.
     #[must_use]
     pub const fn title(&self) -> &'static str {
         match self {
@@ -108,7 +107,7 @@ impl Notice {
         }
     }
 
-    /// What happened, and what to do if it was someone else.
+    /// Returns the event, and the steps for an owner who did not cause the event.
     #[must_use]
     pub fn description(&self) -> String {
         match self {
@@ -153,42 +152,42 @@ impl Notice {
     }
 }
 
-/// Over which channels a broadcast goes.
+/// The channels of a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channels {
-    /// Into the inbox.
+    /// True if the broadcast is in the inbox.
     pub in_app: bool,
-    /// By e-mail, to whom takes such messages.
+    /// True if an e-mail is sent to the accounts that accept broadcasts by e-mail.
     pub email: bool,
-    /// Over the messaging channel, to whom has switched it on.
+    /// True if a chat message is sent to the accounts that have enabled the channel.
     pub messaging: bool,
 }
 
-/// What an administrator tells all accounts.
+/// A broadcast of an administrator to all accounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Announcement {
-    /// Its headline, one line.
+    /// The headline, in one line.
     pub title: String,
-    /// A short summary, one line.
+    /// A short summary, in one line.
     pub description: Option<String>,
-    /// The text, lines and paragraphs.
+    /// The text, in lines and paragraphs.
     pub message: Option<String>,
-    /// What it is about.
+    /// The category.
     pub category: String,
-    /// Over which channels it goes.
+    /// The channels.
     pub channels: Channels,
 }
 
 impl Announcement {
-    /// The category of whoever names none.
+    /// The category of a broadcast without one.
     pub const CATEGORY: &str = "announcement";
 
-    /// Reads an announcement: a title of 1 to 200 characters; the rest is optional, and an empty
-    /// text counts as absent. Only the message may hold line breaks.
+    /// Reads a broadcast: a title of 1 to 200 characters. The other texts are optional, and an
+    /// empty text counts as absent. Only the message may contain line breaks.
     ///
     /// # Errors
     ///
-    /// One [`Error::Invalid`] for each field at fault, in the order of the arguments.
+    /// One [`Error::Invalid`] for each invalid field, in the order of the arguments.
     pub fn parse(
         title: &str,
         description: Option<&str>,
@@ -238,7 +237,7 @@ impl Announcement {
     }
 }
 
-/// Where a message goes on the messaging channel: a chat's number, or `@` and a channel's name.
+/// A recipient on the messaging channel: the number of a chat, or `@` and the name of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatId(String);
 
@@ -264,29 +263,29 @@ impl ChatId {
         }
     }
 
-    /// The identifier as it was given.
+    /// Returns the identifier as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Over which channels an account wants to hear of broadcasts. Notices of its own security and
-/// credits are always in the inbox, and messages about its security are always sent.
+/// The channels on which an account accepts broadcasts. Notices of security and credits are always
+/// in the inbox, and e-mails about security are always sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preferences {
-    /// By e-mail.
+    /// True if broadcasts are sent by e-mail.
     pub notify_email: bool,
-    /// Over the messaging channel.
+    /// True if broadcasts are sent to the chat.
     pub notify_messaging: bool,
-    /// In the inbox.
+    /// True if broadcasts are in the inbox.
     pub notify_in_app: bool,
-    /// Where on the messaging channel.
+    /// The recipient on the messaging channel.
     pub messaging_chat_id: Option<ChatId>,
 }
 
 impl Default for Preferences {
-    /// What whoever never said anything gets: inbox and e-mail.
+    /// Returns the preferences of an account that never changed them: inbox and e-mail.
     fn default() -> Self {
         Self {
             notify_email: true,
@@ -297,21 +296,21 @@ impl Default for Preferences {
     }
 }
 
-/// What an account changes of its preferences; what is absent stays.
+/// The changes of an account's preferences; absent fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreferenceChanges {
-    /// By e-mail.
+    /// True if broadcasts are sent by e-mail.
     pub notify_email: Option<bool>,
-    /// Over the messaging channel.
+    /// True if broadcasts are sent to the chat.
     pub notify_messaging: Option<bool>,
-    /// In the inbox.
+    /// True if broadcasts are in the inbox.
     pub notify_in_app: Option<bool>,
-    /// Where on the messaging channel, or nowhere.
+    /// The recipient on the messaging channel, or `None` to remove the stored one.
     pub messaging_chat_id: Option<Option<ChatId>>,
 }
 
 impl Preferences {
-    /// The preferences after a change.
+    /// Returns the preferences after a change.
     #[must_use]
     pub fn changed(self, changes: PreferenceChanges) -> Self {
         Self {
@@ -323,7 +322,7 @@ impl Preferences {
     }
 }
 
-/// A text that says something.
+/// Returns a text that is not empty.
 fn present(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }

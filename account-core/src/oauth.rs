@@ -1,14 +1,14 @@
-//! The rules of the OAuth 2.1 server: who asks, where answers go, what tokens are worth.
+//! The rules of the OAuth 2.1 server: clients, redirects, codes, tokens and grants.
 //!
-//! | module | what it rules |
+//! | module | subject |
 //! |---|---|
-//! | [`uri`] | redirect URIs and resources, taken apart and compared |
-//! | [`client`] | clients that register themselves |
-//! | [`pkce`] | that who exchanges a code is who asked for it |
-//! | [`token`] | codes, access tokens and refresh tokens, and how long they live |
-//! | [`grant`] | what an owner allowed a client, and what ends it |
+//! | [`uri`] | redirect URIs and resources: parsing and comparison |
+//! | [`client`] | dynamic client registration |
+//! | [`pkce`] | the proof that the exchange of a code comes from the client that requested the code |
+//! | [`token`] | codes, access tokens and refresh tokens, with their validity |
+//! | [`grant`] | the access of a client to an account, and the events that end the access |
 //!
-//! All clients are public: none has a secret. The one scope is [`SCOPE`].
+//! All clients are public clients without a secret. The only scope is [`SCOPE`].
 
 use crate::StoreError;
 
@@ -18,57 +18,60 @@ pub mod pkce;
 pub mod token;
 pub mod uri;
 
-pub use client::{Client, ClientId, ClientMetadata, ClientName};
+pub use client::{ClientId, ClientMetadata, ClientName, RegisteredClient};
 pub use grant::{Authorization, Bearer, Exchange, Grant, GrantId, Refresh, Tokens};
 pub use pkce::{CodeChallenge, CodeVerifier};
 pub use token::{AccessToken, AuthorizationCode, RefreshToken};
 pub use uri::{RedirectUri, is_same_resource};
 
-/// The one scope: to call tools over MCP.
+/// The only scope, which allows a client to call tools over MCP.
 pub const SCOPE: &str = "mcp";
 
-/// Why a call of the OAuth server was refused. The text tells a client's author what is wrong; no
-/// secret and nothing that the caller sent is in it.
+/// The reason why a call of the OAuth server was refused. The text is for the author of the client;
+/// it contains no secret and no part of the request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum OauthError {
     /// A parameter is missing, given twice or malformed.
     #[error("{0}")]
     InvalidRequest(&'static str),
-    /// The client is unknown, or tried to prove itself with a secret.
+    /// The client is unknown, or sent a client secret.
     #[error("{0}")]
     InvalidClient(&'static str),
-    /// A code or token that is wrong, used, expired, revoked or another client's.
+    /// The code or token is wrong, used, expired, revoked or another client's.
     #[error("{0}")]
     InvalidGrant(&'static str),
-    /// A scope that is not there to be had.
+    /// The scope does not exist.
     #[error("{0}")]
     InvalidScope(&'static str),
-    /// A resource that this server gives no tokens for.
+    /// The resource is not the one that this server issues tokens for.
     #[error("{0}")]
     InvalidTarget(&'static str),
-    /// A redirect URI that no client may register.
+    /// The redirect URI may not be registered.
     #[error("{0}")]
     InvalidRedirectUri(&'static str),
-    /// Something else in a registration that does not fit.
+    /// Another part of a registration is invalid.
     #[error("{0}")]
     InvalidClientMetadata(&'static str),
-    /// A grant type that is not there to be had.
+    /// The grant type is not supported.
     #[error("{0}")]
     UnsupportedGrantType(&'static str),
-    /// A response type that is not there to be had.
+    /// The response type is not supported.
     #[error("{0}")]
     UnsupportedResponseType(&'static str),
-    /// The owner said no.
+    /// The owner refused the consent.
     #[error("{0}")]
     AccessDenied(&'static str),
-    /// The storage failed; nothing is known about the call beyond that.
+    /// The storage failed, so that the outcome of the call is unknown.
     #[error("storage failed")]
     Store(#[from] StoreError),
 }
 
-impl Error {
-    /// The name on the wire, as in RFC 6749, 7591 and 8707.
+/// The result of a call of the OAuth server.
+pub type OauthResult<T> = Result<T, OauthError>;
+
+impl OauthError {
+    /// Returns the name on the wire, as in RFC 6749, 7591 and 8707.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -87,18 +90,18 @@ impl Error {
     }
 }
 
-/// Reads a list of scopes, separated by spaces: what is granted is [`SCOPE`], where it is asked
-/// for among others or nothing is asked for.
+/// Checks a list of scopes, separated by spaces. The granted scope is [`SCOPE`], where the list is
+/// absent or empty, or contains [`SCOPE`] among others.
 ///
 /// # Errors
 ///
-/// [`Error::InvalidScope`] where other scopes alone are asked for.
-pub fn check_scope(asked: Option<&str>) -> Result<(), Error> {
+/// [`OauthError::InvalidScope`] where the list contains other scopes only.
+pub fn check_scope(asked: Option<&str>) -> Result<(), OauthError> {
     let mut asked = asked.unwrap_or(SCOPE).split(' ').filter(|scope| !scope.is_empty()).peekable();
     if asked.peek().is_none() || asked.any(|scope| scope == SCOPE) {
         Ok(())
     } else {
-        Err(Error::InvalidScope("the only scope is `mcp`"))
+        Err(OauthError::InvalidScope("the only scope is `mcp`"))
     }
 }
 

@@ -15,9 +15,9 @@ use crate::notification::ChatId;
 use crate::vault::{Sealed, SealedKind, Vault};
 use crate::{Error, Result, Timestamp, random};
 
-/// The least time between two messages of one purpose to one address.
+/// The least time between two e-mails of one purpose to one address.
 pub const COOLDOWN: TimeDelta = TimeDelta::seconds(60);
-/// Messages of one purpose to one address within 24 hours.
+/// The largest number of e-mails of one purpose to one address within 24 hours.
 pub const MESSAGES_A_DAY: u32 = 10;
 
 const DAY: TimeDelta = TimeDelta::hours(24);
@@ -35,53 +35,53 @@ pub struct OutboundMessage {
 /// The content of a message; one variant for each kind of e-mail, and one for chat messages.
 #[derive(Clone)]
 pub enum Content {
-    /// The code that confirms a registration, and the name of the account it would make.
+    /// The code that confirms a registration, with the user name.
     Registration {
-        /// The name that the registration asks for.
+        /// The user name of the registration.
         username: Username,
         /// The code.
         code: Code,
     },
-    /// Someone tried to register an address that has an account.
+    /// The notice of a registration with an address that already has an account.
     AccountExists,
-    /// The code of the second step of a login.
+    /// The code of a second factor.
     Mfa {
         /// The code.
         code: Code,
     },
-    /// The code that sets a new password.
+    /// The code for a new password.
     Reset {
         /// The code.
         code: Code,
     },
-    /// The password was replaced.
+    /// The notice of a new password.
     PasswordChanged,
-    /// A login asks for a second factor from now on.
+    /// The notice that a login requires a second factor from now on.
     MfaEnabled,
-    /// A login asks for no second factor any more.
+    /// The notice that a login requires no second factor from now on.
     MfaDisabled,
-    /// The account is gone.
+    /// The notice of a deleted account.
     AccountDeleted,
-    /// Wrong passwords locked the account's logins; once for each lock.
+    /// The notice of a lock after wrong passwords, one for each lock.
     AccountLocked,
-    /// What an administrator tells all accounts.
+    /// A broadcast of an administrator.
     Announcement {
-        /// Its headline, one line.
+        /// The headline, in one line.
         title: String,
-        /// A short summary, one line; empty where there is none.
+        /// A short summary in one line, or an empty text.
         description: String,
-        /// The text; empty where there is none.
+        /// The text, or an empty text.
         message: String,
     },
-    /// A message to a chat of the recipient's, in place of an e-mail.
+    /// A message to the recipient's chat, in place of an e-mail.
     Message {
         /// The chat.
         chat: ChatId,
-        /// What it says.
+        /// The text.
         text: String,
     },
-    /// A row that is never sent. It takes the place of a code's e-mail for an address that gets no
-    /// code, so that both addresses cost the same time and count the same.
+    /// A row that is never sent. The row takes the place of a code's e-mail for an address that
+    /// gets no code, so that both addresses have the same cost and the same quota.
     Decoy {
         /// The purpose whose quota the row counts against.
         purpose: Purpose,
@@ -111,7 +111,7 @@ impl Content {
         if matches!(self, Self::Message { .. }) { Channel::Messaging } else { Channel::Mail }
     }
 
-    /// The name of the kind, under which it is stored.
+    /// Returns the name of the kind, as stored.
     const fn name(&self) -> &'static str {
         match self {
             Self::Registration { .. } => "registration",
@@ -137,7 +137,8 @@ impl OutboundMessage {
         let id = MessageId(random::identifier(rng));
         let purpose = self.content.purpose();
         let plain = zeroize::Zeroizing::new(self.encode());
-        // Messages belong to an address, not to an account: it may be unknown or gone.
+        // A message belongs to an address and not to an account, because the address may have no
+        // account.
         let sealed = vault.seal(SealedKind::OutboundMessage, NOBODY, id.0, plain.as_bytes(), rng);
         let recipient = vault.email_digest(&self.to);
         let channel = self.content.channel();
@@ -148,14 +149,14 @@ impl OutboundMessage {
     ///
     /// # Errors
     ///
-    /// [`Error::Sealed`] where it was altered or sealed under a lost key.
+    /// [`Error::Sealed`] where the message was altered or was sealed under a lost key.
     pub fn unseal(id: MessageId, sealed: &Sealed, vault: &Vault) -> Result<Self> {
         let plain = vault.unseal(SealedKind::OutboundMessage, NOBODY, id.0, sealed)?;
         std::str::from_utf8(&plain).ok().and_then(Self::decode).ok_or(Error::Sealed)
     }
 
-    /// One line each: kind, recipient, what the kind needs. Only the last field of a kind can hold
-    /// a line's end.
+    /// Writes one line each for kind, recipient and values. Only the last value of a kind can
+    /// contain a line break.
     fn encode(&self) -> String {
         let (kind, to) = (self.content.name(), self.to.as_str());
         match &self.content {
@@ -228,7 +229,7 @@ impl OutboundMessage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageId(pub u128);
 
-/// A way to the recipient, with a worker of its own; no channel waits for another.
+/// A channel to the recipient, with a worker of its own, so that no channel waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// E-mail.
@@ -238,7 +239,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The name under which it is stored.
+    /// Returns the name of the channel, as stored.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -248,7 +249,7 @@ impl Channel {
     }
 }
 
-/// A message as it waits in the outbox.
+/// A sealed message in the outbox.
 #[derive(Clone)]
 pub struct SealedMessage {
     /// The number of the message.
@@ -261,7 +262,7 @@ pub struct SealedMessage {
     pub purpose: Option<Purpose>,
     /// The message.
     pub sealed: Sealed,
-    /// When it was written.
+    /// The time at which the message was written.
     pub created_at: Timestamp,
 }
 
@@ -269,9 +270,9 @@ pub struct SealedMessage {
 /// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendQuota {
-    /// How many.
+    /// The number of messages.
     pub messages: u32,
-    /// When the last of them was written.
+    /// The time of the last message.
     pub last_at: Option<Timestamp>,
 }
 
@@ -285,7 +286,8 @@ impl SendQuota {
     /// Returns whether another message may be sent now.
     #[must_use]
     pub fn allows(&self, now: Timestamp) -> bool {
-        // The distance, not the difference: a clock put back must not silence an address for long.
+        // The absolute difference is compared, so that a clock that is set back does not silence an
+        // address for long.
         let cool = self.last_at.is_none_or(|last| (now - last).abs() >= COOLDOWN);
         cool && self.messages < MESSAGES_A_DAY
     }
@@ -297,9 +299,9 @@ pub struct DueMessage {
     pub id: MessageId,
     /// The message.
     pub sealed: Sealed,
-    /// When it was written.
+    /// The time at which the message was written.
     pub created_at: Timestamp,
-    /// How often sending it failed.
+    /// The number of failed attempts to send the message.
     pub failures: u32,
 }
 
@@ -316,7 +318,7 @@ mod tests {
     use crate::testing::seeded_rng;
 
     #[test]
-    fn a_sealed_letter_opens_as_it_was_and_only_as_itself() {
+    fn a_sealed_email_opens_unchanged_and_as_no_other_kind() {
         let mut rng = seeded_rng(1);
         let vault = Vault::create(&mut rng);
         let to = Email::parse("ada@example.com").unwrap();
@@ -356,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_letters_a_day_a_minute_apart() {
+    fn ten_emails_a_day_a_minute_apart() {
         let now = Timestamp::UNIX_EPOCH + DAY;
         let seconds = |seconds| Some(now - TimeDelta::seconds(seconds));
         for (messages, last_at, allowed) in [
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_letter_is_tried_ever_more_rarely_but_at_least_each_hour() {
+    fn a_failing_email_is_retried_at_growing_intervals_of_at_most_an_hour() {
         let delays: Vec<u64> = (0..=14).map(|failures| retry_delay(failures).as_secs()).collect();
         assert_eq!(delays[..5], [1, 1, 2, 4, 8]);
         assert_eq!(delays[12..], [2048, 3600, 3600]);

@@ -1,11 +1,10 @@
-//! Passwords: what may be chosen, and how a hasher is asked.
+//! Passwords: the rules of a new one, and the interface of a hasher.
 //!
-//! A password is a text, and one text has several encodings: keyboards differ in whether `é` is one
-//! code point or two, and in which space they send. So every password, chosen or offered, is
-//! prepared as an `OpaqueString` of RFC 8265, section 4.2: each space of Unicode becomes U+0020, and
-//! the result is in Normalization Form C. Case and everything else stay. Code points that are not
-//! assigned yet are accepted, other than RFC 8265 has it: otherwise a release with another
-//! version of Unicode could refuse passwords that an earlier one took.
+//! A password is a text, and one text has several encodings: one keyboard sends `é` as one code
+//! point, another as two. So every password, new or offered, is prepared as an `OpaqueString` of
+//! RFC 8265, section 4.2: each space of Unicode becomes U+0020, and the text is brought into
+//! Normalization Form C. Case stays. Unlike RFC 8265, unassigned code points are accepted, because
+//! a release with another version of Unicode could otherwise refuse an accepted password.
 
 use std::time::Duration;
 
@@ -18,10 +17,10 @@ use crate::{Error, Result};
 const SHORTEST: usize = 8;
 const LONGEST: usize = 1024;
 
-/// Passwords that are tried first by everyone, in lower case, one a line.
+/// The most common passwords, in lower case, one a line.
 const COMMONEST: &str = include_str!("common_passwords.txt");
 
-/// The most bytes of UTF-8 that Normalization Form C makes of one (UAX #15, section 9).
+/// The largest growth of a text in UTF-8 by Normalization Form C (UAX #15).
 const LARGEST_EXPANSION: usize = 3;
 
 /// A prepared password in plain text: wiped after use, without `Debug`.
@@ -29,8 +28,8 @@ const LARGEST_EXPANSION: usize = 3;
 pub struct Password(Zeroizing<String>);
 
 impl Password {
-    /// Takes a new password: 8 to 1,024 bytes once it is prepared, more than spaces, without control
-    /// characters, and none of the commonest; no rules of composition.
+    /// Reads a new password: after its preparation 8 to 1,024 bytes, more than spaces, without
+    /// control characters, and none of the most common; there are no rules of composition.
     ///
     /// # Errors
     ///
@@ -39,7 +38,8 @@ impl Password {
         Self::choose_as("password", text)
     }
 
-    /// [`choose`](Self::choose) for a field of another name, as `new_password`.
+    /// Does the same as [`choose`](Self::choose), for a field of another name such as
+    /// `new_password`.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Password {
         Ok(Self(prepared))
     }
 
-    /// Takes what someone offers at a login, whatever it is.
+    /// Takes the password of a login, without rules.
     #[must_use]
     pub fn attempt(text: &str) -> Self {
         Self(prepare(text))
@@ -91,14 +91,14 @@ impl Password {
         Ok(())
     }
 
-    /// The secret itself, for the hasher.
+    /// Returns the secret, for the hasher.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// Prepares a text as an `OpaqueString` (RFC 8265, section 4.2), of whatever length.
+/// Prepares a text of any length as an `OpaqueString` (RFC 8265, section 4.2).
 fn prepare(text: &str) -> Zeroizing<String> {
     // With its final capacity from the start, so that no copy is left behind that is not wiped.
     let mut prepared = Zeroizing::new(String::with_capacity(LARGEST_EXPANSION * text.len()));
@@ -107,7 +107,7 @@ fn prepare(text: &str) -> Zeroizing<String> {
     prepared
 }
 
-/// Whether a character is a space: one of the general category Zs of Unicode.
+/// Returns whether a character is a space: of the general category Zs of Unicode.
 const fn is_space(one: char) -> bool {
     matches!(
         one,
@@ -120,18 +120,18 @@ const fn is_space(one: char) -> bool {
 #[derive(Clone)]
 pub struct PasswordHash(pub String);
 
-/// What a hasher says of a password.
+/// The result of the verification of a password.
 pub struct Verification {
-    /// Whether it is the right one.
+    /// True if the password is right.
     pub matches: bool,
-    /// A new hash where it is, and the old one was made with other parameters than today's.
+    /// A new hash of a right password, where the stored hash has outdated parameters.
     pub rehashed: Option<PasswordHash>,
 }
 
-/// All threads of the hasher and its queue are taken.
+/// The error for a hasher whose threads are busy and whose queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy {
-    /// When another try makes sense.
+    /// The time to wait before the next attempt.
     pub retry_after: Duration,
 }
 
@@ -141,26 +141,26 @@ impl From<Busy> for Error {
     }
 }
 
-/// Hashes passwords, slowly on purpose and so only a few at once.
+/// A hasher of passwords, which is slow by design and computes a few hashes at a time.
 ///
-/// A permit is asked for first and held while a login try is reserved and hashed, so that the
-/// wait for a free thread counts as no try.
+/// A permit is obtained first and held while an attempt is reserved and hashed, so that waiting for
+/// a thread does not count as an attempt.
 pub trait PasswordHasher: Send + Sync {
-    /// The right to hash once.
+    /// The permit to compute one hash.
     type Permit: Send;
 
     /// Waits for a free thread.
     fn admit(&self) -> impl Future<Output = std::result::Result<Self::Permit, Busy>> + Send;
 
-    /// Hashes a new password under a salt of its own.
+    /// Hashes a new password with a salt of its own.
     fn hash(
         &self,
         permit: Self::Permit,
         password: &Password,
     ) -> impl Future<Output = PasswordHash> + Send;
 
-    /// Compares a password with a hash. Without one, where no account was found, the same work is
-    /// done against a hash that nothing matches.
+    /// Compares a password with a hash. Without a hash, because no account was found, the same work
+    /// is done against a hash that no password matches.
     fn verify(
         &self,
         permit: Self::Permit,

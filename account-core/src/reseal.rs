@@ -1,9 +1,9 @@
-//! A new data key for what an old one sealed, while everything goes on.
+//! The re-encryption of sealed rows under a new data key, while the service runs.
 //!
-//! The rows are walked in order of their numbers, in small batches, and each is put back only where
-//! it is still as it was read: a key that was replaced meanwhile, or a message that was sent, stays
-//! as it is. A walk that begins after every instance seals with the new key leaves nothing behind
-//! under the old one, and one that is cut short is begun again without harm.
+//! The rows are read in the order of their numbers, in small batches. Each row is written back only
+//! if its sealed text is unchanged, so that a key that was replaced, or a message that was sent, is
+//! not restored. If every instance seals with the new key before the start, no row is left under
+//! the old key. An interrupted run can be repeated.
 
 use rand::CryptoRng;
 
@@ -11,16 +11,16 @@ use crate::Result;
 use crate::store::{Resealed, SealedRow, VaultStore};
 use crate::vault::{SealedKind, Vault};
 
-/// Rows that are read and put back at once.
+/// The number of rows that are read and written back together.
 const BATCH: u32 = 200;
 
-/// Seals with the current data key whatever another one sealed; answers how many rows. After each
-/// batch `progress` is told how many rows were looked at so far, and how many sealed anew.
+/// Seals every row of another data key with the current one, and returns their number. After each
+/// batch, `progress` is called with the numbers of rows read and of rows sealed so far.
 ///
 /// # Errors
 ///
-/// [`Error::Sealed`](crate::Error::Sealed) where a row does not open, which is then left as it is,
-/// and all beyond it; [`Error::Store`](crate::Error::Store).
+/// [`Error::Sealed`](crate::Error::Sealed) where a row cannot be opened; that row and all later
+/// ones are unchanged. [`Error::Store`](crate::Error::Store).
 pub async fn reseal_all<S: VaultStore>(
     store: &S,
     vault: &Vault,

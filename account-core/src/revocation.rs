@@ -1,10 +1,10 @@
 //! Revocation: the credentials that each change of an account's security ends.
 //!
 //! A credential ends where the change makes its origin doubtful. A new key ends all that the old
-//! key could have led to: a hand-off code, the session that the code opens, and the consent that
-//! the session gives. A new password ends all that the old password could have led to. A code for a
-//! new password proves access to the mailbox alone, and so it stays valid until mailbox or password
-//! change.
+//! key gives access to: a hand-off code, the session that the code begins, and the grant that the
+//! session allows. A new password likewise ends all that the old password gives access to. A code
+//! for a new password proves access to the mailbox alone, so the code stays valid until mailbox or
+//! password change.
 //!
 //! [`SecurityEvent::ends`] is the whole table. A store applies the table inside the transaction of
 //! the event, and [`AccountStore::end_credentials`](crate::store::AccountStore::end_credentials)
@@ -46,7 +46,7 @@ impl SecurityEvent {
         Self::Deleted,
     ];
 
-    /// Whether the event ends the credentials of this kind.
+    /// Returns whether the event ends the credentials of this kind.
     #[must_use]
     pub const fn ends(self, credential: Credential) -> bool {
         use SecurityEvent::{
@@ -67,13 +67,13 @@ impl SecurityEvent {
         }
     }
 
-    /// Whether a session may be spared: the one in which the owner made the change.
+    /// Returns whether the session in which the owner made the change may continue.
     #[must_use]
     pub const fn may_spare_a_session(self) -> bool {
         matches!(self, Self::PasswordChanged | Self::EmailChanged | Self::SignedOutEverywhere)
     }
 
-    /// Whether instances that remember callers by key or access token must forget them.
+    /// Returns whether the instances must drop their cached callers.
     #[must_use]
     pub const fn ends_cached_callers(self) -> bool {
         self.ends(Credential::ApiKey) || self.ends(Credential::Grant)
@@ -93,7 +93,7 @@ pub enum Credential {
     AuthorizationCode,
     /// A grant to an OAuth client, with its access tokens and refresh tokens.
     Grant,
-    /// A code from an e-mail that was not used, with the token that was handed out beside the code.
+    /// An unused code from an e-mail, with the token that belongs to the code.
     Code(Purpose),
 }
 

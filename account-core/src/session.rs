@@ -1,4 +1,4 @@
-//! Sessions: that someone signed in, remembered for a while.
+//! Sessions: proofs of a sign-in, with a limited life.
 
 use chrono::TimeDelta;
 use rand::CryptoRng;
@@ -8,12 +8,13 @@ use crate::digest::Digest;
 use crate::identity::AccountId;
 use crate::{Timestamp, random};
 
-/// How long a session lasts without a call.
+/// The time after which an unused session ends.
 pub const IDLE: TimeDelta = TimeDelta::hours(24);
-/// How long it lasts at most.
+/// The time after which every session ends.
 pub const LONGEST: TimeDelta = TimeDelta::days(30);
 
-/// Calls closer together than this are one, so that a busy session does not write all the time.
+/// The time within which several uses are recorded once, so that a busy session does not write at
+/// each call.
 const TOUCH: TimeDelta = TimeDelta::seconds(60);
 
 /// A session token: 256 random bits in base64url, a secret without `Debug`.
@@ -27,40 +28,40 @@ impl SessionToken {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Draws a new token.
+    /// Generates a new token.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng))
     }
 
-    /// The secret itself, for the one answer that hands it out.
+    /// Returns the secret, for the one answer that contains the token.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// A session as it is stored.
+/// A session, as stored.
 #[derive(Clone, Copy)]
 pub struct Session {
-    /// What it is found by.
+    /// The digest of the token.
     pub digest: Digest<SessionToken>,
-    /// Who signed in.
+    /// The signed-in account.
     pub account: AccountId,
-    /// When.
+    /// The time of the sign-in.
     pub created_at: Timestamp,
-    /// When it was last used.
+    /// The time of the last use.
     pub last_used_at: Timestamp,
 }
 
 impl Session {
-    /// Whether it still counts.
+    /// Returns whether the session is valid.
     #[must_use]
     pub fn is_live(&self, now: Timestamp) -> bool {
         now < self.last_used_at + IDLE && now < self.created_at + LONGEST
     }
 
-    /// Whether its use should be written down.
+    /// Returns whether a use of the session should be recorded.
     #[must_use]
     pub fn needs_touch(&self, now: Timestamp) -> bool {
         now >= self.last_used_at + TOUCH

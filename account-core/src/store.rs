@@ -1,14 +1,17 @@
-//! The storage behind the rules: one trait for each aggregate, and the rows that pass through it.
+//! The storage behind the rules: one trait for each aggregate, and the rows that the traits pass.
 //!
-//! A store decides nothing. Where a rule and a write must be one step, the store applies the pure
-//! function of this crate inside its transaction: [`Tries::reserve`](crate::lockout::Tries::reserve),
-//! [`SendQuota::allows`](crate::outbox::SendQuota::allows), [`credits::decide`](crate::credits::decide),
-//! [`SharedWindow::lease`](crate::limit::lease::SharedWindow::lease). A method is one transaction.
+//! A store decides nothing. Where a rule and a write must be one transaction, the store applies the
+//! pure function of this crate inside its transaction:
+//! [`Tries::reserve`](crate::lockout::Tries::reserve),
+//! [`SendQuota::allows`](crate::outbox::SendQuota::allows),
+//! [`credits::decide`](crate::credits::decide),
+//! [`SharedWindow::lease`](crate::limit::lease::SharedWindow::lease). Each method is one
+//! transaction.
 //!
-//! A rule that compares a stored time takes the present from the clock of the store
-//! ([`Store::with_clock`]), read after the transaction holds its locks. The time of a request's
-//! arrival is no such time: a request that waited for a lock has often arrived before the stored
-//! time was written. Arrival times are stored, and never compared.
+//! A rule that compares a stored time with the time now reads the clock of the store
+//! ([`Store::with_clock`]), after the transaction holds its locks. The arrival time of a request is
+//! stored and never compared: a request that waited for a lock may have arrived before the stored
+//! time was written.
 //!
 //! [`testing::MemoryStore`](crate::testing::MemoryStore) is the reference, and
 //! [`store_contract!`](crate::store_contract) makes the tests that every store must pass.
@@ -51,9 +54,9 @@ pub use sign_in_store::{
 };
 pub use vault_store::{Resealed, SealedRow, VaultStore};
 
-/// Everything that a storage does for [`Accounts`](crate::accounts::Accounts).
+/// The whole storage that [`Accounts`](crate::accounts::Accounts) needs.
 ///
-/// [`LeaseStore`] is apart: the limits of several instances may be shared through another storage.
+/// [`LeaseStore`] is separate, because the limits of several instances may be in another storage.
 pub trait Store:
     AccountStore
     + CleanUpStore

@@ -1,5 +1,5 @@
-//! What tests are made of: a store in memory, a clock that stands still, randomness that repeats,
-//! a hasher that costs nothing, the messages that went out, and the contract of every store.
+//! The parts of a test: a store in memory, a settable clock, seeded randomness, a hasher without
+//! cost, the messages of the outbox, and the contract of every store.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -26,51 +26,52 @@ mod memory;
 
 pub use memory::MemoryStore;
 
-/// A generator that draws the same numbers for the same seed.
+/// Returns a generator that draws the same numbers for the same seed.
 #[must_use]
 pub fn seeded_rng(seed: u64) -> SharedRng {
     SharedRng::new(StdRng::seed_from_u64(seed))
 }
 
-/// A clock that moves only when it is told to.
+/// A clock that moves only when a test advances the clock.
 #[derive(Clone)]
 pub struct FixedClock(Arc<Mutex<Timestamp>>);
 
 impl FixedClock {
-    /// A clock that shows this time.
+    /// Makes a clock with this time.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
         Self(Arc::new(Mutex::new(time)))
     }
 
-    /// What it shows.
+    /// Returns the time of the clock.
     ///
     /// # Panics
     ///
-    /// Where another holder of the clock panicked.
+    /// Panics where another holder of the clock panicked.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         *self.0.lock().expect("no holder of the clock panicked")
     }
 
-    /// Moves it, forward or back.
+    /// Moves the clock, forward or back.
     ///
     /// # Panics
     ///
-    /// Where another holder of the clock panicked.
+    /// Panics where another holder of the clock panicked.
     pub fn advance(&self, by: TimeDelta) {
         *self.0.lock().expect("no holder of the clock panicked") += by;
     }
 }
 
 impl Default for FixedClock {
-    /// Noon of 20 November 2026.
+    /// Makes a clock that shows noon of 20 November 2026.
     fn default() -> Self {
         Self::at(Timestamp::from_timestamp(1_795_176_000, 0).expect("a time of this century"))
     }
 }
 
-/// A hasher that costs nothing, counts its work and yields once, so that parallel calls mix.
+/// A hasher without cost, which counts its calls and yields once, so that parallel calls
+/// interleave.
 #[derive(Clone, Default)]
 pub struct CheapHasher {
     hashes: Arc<AtomicU64>,
@@ -78,13 +79,13 @@ pub struct CheapHasher {
 }
 
 impl CheapHasher {
-    /// How many hashes were computed.
+    /// Returns the number of computed hashes.
     #[must_use]
     pub fn hashes(&self) -> u64 {
         self.hashes.load(Ordering::Relaxed)
     }
 
-    /// How many passwords were compared with that of an account.
+    /// Returns the number of passwords that were compared with the hash of an account.
     #[must_use]
     pub fn compared(&self) -> u64 {
         self.compared.load(Ordering::Relaxed)
@@ -120,14 +121,14 @@ impl PasswordHasher for CheapHasher {
     }
 }
 
-/// The messages of a store, taken out as a mail worker would.
+/// The messages of a store, taken as a mail worker takes them.
 pub struct Outbox<S> {
     store: S,
     vault: Arc<Vault>,
 }
 
 impl<S: Store> Outbox<S> {
-    /// Stands beside a store and its vault.
+    /// Makes the outbox of a store with this vault.
     pub const fn new(store: S, vault: Arc<Vault>) -> Self {
         Self { store, vault }
     }
@@ -140,19 +141,19 @@ impl<S: Store> Outbox<S> {
     ///
     /// # Panics
     ///
-    /// Where a message does not open.
+    /// Panics where a message cannot be opened.
     pub async fn take(&self, now: Timestamp) -> Result<Vec<OutboundMessage>, StoreError> {
         let mut messages = Vec::new();
         for due in self.store.due_messages(Channel::Mail, now, u32::MAX).await? {
             let message = OutboundMessage::unseal(due.id, &due.sealed, &self.vault);
-            messages.push(message.expect("the store keeps letters as they were"));
+            messages.push(message.expect("the store keeps e-mails unchanged"));
             self.store.message_sent(due.id, now).await?;
         }
         messages.retain(|message| !matches!(message.content, Content::Decoy { .. }));
         Ok(messages)
     }
 
-    /// Takes all messages and answers the latest code to an address.
+    /// Takes all due messages, and returns the latest code that was sent to an address.
     ///
     /// # Errors
     ///
@@ -170,7 +171,7 @@ impl<S: Store> Outbox<S> {
     }
 }
 
-/// Runs futures side by side and answers their results in order.
+/// Runs futures concurrently, and returns their results in order.
 pub async fn all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut running: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
     let mut results: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
@@ -188,7 +189,7 @@ pub async fn all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Outp
     results.into_iter().flatten().collect()
 }
 
-/// Lets other futures of the task go first, once.
+/// Yields to the other futures of the task, once.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {

@@ -1,39 +1,39 @@
-//! Tiers: which endpoints an account reaches, what they cost, how often it may call.
+//! Tiers: the endpoints that an account may call, their cost, and the hourly limits.
 
 use std::str::FromStr;
 
 use crate::Error;
 
-/// Requests an hour of a guest key.
+/// The limit of requests an hour of a guest key.
 pub const GUEST_HOURLY_LIMIT: u32 = 60;
-/// Requests a UTC day of a guest key.
+/// The limit of requests a UTC day of a guest key.
 pub const GUEST_DAILY_LIMIT: u32 = 50;
-/// Credits of a new account.
+/// The credits of a new account.
 pub const SIGNUP_CREDITS: u64 = 350;
-/// Credits of a new guest key.
+/// The credits of a new guest key.
 pub const GUEST_CREDITS: u64 = 50;
 
-/// The standing of an account, and the least standing that an endpoint asks for. Ordered.
+/// The tier of an account, and the lowest tier that an endpoint requires, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// What every account starts with.
+    /// The tier of every new account.
     Free,
     /// The first paid tier.
     Basic,
-    /// The second.
+    /// The second paid tier.
     Standard,
-    /// The third.
+    /// The third paid tier.
     Pro,
-    /// The highest, with limits of its own.
+    /// The highest tier.
     Enterprise,
 }
 
 impl Tier {
-    /// All tiers, lowest first.
+    /// All tiers, in ascending order.
     pub const ALL: [Self; 5] =
         [Self::Free, Self::Basic, Self::Standard, Self::Pro, Self::Enterprise];
 
-    /// The name on the wire, as in `pro`.
+    /// Returns the name on the wire, as in `pro`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl Tier {
         }
     }
 
-    /// The name in a sentence, as in `Pro`.
+    /// Returns the name in a sentence, as in `Pro`.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Tier {
         }
     }
 
-    /// Credits that a call of an endpoint with this marker costs.
+    /// Returns the credits that a call of an endpoint of this tier costs.
     #[must_use]
     pub const fn credits(self) -> u32 {
         match self {
@@ -69,7 +69,7 @@ impl Tier {
         }
     }
 
-    /// Requests an hour of an account of this tier that has no limit of its own.
+    /// Returns the limit of requests an hour of an account without one of its own.
     #[must_use]
     pub const fn hourly_limit(self) -> u32 {
         match self {
@@ -85,7 +85,7 @@ impl Tier {
 impl FromStr for Tier {
     type Err = Error;
 
-    /// Reads a name in any case.
+    /// Reads a name in upper or lower case.
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|tier| tier.name().eq_ignore_ascii_case(text)).ok_or(
             Error::invalid("tier", "free, basic, standard, pro or enterprise", "unknown_tier"),

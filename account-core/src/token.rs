@@ -1,5 +1,5 @@
-//! One-time tokens of a browser's way through a sign-in: each kind is a type of its own, so that
-//! none passes for another.
+//! One-time tokens of a sign-in in the browser. Each kind is a type, so that one kind is never
+//! accepted as another.
 
 use std::marker::PhantomData;
 
@@ -8,38 +8,38 @@ use zeroize::Zeroizing;
 
 use crate::random;
 
-/// What a token is for; its label is bound into the digest.
+/// The kind of a token, whose label is part of the digest.
 pub trait TokenKind {
-    /// The label.
+    /// The label of the kind.
     const LABEL: &'static [u8];
 }
 
-/// Ties the provider's answer to the question.
-pub enum State {}
-/// Ties both to the browser that asked; travels in a cookie.
-pub enum Browser {}
-/// Lets a newcomer complete a profile.
-pub enum Completion {}
-/// Hands a sign-in over to another program or page.
-pub enum HandOff {}
+/// The kind of the `state` parameter, which connects the provider's answer with its request.
+pub enum StateKind {}
+/// The kind of the browser's secret in a cookie, which binds request and answer to one browser.
+pub enum BrowserKind {}
+/// The kind of the token with which a new identity completes its profile.
+pub enum CompletionKind {}
+/// The kind of the code that hands a sign-in to another program or page.
+pub enum HandOffKind {}
 
-impl TokenKind for State {
+impl TokenKind for StateKind {
     const LABEL: &'static [u8] = b"idp_state";
 }
 
-impl TokenKind for Browser {
+impl TokenKind for BrowserKind {
     const LABEL: &'static [u8] = b"idp_browser";
 }
 
-impl TokenKind for Completion {
+impl TokenKind for CompletionKind {
     const LABEL: &'static [u8] = b"idp_completion";
 }
 
-impl TokenKind for HandOff {
+impl TokenKind for HandOffKind {
     const LABEL: &'static [u8] = b"hand_off";
 }
 
-/// 256 random bits in base64url, a secret without `Debug`.
+/// A token: 256 random bits in base64url, a secret without `Debug`.
 pub struct Token<Kind>(Zeroizing<String>, PhantomData<fn() -> Kind>);
 
 impl<Kind> Clone for Token<Kind> {
@@ -55,24 +55,24 @@ impl<Kind: TokenKind> Token<Kind> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned()), PhantomData))
     }
 
-    /// Draws a new token.
+    /// Generates a new token.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng), PhantomData)
     }
 
-    /// The secret itself, for the one place that it goes to.
+    /// Returns the secret, for the one place that sends the token.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// The state of a sign-in.
-pub type StateToken = Token<State>;
-/// The browser of a sign-in.
-pub type BrowserToken = Token<Browser>;
-/// The completion of a profile.
-pub type CompletionToken = Token<Completion>;
-/// A hand-off.
-pub type HandOffCode = Token<HandOff>;
+/// The `state` parameter of a sign-in.
+pub type StateToken = Token<StateKind>;
+/// The browser's secret of a sign-in.
+pub type BrowserToken = Token<BrowserKind>;
+/// The token of an incomplete profile.
+pub type CompletionToken = Token<CompletionKind>;
+/// The code of a hand-off.
+pub type HandOffCode = Token<HandOffKind>;

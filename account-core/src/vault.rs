@@ -1,14 +1,15 @@
-//! Secrets at rest: what is looked up is a digest, what is handed back is sealed.
+//! Secrets at rest: digests for look-ups, and encryption for what must be read back.
 //!
-//! One master key, kept outside the database, wraps a look-up secret and a few data keys; only the
-//! wrapped forms are stored, beside a sealed canary that tells a wrong master key from a right one
-//! before anything is served. Changing the master key wraps the same secrets anew
-//! ([`Vault::wrap`]), so no digest and no sealed key changes.
+//! One master key, kept outside the database, wraps a look-up key and a few data keys. Only the
+//! wrapped keys are stored, beside a sealed canary that detects a wrong master key before the first
+//! request is served. A change of the master key wraps the same keys again ([`Vault::wrap`]), so no
+//! digest and no sealed value changes.
 //!
-//! A data key changes in steps, so that every instance opens what any of them seals: the new key is
-//! staged ([`Vault::stage`]), which every instance learns ([`Vault::adopt`]) before one of them
-//! seals with it ([`Vault::activate`]); what the old one sealed is sealed anew
-//! ([`reseal`](crate::reseal)), and only then is the old one gone ([`Vault::retire`]).
+//! A data key is rotated in steps, so that every instance can open whatever another one seals. The
+//! new key is staged ([`Vault::stage`]), and every instance learns the key ([`Vault::adopt`])
+//! before one of them seals with the key ([`Vault::activate`]). Then all values under the old key
+//! are sealed again ([`reseal`](crate::reseal)), and at last the old key is retired
+//! ([`Vault::retire`]).
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -36,39 +37,39 @@ use crate::{Error, random};
 const NONCE_BYTES: usize = 24;
 const CANARY: &[u8] = b"the master key is the right one";
 
-/// The key that wraps all others: 32 bytes, wiped after use, without `Debug`.
+/// The key that wraps all other keys: 32 bytes, wiped after use, without `Debug`.
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl MasterKey {
-    /// Takes the bytes of a key file.
+    /// Makes a master key of the bytes of a key file.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Draws a new master key.
+    /// Generates a new master key.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_bytes(rng))
     }
 
-    /// The secret itself, for the key file.
+    /// Returns the secret, for the key file.
     #[must_use]
     pub fn expose(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// What a stored secret is for.
+/// The purpose of a stored secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SecretKind {
-    /// A known text that only the right master key opens.
+    /// A known text that only the right master key can open.
     Canary,
-    /// The key of all digests.
+    /// The key of all look-up digests.
     Lookup,
-    /// A key that seals API keys and messages.
+    /// A key that seals API keys and e-mails.
     Data,
-    /// A data key that opens already, but does not seal yet.
+    /// A data key that can open values but does not seal yet.
     Staged,
 }
 
@@ -76,7 +77,8 @@ impl SecretKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Canary, Self::Lookup, Self::Data, Self::Staged];
 
-    /// The name under which it is stored, bound into the wrapping.
+    /// Returns the name under which the secret is stored, which is part of the associated data of
+    /// its wrapping.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -88,42 +90,42 @@ impl SecretKind {
     }
 }
 
-/// A secret under the master key, as it is stored.
+/// A secret wrapped by the master key, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrappedSecret {
-    /// What it is for.
+    /// The purpose of the secret.
     pub kind: SecretKind,
-    /// Its number; data keys count up, and the highest seals what is new.
+    /// The number of the secret. Data keys are numbered upwards, and the highest one seals.
     pub id: u32,
-    /// Nonce and ciphertext.
+    /// The nonce and the ciphertext.
     pub wrapped: Vec<u8>,
 }
 
-/// Why a vault does not open.
+/// The reason why a vault cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VaultError {
-    /// The canary does not open under this master key.
+    /// The canary cannot be opened with this master key.
     #[error("the master key is not the one that this database was made with")]
     WrongMasterKey,
-    /// A row is missing or altered although the master key is right.
+    /// A row is missing or altered, although the master key is right.
     #[error("the stored secrets are incomplete or altered")]
     Damaged,
 }
 
-/// What a sealed text is, so that one can never be read as another.
+/// The kind of a sealed text, which prevents that one kind is read as another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SealedKind {
     /// An account's API key.
     ApiKey,
-    /// A message that waits to be sent.
+    /// A message that waits in the outbox.
     OutboundMessage,
-    /// What a form of a page brings back; sealed for a browser, stored nowhere.
+    /// A form that a page returns: sealed for one browser and not stored.
     Form,
 }
 
 impl SealedKind {
-    /// Those that a storage keeps: what a new data key seals anew.
+    /// The kinds that the store keeps, which a rotation seals again.
     pub const STORED: [Self; 2] = [Self::ApiKey, Self::OutboundMessage];
 
     const fn label(self) -> &'static [u8] {
@@ -135,30 +137,30 @@ impl SealedKind {
     }
 }
 
-/// A text under a data key, as it is stored.
+/// A text sealed under a data key, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The number of the data key.
     pub data_key: u32,
-    /// Nonce and ciphertext.
+    /// The nonce and the ciphertext.
     pub bytes: Vec<u8>,
 }
 
-/// Everything that turns secrets into what is stored, and back.
+/// The holder of all keys, which computes digests, seals and opens.
 pub struct Vault {
     lookup: Zeroizing<[u8; 32]>,
     data: RwLock<DataKeys>,
 }
 
-/// The data keys by number: those up to the current one open what was sealed, the current one
-/// seals, one beyond it is staged.
+/// The data keys by number. The current key seals, keys up to the current one open, and one beyond
+/// is staged.
 struct DataKeys {
     keys: BTreeMap<u32, Zeroizing<[u8; 32]>>,
     current: u32,
 }
 
 impl Vault {
-    /// Draws the secrets of a new database.
+    /// Generates the secrets of a new database.
     #[must_use]
     pub fn create(rng: &mut dyn CryptoRng) -> Self {
         let keys = BTreeMap::from([(1, random::secret_bytes(rng))]);
@@ -166,12 +168,12 @@ impl Vault {
         Self { lookup: random::secret_bytes(rng), data }
     }
 
-    /// Opens the stored secrets.
+    /// Opens a vault with the stored secrets.
     ///
     /// # Errors
     ///
-    /// [`VaultError::WrongMasterKey`] where the canary does not open; [`VaultError::Damaged`] where
-    /// it does, but a secret is missing or altered.
+    /// [`VaultError::WrongMasterKey`] where the canary cannot be opened; [`VaultError::Damaged`]
+    /// where the canary can be opened but a secret is missing or altered.
     pub fn open(master: &MasterKey, rows: &[WrappedSecret]) -> Result<Self, VaultError> {
         let canary =
             rows.iter().find(|row| row.kind == SecretKind::Canary).ok_or(VaultError::Damaged)?;
@@ -198,8 +200,8 @@ impl Vault {
         Ok(Self { lookup, data: RwLock::new(DataKeys { keys, current }) })
     }
 
-    /// Wraps all secrets and a canary under a master key: at the first start, and again under a
-    /// new master key when it changes.
+    /// Wraps all secrets and a canary with a master key: at the first start, and again after a
+    /// change of the master key.
     #[must_use]
     pub fn wrap(&self, master: &MasterKey, rng: &mut dyn CryptoRng) -> Vec<WrappedSecret> {
         let mut wrap = |kind: SecretKind, id: u32, secret: &[u8]| WrappedSecret {
@@ -219,8 +221,8 @@ impl Vault {
         rows
     }
 
-    /// Draws a new data key, which opens from now on and does not seal yet; nothing where one is
-    /// staged already.
+    /// Generates a new data key, which can open values and does not seal yet. Does nothing where a
+    /// key is staged already.
     pub fn stage(&self, rng: &mut dyn CryptoRng) {
         let mut data = self.data_mut();
         if !data.has_staged() {
@@ -229,22 +231,23 @@ impl Vault {
         }
     }
 
-    /// Seals with the staged data key from now on; nothing where none is staged.
+    /// Makes the staged data key the one that seals. Does nothing where no key is staged.
     pub fn activate(&self) {
         let mut data = self.data_mut();
         data.current = data.newest();
     }
 
-    /// Forgets the data keys before the current one, under which nothing is sealed any more.
+    /// Removes the data keys before the current one, under which no stored value is sealed.
     pub fn retire(&self) {
         let mut data = self.data_mut();
         let current = data.current;
         data.keys.retain(|id, _| *id >= current);
     }
 
-    /// Takes over the data keys of the same vault, opened later. Those that are retired by then go
-    /// on opening here until the process ends: a sign-in that read its key before a rotation opens
-    /// it after its password is checked, however long that took.
+    /// Takes over the data keys of the same vault that was opened later. Keys that the newer vault
+    /// has retired still open values here until the process ends. A sign-in may have read a sealed
+    /// API key before a rotation and opens the key after the password is verified, however long
+    /// that takes.
     pub fn adopt(&self, newer: Self) {
         let newer = newer.data.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut data = self.data_mut();
@@ -252,26 +255,27 @@ impl Vault {
         data.current = newer.current;
     }
 
-    /// The number of the data key that seals.
+    /// Returns the number of the data key that seals.
     #[must_use]
     pub fn data_key(&self) -> u32 {
         self.data().current
     }
 
-    /// Whether a data key is staged.
+    /// Returns whether a data key is staged.
     #[must_use]
     pub fn has_staged(&self) -> bool {
         self.data().has_staged()
     }
 
-    /// Whether there are data keys before the current one.
+    /// Returns whether there are data keys before the current one.
     #[must_use]
     pub fn has_outdated(&self) -> bool {
         let data = self.data();
         data.keys.keys().any(|id| *id < data.current)
     }
 
-    // No change of the keys panics half-way, so a panic elsewhere leaves them whole.
+    // No change of the keys can panic between two steps, so a panic elsewhere leaves the keys
+    // consistent.
     fn data(&self) -> RwLockReadGuard<'_, DataKeys> {
         self.data.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -280,7 +284,7 @@ impl Vault {
         self.data.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Seals a text for one account and one row; it opens for no other.
+    /// Seals a text for one account and one row, which are its associated data.
     #[must_use]
     pub fn seal(
         &self,
@@ -300,8 +304,8 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// [`Error::Sealed`] where it was sealed for another kind, account or row, under a data key
-    /// that is not here, or where a bit was altered.
+    /// [`Error::Sealed`] where the text was sealed for another kind, account or row, under a data
+    /// key that is not here, or where a bit was altered.
     pub fn unseal(
         &self,
         kind: SealedKind,
@@ -315,26 +319,26 @@ impl Vault {
         open(secret, &context, &sealed.bytes).ok_or(Error::Sealed)
     }
 
-    /// What an e-mail address is counted by, known or not.
+    /// Returns the look-up digest of an e-mail address, known or unknown.
     #[must_use]
     pub fn email_digest(&self, email: &Email) -> Digest<Email> {
         self.digest(b"email", &[email.as_str().as_bytes()])
     }
 
-    /// What a session is found by.
+    /// Returns the look-up digest of a session token.
     #[must_use]
     pub fn token_digest(&self, token: &SessionToken) -> Digest<SessionToken> {
         self.digest(b"session", &[token.expose().as_bytes()])
     }
 
-    /// What a one-time token is found by.
+    /// Returns the look-up digest of a one-time token.
     #[must_use]
     pub fn one_time_digest<Kind: TokenKind>(&self, token: &Token<Kind>) -> Digest<Token<Kind>> {
         self.digest(Kind::LABEL, &[token.expose().as_bytes()])
     }
 
-    /// The nonce and the PKCE verifier of a sign-in at a provider: they follow from its state, so
-    /// that neither is stored.
+    /// Returns the nonce and the PKCE verifier of a sign-in at the identity provider. Both are
+    /// derived from the state, so neither is stored.
     pub(crate) fn idp_secrets(&self, state: &StateToken) -> (String, String) {
         let follows = |label: &[u8]| {
             let digest: Digest<StateToken> = self.digest(label, &[state.expose().as_bytes()]);
@@ -343,7 +347,8 @@ impl Vault {
         (follows(b"idp_nonce"), follows(b"idp_verifier"))
     }
 
-    /// What a code is compared with: it holds for one purpose, one account and one challenge.
+    /// Returns the digest with which a code is compared; it is bound to one purpose, one account
+    /// and one challenge.
     #[must_use]
     pub fn code_digest(
         &self,
@@ -363,7 +368,7 @@ impl Vault {
         )
     }
 
-    /// What a client that shows this token is known by at an address.
+    /// Returns the digest of a client token at one e-mail address.
     #[must_use]
     pub fn client_mark(
         &self,
@@ -373,7 +378,7 @@ impl Vault {
         self.digest(b"client", &[recipient.as_bytes(), token.expose().as_bytes()])
     }
 
-    /// What a client of this network is known by at an address.
+    /// Returns the digest of a client's network at one e-mail address.
     #[must_use]
     pub fn network_mark(&self, recipient: &Digest<Email>, client: &Client) -> Digest<ClientMark> {
         let network = match client.network() {
@@ -383,7 +388,8 @@ impl Vault {
         self.digest(b"network", &[recipient.as_bytes(), &network])
     }
 
-    /// Proves to whoever gets it that a right password led to this challenge. Nothing is stored.
+    /// Makes a token which proves that the right password led to this challenge. The token is not
+    /// stored.
     #[must_use]
     pub fn mfa_token(&self, challenge: ChallengeId) -> MfaToken {
         let number = challenge.0.to_be_bytes();
@@ -394,7 +400,8 @@ impl Vault {
         MfaToken::new(&bytes)
     }
 
-    /// The challenge that a token proves; `None` for one that this vault never made.
+    /// Returns the challenge that a token proves, or `None` for a token that this vault did not
+    /// make.
     #[must_use]
     pub fn proven_challenge(&self, token: &MfaToken) -> Option<ChallengeId> {
         let offered = token.bytes();
@@ -404,14 +411,15 @@ impl Vault {
         bool::from(offered.ct_eq(&expected)).then_some(challenge)
     }
 
-    /// The number that stands for a browser in what is sealed for it alone.
+    /// Returns the row number of a browser, which binds a sealed form to that browser alone.
     pub(crate) fn browser_row(&self, browser: &str) -> u128 {
         let digest: Digest<Vault> = self.digest(b"browser", &[browser.as_bytes()]);
         let (row, _) = digest.as_bytes().split_first_chunk().expect("a digest has 32 bytes");
         u128::from_be_bytes(*row)
     }
 
-    /// HMAC-SHA-256 over a label and parts, each with its length, so that no two lists agree.
+    /// Computes HMAC-SHA-256 over a label and parts, each with its length, so that two different
+    /// lists never have the same input.
     pub(crate) fn digest<Of>(&self, label: &[u8], parts: &[&[u8]]) -> Digest<Of> {
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.lookup.as_slice())
             .expect("HMAC takes keys of any length");

@@ -1,4 +1,4 @@
-"""The same metered call on FastAPI, QuantLib and SQLite, written the way such services are.
+"""The same metered call on FastAPI, QuantLib and SQLite, written in the usual style of such services.
 
 A key in a header, a look-up, a conditional debit with its usage row in one durable transaction, the
 price from QuantLib. One database connection a worker, WAL, synchronous=FULL, as the service has it.

@@ -1,4 +1,4 @@
-"""Writes what every program of the comparison reads, so that all do the same work."""
+"""Writes the inputs of every program of the comparison, so that all do the same work."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ def write(name, array):
 
 
 def options(count):
-    """Spot, strike, years, rate, dividend yield, volatility; calls around the money."""
+    """Returns spot, strike, years, rate, dividend yield and volatility of calls near the money."""
     return np.column_stack(
         [
             np.full(count, 100.0),

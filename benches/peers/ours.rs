@@ -1,7 +1,7 @@
-//! Our side of the comparison, and the two rivals from crates.io.
+//! This project's side of the comparison, and the two other libraries from crates.io.
 //!
-//! Prints a line for each row: `time`, the row, who, nanoseconds, the result; or `error`, the row,
-//! who, the largest error on the golden rows, its unit.
+//! Each row is one line: `time`, the row, the library, nanoseconds, the result; or `error`, the
+//! row, the library, the largest error on the golden rows, its unit.
 
 use std::{
     cell::RefCell,
@@ -54,7 +54,7 @@ fn main() {
     errors(&golden);
 }
 
-/// The median time of one call, in nanoseconds, over samples of a few milliseconds each.
+/// Prints the median time of one call, in nanoseconds, over samples of a few milliseconds each.
 fn measure<T>(row: &str, who: &str, mut work: impl FnMut() -> T, value: impl Fn(&T) -> f64) {
     let result = value(&work());
     let start = Instant::now();
@@ -228,8 +228,8 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(left, right)| left * right).sum()
 }
 
-/// How far the weights are from the first-order conditions, as a part of the variance, and from
-/// their bounds.
+/// Prints the distance of the weights from the first-order conditions, relative to the variance,
+/// and from their bounds.
 fn print_gap(row: &str, who: &str, covariance: &[Vec<f64>], weights: &[f64]) {
     let slopes: Vec<f64> = covariance.iter().map(|row| dot(row, weights)).collect();
     let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
@@ -369,7 +369,7 @@ fn small() {
     measure("derivative", "quant-core", quotient, |value| *value);
 }
 
-/// The rows of a golden file, field by field.
+/// Returns the fields of each row of a golden file.
 fn golden(folder: &Path, name: &str) -> Vec<Vec<String>> {
     let text = fs::read_to_string(folder.join(name).with_extension("csv")).expect("golden rows");
     let fields = |line: &str| line.split(',').map(str::to_owned).collect();
@@ -384,7 +384,7 @@ fn largest(row: &str, who: &str, errors: impl Iterator<Item = f64>, unit: &str) 
     println!("error\t{row}\t{who}\t{:e}\t{unit}", errors.fold(0.0, f64::max));
 }
 
-/// NaN counts as an error without bound.
+/// Returns the relative error; NaN counts as an infinite error.
 fn relative(found: f64, expected: f64) -> f64 {
     let error = if expected == 0.0 { found.abs() } else { (found / expected - 1.0).abs() };
     if error.is_nan() { f64::INFINITY } else { error }

@@ -1,4 +1,4 @@
-"""The rivals from PyPI. Prints the same lines as ours.rs."""
+"""The other libraries from PyPI. Prints the same lines as ours.rs."""
 
 import csv
 import math
@@ -149,7 +149,7 @@ def series():
 
 
 def plain_formulas():
-    """What one writes down first, held against the golden rows."""
+    """Compares the direct formula with the golden rows."""
     table = np.array([[float(field) for field in row] for row in rows("ces")])
     rho, w1, w2, income, p1, p2 = table.T[:6]
     with np.errstate(all="ignore"):

@@ -31,7 +31,7 @@ ROWS = [
     *((f"bootstrap_{kind}", f"bootstrap of 14 quotes, {kind.replace('_', '-')}", 1)
       for kind in ("log_linear", "linear", "cubic", "monotone_convex")),
 ]
-# Rows whose rivals compute something else on purpose: a curve of other conventions.
+# Rows whose other libraries compute something else by design: a curve of other conventions.
 DIFFER = ("bs_engine", "bootstrap_linear", "bootstrap_cubic", "bootstrap_monotone", "greeks", "capital")
 
 

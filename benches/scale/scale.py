@@ -1,4 +1,4 @@
-"""What a full house costs: a million accounts and ten million usage rows, on either engine.
+"""The cost of a large database: a million accounts and ten million usage rows, on either engine.
 
     cargo build --release
     python benches/scale/scale.py [--accounts 1000000] [--usage 10000000] [--postgres URL]
@@ -31,7 +31,7 @@ REAL = 100
 DAY = 86_400_000_000
 DAYS = 30
 
-# Parts that the engines say differently.
+# SQL that differs between the engines.
 SQLITE = {
     "series": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})",
     "random": lambda size: f"randomblob({size})",
@@ -44,7 +44,7 @@ POSTGRES = {
     "zeros": lambda size: f"decode(repeat('00', {size}), 'hex')",
 }
 
-# On SQLite the service sorts calls by account a little later than they come.
+# On SQLite the service indexes calls by account a few seconds later.
 SORTED = [
     ("order", "INSERT INTO call_by_account SELECT account_id, created_at, id FROM usage "
      "WHERE account_id IS NOT NULL ORDER BY account_id, created_at, id"),
@@ -53,10 +53,10 @@ SORTED = [
 
 
 def filling(engine, accounts, usage, first, real, now):
-    """Statements that fill the house: the accounts from `first` on, calls of all."""
+    """Returns the statements that insert the rows: the accounts from `first` on, and the calls of all."""
     series = lambda count: engine["series"].format(count=count)
     today = now // DAY
-    # Four of ten calls are of the real accounts where there are few calls for each other one.
+    # Four of ten calls are of the real accounts where there are few calls for each other account.
     whose = f"CASE WHEN i % 10 < 1 THEN {min(real)} + (i / 10) % {len(real)} ELSE {first} + i % {accounts} END"
     at = f"{now} - (i * 2654435761) % {DAYS * DAY}"
     ids = ", ".join(map(str, real))
@@ -150,7 +150,7 @@ class Service:
         self.process.wait(120)
 
     def time(self, name, calls, method, path, body=None, key=None):
-        """`calls` yields body and key of each call."""
+        """Measures calls; `calls` yields body and key of each."""
         times = []
         for body, key in calls:
             headers = {"Content-Type": "application/json"} | ({"X-API-Key": key} if key else {})
@@ -179,7 +179,7 @@ def main():
         path = folder / "data" / "quant.db"
         service, keys = Service(options, folder), []
         service.command("migrate")
-        # A first start makes what the months of usage rows lie in.
+        # The first start creates the partitions of the usage rows.
         service.start()
         service.stop()
         for number in range(REAL):

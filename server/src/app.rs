@@ -34,13 +34,13 @@ use crate::{
     store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, Store},
 };
 
-/// Logins that may wait for a core before more are refused with a time to wait.
+/// The number of logins that may wait for a core. Further ones are refused with a time to wait.
 const LOGIN_QUEUE: usize = 256;
 
 /// The reason why the service did not start.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// The data folder could not be made.
+    /// The data folder cannot be created.
     #[error("the data folder {path} cannot be used: {source}")]
     DataDir {
         /// The folder.
@@ -51,7 +51,7 @@ pub enum StartError {
     /// The store could not be opened.
     #[error(transparent)]
     Store(#[from] OpenError),
-    /// The mail settings do not fit.
+    /// The mail settings are inconsistent.
     #[error("QS_SMTP_URL or QS_MAIL_FROM does not fit: {0}")]
     Mail(#[from] email::SetUpError),
     /// The identity provider cannot be used.
@@ -73,20 +73,20 @@ pub struct App {
     service: Arc<AppState>,
     gateway: Arc<Gateway>,
     mail: Vec<email::Worker>,
-    jobs: jobs::Running,
+    jobs: jobs::RunningJobs,
 }
 
-/// Accounts over an opened store, for the service and for the operator's commands.
+/// An opened store with its keys and rules, for the service and for the operator's commands.
 pub struct Opened {
     /// The store.
     pub store: Store,
-    /// The keys that seal it.
+    /// The keys that seal secrets in the store.
     pub vault: Arc<Vault>,
-    /// The rules over both.
+    /// The account rules on top of store and keys.
     pub accounts: Accounts,
 }
 
-/// Opens the data; the first start makes them.
+/// Opens the data. The first start creates the data.
 ///
 /// # Errors
 ///
@@ -106,7 +106,8 @@ pub async fn open_with_clock(
     clock: Clock,
 ) -> Result<Opened, StartError> {
     let mut folder = std::fs::DirBuilder::new();
-    // The database holds e-mail addresses: only its owner may read a folder made here.
+    // The database holds e-mail addresses, so only the owner of a folder made here may read its
+    // files.
     folder.recursive(true).mode(0o700).create(&storage.data_dir).map_err(|source| {
         StartError::DataDir { path: storage.data_dir.display().to_string(), source }
     })?;
@@ -149,7 +150,7 @@ impl App {
         Ok(Self { mail: workers.collect(), ..app })
     }
 
-    /// Starts the service over opened data, without e-mail workers: e-mails stay in the outbox.
+    /// Starts the service on opened data, without e-mail workers: e-mails stay in the outbox.
     ///
     /// # Errors
     ///
@@ -158,7 +159,8 @@ impl App {
         let Opened { store, vault, accounts } = opened;
         let metrics = Metrics::new();
         jobs::prepare_partitions(&store, &clock).await;
-        // Read before the first caller is loaded, so that every later change is noticed.
+        // The revision is read before the first caller is loaded, so that every later change is
+        // noticed.
         let revision = store.revision().await?;
         let freshness = Arc::new(CacheFreshness::new(&store));
         let file = config.storage.master_key_file.clone();
@@ -220,7 +222,7 @@ async fn limits_before(
     let now = clock.now();
     let midnight = now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc();
     let an_hour_ago = now - chrono::TimeDelta::hours(1);
-    // Guests alone have limits by the day, and they are few.
+    // Only guests have daily limits, and guests are few.
     let since = midnight.min(an_hour_ago);
     let store = accounts.store();
     let of_guests = store.guest_calls(since).await?;
@@ -233,8 +235,8 @@ async fn limits_before(
     Ok(Limits::local(&calls, &of_guests, guests_per_network))
 }
 
-/// Returns the source of leases: Redis where one is set, else a database that several instances may
-/// share. A process with a database of its own needs none.
+/// Returns the source of leases: Redis where an address is set, else a database that several
+/// instances may share. A process with a database of its own needs no leases.
 async fn leases(store: &Store, redis: Option<&RedisAddress>) -> Result<Option<Leases>, StartError> {
     match redis {
         Some(address) => {

@@ -1,6 +1,6 @@
 //! Background tasks: every periodic task of the service in one list, with its period.
 //!
-//! [`list`] makes the tasks, [`start`] starts all, and [`Running::stop`] aborts all between two
+//! [`list`] makes the tasks, [`start`] starts all, and [`RunningJobs::stop`] aborts all between two
 //! awaits. An interrupted task loses nothing: each round is repeated from the database at the next
 //! start.
 //!
@@ -105,19 +105,19 @@ pub fn list(parts: Parts) -> [Job; 6] {
 }
 
 /// The periodic tasks that run.
-pub struct Running(Vec<JoinHandle<()>>);
+pub struct RunningJobs(Vec<JoinHandle<()>>);
 
 /// Starts the tasks.
 #[must_use]
-pub fn start(jobs: impl IntoIterator<Item = Job>) -> Running {
+pub fn start(jobs: impl IntoIterator<Item = Job>) -> RunningJobs {
     let start = |Job { name, period, purpose, task }| {
         tracing::debug!(name, ?period, purpose, "a background task starts");
         tokio::spawn(task)
     };
-    Running(jobs.into_iter().map(start).collect())
+    RunningJobs(jobs.into_iter().map(start).collect())
 }
 
-impl Running {
+impl RunningJobs {
     /// Aborts the tasks.
     pub fn stop(self) {
         for task in self.0 {

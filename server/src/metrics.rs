@@ -66,11 +66,11 @@ pub struct Snapshot {
     pub large_bodies: usize,
     /// Long computations that run, and those that wait.
     pub long_computations: (usize, usize),
-    /// Whether the service was told to stop.
+    /// True if the service was told to stop.
     pub is_draining: bool,
     /// The connections to the database.
     pub pools: Vec<Pool>,
-    /// Whether the Redis of the limits answers; `None` without a Redis.
+    /// True if the Redis of the limits answers; `None` without a Redis.
     pub is_redis_up: Option<bool>,
     /// The unsent e-mails and messages; `None` where the database does not answer.
     pub outbox: Option<OutboxLoad>,
@@ -87,7 +87,7 @@ impl Metrics {
     ///
     /// # Panics
     ///
-    /// Where two metrics have one name, which a test would have seen.
+    /// Panics where two metrics have one name, which a test would have found.
     #[must_use]
     pub fn new() -> Self {
         let registry = Registry::new();
@@ -181,7 +181,7 @@ impl Metrics {
     ///
     /// # Panics
     ///
-    /// Where a metric cannot be written as text, which a test would have seen.
+    /// Panics where a metric cannot be written as text, which a test would have found.
     #[must_use]
     pub fn text(&self, snapshot: &Snapshot) -> Vec<u8> {
         self.set_gauges(snapshot);

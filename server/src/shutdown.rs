@@ -53,7 +53,7 @@ where
 
 /// Closes the parts of a service that takes no more requests.
 pub async fn close(
-    jobs: jobs::Running,
+    jobs: jobs::RunningJobs,
     service: &AppState,
     gateway: &Gateway,
     mail: Vec<email::Worker>,

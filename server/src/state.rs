@@ -37,7 +37,7 @@ pub struct AppState {
     pub compute_pool: ComputePool,
     /// The metrics of the operator.
     pub metrics: Metrics,
-    /// Whether the service is stopping, so that `/ready` answers 503.
+    /// True if the service is stopping, so that `/ready` answers 503.
     pub is_draining: AtomicBool,
     /// The identity provider, where there is one.
     pub idp: Option<Provider>,

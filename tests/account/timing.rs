@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The deterministic counterpart, which counts hashes and storage calls, is not ignored
-//! (`every_address_costs_a_visitor_the_same_answers_hashes_storage_calls_and_letters`).
+//! (`every_address_costs_a_visitor_the_same_answers_hashes_storage_calls_and_emails`).
 
 use std::time::Instant;
 

@@ -27,7 +27,7 @@ import time
 
 
 async def flood(address, rate, seconds, answers):
-    """Offers logins at an even pace, whatever becomes of those before."""
+    """Sends logins at a constant rate, whatever the answers are."""
     host, port = address.split(":")
     idle = []
 
@@ -63,7 +63,7 @@ def flooder(address, rate, seconds, pipe):
 
 
 def ask(address, key, seconds):
-    """Milliseconds of each call of /auth/validate, one after the other on one connection."""
+    """Returns the milliseconds of each call of /auth/validate, made in sequence on one connection."""
     connection = http.client.HTTPConnection(address, timeout=30)
     connection.connect()
     times, until = [], time.perf_counter() + seconds

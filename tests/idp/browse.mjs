@@ -1,6 +1,6 @@
-// Signs up and in as people do, in a headless browser without scripts, against a real provider:
-// `node browse.mjs SERVICE PICTURES`, with the provider's port in PROVIDER_PORT and the service's log
-// in SERVICE_LOG.
+// Sign-up and sign-in in a headless browser without scripts, against a real provider.
+// Usage: node browse.mjs SERVICE PICTURES, with the provider's port in PROVIDER_PORT and the service's
+// log in SERVICE_LOG.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { fork } from "node:child_process";
@@ -39,7 +39,7 @@ async function stop(child) {
   await gone;
 }
 
-/** From now on the provider's tokens are spoiled like this. */
+/** Makes the provider spoil its tokens in this way from now on. */
 async function spoil(child, how) {
   const heard = said(child);
   child.send(how);
@@ -63,7 +63,7 @@ async function newBrowser() {
   return page;
 }
 
-/** Pictures of what is shown, as wide as a desk and as a phone; nothing is wider than the screen. */
+/** Saves pictures of the page, as wide as a desktop and as a phone. No page may be wider than the screen. */
 async function picture(page, name) {
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 800 });
@@ -73,7 +73,7 @@ async function picture(page, name) {
   }
 }
 
-/** What the provider's own pages ask: who it is, and whether that may be told. */
+/** Fills in the provider's own pages: the name, then the consent. */
 async function consent(page, name) {
   await page.waitForURL(`http://127.0.0.1:${port}/**`);
   await page.fill('input[name="login"]', name);
@@ -82,8 +82,7 @@ async function consent(page, name) {
   await page.click('button[type="submit"]');
 }
 
-/** Somebody came back without a sign-in: to the login page, which says why, and how to go on. What
- * it was in detail is in the service's log. */
+/** Checks a failed sign-in: the login page states a reason and a remedy, and the log the details. */
 async function isToldAtLogin(page, name, text, logged = "") {
   await page.waitForURL(`${service}/login?error=**`);
   const told = await page.textContent("[role=alert]");
@@ -94,7 +93,7 @@ async function isToldAtLogin(page, name, text, logged = "") {
   await picture(page, `login-${name.replaceAll(" ", "-")}`);
 }
 
-/** A new browser goes to the provider, as it is spoiled now, and comes back. */
+/** Signs in at the provider with a new browser, and returns to the service. */
 async function comesBack(name) {
   const page = await newBrowser();
   await page.goto(`${service}/user/auth/idp/start`);
@@ -102,7 +101,7 @@ async function comesBack(name) {
   return page;
 }
 
-/** A program that waits on the loopback, and where it was called. */
+/** Starts a program that listens on the loopback, and returns the address of its first request. */
 async function waitingProgram() {
   let heard;
   const called = new Promise((resolve) => { heard = resolve; });
@@ -115,7 +114,7 @@ async function waitingProgram() {
   return { address, called: called.then((url) => new URL(url, address)), close: () => program.close() };
 }
 
-/** The address at which a new client asks for access to somebody's account. */
+/** Returns the address at which a new client requests access to an account. */
 async function question(redirect) {
   const metadata = { client_name: "A notebook", redirect_uris: [redirect] };
   const { client_id } = await post("/oauth/register", metadata);
@@ -126,7 +125,7 @@ async function question(redirect) {
   })}`;
 }
 
-/** A client that somebody new connects: through the provider to a profile, and on to consent. */
+/** Connects a client with a new account: the provider, the profile, then the consent. */
 async function connects(name, isNew) {
   const program = await waitingProgram();
   const page = await newBrowser();
@@ -159,7 +158,7 @@ try {
   await isToldAtLogin(page, "the provider is not there yet", "does not answer");
   const asked = Date.now();
   provider = await startProvider();
-  // The service leaves a provider that did not answer alone for five seconds.
+    // For five seconds the service sends no request to a provider that did not answer.
   await new Promise((resolve) => setTimeout(resolve, asked + 5_100 - Date.now()));
 
   await page.click("text=Continue to the identity provider");
@@ -256,13 +255,13 @@ try {
 
   await stop(provider);
   provider = await startProvider();
-  // The service looks for new keys at most every half minute.
+    // The service reads new keys at most every 30 seconds.
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, discovered + 31_000 - Date.now())));
   page = await comesBack("ada");
   await page.waitForURL(`${service}/login?code=**`);
   check("after a new start with another key the sign-in goes on", true);
 
-  // Last, since the service looks for another key after each of these, if half a minute has passed.
+    // These come last, because the service reads the keys again after each of them.
   for (const [name, how] of [
     ["a strangers key under the same id", { strangersKey: true }],
     ["an algorithm without a key", { header: { alg: "none" } }],

@@ -1,6 +1,6 @@
 // A real OpenID Connect provider on the loopback: `node provider.mjs PORT CALLBACK`.
-// Whoever types a name is that person, with the address NAME@example.com, confirmed. Who started it
-// tells it by message how to spoil the next ID tokens; they are signed anew with its own key.
+// Any name signs in, with the confirmed address NAME@example.com. A message of the parent process
+// states how to spoil the next ID tokens, which are signed again with the provider's own key.
 import { createSign, generateKeyPairSync } from "node:crypto";
 import Provider from "oidc-provider";
 

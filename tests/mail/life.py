@@ -36,7 +36,7 @@ FIXED_HEADERS = {
 
 
 class Mailbox:
-    """Takes letters: at once, slowly, or only to hang up before it says so."""
+    """Accepts e-mails: at once, slowly, or with a disconnect before the confirmation."""
 
     def __init__(self):
         self.letters, self.delay, self.hang_up = [], 0, False
@@ -61,7 +61,7 @@ class Mailbox:
 
 
 class Post:
-    """The mail server, which can be stopped and started on its port."""
+    """The mail server, which can be stopped and started again on its port."""
 
     def __init__(self, mailbox):
         self.mailbox = mailbox
@@ -87,7 +87,7 @@ def free_port():
 
 
 class Service:
-    """The service under test, and every secret that it has shown."""
+    """The service under test, with every secret that the service has returned."""
 
     def __init__(self, server, folder, smtp_port):
         self.server, self.folder = server, folder
@@ -128,7 +128,7 @@ class Service:
         return done.stdout
 
     def call(self, method, path, body=None, key=None, expect=200):
-        """Answers what was said and in how many milliseconds."""
+        """Returns the answer, and its duration in milliseconds."""
         connection = http.client.HTTPConnection(self.address, timeout=60)
         headers = {"Content-Type": "application/json"}
         if key:
@@ -159,19 +159,19 @@ def say(step, *figures):
 
 
 def read(letter):
-    """The letter as a mail program sees it."""
+    """Returns the e-mail as a mail program reads it."""
     return email.message_from_bytes(letter[2], policy=email.policy.default)
 
 
 def inspect(letter, to=None):
-    """One recipient, fixed headers, text and HTML."""
+    """Checks the single recipient, the fixed headers, the text and the HTML."""
     mail_from, recipients, content = letter
     message = read(letter)
     check(mail_from == "no-reply@localhost", f"from {mail_from}")
     check(len(recipients) == 1 and (to is None or recipients == [to]), f"to {recipients}, not {to}")
     head = content.split(b"\r\n\r\n", 1)[0].decode("ascii")
     names = [line.split(":", 1)[0] for line in head.split("\r\n") if not line.startswith((" ", "\t"))]
-    names = [name for name in names if not name.startswith("X-")]  # aiosmtpd adds X-Peer and the like
+    names = [name for name in names if not name.startswith("X-")]  # aiosmtpd adds X-Peer and similar headers
     check(set(names) == FIXED_HEADERS and len(names) == len(FIXED_HEADERS), f"headers {names}")
     check(message["To"] == recipients[0], f"To: {message['To']}")
     check(message["Auto-Submitted"] == "auto-generated", "Auto-Submitted")
@@ -191,7 +191,7 @@ class House:
         self.service, self.mailbox, self.seen = service, mailbox, 0
 
     def letter(self, to):
-        """The next letter, which must be for this address."""
+        """Returns the next e-mail, which must be for this address."""
         for _ in range(600):
             if self.mailbox.count() > self.seen:
                 letter = self.mailbox.letters[self.seen]
@@ -239,7 +239,7 @@ class House:
         return new
 
     def corpus(self):
-        """Whatever a form holds, no letter has another recipient or another header."""
+        """Checks that no content of a form adds a recipient or a header to an e-mail."""
         breaks = ["\r\n", "\n", "\r", "%0d%0a", "\u0085", "\u2028", "\u2029", "\0", "\v", "\\r\\n"]
         tails = ["Bcc: eve@evil.example", "To: eve@evil.example", "\r\n.\r\nMAIL FROM:<eve@evil.example>"]
         addresses = [f"a{n}@example.com{b}{t}" for n, b in enumerate(breaks) for t in tails]
@@ -263,7 +263,7 @@ class House:
         self.wait(before + taken)
         for letter in self.mailbox.letters[before:]:
             message = inspect(letter)
-            # An address of theirs that was taken as a whole may be written to; as a second one never.
+            # An address that was accepted as a whole may get an e-mail; one inside another never.
             check(b"Bcc:" not in letter[2].split(b"\r\n\r\n", 1)[0], "no Bcc")
             html = message.get_body(("html",)).get_content()
             check("<img" not in html and "<b>ada</b>" not in html and "7006652" not in html, "escaped")
@@ -279,7 +279,7 @@ class House:
         sys.exit(f"{letters - self.mailbox.count()} letters are lost")
 
     def burst(self, name, number):
-        """Forms that each bring a letter; answers the times of the requests."""
+        """Sends forms that each cause an e-mail; returns the durations of the requests."""
         times = []
         for one in range(number):
             who = f"{name}-{one}"
@@ -326,7 +326,7 @@ def troubles(house, post, mailbox, number, slow):
     check(letters[0] == number, f"{number} letters after the slow server, not {letters}")
     told(f"mail server slow by {slow} s", crawl, letters)
 
-    # Takes each letter, and hangs up before it says so: what at-least-once means.
+    # Each e-mail is accepted with a disconnect before the confirmation, as in at-least-once delivery.
     mailbox.hang_up = True
     cut = house.burst("cut", number)
     deadline = time.monotonic() + 60
@@ -339,14 +339,14 @@ def troubles(house, post, mailbox, number, slow):
     check(letters[1] >= number, "each letter that was not confirmed comes again")
     told("mail server hangs up unsaid", cut, letters)
     house.seen = mailbox.count()
-    # What a dead or slow server costs a request is at most noise beside the hash of a password.
+    # An unreachable or slow server may delay a request by no more than the noise of a password hash.
     base = statistics.median(quiet)
     for name, times in (("dead", dead), ("slow", crawl), ("cut", cut)):
         check(statistics.median(times) < 3 * base + 20, f"{name}: requests were slowed")
 
 
 def settle(mailbox):
-    """Until no letter has come for longer than a letter is put off by now."""
+    """Waits until no e-mail has arrived for longer than the current delay of an e-mail."""
     last, since = mailbox.count(), time.monotonic()
     while time.monotonic() - since < 12:
         if mailbox.count() != last:
@@ -355,7 +355,7 @@ def settle(mailbox):
 
 
 def rotation(service, key):
-    """The keys change while logins and calls go on; the next start needs the new ones alone."""
+    """Rotates the keys while logins and calls continue; the next start needs only the new keys."""
     over, served, faults = threading.Event(), [0, 0], []
     body = {"email": "ada@example.com", "password": OTHER}
 
@@ -393,7 +393,7 @@ def rotation(service, key):
 
 
 def search(service):
-    """No secret in anything that stays or is shown."""
+    """Checks that no secret is in any stored file or in the output."""
     places = {"document": json.dumps(service.call("GET", "/openapi.json")[0]).encode()}
     places["metrics"] = service.call("GET", "/metrics", expect=None)[0]
     places["reference"] = service.call("GET", "/docs", expect=None)[0]
@@ -408,7 +408,7 @@ def search(service):
         content = content if isinstance(content, bytes) else json.dumps(content).encode()
         looked += len(content)
         for secret in filter(None, service.secrets):
-            # Six digits stand for themselves where no digit, point or letter is beside them.
+            # Six digits count as a code where no digit, point or letter is beside them.
             pattern = re.escape(secret.encode())
             if len(secret) == 6:
                 pattern = rb"(?<![0-9A-Za-z.])" + pattern + rb"(?![0-9A-Za-z.])"

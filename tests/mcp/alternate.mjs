@@ -1,7 +1,7 @@
-// Stands before several instances of the service and sends each request to the next of them.
+// A proxy before several instances of the service, which uses the instances by turns.
 //
-//   node alternate.mjs FILE    prints the address that it listens on; FILE lists the instances'
-//                              addresses, a line each, once they have started
+//   node alternate.mjs FILE    prints the address of the proxy; FILE lists the addresses of the
+//                              instances, one a line, once they have started
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 

@@ -1,5 +1,5 @@
 // The official conformance suite's scenarios for authorization servers, against a running service.
-// The suite prints an address for a person's browser; the browser's part is ./authorize.mjs.
+// The suite prints an address for a browser; ./authorize.mjs does the browser's part.
 //
 //   node authorization.mjs http://127.0.0.1:8080 EMAIL PASSWORD
 import assert from "node:assert/strict";
@@ -13,12 +13,12 @@ import { authorize } from "./authorize.mjs";
 
 const [base, email, password] = process.argv.slice(2);
 
-// Check and reason: each must be needed.
+// Check and reason; a check that passes must not be listed.
 const EXCEPTIONS = new Map([
   ["authorization-server-metadata-cimd", "clients register (RFC 7591); documents at addresses of theirs are not fetched"],
 ]);
 
-// The suite takes a port by number, so that its redirect URI can be registered before.
+// The suite's port is fixed, so that its redirect URI can be registered in advance.
 const free = createServer().listen(0, "127.0.0.1");
 await once(free, "listening");
 const { port } = free.address();

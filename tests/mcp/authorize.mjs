@@ -1,5 +1,5 @@
-// The part of a person with a browser: follows redirects, keeps cookies, fills in the forms of
-// sign-in and consent, and stops where the browser would go back to the client. No scripts run.
+// The part of a person with a browser, without scripts: follows redirects, keeps cookies, fills in
+// the forms of sign-in and consent, and stops at the redirect to the client.
 
 const attribute = (tag, name) => tag.match(new RegExp(`\\b${name}="([^"]*)"`))?.[1];
 const unescape = (text) =>
@@ -7,7 +7,7 @@ const unescape = (text) =>
     String.fromCodePoint(parseInt(n, all[2].toLowerCase() === "x" ? 16 : 10)))
     .replace(/&quot;/g, '"').replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 
-// The form of a page as it would be sent, with `answers` filled in and the button of `label`.
+// Returns a page's form as a browser would send it, with `answers` and the button of `label`.
 function fill(page, answers, label) {
   const forms = page.match(/<form[\s\S]*?<\/form>/gi) ?? [];
   for (const form of forms) {
@@ -27,7 +27,7 @@ function fill(page, answers, label) {
   throw new Error(`no form with a button ${label}:\n${page}`);
 }
 
-// Signs in and consents; answers the address that the browser is sent back to.
+// Signs in and consents; returns the redirect to the client.
 export async function authorize(url, redirectUri, { email, password }) {
   const cookies = new Map();
   const go = async (address, init = {}) => {

@@ -1,4 +1,4 @@
-// Sign-in and consent as a person sees them; started by ./browser.
+// Sign-in and consent in a real browser; started by ./browser.
 import assert from 'node:assert/strict';
 import { spawn, execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ const start = async () => {
   throw new Error('the service did not start');
 };
 
-// The code of the letter that was written last; letters leave a moment after they are asked for.
+// Returns the code of the latest e-mail, which is sent a moment after the request.
 const codeFromLetter = async (before) => {
   for (;;) {
     const folder = `${DATA}/mail`;
@@ -48,7 +48,7 @@ const lettersSoFar = () => {
 const { service, base } = await start();
 const answers = [];
 const callback = createServer((request, response) => {
-  // The browser asks for an icon as well.
+    // The browser also requests an icon.
   if (request.url.startsWith('/callback')) answers.push(new URL(request.url, 'http://127.0.0.1'));
   response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>Back</title>Back');
 });

@@ -1,8 +1,8 @@
-// The official conformance suite, every server scenario of both eras, against a running service.
+// The official conformance suite, with every server scenario of both protocol generations.
 //
-//   node conformance.mjs http://127.0.0.1:PORT    the address of a proxy that adds the token
+//   node conformance.mjs http://127.0.0.1:PORT    the address of ./proxy.mjs, which adds the token
 //
-// A check that fails must stand below with its reason, and one that stands below must fail.
+// A failing check must be listed below with its reason, and a listed check must fail.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Sends a request on to another server, and its answer back.
+// Forwards a request to another server, and returns its answer.
 import { request } from "node:http";
 
 export function forward(incoming, answer, { hostname, port }, headers) {

@@ -1,5 +1,5 @@
-// The official Inspector on the command line, with its own OAuth: it prints where to sign in, a
-// headless browser goes there, and the Inspector's listener gets the code.
+// The official Inspector on the command line, with its own OAuth client. The Inspector prints the
+// address of the sign-in, a headless browser opens it, and the Inspector's listener gets the code.
 //
 //   node inspector.mjs http://127.0.0.1:8080 EMAIL PASSWORD
 import assert from "node:assert/strict";
@@ -23,7 +23,7 @@ function freePort() {
   });
 }
 
-// Runs the Inspector; signs in where it asks for it. Answers its output and whether it asked.
+// Runs the Inspector and signs in on request. Returns its output and whether a sign-in was needed.
 function inspect(era, ...args) {
   const all = ["--cli", `${base}/mcp?toolsets=all`, "--transport", "http", "--protocol-era", era, "--callback-url", callback, ...args];
   const env = { ...process.env, HOME: home, BROWSER: "true", MCP_AUTO_OPEN_ENABLED: "true", MCP_INSPECTOR_SECRET_STORE: "file" };

@@ -1,7 +1,7 @@
-// Adds an access token to each request, which the conformance suite cannot send, and names the
-// service where the suite names this proxy.
+// A proxy that adds an access token to each request, which the conformance suite cannot send, and
+// replaces its own address by that of the service.
 //
-//   node proxy.mjs http://127.0.0.1:8080 TOKEN    prints the address that it listens on
+//   node proxy.mjs http://127.0.0.1:8080 TOKEN    prints the address of the proxy
 import { createServer } from "node:http";
 
 import { forward } from "./forward.mjs";

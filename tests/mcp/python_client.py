@@ -26,7 +26,7 @@ OPTION = {
 
 
 class Storage:
-    """What a host keeps between calls."""
+    """The state that a host keeps between calls."""
 
     def __init__(self):
         self.tokens = None
@@ -93,7 +93,7 @@ async def run(mode, version):
             read = await client.read_resource(priced.meta["result"])
             assert json.loads(read.contents[0].text)["data"] == priced.structured_content
 
-    # An access token that is no longer good: the provider refreshes or signs in again by itself.
+    # An expired access token, which the provider refreshes, or replaces by a new sign-in.
     before = storage.tokens
     storage.tokens = before.model_copy(update={"access_token": "A" * 43})
     async with create_mcp_http_client(auth=provider(storage)) as http:
@@ -107,7 +107,7 @@ async def run(mode, version):
             form = {"grant_type": "refresh_token", "refresh_token": token, "client_id": client_id}
             return await http.post(f"{BASE}/oauth/token", data=form)
 
-        # Used once, then again: the whole grant ends.
+        # The second use of a refresh token ends the grant.
         used = storage.tokens.refresh_token
         fresh = await refresh(used)
         assert fresh.status_code == 200, fresh.text

@@ -1,4 +1,4 @@
-// An access token by the whole road, for what cannot walk it itself.
+// An access token by registration, sign-in, consent and exchange, for programs without OAuth.
 //
 //   node token.mjs http://127.0.0.1:8080 EMAIL PASSWORD    prints the token
 import { createHash, randomBytes } from "node:crypto";

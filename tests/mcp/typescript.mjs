@@ -1,5 +1,5 @@
-// The official TypeScript client in each era: discovery, registration, sign-in and consent, token,
-// tools, call, result, refresh, reuse, revocation.
+// The official TypeScript client in each protocol generation: discovery, registration, sign-in and
+// consent, token, tools, call, result, refresh, reuse, revocation.
 //
 //   node typescript.mjs http://127.0.0.1:8080 EMAIL PASSWORD
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ const [base, email, password] = process.argv.slice(2);
 const redirectUri = "http://127.0.0.1:4711/callback";
 const option = { option_type: "call", spot: 42, strike: 40, time_to_maturity: 0.5, risk_free_rate: 0.1, volatility: 0.2 };
 
-// What a host keeps between calls.
+// The state that a host keeps between calls.
 class Keeper {
   get redirectUrl() { return redirectUri; }
   get clientMetadata() {
@@ -65,7 +65,7 @@ async function run(mode, era) {
 
   const { tools } = await client.listTools();
   assert.ok(tools.length > 15, `${tools.length} tools`);
-  // The client itself holds each result against the tool's output schema.
+    // The client itself validates each result by the tool's output schema.
   const priced = await client.callTool({ name: "price_european_option", arguments: option });
   assert.ok(Math.abs(priced.structuredContent.price - 4.76) < 0.005, JSON.stringify(priced));
   assert.equal(priced._meta.credits.cost, 5);
@@ -89,14 +89,14 @@ async function run(mode, era) {
   assert.deepEqual(envelope.data, priced.structuredContent);
   await assert.rejects(client.readResource({ uri: "svc://results/none" }));
 
-  // An access token that is no longer good: the client refreshes by itself.
+    // An expired access token, which the client refreshes.
   const before = keeper.kept;
   keeper.kept = { ...before, access_token: "A".repeat(43) };
   const again = await connect(keeper, mode);
   await again.client.listTools();
   assert.notEqual(keeper.kept.refresh_token, before.refresh_token, "it rotated");
 
-  // The used refresh token again: the whole grant ends.
+    // The second use of the refresh token, which ends the grant.
   const client_id = keeper.client.client_id;
   const reuse = await token({ grant_type: "refresh_token", refresh_token: before.refresh_token, client_id });
   assert.equal(reuse.status, 400);
@@ -104,7 +104,7 @@ async function run(mode, era) {
   const ended = await token({ grant_type: "refresh_token", refresh_token: keeper.kept.refresh_token, client_id });
   assert.equal(ended.status, 400);
 
-  // A new grant, revoked by its holder.
+    // A new grant, revoked by the client.
   const other = new Keeper();
   await signIn(other, mode);
   const revoked = await fetch(`${base}/oauth/revoke`, {

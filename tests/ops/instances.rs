@@ -105,7 +105,7 @@ async fn a_grant_and_a_tier_reach_the_other_instances_within_a_second() {
 async fn a_revocation_that_is_never_announced_is_seen_within_a_second() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 10).await;
-    // SQLite has no announcements, so the tests above cover this case.
+    // SQLite sends no notifications, so the tests above cover this case.
     let Some(database) = app.database() else { return };
     app.get("/auth/validate", Some(&key)).await.expect(200);
 

@@ -6,19 +6,20 @@ use quant_core::pricing::binomial::{Exercise, Tree, price};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_tests::golden::{self, Largest, Row};
 
-/// Of the spot, against the same tree in 50 digits.
+/// The accepted error relative to the spot, against the same tree at 50 digits.
 const TREE_TOLERANCE: f64 = 1e-14;
 
-/// Of the spot: in QuantLib the probabilities of LR lose digits.
+/// The accepted error relative to the spot: in QuantLib the probabilities of LR lose digits.
 const QUANTLIB_TREE_TOLERANCE: f64 = 1e-10;
 
-/// Of the spot: what LR's tree of 2001 steps misses of its limit.
+/// The accepted error relative to the spot: the distance of LR's tree of 2001 steps from its limit.
 const LIMIT_TOLERANCE: f64 = 2e-5;
 
-/// Of the spot and times the number of dates: the correction misses by the order of 1/dates.
+/// The accepted error relative to the spot, times the number of dates: the error of the correction
+/// is of the order of 1/dates.
 const DATES_TOLERANCE: f64 = 0.07;
 
-/// The option of the row.
+/// Returns the option of the row.
 fn option(row: &Row) -> EuropeanOption {
     EuropeanOption {
         option_type: if row.text("option_type") == "call" {
@@ -35,7 +36,7 @@ fn option(row: &Row) -> EuropeanOption {
     }
 }
 
-/// Holds the rows of a file of trees against ours; the errors are parts of the spot.
+/// Compares the rows of a file with quant-core's trees; the errors are relative to the spot.
 fn hold_trees(name: &str, at_least: usize, tolerance: f64) -> Largest {
     let mut largest = Largest::default();
     for row in golden::rows(name, at_least) {

@@ -7,22 +7,26 @@ use quant_core::pricing::margrabe::ExchangeOption;
 use quant_core::pricing::normal;
 use quant_tests::golden::{self, Largest, Row};
 
-/// Relative: a few roundings.
+/// The accepted relative error: a few roundings.
 const NORMAL_TOLERANCE: f64 = 2e-15;
 
-/// Relative, down to prices of 1e-280.
+/// The accepted relative error, down to prices of 1e-280.
 const CLOSED_FORM_TOLERANCE: f64 = 2e-14;
 
-/// In units of 2⁻⁵², or of how far such a change of the price moves the volatility.
+/// The accepted error in units of 2⁻⁵², or of the volatility's change by such a change of the
+/// price.
 const IMPLIED_VOLATILITY_BITS: f64 = 6.0;
 
-/// Of the price and the spot: QuantLib subtracts what nearly cancels.
+/// The accepted error relative to the price plus the spot: QuantLib subtracts numbers that nearly
+/// cancel.
 const CONTINUOUS_TOLERANCE: f64 = 1e-14;
 
-/// Of the price and a thousandth of the spot, against the same tree in 50 digits.
+/// The accepted error relative to the price plus a thousandth of the spot, against the same tree at
+/// 50 digits.
 const TREE_TOLERANCE: f64 = 1e-13;
 
-/// Of the spot: in QuantLib the probabilities of LR lose digits. It never sees the barrier, which is out of reach.
+/// The accepted error relative to the spot: in QuantLib the probabilities of LR lose digits. The
+/// barrier is out of reach and has no effect.
 const QUANTLIB_TREE_TOLERANCE: f64 = 1e-10;
 
 fn option_type(row: &Row) -> OptionType {

@@ -91,7 +91,7 @@ fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// The lines of a document outside fenced code, numbered from 1, without what is in backticks.
+/// The lines of a document outside fenced code, numbered from 1, without text in backticks.
 fn prose(text: &str) -> Vec<(usize, String)> {
     let mut is_code = false;
     let mut lines = Vec::new();

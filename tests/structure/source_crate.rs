@@ -1,8 +1,10 @@
-//! The modules of one crate as its source files declare them, and what each name stands for.
+//! The modules of one crate, as its source files declare the modules, and the definition of each
+//! name.
 //!
-//! Names are resolved as the compiler does, from the text alone: a path goes through child modules,
-//! `use` declarations and globs until it reaches the file that defines the item. What a macro or a
-//! derive generates is not seen. Items behind `#[cfg(test)]` are left out.
+//! Names are resolved as the compiler resolves names, from the text alone: a path goes through
+//! child modules, `use` declarations and globs until it reaches the file that defines the item.
+//! Items that a macro or a derive generates are not seen, and items behind `#[cfg(test)]` are
+//! omitted.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -50,7 +52,7 @@ enum Definition {
     Item { file: usize, name: String },
 }
 
-/// One file's need of an item that another file defines.
+/// The dependency of one file on an item of another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Import {
     /// The file that names the item, an index into [`SourceCrate::files`].
@@ -64,8 +66,8 @@ pub(super) struct Import {
 }
 
 impl SourceCrate {
-    /// Reads the crate of a root file. `read` answers with the text of a file, or nothing where
-    /// there is no such file.
+    /// Reads the crate of a root file. `read` returns the text of a file, or nothing where there is
+    /// no such file.
     pub(super) fn read(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut result = Self::default();
         result.modules.push(Module::default());
@@ -110,7 +112,7 @@ impl SourceCrate {
     }
 
     /// The definition that a path of a module leads to; nothing where the path is another crate's.
-    /// `seen` ends the search where declarations refer to each other.
+    /// `seen` ends the search where declarations refer to each other in a cycle.
     fn resolve(
         &self,
         module: usize,

@@ -36,8 +36,8 @@ fn advice(name: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// The words of a name in lower case: a name is split where it is no letter, and where its case
-/// changes.
+/// The words of a name in lower case: a name is split at characters that are no letters, and where
+/// its case changes.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

@@ -8,7 +8,7 @@ use crate::{Answer, App, email, requests::PASSWORD};
 /// The media type of a form.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A browser: it keeps cookies and fills in forms.
+/// A browser, which keeps cookies and fills in forms.
 pub struct Browser<'a> {
     app: &'a App,
     cookies: Vec<(String, String)>,
@@ -65,7 +65,8 @@ impl<'a> Browser<'a> {
         self.post("/oauth/sign-in", &pairs).await
     }
 
-    /// Opens an authorization request, signs in where a page asks for it, and returns the consent page.
+    /// Opens an authorization request, signs in where a page requires it, and returns the consent
+    /// page.
     pub async fn consent_page(&mut self, name: &str, question: &str) -> Answer {
         let page = self.get(question).await;
         if page.body_text.contains("Allow access?") {

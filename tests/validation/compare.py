@@ -1,10 +1,10 @@
-"""Holds the service's refusals against those of the baseline, body by body.
+"""Compares the service's refusals with those of the baseline, body by body.
 
     python3.11 -m venv /tmp/validation && /tmp/validation/bin/pip install -r requirements.txt
     /tmp/validation/bin/python compare.py --base-url http://127.0.0.1:8080 --key fk_user_…
     /tmp/validation/bin/python compare.py --self-test
 
-Hundreds of malformed bodies for each endpoint, the same in every run, go to the baseline in-process
+Hundreds of malformed bodies for each endpoint, the same in every run, are sent to the baseline in-process
 and to the service over HTTP. Compared are the status, the faults in their order, of each `loc` and
 `type`, and of missing fields `msg`; `--messages` compares every `msg`. Each class of difference is
 printed once with an example. The exit code is 1 where a difference is not among ALLOWED.
@@ -62,7 +62,7 @@ SOUND = {
         "interpolation": "linear", "query_tenors": [0.5, 1.5]},
     "/quantlib/core/types/tenor/add-to-date": {"start_date": "2024-01-31", "tenor": "1M"},
 }
-"""A body for each endpoint that is sound."""
+"""A valid body for each endpoint."""
 
 INSTRUMENTS = {
     "reference_date": "2024-01-15",
@@ -75,7 +75,7 @@ INSTRUMENTS = {
 
 
 class Token(str):
-    """A text that stands in the body as it is, without quotes: a number in a certain spelling."""
+    """A text that is written into the body without quotes: a number in a particular spelling."""
 
 
 WRONG = [
@@ -86,7 +86,7 @@ WRONG = [
     Token("123456789012345678901234567890"), Token("NaN"), Token("Infinity"), Token("-Infinity"),
     Token("01"), Token("+1"), Token(".5"), Token("1."), Token("'a'"), Token("undefined"),
 ]
-"""Put in the place of every field and element; some are sound in some places."""
+"""Values that replace every field and element; some are valid in some places."""
 
 NOT_OBJECTS = [
     b"", b" ", b"null", b"[]", b"[1]", b'""', b'"text"', b"0", b"1.5", b"true", b"false", b"{", b"}", b"{}",
@@ -95,7 +95,7 @@ NOT_OBJECTS = [
     b'{"a": "\xff"}', b"// comment\n{}", b'{"a": 1} trailing', b"[[]]", b'[{"a": 1}]', b'[["alpha", 0.5]]',
     b"\xef\xbb\xbf{}",
 ]
-"""Bodies that are no JSON object, or none of this endpoint's."""
+"""Bodies that are not a JSON object, or not one of this endpoint."""
 
 MATHEMATICS = {
     f"value_error.{code}"
@@ -104,11 +104,11 @@ MATHEMATICS = {
         "not_positive_semi_definite", "infeasible", "overflow", "no_convergence",
     ]
 }
-"""What the service says of a sound body that the computation behind it refuses."""
+"""The refusal of a valid body by the computation of the service."""
 
 
 def encode(value):
-    """JSON, with the tokens in their own spelling."""
+    """Writes JSON, with the tokens in their own spelling."""
     if isinstance(value, Token):
         return str(value)
     if isinstance(value, dict):
@@ -119,7 +119,7 @@ def encode(value):
 
 
 def places(value, path=()):
-    """The path to every field and element."""
+    """Returns the path to every field and element."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, child in items:
         yield (*path, step)
@@ -127,11 +127,11 @@ def places(value, path=()):
 
 
 def replaced(body, path, value):
-    """A copy of `body` with `value` at `path`."""
+    """Returns a copy of `body` with `value` at `path`."""
     body = deepcopy(body)
     parent = body
     for step in path[:-1]:
-        # Another replacement may have put something else where the path led.
+        # An earlier replacement may have removed the end of the path.
         if not isinstance(parent, dict | list) or isinstance(parent, list) != isinstance(step, int):
             return body
         if isinstance(step, int) and step >= len(parent):
@@ -152,7 +152,7 @@ def at(body, path):
 
 
 def without_fields(body, source):
-    """Every combination of missing fields, or, where these are too many, all small ones and some."""
+    """Returns every combination of missing fields or, where these are too many, all small ones and some others."""
     names = list(body)
     sizes = range(1, len(names) + 1) if len(names) <= 8 else (1, 2, len(names) - 1, len(names))
     chosen = [set(absent) for size in sizes for absent in itertools.combinations(names, size)]
@@ -163,7 +163,7 @@ def without_fields(body, source):
 
 
 def of_other_lengths(body):
-    """Arrays that are empty, one shorter, one longer, and longer than any limit of a thousand."""
+    """Returns arrays that are empty, one shorter, one longer, and longer than any limit of a thousand."""
     for path in places(body):
         items = at(body, path)
         if isinstance(items, list):
@@ -172,7 +172,7 @@ def of_other_lengths(body):
 
 
 def with_duplicates(body):
-    """Fields said twice: the last one counts."""
+    """Returns bodies with repeated fields, of which the last one counts."""
     for name, value in body.items():
         wrong = f"{json.dumps(name)}: {{}}"
         right = f"{json.dumps(name)}: {encode(value)}"
@@ -201,7 +201,7 @@ def with_several_faults(body, source, count):
 
 
 def in_other_order(body, source):
-    """Faults are told in the order of the model, whatever the order of the body."""
+    """Returns bodies in other orders, because faults are in the order of the model."""
     names = list(body)
     for _ in range(10):
         source.shuffle(names)
@@ -209,7 +209,7 @@ def in_other_order(body, source):
 
 
 def cases_of(path):
-    """All bodies for an endpoint, each once, in a fixed order."""
+    """Returns all bodies for an endpoint, each once, in a fixed order."""
     source = random.Random(f"{SEED} {path}")
     sound = [SOUND[path]] + ([INSTRUMENTS] if path.endswith("/curves/build") else [])
     bodies = list(NOT_OBJECTS)
@@ -227,7 +227,7 @@ def cases_of(path):
 
 
 class Answer:
-    """The status of an answer and its faults: loc, type, msg."""
+    """The status of an answer with its faults: loc, type, msg."""
 
     def __init__(self, response):
         self.status = response.status_code
@@ -241,7 +241,7 @@ class Answer:
             self.faults.append((tuple(fault.get("loc", ())), fault.get("type"), fault.get("msg")))
 
     def with_faults(self, change):
-        """The same answer with other faults."""
+        """Returns the same answer with other faults."""
         self.faults = change(self.faults)
         return self
 
@@ -250,12 +250,12 @@ class Answer:
 
 
 def general(loc):
-    """A place without its index, to tell classes of difference."""
+    """Returns a place without its index, for classes of difference."""
     return ".".join("*" if isinstance(step, int) else str(step) for step in loc)
 
 
 def difference(baseline, ours, messages):
-    """The class of the difference between two answers; None where they agree."""
+    """Returns the class of the difference between two answers; None where they agree."""
     if baseline.status != ours.status:
         kinds = ", ".join(sorted(map(str, ours.types()))) or ", ".join(sorted(map(str, baseline.types())))
         return ("status", f"{baseline.status} of the baseline, {ours.status} of the service", kinds)
@@ -276,23 +276,23 @@ def difference(baseline, ours, messages):
 
 
 def only_mathematics(baseline, ours):
-    """The baseline has no mathematics: a sound body may still be refused by the mathematics."""
+    """The baseline has no mathematics, so the mathematics may refuse a valid body."""
     return baseline.status == 200 and ours.status == 422 and bool(ours.faults) and ours.types() <= MATHEMATICS
 
 
 def syntax_elsewhere(baseline, ours):
-    """Two parsers stop at different characters of the same broken JSON, and say it differently."""
+    """Two parsers report the same JSON syntax error at different characters and in different words."""
     syntax = {"value_error.jsondecode"}
     alike = baseline.status == ours.status == 422 and baseline.types() == ours.types() == syntax
     return alike and len(ours.faults) == 1 and ours.faults[0][0][:1] == ("body",)
 
 
 ALLOWED = [only_mathematics, syntax_elsewhere]
-"""The differences that are none. Each says why in its first line."""
+"""The accepted differences. The first line of each states the reason."""
 
 
 class Tally:
-    """What came of the cases of one endpoint."""
+    """The results of the cases of one endpoint."""
 
     def __init__(self):
         self.cases = self.agreed = 0
@@ -331,7 +331,7 @@ def shortened(text, length=300):
 
 
 def tally_of(path, baseline, service, messages):
-    """Sends every case to both."""
+    """Sends every case to baseline and service."""
     tally = Tally()
     for body in cases_of(path):
         tally.note(body, baseline(path, body), service(path, body), messages)
@@ -339,7 +339,7 @@ def tally_of(path, baseline, service, messages):
 
 
 def compare(baseline, service, paths, messages):
-    """Reports on every endpoint; the number of classes that differ."""
+    """Reports on every endpoint; returns the number of classes that differ."""
     tallies = []
     for path in paths:
         tallies.append(tally_of(path, baseline, service, messages))
@@ -368,7 +368,7 @@ def service_at(base_url, key):
 
 
 EXPECTED = [
-    # path's end, body, (loc, type) of every fault: docs/decisions.md, read by hand.
+    # The end of the path, the body, and (loc, type) of every fault, by docs/decisions.md.
     ("/cobb-douglas", "{}", [("alpha", "missing"), ("income", "missing"), ("prices", "missing")]),
     ("/cobb-douglas", '{"alpha": true, "income": "1", "prices": [1, null]}',
      [("alpha", "float"), ("income", "float"), ("prices.1", "none")]),
@@ -399,7 +399,7 @@ TYPES = {
 
 
 def self_test():
-    """Shows that the baseline speaks as decided, and that a difference is seen."""
+    """Checks that the baseline answers as decided, and that a difference is detected."""
     baseline = baseline_in_process()
     for end, body, faults in EXPECTED:
         path = next(path for path in ENDPOINTS if path.endswith(end))

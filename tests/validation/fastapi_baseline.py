@@ -1,10 +1,10 @@
 """The fourteen request bodies as FastAPI 0.99 with pydantic 1.10 would check them.
 
-The checks of a body alone, without a computation: a sound body is answered 200 with an
-empty object. Fields, requiredness, defaults and limits are those of the interface and of
-docs/conventions.md; where pydantic would coerce, the types below are strict as docs/decisions.md asks.
+Only the body is checked, without a computation: a valid body is answered 200 with an
+empty object. Fields, required fields, defaults and limits are those of the interface and of
+docs/conventions.md; where pydantic would coerce, the types below are strict, by docs/decisions.md.
 
-Three things differ from plain FastAPI on purpose, since nothing is coerced here:
+Three things differ from plain FastAPI by design, because no value is coerced here:
 - a body (or a nested object) that is a list or a text is no dict, where pydantic would read
   `[]` and `""` as `{}`;
 - NaN, Infinity, numbers beyond a double and text that is not UTF-8 are JSON syntax errors;
@@ -93,7 +93,7 @@ class Bins(Whole):
 
 
 class Frequency(Whole):
-    """One of 1, 2, 3, 4, 6 and 12: the gaps are left to the mathematics."""
+    """One of 1, 2, 3, 4, 6 and 12; the mathematics refuses the numbers between them."""
 
     ge = 1
     le = 12
@@ -138,7 +138,7 @@ class TenorError(errors.PydanticValueError):
 
 
 class Tenor(str):
-    """Counts, each below 2**32, and units of D, W, M or Y in any case, with a sign in front or not."""
+    """Counts, each below 2**32, with units of D, W, M or Y in any case and an optional sign."""
 
     @classmethod
     def __get_validators__(cls):
@@ -156,7 +156,7 @@ class Tenor(str):
 
 
 class Body(BaseModel):
-    """A JSON object; fields that nobody knows are ignored."""
+    """A JSON object; unknown fields are ignored."""
 
     @classmethod
     def validate(cls, value: Any):
@@ -395,7 +395,7 @@ ENDPOINTS = {
 
 
 class StrictRequest(Request):
-    """Reads JSON as RFC 8259 has it, and only numbers that a double holds."""
+    """Reads JSON by RFC 8259, with numbers in the range of a double only."""
 
     async def json(self) -> Any:
         body = await self.body()

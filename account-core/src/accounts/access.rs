@@ -1,4 +1,4 @@
-//! Access: who calls with a key, new keys in place of old ones, keys for guests.
+//! Access with a key: identification of the caller, replacement of a key, keys for guests.
 
 use std::net::IpAddr;
 
@@ -11,12 +11,12 @@ use crate::tier::GUEST_CREDITS;
 use crate::{Error, Result, Timestamp};
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Finds who calls with this key: one look-up by its digest.
+    /// Identifies the caller of an API key, with one look-up by the digest of the key.
     ///
     /// # Errors
     ///
-    /// [`AuthError::Unknown`] for a key that opens nothing, whatever the reason;
-    /// [`AuthError::GuestExpired`] for a guest's after its 24 hours; [`AuthError::Store`].
+    /// [`AuthError::Unknown`] for a key that identifies no caller, for any reason;
+    /// [`AuthError::GuestExpired`] for a guest's key after its 24 hours; [`AuthError::Store`].
     pub async fn authenticate(
         &self,
         key: &ApiKey,
@@ -39,12 +39,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Gives the account a new key in place of the one that it called with.
+    /// Replaces the key that the account called with, and returns the new key.
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthorised`] where that key was replaced or suspended in the meantime: of two
-    /// calls at once one gets this; [`Error::Store`].
+    /// [`Error::Unauthorised`] where the old key was replaced or suspended in the meantime, so that
+    /// one of two simultaneous calls gets this error; [`Error::Store`].
     pub async fn regenerate(&self, caller: &AccountCaller, now: Timestamp) -> Result<ApiKey> {
         let (api_key, key) = self.new_key(caller.id);
         if self.store().replace_key(caller.id, caller.key_id, key, now).await? {
@@ -54,7 +54,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Makes a guest key, within the limits of the UTC day.
+    /// Creates a guest key, within the limits of the UTC day.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
-//! What an owner looks at: usage, logins, transactions. All of it in bounded pages.
+//! The activity of an account as its owner reads it: usage, logins and transactions, in bounded
+//! pages.
 //!
-//! Usage is summed from daily tallies, never from the calls themselves, so that a busy account
-//! costs no more than a quiet one; the tallies also tell on which day a page begins.
+//! Usage is summed from daily tallies, never from the single calls, so that a busy account costs no
+//! more than a quiet one. The tallies also give the day on which a page begins.
 
 use std::collections::BTreeMap;
 
@@ -13,117 +14,117 @@ use crate::password::PasswordHasher;
 use crate::store::{LoginHistory, Store, Transaction, UsageFilter, UsageRequest, UsageTally};
 use crate::{Error, Result, Timestamp};
 
-/// The most days that usage is shown of.
+/// The largest number of days in a usage report.
 pub const MOST_DAYS: u32 = 366;
-/// The most calls on one page of usage.
+/// The largest number of calls on one page of usage.
 pub const MOST_REQUESTS: u32 = 500;
-/// The most logins or transactions on one page.
+/// The largest number of logins or transactions on one page.
 pub const MOST_ENTRIES: u32 = 100;
 
 const SECONDS_A_DAY: i64 = 86_400;
 
-/// Which page of how many.
+/// The position of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its number, from 1.
+    /// The number of the page, from 1.
     pub page: u32,
-    /// How many entries a page has.
+    /// The number of entries on a full page.
     pub page_size: u32,
-    /// How many entries there are.
+    /// The number of all entries.
     pub total: u64,
 }
 
 impl Page {
-    /// How many pages there are; none without entries.
+    /// Returns the number of pages; zero without entries.
     #[must_use]
     pub fn total_pages(&self) -> u64 {
         self.total.div_ceil(u64::from(self.page_size.max(1)))
     }
 
-    /// How many entries come before it.
+    /// Returns the number of entries before the page.
     fn offset(page: u32, page_size: u32) -> u64 {
         u64::from(page - 1) * u64::from(page_size)
     }
 }
 
-/// Which usage to show.
+/// A request for a usage report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageQuery {
-    /// How many UTC days, today among them; 1 to [`MOST_DAYS`].
+    /// The number of UTC days, including today; 1 to [`MOST_DAYS`].
     pub days: u32,
-    /// Which page of the calls, from 1.
+    /// The page of the calls, from 1.
     pub page: u32,
-    /// How many calls a page has; 1 to [`MOST_REQUESTS`].
+    /// The number of calls on a page; 1 to [`MOST_REQUESTS`].
     pub page_size: u32,
-    /// A path, or what paths start with.
+    /// A path or a prefix of paths.
     pub endpoint_filter: Option<String>,
-    /// A method, in any case.
+    /// An HTTP method, in upper or lower case.
     pub method_filter: Option<String>,
 }
 
-/// Usage of some days.
+/// The usage of a number of days.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsageReport {
-    /// All of it.
+    /// The sums and averages over all days.
     pub summary: UsageSummary,
-    /// Day by day, ascending; days without calls are left out.
+    /// The usage of each day, in ascending order; days without calls are omitted.
     pub daily: Vec<DailyUsage>,
-    /// Endpoint by endpoint, the most called first.
+    /// The usage of each endpoint, in descending order of calls.
     pub endpoints: Vec<EndpointUsage>,
     /// One page of the calls, newest first.
     pub requests: Vec<UsageRequest>,
-    /// Which page.
+    /// The position of the page.
     pub page: Page,
 }
 
-/// All usage of some days. Averages of nothing are zero.
+/// The sums and averages of a number of days. An average without calls is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UsageSummary {
-    /// How many calls.
+    /// The number of calls.
     pub total_requests: u64,
-    /// What they cost.
+    /// The credits of all calls.
     pub total_credits_used: u64,
-    /// What one cost on average.
+    /// The average credits of a call.
     pub avg_credits_per_request: f64,
-    /// How long one took on average, in milliseconds.
+    /// The average duration of a call, in milliseconds.
     pub avg_response_time_ms: f64,
 }
 
-/// Usage of one day.
+/// The usage of one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DailyUsage {
     /// The UTC day.
     pub date: NaiveDate,
-    /// How many calls.
+    /// The number of calls.
     pub request_count: u64,
-    /// What they cost.
+    /// The credits of all calls.
     pub credits_used: u64,
 }
 
-/// Usage of one endpoint.
+/// The usage of one endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointUsage {
     /// The path.
     pub endpoint: String,
-    /// How many calls.
+    /// The number of calls.
     pub request_count: u64,
-    /// What they cost.
+    /// The credits of all calls.
     pub credits_used: u64,
-    /// How long one took on average, in milliseconds.
+    /// The average duration of a call, in milliseconds.
     pub avg_response_time_ms: f64,
 }
 
 /// One page of an account's transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transactions {
-    /// Newest first.
+    /// The transactions, newest first.
     pub transactions: Vec<Transaction>,
-    /// Which page.
+    /// The position of the page.
     pub page: Page,
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Shows an account's usage. The filters apply to all of it.
+    /// Reports an account's usage. The filters apply to every part of the report.
     ///
     /// # Errors
     ///
@@ -149,7 +150,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(totals.report(requests, page))
     }
 
-    /// Shows who tried to log in to an account.
+    /// Lists the login attempts at an account.
     ///
     /// # Errors
     ///
@@ -164,11 +165,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().login_history(account, limit, offset).await?)
     }
 
-    /// Shows an account's transactions.
+    /// Lists an account's transactions.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a `page` of zero and a `limit` out of 1 to [`MOST_ENTRIES`];
+    /// [`Error::Invalid`] for a `page` of zero, and for a `limit` out of 1 to [`MOST_ENTRIES`];
     /// [`Error::Store`].
     pub async fn transactions(
         &self,
@@ -216,7 +217,7 @@ fn check_entries(limit: u32) -> Result<()> {
     }
 }
 
-/// Tallies, summed in each way that is shown.
+/// The tallies, summed in each way that a report shows.
 #[derive(Default)]
 struct Totals<'a> {
     all: Sum,
@@ -254,8 +255,8 @@ impl<'a> Totals<'a> {
         totals
     }
 
-    /// The day on which the call after so many newer ones was made, and how many of that day are
-    /// newer: whole days are never read to be skipped.
+    /// Returns the day of the call that `offset` newer calls precede, and how many of these are of
+    /// that day. Older days need not be read to be skipped.
     fn start_of(&self, mut offset: u64) -> Option<(i64, u64)> {
         for (day, sum) in self.days.iter().rev() {
             if offset < sum.requests {

@@ -1,5 +1,5 @@
-//! What a browser carries: the session of whoever signed in, and forms that nobody else can have
-//! made.
+//! The state of a browser: the session of the signed-in account, and forms that only this service
+//! can have sealed.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,8 +14,8 @@ use crate::vault::{Sealed, SealedKind};
 use crate::{Result, Timestamp};
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Who signed in in this browser, and counts as a use of the session; `None` where the
-    /// session has ended.
+    /// Returns the account that is signed in in this browser, and counts as a use of the session;
+    /// `None` where the session has ended.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(live.map(|session| session.account))
     }
 
-    /// Seals what a form must bring back, for the one browser that has this secret in a cookie.
+    /// Seals the data of a form for the one browser whose cookie holds this secret.
     #[must_use]
     pub fn seal_form(&self, browser: &str, plain: &[u8]) -> String {
         let row = self.vault().browser_row(browser);
@@ -39,7 +39,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Opens what a form brought back; `None` where this service did not seal it for this browser.
+    /// Opens the data of a returned form; `None` where this service did not seal the data for this
+    /// browser.
     #[must_use]
     pub fn open_form(&self, browser: &str, text: &str) -> Option<Zeroizing<Vec<u8>>> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;

@@ -1,4 +1,4 @@
-//! Cleaning up: what is over goes, in small batches, and nothing that is alive.
+//! The clean-up: removal of expired rows, in small batches.
 
 use chrono::TimeDelta;
 
@@ -8,64 +8,64 @@ use crate::password::PasswordHasher;
 use crate::store::{Stale, Store};
 use crate::{Result, Timestamp, client, code, lockout, session};
 
-/// How long an expired guest stays.
+/// The time for which an expired guest is kept.
 pub const GUEST_KEPT: TimeDelta = TimeDelta::days(7);
-/// How long a form stays that nobody confirmed.
+/// The time for which an unconfirmed registration form is kept.
 pub const FORM_KEPT: TimeDelta = TimeDelta::days(7);
-/// How long a login try stays in the history.
+/// The time for which a login attempt stays in the history.
 pub const TRY_KEPT: TimeDelta = TimeDelta::days(366);
-/// How long a notification stays.
+/// The time for which a notification is kept.
 pub const NOTIFICATION_KEPT: TimeDelta = TimeDelta::days(366);
 
 const SECONDS_A_DAY: i64 = 86_400;
 
-/// How much went.
+/// The number of removed rows, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// Guests.
     pub guests: u64,
-    /// Counts of guests made in a day.
+    /// Daily counts of created guests.
     pub guest_counts: u64,
     /// Challenges.
     pub challenges: u64,
     /// Sessions.
     pub sessions: u64,
-    /// Unverified forms.
+    /// Unconfirmed registration forms.
     pub forms: u64,
     /// Counts of wrong passwords.
     pub lockouts: u64,
     /// Known clients.
     pub clients: u64,
-    /// Login tries.
+    /// Login attempts.
     pub tries: u64,
-    /// Answers kept for requests that are sent again.
+    /// Stored answers to idempotent requests.
     pub answers: u64,
-    /// Results.
+    /// Stored results.
     pub results: u64,
-    /// Browsers on their way, profiles that waited, hand-off codes.
+    /// Unfinished sign-ins at the identity provider, incomplete profiles and hand-off codes.
     pub sign_ins: u64,
     /// Notifications.
     pub notifications: u64,
-    /// Usage rows of deleted accounts that were made nobody's.
+    /// Usage rows of deleted accounts, from which the account was removed.
     pub departed: u64,
     /// Usage rows.
     pub usage: u64,
     /// Codes, tokens, grants and clients of the OAuth server.
     pub oauth: u64,
-    /// Whether some is left, so that another call makes sense at once.
+    /// True if rows of any kind are left, so that another call should follow at once.
     pub more: bool,
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Removes what is over: of each kind at most `limit` rows, each kind in a short step of its
-    /// own. Calls at the same time, or again after a crash, do no harm.
+    /// Removes expired rows: at most `limit` of each kind, each kind in a transaction of its own.
+    /// Simultaneous calls, and a call after a crash, are harmless.
     ///
-    /// Usage rows are kept for so many whole UTC days before today, at least one; for ever where
-    /// `usage_retention_days` is absent.
+    /// Usage rows are kept for this many whole UTC days before today, at least one. Without
+    /// `usage_retention_days` they are kept without a limit.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store); what was removed until then is gone.
+    /// [`Error::Store`](crate::Error::Store); rows that were removed before the error stay removed.
     pub async fn clean_up(
         &self,
         now: Timestamp,

@@ -1,4 +1,4 @@
-//! Sign-in by an identity provider, and hand-offs of sign-ins to other programs.
+//! Sign-in by an identity provider, and the hand-off of a sign-in to another program.
 
 use crate::accounts::Accounts;
 use crate::accounts::sign_in::SignedIn;
@@ -16,55 +16,56 @@ use crate::tier::{SIGNUP_CREDITS, Tier};
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 use crate::{Error, Result, Timestamp, random};
 
-/// Names tried for a newcomer who chose none.
+/// The number of user names that are tried for a new account without a chosen name.
 const NAMES_TRIED: u32 = 5;
 
-/// A browser on its way to the provider.
+/// A sign-in that was started at the identity provider.
 pub struct Started {
-    /// What the provider sends back.
+    /// The `state` parameter, which the provider returns.
     pub state: StateToken,
-    /// What the browser keeps in a cookie.
+    /// The secret of the browser, kept in a cookie.
     pub browser: BrowserToken,
-    /// What the ID token must carry.
+    /// The nonce that the ID token must carry.
     pub nonce: String,
-    /// What proves to the provider that the same service asks for the token.
+    /// The PKCE verifier, which proves to the provider that the service which requests the token
+    /// started the sign-in.
     pub pkce_verifier: String,
 }
 
-/// Where an identity leads.
+/// The outcome of a sign-in with a proven identity.
 pub enum IdpLogin {
-    /// In.
+    /// The account is signed in.
     SignedIn(SignedIn),
-    /// To a profile that wants to be completed.
+    /// The identity is new, and its profile must be completed.
     Completion(CompletionToken),
 }
 
-/// Where an identity leads a browser.
+/// The outcome of a browser's sign-in with a proven identity.
 pub enum OidcOutcome {
-    /// To whatever redeems the code.
+    /// The identity has an account, which the holder of this code signs in to.
     HandOff(HandOffCode),
-    /// To a profile that wants to be completed.
+    /// The identity is new, and its profile must be completed.
     Completion(CompletionToken),
 }
 
-/// What a newcomer completes a profile with.
+/// The data with which a new identity completes its profile.
 pub struct NewProfile {
-    /// The name to be known by; one is made of the address where it is absent.
+    /// The user name; without one, a name is derived from the e-mail address.
     pub username: Option<Username>,
-    /// How else to be reached.
+    /// The contact details beside the e-mail address.
     pub contact: Contact,
 }
 
-/// A newcomer who is in, and on the way to somewhere.
+/// A new account whose profile was completed.
 pub struct Completed {
     /// The sign-in.
     pub signed_in: SignedIn,
-    /// Where the sign-in leads.
+    /// The destination of the sign-in.
     pub destination: Destination,
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Sends a browser on its way to the provider.
+    /// Starts a sign-in at the identity provider.
     ///
     /// # Errors
     ///
@@ -83,7 +84,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(Started { state, browser, nonce, pkce_verifier })
     }
 
-    /// Takes a browser back from the provider: the same one, once, within ten minutes.
+    /// Finishes a browser's return from the provider: in the same browser, once, within ten
+    /// minutes.
     ///
     /// # Errors
     ///
@@ -96,13 +98,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(Returned { nonce, pkce_verifier, destination })
     }
 
-    /// Signs in whom the provider knows, or begins a profile for a newcomer.
+    /// Signs in the account of a known identity, or begins a profile for a new one.
     ///
     /// # Errors
     ///
-    /// [`Error::UnconfirmedIdentity`] for a newcomer whose address the provider did not confirm;
-    /// [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced meanwhile;
-    /// [`Error::Sealed`]; [`Error::Store`].
+    /// [`Error::UnconfirmedIdentity`] for a new identity whose e-mail address the provider did not
+    /// confirm; [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced in the
+    /// meantime; [`Error::Sealed`]; [`Error::Store`].
     pub async fn idp_login(
         &self,
         identity: &ProvenIdentity,
@@ -117,14 +119,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(IdpLogin::Completion(token))
     }
 
-    /// Hands the sign-in of whom the provider knows on to where it leads, or begins a profile for a
-    /// newcomer. The session begins where the code is redeemed.
+    /// Makes a hand-off code for the account of a known identity, or begins a profile for a new
+    /// one. The session begins when the code is redeemed.
     ///
     /// # Errors
     ///
-    /// [`Error::UnconfirmedIdentity`] for a newcomer whose address the provider did not confirm;
-    /// [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced meanwhile;
-    /// [`Error::Sealed`]; [`Error::Store`].
+    /// [`Error::UnconfirmedIdentity`] for a new identity whose e-mail address the provider did not
+    /// confirm; [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced in the
+    /// meantime; [`Error::Sealed`]; [`Error::Store`].
     pub async fn sign_in_by_oidc(
         &self,
         identity: &ProvenIdentity,
@@ -158,13 +160,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(token)
     }
 
-    /// Completes a newcomer's profile: an account without a password, and its first session.
+    /// Completes the profile of a new identity: creates an account without a password, and its
+    /// first session.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongCode`] for a token that is wrong, used or older than fifteen minutes;
-    /// [`Error::UsernameTaken`], and [`Error::EmailTaken`] where the address got an account
-    /// meanwhile; neither uses the token up; [`Error::Store`].
+    /// [`Error::WrongCode`] for a token that is wrong, used or older than fifteen minutes.
+    /// [`Error::UsernameTaken`], and [`Error::EmailTaken`] where the address got an account in the
+    /// meantime; neither consumes the token. [`Error::Store`].
     pub async fn complete_profile(
         &self,
         token: &CompletionToken,
@@ -220,22 +223,25 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Mints a code that signs this account in elsewhere, once, within a minute, and not after the
-    /// caller's key was replaced.
+    /// Makes a code that signs this account in in another program, once, within a minute, and not
+    /// after the replacement of the caller's key.
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthorised`] where the key was replaced or suspended meanwhile; [`Error::Store`].
+    /// [`Error::Unauthorised`] where the key was replaced or suspended in the meantime;
+    /// [`Error::Store`].
     pub async fn hand_off(&self, caller: &AccountCaller, now: Timestamp) -> Result<HandOffCode> {
         self.mint(caller.id, caller.key_id, LoginMethod::Desktop, now).await
     }
 
-    /// Mints a code that signs this account in where a sign-in leads, as [`hand_off`](Self::hand_off)
-    /// does; the history says how the sign-in was begun. The code ends with the key.
+    /// Makes a code that signs this account in at the destination, as [`hand_off`](Self::hand_off)
+    /// does. The login history records the method by which the sign-in began. The code ends with
+    /// the key.
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthorised`] where the key was replaced or suspended meanwhile; [`Error::Store`].
+    /// [`Error::Unauthorised`] where the key was replaced or suspended in the meantime;
+    /// [`Error::Store`].
     pub async fn hand_off_to(
         &self,
         destination: &Destination,
@@ -263,12 +269,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if self.store().save_hand_off(row).await? { Ok(code) } else { Err(Error::Unauthorised) }
     }
 
-    /// Redeems a hand-off code: the account's key, and a session of its own.
+    /// Redeems a hand-off code: returns the account's key and a new session.
     ///
     /// # Errors
     ///
     /// [`Error::WrongCode`] for a code that is wrong, used, revoked or older than a minute;
-    /// [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced meanwhile;
+    /// [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced in the meantime;
     /// [`Error::Sealed`]; [`Error::Store`].
     pub async fn redeem_hand_off(
         &self,
@@ -305,7 +311,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// A name made of an address; a few digits more each time that it is taken.
+    /// Returns a user name that is derived from an e-mail address, with more digits after each name
+    /// that is taken.
     fn made_up_name(&self, email: &Email, tried: u32) -> Username {
         let local = email.as_str().split('@').next().unwrap_or_default();
         let plain = |one: &char| one.is_ascii_alphanumeric() || matches!(one, '.' | '_' | '-');

@@ -1,8 +1,9 @@
-//! The inbox, its preferences, and broadcasts to all accounts.
+//! The inbox, notification preferences, and broadcasts to all accounts.
 //!
-//! A broadcast is one row, however many accounts there are: who read or deleted it is marked when
-//! it happens, and reading all of them moves one mark. E-mails and chat messages are written by a
-//! worker, batch by batch along the accounts' numbers, never in the request.
+//! A broadcast is one row, whatever the number of accounts. An account that reads or deletes a
+//! broadcast gets a mark of its own, and reading all notifications moves a single mark. The worker
+//! writes e-mails and chat messages in batches, in the order of account numbers, never during a
+//! request.
 
 use crate::accounts::Accounts;
 use crate::identity::AccountId;
@@ -12,7 +13,7 @@ use crate::password::PasswordHasher;
 use crate::store::{Inbox, Recipient, Store};
 use crate::{Error, Result, Timestamp};
 
-/// Messages put off after failures, of one channel, with which no broadcast goes on.
+/// The number of postponed messages of one channel from which on broadcasts wait.
 pub const WAITING: u64 = 1_000;
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
@@ -31,11 +32,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().notifications(account, unread_only, limit, offset).await?)
     }
 
-    /// Marks one notification as read.
+    /// Marks a notification as read.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where the account does not see such a one; [`Error::Store`].
+    /// [`Error::NotFound`] where the account has no such notification; [`Error::Store`].
     pub async fn read_notification(
         &self,
         account: AccountId,
@@ -45,7 +46,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         found(self.store().read_notification(account, id, now).await?)
     }
 
-    /// Marks all notifications as read; answers how many were not.
+    /// Marks all notifications as read, and returns the number of those that were unread.
     ///
     /// # Errors
     ///
@@ -54,16 +55,16 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().read_all_notifications(account, now).await?)
     }
 
-    /// Takes one notification out of the inbox.
+    /// Removes a notification from the inbox.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where the account does not see such a one; [`Error::Store`].
+    /// [`Error::NotFound`] where the account has no such notification; [`Error::Store`].
     pub async fn delete_notification(&self, account: AccountId, id: NotificationId) -> Result<()> {
         found(self.store().delete_notification(account, id).await?)
     }
 
-    /// Tells an account that a debit crossed a mark ([`Notice::of_debit`]).
+    /// Notifies an account of a debit that crossed a mark ([`Notice::of_debit`]).
     ///
     /// # Errors
     ///
@@ -86,7 +87,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().preferences(account).await?)
     }
 
-    /// Changes an account's preferences and answers them all.
+    /// Changes an account's preferences, and returns all of them.
     ///
     /// # Errors
     ///
@@ -99,12 +100,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().change_preferences(account, changes).await?)
     }
 
-    /// Sends a test message to an account's chat, through the outbox; `false` where the last one
-    /// was sent less than a minute ago.
+    /// Sends a test message to an account's chat through the outbox. Returns `false` where the last
+    /// test message is less than a minute old.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for `messaging_chat_id` where the account has none;
+    /// [`Error::Invalid`] for `messaging_chat_id` where the account has no chat;
     /// [`Error::NotFound`]; [`Error::Store`].
     pub async fn send_test_message(&self, account: AccountId, now: Timestamp) -> Result<bool> {
         let missing = Error::invalid("messaging_chat_id", "set first", "chat_id");
@@ -115,8 +116,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().send_test_message(account, message).await?)
     }
 
-    /// Tells all accounts; answers how many there are. E-mails and chat messages follow by
-    /// [`fan_out`](Self::fan_out).
+    /// Announces a broadcast to all accounts, and returns their number. [`fan_out`](Self::fan_out)
+    /// writes the e-mails and chat messages.
     ///
     /// # Errors
     ///
@@ -125,12 +126,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().broadcast(announcement, now).await?)
     }
 
-    /// Writes the e-mails and chat messages of a broadcast for the next accounts; `false` where every
-    /// broadcast has reached everyone, or the outbox has enough to do. Calls at the same time, or
-    /// again after a crash, write no message twice.
+    /// Writes the e-mails and chat messages of a broadcast for the next accounts. Returns `false`
+    /// where all broadcasts are complete or the outbox is busy. Simultaneous calls, and a call
+    /// after a crash, write no message twice.
     ///
-    /// A batch waits until nothing else is due, so that a code never waits behind a broadcast, and
-    /// until fewer than [`WAITING`] messages were put off, so that a dead server fills no outbox.
+    /// A batch waits until no other message is due, so that a code never waits for a broadcast. It
+    /// also waits while [`WAITING`] messages are postponed, so that the outbox does not grow while
+    /// a mail server is down.
     ///
     /// # Errors
     ///
@@ -157,7 +159,7 @@ fn found(is_there: bool) -> Result<()> {
     if is_there { Ok(()) } else { Err(Error::NotFound) }
 }
 
-/// What one account is sent of a broadcast.
+/// Returns the messages that one account gets of a broadcast.
 fn contents(announcement: &Announcement, recipient: &Recipient) -> Vec<Content> {
     let Recipient { preferences, .. } = recipient;
     let mut contents = Vec::new();
@@ -175,7 +177,7 @@ fn contents(announcement: &Announcement, recipient: &Recipient) -> Vec<Content> 
     contents
 }
 
-/// Title, summary and text as one message.
+/// Joins title, summary and text into one message.
 fn message_text(announcement: &Announcement) -> String {
     let Announcement { title, description, message, .. } = announcement;
     let parts = [Some(title.as_str()), description.as_deref(), message.as_deref()];

@@ -13,30 +13,29 @@ use crate::oauth::token::{
     ACCESS_VALIDITY, AccessToken, AuthorizationCode, CODE_KEPT, RefreshToken,
 };
 use crate::oauth::{
-    Authorization, Bearer, Client, ClientId, ClientMetadata, Error, Exchange, Grant, GrantId,
-    Refresh, Tokens,
+    Authorization, Bearer, ClientId, ClientMetadata, Exchange, Grant, GrantId, OauthError,
+    OauthResult, Refresh, RegisteredClient, Tokens,
 };
 use crate::password::PasswordHasher;
 use crate::session::SessionToken;
 use crate::store::Store;
 use crate::{Result, Timestamp, random};
 
-type Answered<T> = std::result::Result<T, Error>;
-
-const NO_GRANT: Error = Error::InvalidGrant("the code or token is wrong, used, expired or revoked");
+const NO_GRANT: OauthError =
+    OauthError::InvalidGrant("the code or token is wrong, used, expired or revoked");
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Registers a client.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRedirectUri`]; [`Error::InvalidClientMetadata`]; [`Error::Store`].
+    /// [`OauthError::InvalidRedirectUri`]; [`OauthError::InvalidClientMetadata`]; [`OauthError::Store`].
     pub async fn register_client(
         &self,
         metadata: &ClientMetadata,
         now: Timestamp,
-    ) -> Answered<Client> {
-        let client = Client::register(metadata, &mut self.rng(), now)?;
+    ) -> OauthResult<RegisteredClient> {
+        let client = RegisteredClient::register(metadata, &mut self.rng(), now)?;
         self.store().register_client(client.clone()).await?;
         Ok(client)
     }
@@ -45,25 +44,25 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidClient`] where there is none of that name; [`Error::Store`].
-    pub async fn client(&self, id: &ClientId) -> Answered<Client> {
+    /// [`OauthError::InvalidClient`] for an unknown client id; [`OauthError::Store`].
+    pub async fn client(&self, id: &ClientId) -> OauthResult<RegisteredClient> {
         let client = self.store().client(id).await?;
-        client.ok_or(Error::InvalidClient("unknown client: register again"))
+        client.ok_or(OauthError::InvalidClient("unknown client: register again"))
     }
 
-    /// Makes the code that answers an owner's consent, given in this session; `None` where the
+    /// Issues an authorization code after the owner's consent in this session; `None` where the
     /// session has ended.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`].
+    /// [`OauthError::Store`].
     pub async fn issue_code(
         &self,
         session: &SessionToken,
         account: AccountId,
         authorization: Authorization,
         now: Timestamp,
-    ) -> Answered<Option<AuthorizationCode>> {
+    ) -> OauthResult<Option<AuthorizationCode>> {
         let code = AuthorizationCode::generate(&mut self.rng());
         let digest = self.vault().authorization_code_digest(&code);
         let issued = IssuedCode { digest, account, authorization, created_at: now, grant: None };
@@ -71,12 +70,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().save_code(issued, &session).await?.then_some(code))
     }
 
-    /// Exchanges a code for tokens. A code that was used before ends the grant that came of it.
+    /// Exchanges a code for tokens. The second use of a code ends the grant of the first.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidGrant`], whatever of it does not fit; [`Error::Store`].
-    pub async fn exchange(&self, exchange: Exchange) -> Answered<Tokens> {
+    /// [`OauthError::InvalidGrant`] where any part of the request does not match;
+    /// [`OauthError::Store`].
+    pub async fn exchange(&self, exchange: Exchange) -> OauthResult<Tokens> {
         let access = AccessToken::generate(&mut self.rng());
         let refresh = RefreshToken::generate(&mut self.rng());
         let redemption = Redemption {
@@ -92,16 +92,17 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Exchanges a refresh token for the next tokens. One that was used before ends its grant,
-    /// except within the leeway, where the same tokens are answered again.
+    /// Exchanges a refresh token for the next tokens. The second use of a refresh token ends its
+    /// grant, except within the leeway, where the answer is repeated.
     ///
     /// [`StoredRefresh::judge`](crate::oauth::grant::StoredRefresh::judge) is the rule, and
-    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) the transaction that applies it.
+    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) applies the rule in a transaction.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidGrant`], whatever of it does not fit; [`Error::Store`].
-    pub async fn refresh(&self, refresh: Refresh) -> Answered<Tokens> {
+    /// [`OauthError::InvalidGrant`] where any part of the request does not match;
+    /// [`OauthError::Store`].
+    pub async fn refresh(&self, refresh: Refresh) -> OauthResult<Tokens> {
         let (access, next) = self.vault().successors(&refresh.token);
         let rotation = Rotation {
             token: self.vault().refresh_token_digest(&refresh.token),
@@ -117,11 +118,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(Tokens { access, refresh: next, expires_in })
     }
 
-    /// Finds who calls with an access token for this resource: one look-up by its digest.
+    /// Identifies the caller of an access token for this resource, with one look-up by the token's
+    /// digest.
     ///
     /// # Errors
     ///
-    /// [`AuthError::Unknown`] for a token that opens nothing, whatever the reason;
+    /// [`AuthError::Unknown`] for a token that identifies no caller, for any reason;
     /// [`AuthError::Store`].
     pub async fn bearer(
         &self,
@@ -136,14 +138,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         bearer.ok_or(AuthError::Unknown)
     }
 
-    /// Ends a token: an access token alone, or the grant of a refresh token. An unknown token is
-    /// as good as ended.
+    /// Revokes an access token, or the grant of a refresh token. For an unknown token, nothing is
+    /// left to do (RFC 7009, section 2.2).
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidGrant`] where the token is another client's than the one that is named;
-    /// [`Error::Store`].
-    pub async fn revoke_token(&self, text: &str, client: Option<&ClientId>) -> Answered<()> {
+    /// [`OauthError::InvalidGrant`] where the token belongs to another client;
+    /// [`OauthError::Store`].
+    pub async fn revoke_token(&self, text: &str, client: Option<&ClientId>) -> OauthResult<()> {
         let (Some(access), Some(refresh)) = (AccessToken::parse(text), RefreshToken::parse(text))
         else {
             return Ok(());
@@ -153,11 +155,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if self.store().end_token(&access, &refresh, client).await? {
             Ok(())
         } else {
-            Err(Error::InvalidGrant("the token is another client's"))
+            Err(OauthError::InvalidGrant("the token is another client's"))
         }
     }
 
-    /// The clients that an account is connected with, the latest first.
+    /// Lists the grants of an account, the latest first.
     ///
     /// # Errors
     ///
@@ -166,7 +168,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().grants(account, now).await?)
     }
 
-    /// Ends a grant of this account; `false` where it has none of that number.
+    /// Ends a grant of this account; `false` where the account has no such grant.
     ///
     /// # Errors
     ///
@@ -175,8 +177,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().end_grant(account, grant).await?)
     }
 
-    /// Removes dead codes, tokens, grants and clients, of each at most so many; answers the most
-    /// of a kind.
+    /// Removes dead codes, tokens, grants and clients, at most `limit` of each. Returns the sum and
+    /// the largest number of one kind.
     pub(super) async fn reap_oauth(&self, now: Timestamp, limit: u32) -> Result<(u64, u64)> {
         let (mut sum, mut most) = (0, 0);
         for stale in [

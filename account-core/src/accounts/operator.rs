@@ -1,4 +1,5 @@
-//! What an operator does: accounts made, changed and audited by e-mail address.
+//! The calls of an operator: creation, change and audit of accounts, which are named by e-mail
+//! address.
 
 use crate::accounts::Accounts;
 use crate::credits::{Audit, LARGEST_BALANCE};
@@ -9,35 +10,35 @@ use crate::store::{AccountRow, Change, Creation, Granted, Profile, Store};
 use crate::tier::{SIGNUP_CREDITS, Tier};
 use crate::{Error, Result, Timestamp};
 
-/// An account that an operator makes: verified from the start.
+/// An account that an operator creates, which is verified from the start.
 #[derive(Clone)]
 pub struct NewAccount {
-    /// Its address.
+    /// The e-mail address.
     pub email: Email,
-    /// Its name.
+    /// The user name.
     pub username: Username,
-    /// Its password; without one it cannot log in by password.
+    /// The password; without one, a login by password is impossible.
     pub password: Option<Password>,
-    /// Its tier.
+    /// The tier.
     pub tier: Tier,
-    /// Its credits; the signup credits where absent.
+    /// The initial credits; without a number, the sign-up credits.
     pub credits: Option<u64>,
-    /// Requests an hour; its tier's where absent.
+    /// The limit of requests an hour; without a number, that of the tier.
     pub hourly_limit: Option<u32>,
-    /// Whether it may use the administrators' calls.
+    /// True if the account is an administrator.
     pub is_admin: bool,
 }
 
-/// An account that was made.
+/// A created account.
 pub struct Created {
-    /// Its number.
+    /// The number of the account.
     pub id: AccountId,
-    /// Its key.
+    /// The API key.
     pub api_key: ApiKey,
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Makes a verified account.
+    /// Creates a verified account.
     ///
     /// # Errors
     ///
@@ -88,7 +89,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.store().profile(account).await?.ok_or(Error::NotFound)
     }
 
-    /// Puts an account into a tier.
+    /// Changes the tier of an account.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change(email, Change::Tier(tier)).await
     }
 
-    /// Gives an account an hourly limit of its own, or its tier's again.
+    /// Sets an hourly limit for an account, or restores that of its tier.
     ///
     /// # Errors
     ///
@@ -106,7 +107,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change(email, Change::HourlyLimit(limit)).await
     }
 
-    /// Puts an account's key out of use and ends its sessions.
+    /// Suspends an account's key and ends its sessions.
     ///
     /// # Errors
     ///
@@ -115,7 +116,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change(email, Change::Suspend).await
     }
 
-    /// Makes a suspended key good again.
+    /// Activates a suspended key.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.change(email, Change::Activate).await
     }
 
-    /// Gives an account credits and answers its balance.
+    /// Grants credits to an account, and returns its balance.
     ///
     /// # Errors
     ///
@@ -141,7 +142,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Proves that every balance is the sum of its ledger, or names those that are not.
+    /// Audits every balance against the sum of its ledger, and returns those that differ.
     ///
     /// # Errors
     ///

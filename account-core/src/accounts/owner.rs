@@ -1,4 +1,4 @@
-//! What an owner changes: the profile, the second factor, the end of the account.
+//! Changes by the owner of an account: the profile, the second factor, deletion.
 
 use crate::accounts::Accounts;
 use crate::identity::{AccountId, Email};
@@ -7,17 +7,17 @@ use crate::password::{Password, PasswordHasher};
 use crate::store::{Deletion, Profile, ProfileChanges, Store, Updated};
 use crate::{Error, Result, Timestamp};
 
-/// What an owner confirms a deletion with.
+/// The owner's confirmation of a deletion.
 #[derive(Clone)]
 pub enum Confirmation {
     /// The account's password.
     Password(Password),
-    /// The account's address, which is good for accounts without a password only.
+    /// The account's e-mail address, accepted only for an account without a password.
     Email(Email),
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Changes the profile and answers the whole of it.
+    /// Changes the profile, and returns the whole profile.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Asks for a second factor at each login from now on, and tells the owner by a message.
+    /// Requires a second factor at each later login, and informs the owner by e-mail.
     ///
     /// # Errors
     ///
@@ -46,12 +46,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(())
     }
 
-    /// Asks for no second factor any more, after the right password, and tells the owner by a
-    /// message.
+    /// Removes the second factor after the right password, and informs the owner by e-mail.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongConfirmation`]; [`Error::Locked`] after five of them; [`Error::Busy`];
+    /// [`Error::WrongConfirmation`]; [`Error::Locked`] after five wrong passwords; [`Error::Busy`];
     /// [`Error::NotFound`]; [`Error::Store`].
     pub async fn disable_mfa(
         &self,
@@ -66,8 +65,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(())
     }
 
-    /// Deletes an account. Its key and sessions are worthless with the answer; what was remembered
-    /// of them elsewhere is for the caller to forget.
+    /// Deletes an account. Its key and sessions are invalid when the call returns. The caller of
+    /// this function empties its own caches.
     ///
     /// # Errors
     ///
@@ -104,8 +103,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Checks a password that a signed-in owner confirms a change with. Wrong ones are counted
-    /// apart from logins, so that neither locks the other.
+    /// Verifies the password with which a signed-in owner confirms a change. Wrong passwords are
+    /// counted separately from logins, so that neither locks the other.
     async fn confirm(&self, email: &Email, password: &Password) -> Result<()> {
         let recipient = self.vault().email_digest(email);
         let permit = self.hasher().admit().await?;

@@ -1,7 +1,8 @@
-//! Forgotten passwords: a code by e-mail, a new password, and nothing else.
+//! Recovery from a forgotten password: a code by e-mail, then a new password.
 //!
-//! A reset proves that someone reads the account's messages, which a second factor by e-mail does
-//! too; so it opens nothing by itself: no key, no session, no way past the second factor.
+//! A reset proves only that its sender reads the account's e-mail, which a second factor by e-mail
+//! proves too. The reset therefore returns no key and no session, and does not replace the second
+//! factor.
 
 use crate::accounts::Accounts;
 use crate::client::{Client, KnownClient};
@@ -13,8 +14,8 @@ use crate::store::{Reset, Store};
 use crate::{Error, Result, Timestamp};
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Sends a code for a new password to an address that has an account, and to no other. Answer
-    /// and work are the same for every address.
+    /// Sends a code for a new password to an address that has an account. Answer and work are the
+    /// same for every address.
     ///
     /// # Errors
     ///
@@ -30,8 +31,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().send_code(challenge, message).await?)
     }
 
-    /// Replaces a forgotten password. The caller is told of a wrong code alone; a second factor
-    /// and a suspension stay as they are.
+    /// Replaces a forgotten password. The only reported refusal is a wrong code; a second factor
+    /// and a suspension are unaffected.
     ///
     /// # Errors
     ///
@@ -49,7 +50,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ) -> Result<()> {
         let permit = self.hasher().admit().await?;
         let met = self.met_challenge(email, Purpose::Reset, code).await;
-        // The hash is computed whatever the code was worth: the time tells nothing.
+        // The hash is computed for right and wrong codes, so that the response time reveals
+        // nothing.
         let password_hash = self.hasher().hash(permit, password).await;
         let (challenge, account) = met?;
         if let Some(profile) = self.store().profile(account).await? {

@@ -1,7 +1,7 @@
 //! Registration: a form, a code by e-mail, an account.
 //!
-//! An unverified form is an account of its own number. Registering the address anew replaces the
-//! form, its number and its code together, so a code confirms only the form that it was sent for.
+//! An unverified form is an account with a number of its own. A second registration of the address
+//! replaces the form, its number and its code together, so a code confirms only its own form.
 
 use crate::accounts::Accounts;
 use crate::accounts::sign_in::SignedIn;
@@ -18,23 +18,23 @@ use crate::tier::SIGNUP_CREDITS;
 use crate::vault::SealedKind;
 use crate::{Error, Result, Timestamp, random};
 
-/// What a newcomer fills in.
+/// The form of a registration.
 #[derive(Clone)]
 pub struct Registration {
-    /// The name to be known by.
+    /// The user name.
     pub username: Username,
-    /// Where the code is sent.
+    /// The e-mail address, to which the code is sent.
     pub email: Email,
-    /// The password to log in with.
+    /// The password for later logins.
     pub password: Password,
-    /// How else to be reached.
+    /// The contact details beside the e-mail address.
     pub contact: Contact,
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Registers a newcomer: the code goes out by e-mail.
+    /// Registers a new user, and sends the code by e-mail.
     ///
-    /// The answer is the same whether the address is new, waits for its code or has an account.
+    /// The answer is the same for an address that is new, awaits its code or has an account.
     ///
     /// # Errors
     ///
@@ -67,8 +67,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Sends a fresh code to an address that waits for one, and to no other. The answer is the
-    /// same for every address.
+    /// Sends a new code to an address that awaits one. The answer is the same for every address.
     ///
     /// # Errors
     ///
@@ -82,12 +81,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().send_code(challenge, message).await?)
     }
 
-    /// Makes an account of the form that the code was sent for: key, session, signup credits.
+    /// Creates the account of a form from its code: with a key, a session and the sign-up credits.
     ///
     /// # Errors
     ///
     /// [`Error::WrongCode`] for a code that is wrong, used, expired, replaced or tried too often,
-    /// and for an address that waits for none; [`Error::Store`].
+    /// and for an address that awaits no code; [`Error::Store`].
     pub async fn verify_registration(
         &self,
         email: &Email,
@@ -121,7 +120,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (challenge, self.message(email, content, now))
     }
 
-    /// Draws a code and what it is compared with.
+    /// Generates a code, and the challenge with its digest.
     pub(super) fn new_challenge(
         &self,
         purpose: Purpose,
@@ -136,7 +135,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (code, Challenge { id, purpose, account, recipient, digest, created_at: now })
     }
 
-    /// What stands in for a code where an address gets none: the same rows, never sent, never met.
+    /// Makes the rows of a code for an address that gets none: they are never sent and no code
+    /// matches, so that all addresses cost the same.
     pub(super) fn decoy_code(
         &self,
         purpose: Purpose,
@@ -147,13 +147,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (challenge, self.message(email, Content::Decoy { purpose }, now))
     }
 
-    /// Seals a message for the outbox.
+    /// Seals an e-mail for the outbox.
     pub(super) fn message(&self, to: &Email, content: Content, now: Timestamp) -> SealedMessage {
         OutboundMessage { to: to.clone(), content }.seal(self.vault(), &mut self.rng(), now)
     }
 
-    /// Counts the try first and compares then, in constant time. Using the challenge up is left to
-    /// the storage call that acts on it.
+    /// Counts the attempt, then compares the code in constant time. The later storage call consumes
+    /// the challenge.
     pub(super) async fn met_challenge(
         &self,
         email: &Email,
@@ -165,14 +165,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         self.met(purpose, code, attempt).ok_or(Error::WrongCode)
     }
 
-    /// Compares a code with the challenge of its try, if there is one.
+    /// Compares a code with the challenge of its attempt, if there is one.
     pub(super) fn met(
         &self,
         purpose: Purpose,
         code: &Code,
         attempt: Option<Attempt>,
     ) -> Option<(ChallengeId, AccountId)> {
-        // Without a challenge the same work is done against a digest that nothing meets.
+        // Without a challenge, the same work is done against a digest that no code matches.
         let (challenge, account, expected) = attempt
             .map_or((ChallengeId(0), None, Digest::from_bytes([0; 32])), |attempt| {
                 (attempt.challenge, attempt.account, attempt.digest)
@@ -182,7 +182,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         account.filter(|_| equal).map(|account| (challenge, account))
     }
 
-    /// Draws a key for an account and seals it.
+    /// Generates a key for an account and seals the key.
     pub(super) fn new_key(&self, account: AccountId) -> (ApiKey, NewKey) {
         let key = ApiKey::generate(KeyKind::User, &mut self.rng());
         let id = KeyId(random::identifier(&mut self.rng()));
@@ -192,7 +192,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (key, stored)
     }
 
-    /// Draws a session for an account.
+    /// Generates a session for an account.
     pub(super) fn new_session(
         &self,
         account: AccountId,
@@ -203,8 +203,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (token, Session { digest, account, created_at: now, last_used_at: now })
     }
 
-    /// Draws a token for a client that proved to be the owner's, in place of the one that it
-    /// showed.
+    /// Generates a token for a client that has signed in, which replaces the token that it sent.
     pub(super) fn new_client(
         &self,
         email: &Email,
@@ -224,7 +223,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (token, known)
     }
 
-    /// What a client may be known by at an address.
+    /// Returns the digests by which an account may know a client.
     pub(crate) fn marks(&self, recipient: &Digest<Email>, client: &Client) -> Marks {
         let token = client.token.as_ref();
         Marks {

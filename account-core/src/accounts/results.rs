@@ -1,4 +1,5 @@
-//! Answers that are kept for a day, so that whoever got one cut can read the whole of it.
+//! Results that are stored for a day, so that the caller of a shortened answer can read the whole
+//! result.
 
 use chrono::TimeDelta;
 
@@ -8,11 +9,11 @@ use crate::password::PasswordHasher;
 use crate::store::{ResultId, Store};
 use crate::{Result, Timestamp};
 
-/// How long a result is kept.
+/// The time for which a result is stored.
 pub const KEPT: TimeDelta = TimeDelta::hours(24);
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Reads a result of the last day. Another's is as unknown as one that never was.
+    /// Reads a stored result of the last day. Another account's result is treated as unknown.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Login: a password, a second factor where the account asks for it, a session.
+//! Login: a password, a second factor where the account requires one, a session.
 
 use crate::accounts::Accounts;
 use crate::client::{Client, ClientToken};
@@ -13,41 +13,42 @@ use crate::store::{Concluded, Conclusion, Credentials, Outcome, SealedKey, Store
 use crate::vault::SealedKind;
 use crate::{Error, Result, Timestamp};
 
-/// Whoever proved to be the account's owner.
+/// A signed-in account.
 pub struct SignedIn {
     /// The account.
     pub account: AccountId,
-    /// Its key.
+    /// The API key of the account.
     pub api_key: ApiKey,
-    /// The number of its key.
+    /// The number of the API key.
     pub key: KeyId,
-    /// The session that begins.
+    /// The new session.
     pub session_token: SessionToken,
-    /// What the client is known by later: its wrong passwords are not counted among strangers'.
+    /// The token by which the account will know the client. The client's wrong passwords are then
+    /// counted separately.
     pub client_token: ClientToken,
 }
 
-/// Where a right password leads.
+/// The outcome of a right password.
 pub enum Login {
-    /// In.
+    /// The account is signed in.
     SignedIn(SignedIn),
-    /// To a code that is on its way by e-mail.
+    /// A second factor is required; its code is on the way by e-mail.
     MfaRequired {
-        /// What [`complete_login`](Accounts::complete_login) takes beside the code.
+        /// The token that [`complete_login`](Accounts::complete_login) requires beside the code.
         mfa_token: MfaToken,
     },
 }
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
-    /// Logs in with a password and hands the existing key back.
+    /// Logs in with a password, and returns the existing key.
     ///
-    /// Known and unknown addresses, locked or not, take one road: the same storage calls and one
-    /// hash. Where the password may not be looked at, the hash is compared with nothing.
+    /// All addresses, known, unknown or locked, cause the same storage calls and one hash. Where
+    /// the password must not be verified, the hash is compared with nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongCredentials`]; [`Error::Locked`] after five wrong passwords; after the right
-    /// one [`Error::Unverified`] or [`Error::Suspended`]; [`Error::Busy`]; [`Error::Sealed`];
+    /// [`Error::WrongCredentials`]; [`Error::Locked`] after five wrong passwords. After the right
+    /// password [`Error::Unverified`] or [`Error::Suspended`]. [`Error::Busy`]; [`Error::Sealed`];
     /// [`Error::Store`].
     pub async fn login(
         &self,
@@ -80,7 +81,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         };
         match (answer, self.store().conclude_try(conclusion).await?) {
             (Ok(_), Concluded::Outdated) => Err(Error::WrongCredentials),
-            // The earlier code stands where this one's message was one too many.
+            // The earlier code stays valid where the limit of e-mails forbids another.
             (Ok(Login::MfaRequired { .. }), Concluded::Done(Some(challenge))) => {
                 Ok(Login::MfaRequired { mfa_token: self.vault().mfa_token(challenge) })
             }
@@ -88,8 +89,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Completes a login with the code of its second step. Whoever sends the token of the first
-    /// step along has tries of their own, so that a stranger who guesses burns none of them.
+    /// Completes a login with the code of the second factor. A client that sends the token of the
+    /// first step has attempts of its own, so that a stranger's guesses do not use them up.
     ///
     /// # Errors
     ///
@@ -118,7 +119,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(SignedIn { account, api_key, key: key.id, session_token, client_token })
     }
 
-    /// Tells whether a session of this account is still valid, and counts as its use.
+    /// Tests whether a session of this account is valid, and counts as a use of the session.
     ///
     /// # Errors
     ///
@@ -138,7 +139,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(live.is_some())
     }
 
-    /// Ends a session of this account; `false` where there is none.
+    /// Ends a session of this account; `false` where there is no such session.
     ///
     /// # Errors
     ///
@@ -147,8 +148,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().end_session(&self.vault().token_digest(token), account).await?)
     }
 
-    /// What a wrong password comes to, and one that may not be looked at: the answer is the same
-    /// whoever has an account and whomever it knows.
+    /// Makes the outcome of a password that is wrong or must not be verified. The outcome is the
+    /// same for every address and client.
     fn refused_outcome(
         &self,
         email: &Email,
@@ -163,7 +164,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         } else {
             Content::Decoy { purpose: Purpose::Lock }
         };
-        // Sealed in any case: the work is the same.
+        // The notice is sealed in any case, so that the work is the same.
         let notice = self.message(email, notice, now);
         let outcome = if may_look {
             Outcome::Wrong { notice }
@@ -173,7 +174,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (outcome, verdict.proceed().and(Err(Error::WrongCredentials)))
     }
 
-    /// Decides what a right password comes to.
+    /// Makes the outcome of a right password.
     fn login_outcome(
         &self,
         email: &Email,

@@ -1,4 +1,4 @@
-//! Subscriptions of accounts to databases. Which databases there are is the caller's to know.
+//! Subscriptions of accounts to databases. The caller of this module checks the names of databases.
 
 use crate::accounts::Accounts;
 use crate::identity::AccountId;

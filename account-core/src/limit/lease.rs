@@ -1,15 +1,16 @@
-//! One limit for several instances, which lease shares of it.
+//! An hourly limit that several instances share by leases.
 //!
-//! What all instances together let through of one caller is [`SharedWindow`], kept where all of them
-//! reach it and changed by one at a time. An instance takes some calls at once ([`Lease`]) and lets
-//! them through without asking again ([`HeldLease`]). All that is leased counts as made, so in sum no
-//! more is let through than the limit. A lease is good within its own cell of a quarter of a minute,
-//! blocks shrink as the rest does, and what is left of one is given back: so little is held where
-//! nobody uses it. Under a load that never ends a call counts for an hour, a cell and the clocks'
-//! difference up to the next cell, 3,615 seconds: 0.4 % less than the limit is let through.
+//! [`SharedWindow`] holds the calls of one caller that all instances together have leased. The
+//! store keeps the window, and one instance at a time changes it. An instance leases a block of
+//! calls ([`Lease`]) and allows calls from the block without a further query ([`HeldLease`]).
+//! Leased calls are counted as made, so that all instances together never allow more than the
+//! limit. A lease is valid within its cell of 15 seconds, the blocks shrink with the remaining
+//! calls, and unused calls are returned, so that an idle instance holds few calls. Under constant
+//! load a call is counted for an hour, a cell and the clock difference, rounded up to a cell: 3,615
+//! seconds. That allows 0.4 % fewer calls than the limit.
 //!
-//! Cells would end for all callers at once, who then all asked for their next lease at once. So each
-//! account is counted as if the clocks showed a little [more](ahead), by an amount of its own.
+//! If the cells of all callers ended at the same moment, all would request their next lease at that
+//! moment. The clock of each account is therefore set [ahead](ahead) by a constant of its own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,56 +25,57 @@ use crate::credits::MinuteCount;
 use crate::identity::{AccountId, CallerId};
 use crate::tier::{GUEST_DAILY_LIMIT, GUEST_HOURLY_LIMIT};
 
-/// Seconds that are counted together, and that a lease is good for at most. In cells of a minute a
-/// call would count for 3,660 seconds, which is 1.6 % too long.
+/// The length of a cell, in seconds, which is also the longest validity of a lease. In cells of a
+/// minute, a call would be counted for 3,660 seconds, which is 1.6 % too long.
 const CELL: i64 = 15;
-/// How many seconds the clocks of two instances are apart at most, with the time that a call takes
-/// from its instance to the store.
+/// The largest assumed difference between the clocks of two instances, in seconds, including the
+/// time that a request takes from its instance to the store.
 const CLOCKS: i64 = 10;
-/// For how long an instance believes that nothing is left.
+/// The time for which an instance assumes, without a query, that no calls remain.
 const BELIEVED: TimeDelta = TimeDelta::seconds(1);
-/// No block is a larger part of the limit,
+/// The divisor of the limit that gives the largest block.
 const LARGEST_OF_LIMIT: u32 = 100;
-/// nor of what is left of it.
+/// The divisor of the remaining calls that gives the largest block.
 const LARGEST_OF_REST: u32 = 16;
 
-/// How much more than the clock a caller's moments show that are told to [`HeldLease`] and [`SharedWindow`]:
-/// less than a cell, always the same.
+/// Returns the constant by which a caller's times are ahead of the clock in [`HeldLease`] and
+/// [`SharedWindow`]; it is shorter than a cell.
 #[must_use]
 pub const fn ahead(caller: CallerId) -> TimeDelta {
     match caller {
-        // Steps of the golden section of a cell lie evenly in it, however many there are.
+        // The multiples of a cell's golden section are spread evenly over the cell, whatever their
+        // number.
         CallerId::Account(AccountId(number)) => {
             TimeDelta::milliseconds(number.rem_euclid(CELL * 1_000) * 9_271 % (CELL * 1_000))
         }
-        // One call at a time is leased of these, and their day ends at midnight for all.
+        // A guest leases one call at a time, and the day of all guests ends at midnight.
         CallerId::Guest(_) => TimeDelta::zero(),
     }
 }
 
-/// How often a caller may call.
+/// The limits of one caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Calls in a rolling hour.
+    /// The calls in a rolling hour.
     pub hourly: u32,
-    /// Calls in a UTC day, where they are limited.
+    /// The calls in a UTC day, for callers with a daily limit.
     pub daily: Option<u32>,
 }
 
 impl Allowance {
-    /// What a guest may.
+    /// The limits of a guest.
     pub const GUEST: Self = Self { hourly: GUEST_HOURLY_LIMIT, daily: Some(GUEST_DAILY_LIMIT) };
 
-    /// Calls in a rolling hour alone.
+    /// Returns limits with a rolling hour alone.
     #[must_use]
     pub const fn hourly(hourly: u32) -> Self {
         Self { hourly, daily: None }
     }
 }
 
-/// What all instances together have leased of one caller's calls.
+/// The calls of one caller that all instances together have leased.
 ///
-/// A cell counts until an hour after its end, and for as long as clocks may differ.
+/// A cell is counted until an hour after its end, and for as long as clocks may differ.
 ///
 /// # Examples
 ///
@@ -90,58 +92,59 @@ impl Allowance {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedWindow {
-    /// Calls by the cell since 1970.
+    /// The number of calls by cell since 1970.
     cells: BTreeMap<u32, u32>,
-    /// The latest second that any instance told.
+    /// The latest second that any instance has sent.
     latest: i64,
-    /// The day, of who has a daily limit.
+    /// The calls of the UTC day, for callers with a daily limit.
     day: GuestDay,
 }
 
-/// What an instance asks for.
+/// The request of an instance for a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// How often the caller may call.
+    /// The limits of the caller.
     pub allowance: Allowance,
-    /// What the instance's clock shows, and how far the caller is [`ahead`] of it.
+    /// The time of the instance's clock, set [`ahead`] by the caller's constant.
     pub now: Timestamp,
-    /// What it gives back of its last lease.
+    /// The unused calls of the instance's last lease, which are returned.
     pub unused: Option<ReturnedCalls>,
 }
 
-/// Calls that an instance may let through within the cell.
+/// The calls that an instance may allow within the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// How many; none where nothing is left.
+    /// The number of calls; zero where none remain.
     pub calls: u32,
-    /// The cell, since 1970, that they were counted in.
+    /// The cell, since 1970, in which the calls are counted.
     pub cell: u32,
-    /// What is left for everybody beside them.
+    /// The state of the limit beside these calls.
     pub limit_status: LimitStatus,
 }
 
-/// Leased calls that nobody made, and that nobody will make.
+/// Leased calls that were not used and will not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReturnedCalls {
-    /// The cell of their lease.
+    /// The cell of the lease.
     pub cell: u32,
-    /// How many.
+    /// The number of calls.
     pub calls: u32,
 }
 
-/// A text that is no [`SharedWindow`].
+/// The error for a text that is not a [`SharedWindow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not what is counted of a shared limit")]
 pub struct Malformed;
 
 impl SharedWindow {
-    /// Takes back what is unused, and leases the next block.
+    /// Takes back the unused calls and leases the next block.
     pub fn lease(&mut self, ask: &Ask) -> Lease {
         if let Some(unused) = ask.unused {
             self.give_back(unused);
         }
-        // A clock that goes back gives nothing back: what it asks for counts as of the latest time
-        // told, singly, since such a lease would not end with its cell.
+        // A clock that moves backwards frees no calls. Its request is counted at the latest time
+        // known, less the clock difference. The lease has one call, since it would not end with its
+        // cell.
         let earliest = at_second(self.latest - CLOCKS);
         let is_astray = ask.now < earliest;
         let now = ask.now.max(earliest);
@@ -165,7 +168,7 @@ impl SharedWindow {
         Lease { calls, cell, limit_status: self.limit_status(now, &ask.allowance) }
     }
 
-    /// Takes back what was leased and will not be used.
+    /// Takes back leased calls that will not be used.
     pub fn give_back(&mut self, unused: ReturnedCalls) {
         let Some(calls) = self.cells.get_mut(&unused.cell) else { return };
         *calls = calls.saturating_sub(unused.calls);
@@ -177,7 +180,7 @@ impl SharedWindow {
         }
     }
 
-    /// Where the caller stands; what is leased counts as made.
+    /// Returns the state of the limit, with leased calls counted as made.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, allowance: &Allowance) -> LimitStatus {
         let cells = self.cells.iter().map(|(cell, calls)| (leaves_at(*cell), *calls));
@@ -189,13 +192,13 @@ impl SharedWindow {
         }
     }
 
-    /// What is shared of a caller of whom only the calls written down are known, as
-    /// [`SharedWindow::looks_back_to`] asks for them.
+    /// Returns a window made from the recorded calls since [`SharedWindow::looks_back_to`], for a
+    /// caller whose window is lost.
     #[must_use]
     pub fn of_calls(counts: &[MinuteCount]) -> Self {
         let mut shared = Self::default();
         for count in counts {
-            // Its calls may have been made as late as at the minute's end.
+            // The calls may have been made as late as the end of the minute.
             let is_ahead = i64::from(!ahead(count.caller).is_zero());
             let last_cell = (count.minute + 1) * (MINUTE / CELL) - 1 + is_ahead;
             if let Ok(cell) = u32::try_from(last_cell) {
@@ -206,7 +209,7 @@ impl SharedWindow {
         shared
     }
 
-    /// Since when calls count that were made by now.
+    /// Returns the time of the earliest call that is still counted now.
     #[must_use]
     pub fn looks_back_to(now: Timestamp, allowance: &Allowance) -> Timestamp {
         let an_hour_ago = now - TimeDelta::seconds(HOUR + CELL + CLOCKS);
@@ -216,8 +219,8 @@ impl SharedWindow {
         }
     }
 
-    /// For how long this is to be kept: until nothing counts any longer, and an hour more, so that
-    /// a clock which goes back an hour gives nothing back.
+    /// Returns the time for which the window must be kept. It ends an hour after the last call
+    /// stops counting, so that a clock that moves backwards by an hour frees no calls.
     #[must_use]
     pub fn kept_for(&self) -> Duration {
         let hour = self.cells.last_key_value().map_or(0, |(cell, _)| leaves_at(*cell));
@@ -226,25 +229,25 @@ impl SharedWindow {
         Duration::from_secs(u64::try_from(counts + HOUR).unwrap_or_default())
     }
 
-    /// Calls of this UTC day, of who has a daily limit.
+    /// Returns the number of calls of this UTC day, for a caller with a daily limit.
     #[must_use]
     pub fn requests_today(&self, now: Timestamp) -> u32 {
         self.day.used(now)
     }
 }
 
-/// The cell, since 1970, of a moment.
+/// Returns the cell, since 1970, of a time.
 fn cell(now: Timestamp) -> u32 {
     u32::try_from(now.timestamp().div_euclid(CELL)).unwrap_or_default()
 }
 
-/// The second since 1970 from which on a cell counts no longer, whichever clock is asked.
+/// Returns the second since 1970 at which a cell is no longer counted by any instance's clock.
 fn leaves_at(cell: u32) -> i64 {
     (i64::from(cell) + 1) * CELL + HOUR + CLOCKS
 }
 
-/// Whole numbers between spaces: the latest second, the day and its calls, then each cell, as how
-/// many it comes after the one before, and its calls.
+/// The text form: integers separated by spaces. The latest second, the day and its calls come
+/// first. Each cell follows as its distance from the previous cell and its calls.
 impl fmt::Display for SharedWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.latest, self.day.day, self.day.used)?;
@@ -277,16 +280,16 @@ impl FromStr for SharedWindow {
     }
 }
 
-/// What one instance holds of one caller's calls.
+/// The lease that one instance holds for one caller.
 #[derive(Clone, Debug, Default)]
 pub struct HeldLease(Option<Held>);
 
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// With the calls that are left of it.
+    /// The lease, with the calls that remain of it.
     lease: Lease,
     allowance: Allowance,
-    /// The moment for which it asked.
+    /// The time of the request.
     at: Timestamp,
 }
 
@@ -295,7 +298,7 @@ impl Held {
         self.allowance == *allowance && cell(self.at) == cell(now)
     }
 
-    /// As the store told it, with what is left of the lease.
+    /// Returns the status that the store sent, plus the remaining calls of the lease.
     fn limit_status(&self, now: Timestamp) -> LimitStatus {
         let told = self.lease.limit_status;
         let remaining = told.remaining.saturating_add(self.lease.calls);
@@ -304,8 +307,8 @@ impl Held {
 }
 
 impl HeldLease {
-    /// Lets a call through that was leased, or refuses one where nothing was left a moment ago;
-    /// `None` where the store is to be asked.
+    /// Allows a call from the lease, or refuses a call where the store reported a moment ago that
+    /// none remain. Returns `None` where the store must be asked.
     pub fn admit(&mut self, now: Timestamp, allowance: &Allowance) -> Option<LimitDecision> {
         let held = self.0.as_mut()?;
         if held.lease.calls > 0 && held.is_good(now, allowance) {
@@ -321,42 +324,42 @@ impl HeldLease {
         is_over.then(|| LimitDecision::refused(limit_status, now))
     }
 
-    /// Calls that are held and may still be let through.
+    /// Returns the number of held calls that may still be allowed.
     #[must_use]
     pub fn unused(&self, now: Timestamp, allowance: &Allowance) -> u32 {
         self.0.filter(|held| held.is_good(now, allowance)).map_or(0, |held| held.lease.calls)
     }
 
-    /// Takes back a call that was let through here and then refused elsewhere.
+    /// Takes back a call that was allowed here and then refused by another limit.
     pub fn take_back(&mut self) {
         if let Some(held) = &mut self.0 {
             held.lease.calls += 1;
         }
     }
 
-    /// What to ask the store for. What is held is no longer.
+    /// Makes a request for the next lease, which returns the calls of the held one.
     pub fn ask(&mut self, now: Timestamp, allowance: &Allowance) -> Ask {
         Ask { allowance: *allowance, now, unused: self.give_up() }
     }
 
-    /// Takes what the store leased.
+    /// Stores the lease that the store granted.
     pub fn receive(&mut self, lease: Lease, ask: &Ask) {
         self.0 = Some(Held { lease, allowance: ask.allowance, at: ask.now });
     }
 
-    /// Gives up what is held, where its cell is over.
+    /// Ends the held lease where its cell is over; returns its unused calls.
     pub fn give_up_expired(&mut self, now: Timestamp) -> Option<ReturnedCalls> {
         let is_over = self.0.is_some_and(|held| cell(held.at) != cell(now));
         if is_over { self.give_up() } else { None }
     }
 
-    /// Gives up what is held; answers what is left of it.
+    /// Ends the held lease; returns its unused calls.
     pub fn give_up(&mut self) -> Option<ReturnedCalls> {
         let lease = self.0.take()?.lease;
         (lease.calls > 0).then_some(ReturnedCalls { cell: lease.cell, calls: lease.calls })
     }
 
-    /// Whether nothing is held.
+    /// Returns whether no lease is held.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_none()
@@ -378,7 +381,7 @@ mod tests {
         at_second(NOON) + TimeDelta::milliseconds(milliseconds)
     }
 
-    /// Instances with clocks of their own on one store.
+    /// Instances that share one store, each with a clock of its own.
     struct Instances {
         shared: SharedWindow,
         shares: Vec<(HeldLease, TimeDelta)>,
@@ -406,7 +409,7 @@ mod tests {
             share.admit(now, &self.allowance).expect("the store was asked")
         }
 
-        /// What each instance does every few seconds.
+        /// Does the periodic work of each instance: expired leases are returned.
         fn sweep(&mut self, now: Timestamp) {
             for (share, skew) in &mut self.shares {
                 if let Some(unused) = share.give_up_expired(now + *skew) {
@@ -420,7 +423,7 @@ mod tests {
         matches!(decision, LimitDecision::Granted(_))
     }
 
-    /// The most calls in any 3,600 seconds.
+    /// Returns the largest number of calls in any 3,600 seconds.
     fn most_in_an_hour(calls: &[Timestamp]) -> usize {
         let mut first = 0;
         let mut most = 0;
@@ -433,17 +436,17 @@ mod tests {
         most
     }
 
-    /// Arrivals at random moments and instances, from a seed.
+    /// Arrivals at random times and instances, from a seed.
     struct Arrivals(u64);
 
     impl Arrivals {
         fn below(&mut self, end: u64) -> u64 {
-            // Knuth's generator; its upper bits are good.
+            // Knuth's linear congruential generator, whose upper bits are good.
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             ((u128::from(self.0) * u128::from(end)) >> 64) as u64
         }
 
-        /// So many moments of an hour, in order, each with one of six doors.
+        /// Returns this many times within an hour, in order, each with one of six contexts.
         fn of_an_hour(&mut self, count: u32) -> Vec<(TimeDelta, usize)> {
             let mut hour: Vec<_> = (0..count)
                 .map(|_| {
@@ -456,7 +459,7 @@ mod tests {
         }
     }
 
-    /// The limit to the message: every call remembered.
+    /// An exact rolling-hour limit that stores the time of every call.
     #[derive(Default)]
     struct Exact(VecDeque<Timestamp>);
 
@@ -473,9 +476,9 @@ mod tests {
         }
     }
 
-    /// Five hours of a load that does not let off. No rolling hour holds more than the limit, and
-    /// the four after the first, which finds the limit unused, hold 99 of 100 calls that the limit
-    /// to the message lets through.
+    /// Checks five hours of constant load. No rolling hour holds more calls than the limit. In the
+    /// four hours after the first, at least 99 % of the calls are allowed that an exact limit
+    /// allows.
     fn three_instances_admit_what_is_due(limit: u32, tenths: u32, skews: [i64; 3]) {
         let mut instances = Instances::new(Allowance::hourly(limit), &skews);
         let mut exact = Exact::default();
@@ -484,7 +487,8 @@ mod tests {
         for hour in 0..5 {
             for (after, context) in arrivals.of_an_hour(limit * tenths / 10) {
                 let now = at(hour * HOUR * 1000) + after;
-                // Unevenly spread: half to the first, a third to the second.
+                // The load is uneven: half of the calls go to the first instance, a third to the
+                // second.
                 let instance = [0, 1, 0, 1, 0, 2][context];
                 if now - swept >= TimeDelta::seconds(5) {
                     instances.sweep(now);

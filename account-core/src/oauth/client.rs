@@ -1,28 +1,28 @@
-//! Clients: programs that register themselves (RFC 7591), and whose word nobody has checked.
+//! Clients that register themselves (RFC 7591), whose metadata is unverified.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
 use rand::CryptoRng;
 
-use super::{Error, RedirectUri};
+use super::{OauthError, RedirectUri};
 use crate::{Timestamp, random};
 
-/// How long a client stays that was never used.
+/// The time for which a client is kept that was never used.
 pub const UNUSED_KEPT: TimeDelta = TimeDelta::days(1);
-/// How long a client stays after its last use.
+/// The time for which a client is kept after its last use.
 pub const IDLE_KEPT: TimeDelta = TimeDelta::days(90);
 
 const MOST_REDIRECT_URIS: usize = 10;
 const LONGEST_ID: usize = 128;
 const NAME_CHARACTERS: usize = 80;
 
-/// What a client is called by itself: no secret, everybody may know it.
+/// The id of a client, which is public.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientId(String);
 
 impl ClientId {
-    /// Reads an id; `None` for what no client is called.
+    /// Reads an id; `None` for a text that cannot be one.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let valid = (1..=LONGEST_ID).contains(&text.len())
@@ -30,26 +30,26 @@ impl ClientId {
         valid.then(|| Self(text.to_owned()))
     }
 
-    /// Draws a new id.
+    /// Generates a new id.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(URL_SAFE_NO_PAD.encode(random::identifier(rng).to_be_bytes()))
     }
 
-    /// The id as it travels.
+    /// Returns the id as sent.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What a client says that it is called; to be shown as unverified.
+/// The name that a client gives itself, which must be displayed as unverified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientName(String);
 
 impl ClientName {
-    /// Takes a name as one line of at most 80 characters, without what is invisible or turns the
-    /// direction of writing; a client without one is called so.
+    /// Reduces a name to one line of at most 80 characters, without invisible characters and marks
+    /// of writing direction. An empty name is replaced by a text that says so.
     #[must_use]
     pub fn clean(text: &str) -> Self {
         let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -59,14 +59,15 @@ impl ClientName {
         Self(if name.is_empty() { "An application without a name".to_owned() } else { name })
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Joiners, marks of direction and other characters that change how a line looks from outside it.
+/// Returns whether the character is a joiner, a mark of writing direction or another character that changes
+/// the appearance of the text around it.
 const fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -83,46 +84,46 @@ const fn is_invisible(c: char) -> bool {
     )
 }
 
-/// What a client says of itself when it registers. What it says beyond that is ignored.
+/// The metadata in a client's registration; further fields are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct ClientMetadata {
-    /// Where answers may go.
+    /// The redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// What it is called.
+    /// The name.
     pub client_name: Option<String>,
-    /// How it wants to get tokens; a code where absent.
+    /// The grant types; without a list, `authorization_code`.
     pub grant_types: Option<Vec<String>>,
-    /// What it wants to be answered; a code where absent.
+    /// The response types; without a list, `code`.
     pub response_types: Option<Vec<String>>,
 }
 
-/// A client as it is stored.
+/// A registered client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Client {
-    /// What it is called by itself.
+pub struct RegisteredClient {
+    /// The client id.
     pub id: ClientId,
-    /// What it says that it is called.
+    /// The unverified name.
     pub name: ClientName,
-    /// Where answers may go, one at least.
+    /// The redirect URIs, at least one.
     pub redirect_uris: Vec<RedirectUri>,
-    /// When it registered.
+    /// The time of the registration.
     pub created_at: Timestamp,
 }
 
-impl Client {
-    /// Judges a registration.
+impl RegisteredClient {
+    /// Checks a registration, and makes the client.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRedirectUri`]; [`Error::InvalidClientMetadata`].
+    /// [`OauthError::InvalidRedirectUri`]; [`OauthError::InvalidClientMetadata`].
     pub fn register(
         metadata: &ClientMetadata,
         rng: &mut dyn CryptoRng,
         now: Timestamp,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OauthError> {
         let uris = &metadata.redirect_uris;
         if uris.is_empty() || uris.len() > MOST_REDIRECT_URIS {
-            return Err(Error::InvalidRedirectUri("a client registers 1 to 10 redirect URIs"));
+            return Err(OauthError::InvalidRedirectUri("a client registers 1 to 10 redirect URIs"));
         }
         let redirect_uris = uris.iter().map(|uri| RedirectUri::parse(uri));
         let redirect_uris = redirect_uris.collect::<Result<_, _>>()?;
@@ -130,10 +131,12 @@ impl Client {
             types.as_ref().is_some_and(|types| !types.iter().any(|each| each == wanted))
         };
         if lacks(&metadata.grant_types, "authorization_code") {
-            return Err(Error::InvalidClientMetadata("grant_types must hold authorization_code"));
+            return Err(OauthError::InvalidClientMetadata(
+                "grant_types must hold authorization_code",
+            ));
         }
         if lacks(&metadata.response_types, "code") {
-            return Err(Error::InvalidClientMetadata("response_types must hold code"));
+            return Err(OauthError::InvalidClientMetadata("response_types must hold code"));
         }
         Ok(Self {
             id: ClientId::generate(rng),
@@ -143,8 +146,8 @@ impl Client {
         })
     }
 
-    /// Where an answer goes that is asked for at `asked`; the one registered URI where nothing is
-    /// asked for. `None` where that is none of this client's.
+    /// Returns the redirect URI of an authorization request: `asked`, or the single registered URI
+    /// where the request names none. `None` where this client has not registered the URI.
     #[must_use]
     pub fn redirect_uri(&self, asked: Option<&str>) -> Option<RedirectUri> {
         match (asked, &self.redirect_uris[..]) {
@@ -168,8 +171,8 @@ mod tests {
         ClientMetadata { redirect_uris, ..ClientMetadata::default() }
     }
 
-    fn register(metadata: &ClientMetadata) -> Result<Client, Error> {
-        Client::register(metadata, &mut seeded_rng(1), Timestamp::UNIX_EPOCH)
+    fn register(metadata: &ClientMetadata) -> Result<RegisteredClient, OauthError> {
+        RegisteredClient::register(metadata, &mut seeded_rng(1), Timestamp::UNIX_EPOCH)
     }
 
     #[test]
@@ -212,8 +215,9 @@ mod tests {
     #[test]
     fn an_answer_goes_to_a_registered_uri_alone() {
         let one = register(&metadata(&["http://localhost/cb"])).expect("good");
-        let to =
-            |client: &Client, asked| client.redirect_uri(asked).map(|uri| uri.as_str().to_owned());
+        let to = |client: &RegisteredClient, asked| {
+            client.redirect_uri(asked).map(|uri| uri.as_str().to_owned())
+        };
         assert_eq!(to(&one, None).as_deref(), Some("http://localhost/cb"));
         assert_eq!(
             to(&one, Some("http://localhost:7777/cb")).as_deref(),

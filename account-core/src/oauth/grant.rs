@@ -1,8 +1,8 @@
-//! Grants: what an owner allowed a client, the codes that begin them, the tokens that carry them.
+//! Grants: the access of a client to an account, with the codes that begin and the tokens that
+//! carry the access.
 //!
-//! A grant that ends is gone with all its tokens. A refresh token is kept after its use until it
-//! would have expired: presented again, it ends the grant, since one of the two who have it stole
-//! it.
+//! The end of a grant removes all of its tokens. A used refresh token is kept until its expiry. A
+//! second use ends the grant, because either the client or a thief has used the token before.
 
 use chrono::TimeDelta;
 
@@ -13,93 +13,94 @@ use crate::digest::Digest;
 use crate::identity::AccountId;
 use crate::key::AccountCaller;
 
-/// Grants that an account has at most; the next one ends the oldest.
+/// The largest number of grants of an account; a further grant ends the oldest.
 pub const MOST_GRANTS: u32 = 20;
-/// A client that was used within this time is not marked again.
+/// The time after which a use of a client is recorded again.
 pub const TOUCH: TimeDelta = TimeDelta::hours(1);
 
 /// The number of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GrantId(pub u128);
 
-/// What a client asks an owner for.
+/// An authorization request that the owner is asked to consent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
-    /// Who asks.
+    /// The client.
     pub client: ClientId,
-    /// Where the answer goes.
+    /// The redirect URI of the answer.
     pub redirect_uri: RedirectUri,
-    /// What the exchange must meet.
+    /// The PKCE challenge.
     pub challenge: CodeChallenge,
-    /// For which resource.
+    /// The resource.
     pub resource: String,
 }
 
-/// A code as it is stored.
+/// An authorization code, as stored.
 #[derive(Clone)]
 pub struct IssuedCode {
-    /// What it is found by.
+    /// The digest of the code.
     pub digest: Digest<AuthorizationCode>,
-    /// Who allowed it.
+    /// The account whose owner consented.
     pub account: AccountId,
-    /// What was asked for.
+    /// The authorization request.
     pub authorization: Authorization,
-    /// When it was allowed.
+    /// The time of the consent.
     pub created_at: Timestamp,
-    /// The grant that came of it.
+    /// The grant that began with the code.
     pub grant: Option<GrantId>,
 }
 
-/// What a client exchanges a code with.
+/// A client's request to exchange a code.
 pub struct Exchange {
     /// The code.
     pub code: AuthorizationCode,
-    /// Who exchanges.
+    /// The client.
     pub client: ClientId,
-    /// Where it says that the code went; nothing, as OAuth 2.1 has it, or the very URI.
+    /// The redirect URI that the client repeats. OAuth 2.1 omits it; a URI that is sent must equal
+    /// that of the authorization request.
     pub redirect_uri: Option<String>,
-    /// What meets the challenge.
+    /// The PKCE verifier.
     pub verifier: CodeVerifier,
-    /// For which resource tokens are wanted.
+    /// The resource of the tokens.
     pub resource: String,
 }
 
-/// An exchange, as a store is asked to do it.
+/// The data with which a store executes an exchange.
 pub struct Redemption {
-    /// The code.
+    /// The digest of the code.
     pub code: Digest<AuthorizationCode>,
-    /// What it is exchanged with.
+    /// The client's request.
     pub exchange: Exchange,
-    /// The grant that begins.
+    /// The number of the new grant.
     pub grant: GrantId,
-    /// Its tokens.
+    /// The digests of the new tokens.
     pub tokens: TokenDigests,
 }
 
-/// A pair of tokens as it is stored; valid for [`ACCESS_VALIDITY`](super::token::ACCESS_VALIDITY)
+/// The digests of a pair of tokens, valid for [`ACCESS_VALIDITY`](super::token::ACCESS_VALIDITY)
 /// and [`REFRESH_VALIDITY`](super::token::REFRESH_VALIDITY) from the time under the lock.
 #[derive(Clone, Copy)]
 pub struct TokenDigests {
-    /// The digest by which the access token is found.
+    /// The digest of the access token.
     pub access: Digest<AccessToken>,
-    /// The digest by which the refresh token is found.
+    /// The digest of the refresh token.
     pub refresh: Digest<RefreshToken>,
 }
 
-/// What a code is worth.
+/// The decision on an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeVerdict {
-    /// A grant.
+    /// The exchange begins a grant.
     Redeem,
-    /// The end of the grant that came of it: it is used a second time.
+    /// The code was used before, and its grant ends.
     Replay(GrantId),
-    /// Nothing; the code stays as it is.
+    /// The exchange is refused; the code stays valid.
     Refuse,
 }
 
 impl IssuedCode {
-    /// Judges an exchange at a time that was read under the lock of the account. A used code is a
-    /// replay whatever comes with it.
+    /// Decides an exchange at a time that was read under the lock of the account. A used code is a
+    /// replay, whatever the other parameters and the time are.
     #[must_use]
     pub fn judge(&self, redemption: &Redemption, now: Timestamp) -> CodeVerdict {
         if let Some(grant) = self.grant {
@@ -117,53 +118,53 @@ impl IssuedCode {
     }
 }
 
-/// What a client asks for with a refresh token.
+/// A client's request to refresh its tokens.
 pub struct Refresh {
-    /// The token.
+    /// The refresh token.
     pub token: RefreshToken,
-    /// Who asks.
+    /// The client.
     pub client: ClientId,
-    /// For which resource tokens are wanted.
+    /// The resource of the tokens.
     pub resource: String,
-    /// For how long after its use a token gets the same answer again.
+    /// The time after its use in which a token gets the same answer again.
     pub leeway: TimeDelta,
 }
 
-/// A refresh, as a store is asked to do it.
+/// The data with which a store executes a refresh.
 pub struct Rotation {
-    /// What is asked for.
+    /// The client's request.
     pub refresh: Refresh,
-    /// What the token is found by.
+    /// The digest of the refresh token.
     pub token: Digest<RefreshToken>,
-    /// The tokens that follow.
+    /// The digests of the next tokens.
     pub tokens: TokenDigests,
 }
 
-/// A refresh token as it is stored, with what its grant says.
+/// A refresh token as stored, with client and resource of its grant.
 #[derive(Clone)]
 pub struct StoredRefresh {
-    /// Whose grant.
+    /// The client of the grant.
     pub client: ClientId,
-    /// For which resource.
+    /// The resource of the grant.
     pub resource: String,
-    /// When it was made.
+    /// The time at which the token was issued.
     pub created_at: Timestamp,
-    /// Until when it is good.
+    /// The expiry of the token.
     pub expires_at: Timestamp,
-    /// When it was used.
+    /// The time at which the token was used.
     pub used_at: Option<Timestamp>,
 }
 
-/// What a refresh token is worth.
+/// The decision on a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefreshVerdict {
-    /// The next tokens.
+    /// The refresh issues the next tokens.
     Rotate,
-    /// The same tokens as at its use, which was so long ago.
+    /// The token was used so long ago, within the leeway: the client gets the same tokens again.
     Again(TimeDelta),
-    /// The end of its grant: it is used a second time.
+    /// The token was used before, and its grant ends.
     Reuse,
-    /// Nothing; the token stays as it is.
+    /// The refresh is refused; the token stays valid.
     Refuse,
 }
 
@@ -171,13 +172,13 @@ impl StoredRefresh {
     /// Decides a refresh at a time that was read under the lock of the grant: the rule of refresh
     /// token rotation (RFC 9700, section 4.14.2).
     ///
-    /// A used token stays used for a clock that shows an earlier time than its use: the clocks of
-    /// two instances differ. The leeway is measured from the rotation, and such a clock shows none
-    /// of it as over.
+    /// A used token is used by any clock, also by one that shows a time before the use: the clocks
+    /// of two instances differ. The leeway is measured from the rotation; for such a clock the
+    /// leeway has just begun.
     ///
     /// [`Accounts::refresh`](crate::Accounts::refresh) is the flow around the rule, and
-    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) the transaction that applies it:
-    /// `server/src/store/oauth.rs` in SQL.
+    /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) is the transaction that applies the
+    /// rule, in SQL in `server/src/store/oauth.rs`.
     #[must_use]
     pub fn judge(&self, rotation: &Rotation, now: Timestamp) -> RefreshVerdict {
         let refresh = &rotation.refresh;
@@ -200,58 +201,58 @@ impl StoredRefresh {
     }
 }
 
-/// What a client is answered.
+/// The tokens in the answer to a client.
 pub struct Tokens {
-    /// To call with.
+    /// The access token.
     pub access: AccessToken,
-    /// To get the next with, once.
+    /// The refresh token, which can be used once.
     pub refresh: RefreshToken,
-    /// For how long the access token is good.
+    /// The validity of the access token.
     pub expires_in: TimeDelta,
 }
 
-/// Who calls with an access token.
+/// The caller of an access token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bearer {
     /// The account.
     pub caller: AccountCaller,
-    /// Until when the token is good.
+    /// The expiry of the token.
     pub expires_at: Timestamp,
 }
 
-/// An access token as it is stored, with the account behind it.
+/// An access token as stored, with its account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredAccess {
-    /// Who calls.
+    /// The caller.
     pub bearer: Bearer,
-    /// For which resource.
+    /// The resource of the token.
     pub resource: String,
 }
 
-/// A grant as its owner sees it.
+/// A grant, as its owner sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Its number.
+    /// The number of the grant.
     pub id: GrantId,
-    /// Who was allowed.
+    /// The client.
     pub client: ClientId,
-    /// What it says that it is called.
+    /// The unverified name of the client.
     pub client_name: ClientName,
-    /// When.
+    /// The time of the consent.
     pub created_at: Timestamp,
-    /// When it last got tokens.
+    /// The time at which the client last got tokens.
     pub last_used_at: Timestamp,
 }
 
-/// What of the OAuth server may go.
+/// A kind of expired rows of the OAuth server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleOauth {
-    /// Codes made before.
+    /// Codes made before this time.
     Codes(Timestamp),
-    /// Tokens, and the grants without any, that expired before.
+    /// Tokens that expired before this time, and grants without tokens.
     Expired(Timestamp),
-    /// Clients that registered before the first moment and were never used, or were used last
-    /// before the second.
+    /// Clients that registered before the first time and were never used, or were last used before
+    /// the second.
     Clients(Timestamp, Timestamp),
 }
 

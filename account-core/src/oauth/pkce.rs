@@ -1,5 +1,5 @@
-//! Proof key for code exchange (RFC 7636), method S256: who exchanges a code proves to be who
-//! asked for it.
+//! Proof key for code exchange (RFC 7636), method S256: the exchange of a code proves that its
+//! client requested the code.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::Error;
+use super::OauthError;
 
-/// What a client shows when it asks for a code: the digest of what it will show later.
+/// The PKCE challenge of an authorization request, which is the digest of the verifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeChallenge(String);
 
-/// What it shows when it exchanges the code: a secret, without `Debug`.
+/// The PKCE verifier of an exchange: a secret, without `Debug`.
 #[derive(Clone)]
 pub struct CodeVerifier(Zeroizing<String>);
 
@@ -22,16 +22,18 @@ impl CodeChallenge {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`].
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// [`OauthError::InvalidRequest`].
+    pub fn parse(text: &str) -> Result<Self, OauthError> {
         if is_unreserved(text) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Error::InvalidRequest("code_challenge must be 43 to 128 unreserved characters"))
+            Err(OauthError::InvalidRequest(
+                "code_challenge must be 43 to 128 unreserved characters",
+            ))
         }
     }
 
-    /// The challenge as it was given.
+    /// Returns the challenge as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -43,22 +45,22 @@ impl CodeVerifier {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`].
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// [`OauthError::InvalidRequest`].
+    pub fn parse(text: &str) -> Result<Self, OauthError> {
         if is_unreserved(text) {
             Ok(Self(Zeroizing::new(text.to_owned())))
         } else {
-            Err(Error::InvalidRequest("code_verifier must be 43 to 128 unreserved characters"))
+            Err(OauthError::InvalidRequest("code_verifier must be 43 to 128 unreserved characters"))
         }
     }
 
-    /// The challenge that it meets.
+    /// Returns the challenge of this verifier.
     #[must_use]
     pub fn challenge(&self) -> CodeChallenge {
         CodeChallenge(URL_SAFE_NO_PAD.encode(Sha256::digest(self.0.as_bytes())))
     }
 
-    /// Whether it meets the challenge; compared in constant time.
+    /// Returns whether the verifier has this challenge; the comparison takes constant time.
     #[must_use]
     pub fn meets(&self, challenge: &CodeChallenge) -> bool {
         self.challenge().0.as_bytes().ct_eq(challenge.0.as_bytes()).into()
@@ -76,7 +78,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_example_of_rfc_7636() {
-        // Appendix B.
+        // RFC 7636, appendix B.
         let verifier = CodeVerifier::parse("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk").unwrap();
         let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
         assert_eq!(verifier.challenge().as_str(), challenge);

@@ -1,4 +1,4 @@
-//! Codes and tokens: 256 random bits each, stored as digests.
+//! Authorization codes, access tokens and refresh tokens: 256 random bits each, stored as digests.
 
 use std::marker::PhantomData;
 
@@ -12,88 +12,88 @@ use crate::digest::Digest;
 use crate::random;
 use crate::vault::Vault;
 
-/// How long a code may be exchanged.
+/// The validity of a code.
 pub const CODE_VALIDITY: TimeDelta = TimeDelta::seconds(60);
-/// How long a code is remembered, so that its replay ends what came of it.
+/// The time for which a code is kept after its issue, so that its replay ends its grant.
 pub const CODE_KEPT: TimeDelta = TimeDelta::days(1);
-/// How long an access token is good.
+/// The validity of an access token.
 pub const ACCESS_VALIDITY: TimeDelta = TimeDelta::hours(1);
-/// How long a refresh token is good; each use gives a new one its own.
+/// The validity of a refresh token; the token that replaces one has a validity of its own.
 pub const REFRESH_VALIDITY: TimeDelta = TimeDelta::days(30);
 
-/// A secret of 43 characters of base64url, wiped after use, without `Debug`. What it opens is in
-/// its type.
-pub struct OauthToken<Opens> {
+/// A secret of 43 characters of base64url, wiped after use, without `Debug`. The type parameter keeps
+/// one kind of secret from being taken for another.
+pub struct OauthToken<Kind> {
     text: Zeroizing<String>,
-    opens: PhantomData<fn() -> Opens>,
+    kind: PhantomData<fn() -> Kind>,
 }
 
-/// Opens the exchange of a code.
-pub enum Code {}
-/// Opens the resource.
-pub enum Access {}
-/// Opens the next pair of tokens.
-pub enum Refreshing {}
+/// The kind of an authorization code.
+pub enum AuthorizationCodeKind {}
+/// The kind of an access token.
+pub enum AccessTokenKind {}
+/// The kind of a refresh token.
+pub enum RefreshTokenKind {}
 
-/// What an owner's consent is answered with, for the client to exchange.
-pub type AuthorizationCode = OauthToken<Code>;
-/// What a client calls with.
-pub type AccessToken = OauthToken<Access>;
-/// What a client gets its next tokens with, once.
-pub type RefreshToken = OauthToken<Refreshing>;
+/// The authorization code in the answer to a consent, which the client exchanges for tokens.
+pub type AuthorizationCode = OauthToken<AuthorizationCodeKind>;
+/// The token with which a client calls the resource.
+pub type AccessToken = OauthToken<AccessTokenKind>;
+/// The token with which a client gets its next tokens, once.
+pub type RefreshToken = OauthToken<RefreshTokenKind>;
 
-impl<Opens> OauthToken<Opens> {
+impl<Kind> OauthToken<Kind> {
     /// Reads a token: exactly 43 characters that decode to 32 bytes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self::of(text.to_owned()))
     }
 
-    /// Draws a new token.
+    /// Generates a new token.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
-        Self { text: random::secret_text(rng), opens: PhantomData }
+        Self { text: random::secret_text(rng), kind: PhantomData }
     }
 
-    /// The secret itself, for the one answer that hands it out.
+    /// Returns the secret, for the one answer that contains the token.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.text
     }
 
     fn of(text: String) -> Self {
-        Self { text: Zeroizing::new(text), opens: PhantomData }
+        Self { text: Zeroizing::new(text), kind: PhantomData }
     }
 }
 
-impl<Opens> Clone for OauthToken<Opens> {
+impl<Kind> Clone for OauthToken<Kind> {
     fn clone(&self) -> Self {
         Self::of(self.text.to_string())
     }
 }
 
 impl Vault {
-    /// What a code is found by.
+    /// Returns the digest by which a code is found.
     #[must_use]
     pub fn authorization_code_digest(&self, code: &AuthorizationCode) -> Digest<AuthorizationCode> {
         self.digest(b"oauth_code", &[code.expose().as_bytes()])
     }
 
-    /// What an access token is found by.
+    /// Returns the digest by which an access token is found.
     #[must_use]
     pub fn access_token_digest(&self, token: &AccessToken) -> Digest<AccessToken> {
         self.digest(b"oauth_access", &[token.expose().as_bytes()])
     }
 
-    /// What a refresh token is found by.
+    /// Returns the digest by which a refresh token is found.
     #[must_use]
     pub fn refresh_token_digest(&self, token: &RefreshToken) -> Digest<RefreshToken> {
         self.digest(b"oauth_refresh", &[token.expose().as_bytes()])
     }
 
-    /// The tokens that a refresh token is exchanged for: always the same, so that whoever may ask
-    /// again gets the same, though only digests are stored. Nobody reckons them without this
-    /// vault's secret.
+    /// Returns the tokens that replace a refresh token. The result is always the same, so that the
+    /// answer can be repeated within the leeway although only digests are stored. Nobody can
+    /// compute the tokens without this vault's secret.
     #[must_use]
     pub fn successors(&self, token: &RefreshToken) -> (AccessToken, RefreshToken) {
         let part = token.expose().as_bytes();

@@ -1,15 +1,15 @@
-//! Redirect URIs and resources: taken apart by RFC 3986, so narrowly that no browser reads one
-//! otherwise.
+//! Redirect URIs and resources, parsed by RFC 3986 with further restrictions, so that every browser
+//! reads the same host.
 //!
-//! Browsers forgive: they drop tabs, turn backslashes, decode hosts. What they would forgive is
-//! refused here, so the host that is checked is the host that is visited.
+//! Browsers are lenient: they drop tabs, replace backslashes and decode hosts. Such texts are
+//! refused here, so that the checked host is the visited host.
 
-use super::Error;
+use super::OauthError;
 
 const LONGEST: usize = 2_048;
 
-/// Schemes that run, read or open something else than a program which waits for an answer: those of
-/// browsers and documents, of operating systems and their settings, and of files, calls and remote
+/// Schemes of links that do not lead to a program which waits for an answer: the schemes of
+/// browsers and documents, of operating systems and their settings, of files, calls and remote
 /// computers.
 #[rustfmt::skip]
 const FORBIDDEN: [&str; 78] = [
@@ -24,12 +24,12 @@ const FORBIDDEN: [&str; 78] = [
     "x-man-page",
 ];
 
-/// Prefixes of the schemes that Microsoft, Apple and their Office and store programs register; and of
-/// those that search a computer.
+/// Prefixes of the schemes that the programs of Microsoft and Apple register, and of the schemes
+/// that search a computer.
 const FORBIDDEN_PREFIXES: [&str; 8] =
     ["apple", "com-apple", "itms", "microsoft", "moz-", "ms-", "search-", "x-apple"];
 
-/// A URI to which an owner's answer may be sent.
+/// A URI to which the answer to an authorization request may be sent.
 ///
 /// # Examples
 ///
@@ -39,45 +39,44 @@ const FORBIDDEN_PREFIXES: [&str; 8] =
 /// let registered = RedirectUri::parse("http://127.0.0.1/callback")?;
 /// assert!(registered.admits(&RedirectUri::parse("http://127.0.0.1:51004/callback")?));
 /// assert!(RedirectUri::parse("javascript:alert(1)").is_err());
-/// # Ok::<(), account_core::oauth::Error>(())
+/// # Ok::<(), account_core::oauth::OauthError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectUri(String);
 
-/// Where a redirect leads.
+/// The target of a redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Destination<'a> {
-    /// To a website: its host, with the port where one is named.
+pub enum RedirectTarget<'a> {
+    /// A website, by its host with the port, if any.
     Website(&'a str),
-    /// To a program on the browser's own computer: the loopback host, with the port where one is
-    /// named.
+    /// A program on the computer of the browser, by its loopback host with the port, if any.
     Loopback(&'a str),
-    /// To a program that opens links of this scheme.
+    /// A program that is registered for links of this scheme.
     Program(&'a str),
 }
 
 impl RedirectUri {
-    /// Reads a redirect URI: `https`, `http` on a loopback host, or a program's own scheme, with
-    /// neither fragment nor user name.
+    /// Reads a redirect URI: `https`, `http` on a loopback host, or a program's own scheme, without
+    /// fragment and user name.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRedirectUri`], which says why.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    /// [`OauthError::InvalidRedirectUri`] with the reason.
+    pub fn parse(text: &str) -> Result<Self, OauthError> {
         match fault(text) {
             None => Ok(Self(text.to_owned())),
-            Some(reason) => Err(Error::InvalidRedirectUri(reason)),
+            Some(reason) => Err(OauthError::InvalidRedirectUri(reason)),
         }
     }
 
-    /// The URI as it was given.
+    /// Returns the URI as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether an answer may go to `asked` where this one is registered: they are equal, but for
-    /// the port of a loopback host, which a program takes as it comes.
+    /// Returns whether an answer may go to `asked` where this URI is registered. Both must be
+    /// equal, except for the port of a loopback host, which the system assigns to the program.
     #[must_use]
     pub fn admits(&self, asked: &Self) -> bool {
         self == asked
@@ -87,18 +86,18 @@ impl RedirectUri {
             }
     }
 
-    /// Where it leads.
+    /// Returns the target of the redirect.
     #[must_use]
-    pub fn destination(&self) -> Destination<'_> {
+    pub fn target(&self) -> RedirectTarget<'_> {
         let parts = self.parts();
         match parts.authority {
-            Some(authority) if is(parts.scheme, "https") => Destination::Website(authority),
-            Some(authority) if is(parts.scheme, "http") => Destination::Loopback(authority),
-            _ => Destination::Program(parts.scheme),
+            Some(authority) if is(parts.scheme, "https") => RedirectTarget::Website(authority),
+            Some(authority) if is(parts.scheme, "http") => RedirectTarget::Loopback(authority),
+            _ => RedirectTarget::Program(parts.scheme),
         }
     }
 
-    /// The URI with more in its query.
+    /// Returns the URI with these parameters added to its query.
     #[must_use]
     pub fn with_query(&self, query: &str) -> String {
         let separator = match self.0.find('?') {
@@ -120,7 +119,7 @@ impl RedirectUri {
     }
 }
 
-/// What is wrong with a redirect URI.
+/// Returns the fault of a redirect URI.
 fn fault(text: &str) -> Option<&'static str> {
     if text.len() > LONGEST {
         return Some("a redirect URI has at most 2048 characters");
@@ -152,7 +151,8 @@ fn fault(text: &str) -> Option<&'static str> {
     (leads_nowhere || is_broken).then_some("this redirect URI leads nowhere")
 }
 
-/// Whether a scheme is a handler of the operating system or of the browser, or a drive letter.
+/// Returns whether a scheme is handled by the operating system or the browser, or is the letter of
+/// a drive.
 fn is_forbidden(scheme: &str) -> bool {
     let scheme = scheme.to_ascii_lowercase();
     scheme.len() < 2
@@ -160,8 +160,8 @@ fn is_forbidden(scheme: &str) -> bool {
         || FORBIDDEN_PREFIXES.iter().any(|prefix| scheme.starts_with(prefix))
 }
 
-/// Whether both name one resource: the case of scheme and host, the scheme's own port, a slash at
-/// the end and the choice of `toolsets` make no difference.
+/// Returns whether both URIs name one resource. The case of scheme and host, the default port, a
+/// final slash and the parameter `toolsets` make no difference.
 ///
 /// # Examples
 ///
@@ -212,9 +212,9 @@ impl<'a> Resource<'a> {
 /// A URI without a fragment.
 struct UriParts<'a> {
     scheme: &'a str,
-    /// What stands between `//` and the path.
+    /// The text between `//` and the path.
     authority: Option<&'a str>,
-    /// Path and query.
+    /// The path and the query.
     rest: &'a str,
 }
 
@@ -234,7 +234,7 @@ impl<'a> UriParts<'a> {
     }
 }
 
-/// Whether every character may stand in a path or query, and every `%` begins an octet.
+/// Returns whether every character may occur in a path or query, and every `%` begins an octet.
 fn is_written_out(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.iter().enumerate().all(|(index, byte)| match byte {
@@ -247,8 +247,8 @@ fn is_written_out(text: &str) -> bool {
     })
 }
 
-/// A host of letters, digits, hyphens, dots and underscores, or an address in brackets; with a
-/// port from 1 on, or none.
+/// Splits an authority into host and port. The host has letters, digits, hyphens, dots and
+/// underscores, or is an address in brackets; the port is at least 1.
 fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(inner) => {
@@ -507,13 +507,13 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is taken stays one line of harmless ASCII and leads where it says.
+        /// Every accepted URI is one line of harmless ASCII, and leads to its host.
         #[test]
         fn no_text_that_is_taken_can_break_out(text in "\\PC{0,40}|(https?|app|data)://?[\\x00-\\x7f]{0,40}") {
             if let Ok(uri) = RedirectUri::parse(&text) {
                 let harmless = |b: u8| b.is_ascii_graphic() && !b"<>\"\\^`{|}#".contains(&b);
                 prop_assert!(uri.as_str().bytes().all(harmless), "{text:?}");
-                if let Destination::Website(host) | Destination::Loopback(host) = uri.destination() {
+                if let RedirectTarget::Website(host) | RedirectTarget::Loopback(host) = uri.target() {
                     prop_assert!(!host.contains(['@', ';', ',', '%', '/', '?', ' ']), "{text:?}");
                 }
                 prop_assert!(uri.admits(&uri));
@@ -527,8 +527,8 @@ mod tests {
         ) {
             if let (Ok(left), Ok(right)) = (RedirectUri::parse(&a), RedirectUri::parse(&b)) {
                 if left.admits(&right) && a != b {
-                    prop_assert!(matches!(left.destination(), Destination::Loopback(_)));
-                    prop_assert!(matches!(right.destination(), Destination::Loopback(_)));
+                    prop_assert!(matches!(left.target(), RedirectTarget::Loopback(_)));
+                    prop_assert!(matches!(right.target(), RedirectTarget::Loopback(_)));
                 }
                 prop_assert_eq!(left.admits(&right), right.admits(&left));
             }

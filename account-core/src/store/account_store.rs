@@ -12,137 +12,138 @@ use crate::session::{Session, SessionToken};
 use crate::tier::Tier;
 use crate::{Error, StoreError, Timestamp};
 
-/// A form as it is stored, with the two messages of which one will be sent.
+/// A registration form with two e-mails, of which the store sends one.
 pub struct NewRegistration {
-    /// The number of the account that it would become.
+    /// The number of the account that the form becomes.
     pub id: AccountId,
-    /// The name to be known by.
+    /// The user name.
     pub username: Username,
-    /// Where the code is sent.
+    /// The e-mail address, to which the code is sent.
     pub email: Email,
-    /// The password's hash.
+    /// The hash of the password.
     pub password_hash: PasswordHash,
-    /// How else to be reached.
+    /// The contact details beside the e-mail address.
     pub contact: Contact,
-    /// The code's challenge.
+    /// The challenge of the code.
     pub challenge: Challenge,
-    /// The message with the code.
+    /// The e-mail with the code.
     pub message: SealedMessage,
-    /// The message for an address that has an account.
+    /// The e-mail for an address that already has an account.
     pub message_if_known: SealedMessage,
-    /// When it was filled in.
+    /// The time of the registration.
     pub created_at: Timestamp,
 }
 
-/// What became of a form. The caller is told of a taken username alone.
+/// The outcome of a registration. The client learns only whether the user name is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registered {
-    /// Saved, in place of an earlier unverified form of that address, and the code is on its way.
+    /// The form is saved, in place of an earlier unverified form of the address, and the code is on
+    /// the way.
     Saved,
-    /// The address has an account; the message says so.
+    /// The address already has an account, and its owner gets an e-mail that says so.
     Known,
-    /// Too many messages lately: nothing was changed, the form included.
+    /// Too many e-mails were sent to the address lately: nothing was changed.
     Quiet,
-    /// Another account or running registration has the name.
+    /// Another account or pending registration has the user name.
     UsernameTaken,
 }
 
-/// A form that waits for its code.
+/// A form that awaits its code.
 #[derive(Clone)]
 pub struct PendingRegistration {
-    /// The number of the account that it would become.
+    /// The number of the account that the form becomes.
     pub account: AccountId,
-    /// The name it asks for.
+    /// The user name.
     pub username: Username,
 }
 
-/// What a right code makes of a form.
+/// The changes that the right code of a form causes.
 pub struct ConfirmedForm {
-    /// The challenge that was met.
+    /// The challenge whose code was right.
     pub challenge: ChallengeId,
-    /// Whose it is.
+    /// The account of the challenge.
     pub account: AccountId,
     /// The account's first key.
     pub key: NewKey,
-    /// The session of whoever sent the code.
+    /// The session of the client that sent the code.
     pub session: Session,
-    /// What whoever sent the code is known by from now on.
+    /// The client, which the account knows from now on.
     pub client: KnownClient,
-    /// The signup grant.
+    /// The sign-up credits.
     pub credits: u64,
-    /// When.
+    /// The time of the confirmation.
     pub at: Timestamp,
 }
 
-/// An account as an operator's call stores it.
+/// A new account of an operator's call.
 pub struct AccountRow {
-    /// Its number.
+    /// The number of the account.
     pub id: AccountId,
-    /// Its address.
+    /// The e-mail address.
     pub email: Email,
-    /// Its name.
+    /// The user name.
     pub username: Username,
-    /// Its password's hash.
+    /// The hash of the password.
     pub password_hash: Option<PasswordHash>,
-    /// Its tier.
+    /// The tier.
     pub tier: Tier,
-    /// Its credits, booked as the grant that is named.
+    /// The initial credits, which `granted_by_admin` classifies.
     pub credits: u64,
-    /// Whether the credits are an operator's grant rather than the signup's.
+    /// True if the credits are an operator's grant; otherwise they are the sign-up credits.
     pub granted_by_admin: bool,
-    /// Requests an hour, where it has a limit of its own.
+    /// The limit of requests an hour, where the account has one of its own.
     pub hourly_limit: Option<u32>,
-    /// Whether it may use the administrators' calls.
+    /// True if the account is an administrator.
     pub is_admin: bool,
-    /// Its key.
+    /// The API key.
     pub key: NewKey,
-    /// When it was made.
+    /// The time of the creation.
     pub created_at: Timestamp,
 }
 
-/// Whether an account was made.
+/// The outcome of the creation of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Creation {
-    /// Made.
+    /// The account was created.
     Done,
     /// The address has an account.
     EmailTaken,
-    /// Another account or running registration has the name.
+    /// Another account or pending registration has the user name.
     UsernameTaken,
 }
 
-/// What an operator changes.
+/// A change by an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The tier.
+    /// A change of the tier.
     Tier(Tier),
-    /// Requests an hour; the tier's where `None`.
+    /// A change of the limit of requests an hour; `None` restores that of the tier.
     HourlyLimit(Option<u32>),
-    /// The key is put out of use, and what [`SecurityEvent::Suspended`] names ends.
+    /// The suspension of the key, with the effects of [`SecurityEvent::Suspended`].
     Suspend,
-    /// The suspended key is good again.
+    /// The activation of a suspended key.
     Activate,
 }
 
-/// What became of a grant.
+/// The outcome of a grant of credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
-    /// Given and booked.
+    /// The grant is booked, and this is the new balance.
     Balance(u64),
-    /// The balance would pass [`LARGEST_BALANCE`](crate::credits::LARGEST_BALANCE).
+    /// The balance would exceed [`LARGEST_BALANCE`](crate::credits::LARGEST_BALANCE).
     TooMuch,
     /// No account has the address.
     NotFound,
 }
 
-/// Whether an account's key is good.
+/// The state of an account's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStatus {
-    /// Good.
+    /// The key is valid.
     Active,
-    /// Put out of use for the time being.
+    /// The key is suspended by an operator.
     Suspended,
-    /// Replaced or never made.
+    /// The key was replaced, or the account never had one.
     Revoked,
 }
 
@@ -150,7 +151,7 @@ impl KeyStatus {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Revoked];
 
-    /// The name on the wire, as in `active`.
+    /// Returns the name on the wire, as in `active`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -164,55 +165,55 @@ impl KeyStatus {
 /// An account as its owner sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Its number.
+    /// The number of the account.
     pub id: AccountId,
-    /// Its name.
+    /// The user name.
     pub username: Username,
-    /// Its address.
+    /// The e-mail address.
     pub email: Email,
-    /// How else to reach its owner.
+    /// The contact details beside the e-mail address.
     pub contact: Contact,
-    /// Its tier.
+    /// The tier.
     pub tier: Tier,
-    /// Requests an hour: its own limit, or its tier's.
+    /// The limit of requests an hour: the account's own or that of its tier.
     pub hourly_limit: u32,
-    /// Credits left.
+    /// The balance of credits.
     pub credit_balance: u64,
-    /// Whether its address was confirmed.
+    /// True if the e-mail address is confirmed.
     pub is_verified: bool,
-    /// Whether it may use the administrators' calls.
+    /// True if the account is an administrator.
     pub is_admin: bool,
-    /// Whether a login asks for a second factor.
+    /// True if a login requires a second factor.
     pub mfa_enabled: bool,
-    /// When it was registered.
+    /// The time of the registration.
     pub created_at: Timestamp,
-    /// When someone last logged in.
+    /// The time of the last login.
     pub last_login_at: Option<Timestamp>,
-    /// When its key was made.
+    /// The time at which the key was made.
     pub api_key_created_at: Option<Timestamp>,
-    /// Whether its key is good.
+    /// The state of the key.
     pub api_key_status: KeyStatus,
 }
 
-/// What an owner changes of the profile; what is absent stays.
+/// The owner's changes of a profile; absent fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileChanges {
-    /// The name to be known by.
+    /// The user name.
     pub username: Option<Username>,
-    /// A telephone number, or that there is none.
+    /// The telephone number, or `None` to remove the stored one.
     pub phone: Option<Option<String>>,
-    /// A country, or that there is none.
+    /// The country, or `None` to remove the stored one.
     pub country: Option<Option<String>>,
-    /// A country's code, or that there is none.
+    /// The code of the country, or `None` to remove the stored one.
     pub country_code: Option<Option<String>>,
 }
 
 impl ProfileChanges {
-    /// Reads the changes. `Some(None)` and an empty text take a contact detail away.
+    /// Reads the changes. `Some(None)` and an empty text remove a contact detail.
     ///
     /// # Errors
     ///
-    /// One [`Error::Invalid`] for each field at fault, in the order of the arguments.
+    /// One [`Error::Invalid`] for each invalid field, in the order of the arguments.
     pub fn parse(
         username: Option<&str>,
         phone: Option<Option<&str>>,
@@ -235,97 +236,99 @@ impl ProfileChanges {
     }
 }
 
-/// What became of a change of the profile.
+/// The outcome of a change of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Updated {
-    /// Saved.
+    /// The change is saved.
     Done,
-    /// Another account or running registration has the name.
+    /// Another account or pending registration has the user name.
     UsernameTaken,
     /// No verified account has the number.
     NotFound,
 }
 
-/// The end of an account.
+/// The deletion of an account.
 pub struct Deletion {
     /// The account.
     pub account: AccountId,
-    /// Whose locks and known clients are forgotten.
+    /// The digest of the e-mail address, whose locks and known clients are removed.
     pub recipient: Digest<Email>,
-    /// Whether an account with a password is spared.
+    /// True if the deletion is refused for an account with a password.
     pub only_without_password: bool,
-    /// The message that says so.
+    /// The e-mail that confirms the deletion.
     pub notice: SealedMessage,
-    /// When.
+    /// The time of the deletion.
     pub at: Timestamp,
 }
 
-/// A new password for whoever forgot the old one.
+/// The replacement of a forgotten password.
 pub struct Reset {
-    /// The challenge that was met.
+    /// The challenge whose code was right.
     pub challenge: ChallengeId,
-    /// Whose it is.
+    /// The account of the challenge.
     pub account: AccountId,
-    /// The new password's hash.
+    /// The hash of the new password.
     pub password_hash: PasswordHash,
-    /// The network of whoever reads the account's messages: known from now on, so that the login
-    /// that follows does not wait for strangers.
+    /// The client that sent the code. The account knows the client's network from now on, so that
+    /// attempts from other networks do not delay the next login.
     pub known: KnownClient,
-    /// The message that says so.
+    /// The e-mail that confirms the new password.
     pub notice: SealedMessage,
-    /// When.
+    /// The time of the reset.
     pub at: Timestamp,
 }
 
 /// An account's subscription to a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
-    /// Its number.
+    /// The number of the subscription.
     pub id: i64,
     /// The name of the database.
     pub database_name: String,
-    /// Whether it goes on.
+    /// True if the subscription is active.
     pub is_active: bool,
-    /// When it began.
+    /// The start of the subscription.
     pub subscribed_at: Timestamp,
 }
 
 /// The storage of accounts.
 ///
-/// Calls by e-mail address and the calls of an owner see verified accounts only.
+/// Calls by e-mail address, and the calls of an owner, affect verified accounts only.
 pub trait AccountStore: Send + Sync {
-    /// Hands out a number that no account has or had.
+    /// Reserves an account number that was never used.
     fn next_account_id(&self) -> impl Future<Output = Result<AccountId, StoreError>> + Send;
 
-    /// Saves a form, as one step:
+    /// Saves a registration form, in one transaction:
     ///
-    /// - the name of a verified account, or of another address's form whose code is still live, is
-    ///   taken, whatever the address;
-    /// - where [`SendQuota::allows`](crate::outbox::SendQuota::allows) no message, nothing changes;
-    /// - an address with a verified account gets `message_if_known`, and the challenge as one that
-    ///   nobody can meet;
-    /// - else the form, its challenge and its message take the place of an earlier form of the
-    ///   address, and of an expired form with the name.
+    /// - the user name of a verified account, or of another address's form with a live code, is
+    ///   taken, for every address;
+    /// - where [`SendQuota::allows`](crate::outbox::SendQuota::allows) allows no e-mail, nothing
+    ///   changes;
+    /// - an address with a verified account gets `message_if_known`, and a challenge that no code
+    ///   can match;
+    /// - otherwise the form, its challenge and its e-mail replace an earlier form of the address,
+    ///   and an expired form with the same user name.
     fn register(
         &self,
         form: NewRegistration,
     ) -> impl Future<Output = Result<Registered, StoreError>> + Send;
 
-    /// Finds the form of an address, however old its code.
+    /// Finds the form of an address, whatever the age of its code.
     fn pending_registration(
         &self,
         email: &Email,
     ) -> impl Future<Output = Result<Option<PendingRegistration>, StoreError>> + Send;
 
-    /// Uses the challenge up and makes the form an account with key, session, grant and a
-    /// [`Notice::Welcome`](crate::notification::Notice::Welcome), as one step; `false`, and nothing changed, where the challenge was used, replaced or has expired.
+    /// Consumes the challenge and turns the form into an account with key, session, credits and a
+    /// [`Notice::Welcome`](crate::notification::Notice::Welcome), in one transaction. Returns
+    /// `false`, with nothing changed, where the challenge was used, was replaced or has expired.
     fn confirm_registration(
         &self,
         form: ConfirmedForm,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Saves a verified account with its key and its grant, as one step, in place of an unverified
-    /// form of the address.
+    /// Saves a verified account with its key and its credits, in one transaction, in place of an
+    /// unverified form of the address.
     fn create_account(
         &self,
         account: AccountRow,
@@ -344,7 +347,7 @@ pub trait AccountStore: Send + Sync {
         change: Change,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Adds to a balance and books it as an operator's grant, as one step.
+    /// Adds to a balance and books an operator's grant, in one transaction.
     fn grant(
         &self,
         email: &Email,
@@ -352,17 +355,17 @@ pub trait AccountStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Granted, StoreError>> + Send;
 
-    /// Changes the profile. A name is taken as for a registration ([`register`](Self::register));
-    /// the account's own in another case is not.
+    /// Changes the profile. A user name is taken under the same rule as for
+    /// [`register`](Self::register); the account's own name in another case is free.
     fn update_profile(
         &self,
         account: AccountId,
         changes: ProfileChanges,
     ) -> impl Future<Output = Result<Updated, StoreError>> + Send;
 
-    /// Switches the second factor and saves the message and the notice that say so, as one step;
-    /// `false`, and neither, where it was so already or there is no such account. What
-    /// [`SecurityEvent::MfaChanged`] names ends.
+    /// Changes whether a second factor is required, and saves the e-mail and the notice of the
+    /// change, in one transaction. Returns `false`, with nothing saved, where the setting is
+    /// unchanged or there is no such account. The credentials of [`SecurityEvent::MfaChanged`] end.
     fn set_mfa(
         &self,
         account: AccountId,
@@ -370,13 +373,13 @@ pub trait AccountStore: Send + Sync {
         notice: SealedMessage,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Deletes an account, as one step: keys, sessions, codes, history, subscriptions, locks and
-    /// known clients are gone; its balance is written off as an
-    /// [`Adjustment`](crate::credits::TransactionKind::Adjustment), so that its ledger, which stays
-    /// under a number that nobody has, sums to nothing; its usage rows stay, without who called
-    /// and from where, and as many as are too many for one step are left to
-    /// [`Stale::Departed`](crate::store::Stale::Departed). Address and name are free
-    /// again. `false`, and nothing changed, where there is no such account, or it is spared.
+    /// Deletes an account, in one transaction. Keys, sessions, codes, history, subscriptions, locks
+    /// and known clients are removed; address and user name are free again. The balance is written
+    /// off as an [`Adjustment`](crate::credits::TransactionKind::Adjustment), so that the ledger,
+    /// which stays under an unused number, sums to zero. Usage rows stay without caller and
+    /// address; rows beyond one batch are left to
+    /// [`Stale::Departed`](crate::store::Stale::Departed). Returns `false`, with nothing changed,
+    /// where there is no such account, or `only_without_password` refuses the deletion.
     fn delete_account(
         &self,
         deletion: Deletion,
@@ -388,16 +391,18 @@ pub trait AccountStore: Send + Sync {
         email: &Email,
     ) -> impl Future<Output = Result<Option<AccountId>, StoreError>> + Send;
 
-    /// Uses the challenge up and replaces the password, as one step: all locks at the address are
-    /// lifted, what [`SecurityEvent::PasswordReset`] names ends, the key stays, and a
-    /// [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written.
-    /// `false`, and nothing changed, where the challenge was used, replaced or has expired.
+    /// Consumes the challenge and replaces the password, in one transaction. All locks of the
+    /// address are lifted, the credentials of [`SecurityEvent::PasswordReset`] end, and a
+    /// [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written; the
+    /// key stays. Returns `false`, with nothing changed, where the challenge was used, was replaced
+    /// or has expired.
     fn reset_password(&self, reset: Reset)
     -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Ends the credentials of an account that the event names, as one step; for a change that has
-    /// a step of its own, that step does the same. The session that is spared stays where
-    /// [`SecurityEvent::may_spare_a_session`] allows it. The key itself is left to the event.
+    /// Ends the credentials of an account that the event ends ([`SecurityEvent::ends`]), in one
+    /// transaction. A method that makes such a change itself has the same effect. The session
+    /// `spared` stays where [`SecurityEvent::may_spare_a_session`] allows this. The API key is
+    /// unchanged.
     fn end_credentials(
         &self,
         account: AccountId,
@@ -405,7 +410,7 @@ pub trait AccountStore: Send + Sync {
         spared: Option<&Digest<SessionToken>>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Saves a subscription; `None`, and nothing saved, where the account has it already.
+    /// Saves a subscription; `None`, with nothing saved, where the account is subscribed already.
     fn subscribe(
         &self,
         account: AccountId,
@@ -413,7 +418,7 @@ pub trait AccountStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<Subscription>, StoreError>> + Send;
 
-    /// Lists an account's subscriptions, oldest first: no more than there are databases.
+    /// Lists an account's subscriptions, oldest first, at most one for each database.
     fn subscriptions(
         &self,
         account: AccountId,

@@ -3,44 +3,46 @@
 use crate::oauth::grant::StaleOauth;
 use crate::{StoreError, Timestamp};
 
-/// What may go.
+/// A kind of expired rows, with the limit of their age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stale {
-    /// Guests that expired before, and who and from where in their usage rows.
+    /// Guests that expired before this time, and caller and address in their usage rows.
     Guests(Timestamp),
-    /// Counts of guests made in UTC days before this one, counted from 1970.
+    /// Daily counts of created guests before this UTC day, counted from 1970.
     GuestCounts(i64),
-    /// Challenges made before.
+    /// Challenges made before this time.
     Challenges(Timestamp),
-    /// Sessions last used before the first moment or begun before the second.
+    /// Sessions last used before the first time or begun before the second.
     Sessions(Timestamp, Timestamp),
-    /// Unverified forms filled in before.
+    /// Unconfirmed registration forms made before this time.
     Forms(Timestamp),
-    /// Counts of tries, the last of them before, and no lock after.
+    /// Counters of attempts whose last attempt was before this time, and whose lock has ended by
+    /// then.
     Lockouts(Timestamp),
-    /// Clients that signed in last before.
+    /// Known clients whose last sign-in was before this time.
     Clients(Timestamp),
-    /// Login tries made before the first moment, and before the second where they are nobody's.
+    /// Login attempts before the first time, and those without an account before the second.
     Tries(Timestamp, Timestamp),
-    /// Answers kept for requests that are sent again, whose day is over.
+    /// Stored answers to idempotent requests, after a day.
     Answers,
-    /// Results made before.
+    /// Stored results made before this time.
     Results(Timestamp),
-    /// Browsers on their way to a provider, profiles that wait and hand-off codes, made before.
+    /// Unfinished sign-ins at the provider, incomplete profiles and hand-off codes, made before
+    /// this time.
     SignIns(Timestamp),
-    /// Notifications written before.
+    /// Notifications written before this time.
     Notifications(Timestamp),
-    /// Who and from where in the usage rows of accounts that were deleted.
+    /// Caller and address in the usage rows of deleted accounts.
     Departed,
-    /// Usage rows and tallies of days before this one, counted from 1970. From the first batch on
-    /// the audit compares no day before.
+    /// Usage rows and tallies before this day, counted from 1970. From the first batch on, the
+    /// audit compares no earlier day.
     Usage(i64),
 }
 
 /// The storage's removal of expired rows, in batches.
 pub trait CleanUpStore: Send + Sync {
-    /// Removes at most so many rows, as one step, and answers how many. What came to life in the
-    /// meantime stays.
+    /// Removes at most `limit` rows, in one transaction, and returns their number. Rows that are no
+    /// longer expired stay.
     fn remove(
         &self,
         stale: Stale,
@@ -48,14 +50,15 @@ pub trait CleanUpStore: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Removes at most so many rows, as one step, and answers how many.
+    /// Removes at most `limit` rows, in one transaction, and returns their number.
     fn reap(
         &self,
         stale: StaleOauth,
         limit: u32,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Forgets sent messages that count no longer ([`SendQuota::since`](crate::outbox::SendQuota::since)).
+    /// Removes sent e-mails that no longer count in a quota
+    /// ([`SendQuota::since`](crate::outbox::SendQuota::since)).
     fn forget_messages(
         &self,
         before: Timestamp,

@@ -1,4 +1,4 @@
-//! Identities at a provider, started sign-ins, waiting profiles and hand-off codes.
+//! Identities at the provider, started sign-ins, incomplete profiles and hand-off codes.
 
 use super::account_store::{AccountRow, Creation};
 use super::sign_in_store::{LoginMethod, SealedKey};
@@ -12,36 +12,36 @@ use crate::session::Session;
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 use crate::{StoreError, Timestamp};
 
-/// A browser on its way, as it is stored. Nonce and verifier follow from the state.
+/// A sign-in that was started at the provider. Nonce and PKCE verifier are derived from the state.
 pub struct StartRow {
-    /// What it is found by.
+    /// The digest of the state, by which the sign-in is found.
     pub state: Digest<StateToken>,
-    /// Whose it is.
+    /// The digest of the browser's secret.
     pub browser: Digest<BrowserToken>,
-    /// Where it leads.
+    /// The destination of the sign-in.
     pub destination: Destination,
-    /// When.
+    /// The time of the start.
     pub at: Timestamp,
 }
 
-/// What is known of an identity.
+/// The account of an identity, if any.
 pub enum KnownIdentity {
-    /// An account's, or linked to it just now by a confirmed address.
+    /// The account that is linked to the identity, or was linked now by a confirmed e-mail address.
     Account(IdpAccount),
-    /// Nobody's.
+    /// The identity has no account.
     New,
 }
 
 /// The account of an identity.
 #[derive(Clone)]
 pub struct IdpAccount {
-    /// Its number.
+    /// The number of the account.
     pub account: AccountId,
-    /// Its address.
+    /// The e-mail address.
     pub email: Email,
-    /// Whether its key is suspended.
+    /// True if the key is suspended.
     pub is_suspended: bool,
-    /// Its key, where it has one.
+    /// The key, where the account has one.
     pub key: Option<SealedKey>,
 }
 
@@ -49,87 +49,87 @@ pub struct IdpAccount {
 pub struct OpenedSession {
     /// The session.
     pub session: Session,
-    /// The key that is handed out with the session.
+    /// The API key that the client gets with the session.
     pub key: KeyId,
-    /// What the client is known by from now on.
+    /// The client, which the account knows from now on.
     pub known: KnownClient,
-    /// Who signed in.
+    /// The client that signed in.
     pub client: Client,
-    /// How.
+    /// The method of the sign-in.
     pub method: LoginMethod,
 }
 
-/// A hand-off code, as it is stored.
+/// A new hand-off code, as stored.
 #[derive(Clone, Copy)]
 pub struct NewHandOff {
-    /// The digest by which the code is found.
+    /// The digest of the code.
     pub digest: Digest<HandOffCode>,
     /// The account that the code signs in.
     pub account: AccountId,
-    /// The key of the account, with which the code was asked for.
+    /// The API key of the account when the code was requested.
     pub key: KeyId,
-    /// How the sign-in is remembered.
+    /// The method for the login history.
     pub method: LoginMethod,
-    /// When it was made.
+    /// The time at which the code was made.
     pub created_at: Timestamp,
 }
 
-/// A newcomer's profile as it waits to be completed.
+/// The incomplete profile of a new identity.
 #[derive(Clone)]
 pub struct CompletionRow {
-    /// Who it is.
+    /// The proven identity.
     pub identity: ProvenIdentity,
-    /// The address that the provider confirmed.
+    /// The e-mail address that the provider confirmed.
     pub email: Email,
-    /// Where it leads.
+    /// The destination of the sign-in.
     pub destination: Destination,
-    /// When the identity was proven.
+    /// The time at which the identity was proven.
     pub at: Timestamp,
 }
 
 /// The storage of sign-ins by an identity provider, and of hand-off codes.
 pub trait ExternalIdentityStore: Send + Sync {
-    /// Writes down that a browser is on its way to the provider.
+    /// Saves a started sign-in.
     fn start_idp(&self, row: StartRow) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Takes a browser's way out, once, where both digests fit and it is not older than
-    /// [`START_VALIDITY`](crate::id_token::START_VALIDITY), and answers where it leads; `None` where
-    /// there is none.
+    /// Consumes a started sign-in with these two digests, not older than
+    /// [`START_VALIDITY`](crate::id_token::START_VALIDITY), and returns its destination; `None`
+    /// where there is none.
     fn finish_idp(
         &self,
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
     ) -> impl Future<Output = Result<Option<Destination>, StoreError>> + Send;
 
-    /// Finds the account of an identity. Where the identity is nobody's, and its confirmed address
-    /// is that of a verified account, the two are linked, and a
-    /// [`Notice::ProviderLinked`](crate::notification::Notice::ProviderLinked) says so; an
-    /// unverified form with that address is none.
+    /// Finds the account of an identity. An identity without an account is linked to the verified
+    /// account with the same confirmed e-mail address, and a
+    /// [`Notice::ProviderLinked`](crate::notification::Notice::ProviderLinked) informs the owner.
+    /// An unverified form with that address is not linked.
     fn known_identity(
         &self,
         identity: &ProvenIdentity,
         now: Timestamp,
     ) -> impl Future<Output = Result<KnownIdentity, StoreError>> + Send;
 
-    /// Saves a newcomer's waiting profile.
+    /// Saves an incomplete profile.
     fn save_completion(
         &self,
         digest: Digest<CompletionToken>,
         row: CompletionRow,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Reads a waiting profile made after `since`, without using it up.
+    /// Reads an incomplete profile made after `since`, without consuming it.
     fn completion(
         &self,
         digest: Digest<CompletionToken>,
         since: Timestamp,
     ) -> impl Future<Output = Result<Option<CompletionRow>, StoreError>> + Send;
 
-    /// Uses up a waiting profile that is not older than
-    /// [`COMPLETION_VALIDITY`](crate::id_token::COMPLETION_VALIDITY), and makes it an account, as one
-    /// step: contact, key, grant, welcome, identity, and the session. A form with its address is discarded. The
-    /// outer `None`, and nothing changed, where the profile was used or its identity has an account
-    /// by now; nothing is used up either where the [`Creation`] is not done.
+    /// Turns an incomplete profile, not older than
+    /// [`COMPLETION_VALIDITY`](crate::id_token::COMPLETION_VALIDITY), into an account, in one
+    /// transaction: contact, key, credits, welcome, identity and session. An unverified form of the
+    /// same address is discarded. Returns `None`, with nothing changed, where the profile was used
+    /// or its identity has an account. Unless the [`Creation`] is done, the profile stays usable.
     fn complete(
         &self,
         digest: Digest<CompletionToken>,
@@ -138,22 +138,22 @@ pub trait ExternalIdentityStore: Send + Sync {
         opened: OpenedSession,
     ) -> impl Future<Output = Result<Option<Creation>, StoreError>> + Send;
 
-    /// Saves a code, and how the sign-in that it stands for is remembered; `false`, and nothing
-    /// saved, where the key that the code was asked for with is no longer the account's active one.
+    /// Saves a hand-off code; `false`, with nothing saved, where the key of the code is not the
+    /// account's active key.
     fn save_hand_off(
         &self,
         code: NewHandOff,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Uses up a code that is not older than [`VALIDITY`](crate::hand_off::VALIDITY), and answers its
-    /// account and method; `None` where there is none.
+    /// Consumes a code that is not older than [`VALIDITY`](crate::hand_off::VALIDITY), and returns
+    /// its account and method; `None` where there is none.
     fn take_hand_off(
         &self,
         digest: Digest<HandOffCode>,
     ) -> impl Future<Output = Result<Option<(IdpAccount, LoginMethod)>, StoreError>> + Send;
 
-    /// Begins a session of an account whose active key is the one that is handed out; `false`, and
-    /// no session, for any other.
+    /// Begins a session of an account with this active key; `false`, with no session, for any other
+    /// account.
     fn open_session(
         &self,
         opened: OpenedSession,

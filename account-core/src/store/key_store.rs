@@ -5,10 +5,10 @@ use crate::identity::{AccountId, GuestId};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use crate::{StoreError, Timestamp};
 
-/// The storage of API keys, as digests and sealed, and of the guests behind guest keys.
+/// The storage of API keys, as digests and sealed, and of the guests with guest keys.
 pub trait KeyStore: Send + Sync {
-    /// Finds who calls with this account key. Revoked and suspended keys and those of unverified
-    /// accounts are not found.
+    /// Finds the caller of an account key. Revoked and suspended keys, and keys of unverified
+    /// accounts, are not found.
     fn account_by_key(
         &self,
         digest: &KeyDigest,
@@ -21,8 +21,8 @@ pub trait KeyStore: Send + Sync {
     ) -> impl Future<Output = Result<Option<GuestCaller>, StoreError>> + Send;
 
     /// Revokes the old key, saves the new one and writes a
-    /// [`Notice::KeyRegenerated`](crate::notification::Notice::KeyRegenerated), as one step;
-    /// `false`, and nothing saved, where the old key is no longer the account's active one.
+    /// [`Notice::KeyRegenerated`](crate::notification::Notice::KeyRegenerated), in one transaction.
+    /// Returns `false`, with nothing saved, where the old key is not the account's active key.
     fn replace_key(
         &self,
         account: AccountId,
@@ -31,17 +31,18 @@ pub trait KeyStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Counts the guest in each of [`CreationLimits::counts`] of its UTC day and saves it, as one
-    /// step; `None`, and nothing counted or saved, where one of them is at its limit.
+    /// Counts the guest in each of the [`CreationLimits::counts`] of its UTC day and saves the
+    /// guest, in one transaction. Returns `None`, with nothing changed, where one of the counts is
+    /// at its limit.
     fn create_guest(
         &self,
         guest: NewGuest,
         limits: CreationLimits,
     ) -> impl Future<Output = Result<Option<GuestId>, StoreError>> + Send;
 
-    /// Counts the calls of guests since then by the [`network`](crate::guest::network) that made their keys, and by
-    /// minute. Calls that a limit refused are left out, as in
-    /// [`calls_per_minute`](crate::store::LedgerStore::calls_per_minute).
+    /// Counts the calls of guests since this time, by minute and by the
+    /// [`network`](crate::guest::network) that created their keys. Calls that a limit refused are
+    /// omitted, as in [`calls_per_minute`](crate::store::LedgerStore::calls_per_minute).
     fn guest_calls(
         &self,
         since: Timestamp,

@@ -4,7 +4,7 @@ use crate::StoreError;
 use crate::identity::CallerId;
 use crate::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
 
-/// The storage of [`SharedWindow`]: one change of a caller's window at a time, whoever makes it.
+/// The storage of [`SharedWindow`], which changes a caller's window for one instance at a time.
 pub trait LeaseStore: Send + Sync {
     /// Applies [`SharedWindow::lease`].
     fn lease(
@@ -20,7 +20,7 @@ pub trait LeaseStore: Send + Sync {
         unused: ReturnedCalls,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Reads what is shared of a caller.
+    /// Reads the window of a caller.
     fn shared(
         &self,
         caller: CallerId,

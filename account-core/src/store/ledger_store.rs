@@ -1,4 +1,4 @@
-//! The ledger, usage rows, and the answers that are kept with a charge.
+//! The ledger, usage rows, and the answers that are stored with a charge.
 
 use std::net::IpAddr;
 
@@ -7,14 +7,14 @@ use crate::idempotency::{Claim, Claimed, Slot};
 use crate::identity::AccountId;
 use crate::{StoreError, Timestamp};
 
-/// Which calls a storage looks at.
+/// A filter of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageFilter {
     /// The first day, counted from 1970.
     pub since: i64,
     /// The last day, counted from 1970.
     pub until: i64,
-    /// What the path starts with; everything starts with nothing.
+    /// The prefix of the path; the empty prefix matches every path.
     pub endpoint: String,
     /// The method, in upper case.
     pub method: Option<String>,
@@ -27,18 +27,18 @@ pub struct UsageTally {
     pub day: i64,
     /// The path.
     pub endpoint: String,
-    /// How many calls.
+    /// The number of calls.
     pub requests: u64,
-    /// What they cost.
+    /// The credits of all calls.
     pub credits: u64,
-    /// How long they took together, in milliseconds.
+    /// The sum of the durations, in milliseconds.
     pub response_time_ms: u64,
 }
 
-/// One call.
+/// One metered call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageRequest {
-    /// Its number.
+    /// The number of the call.
     pub id: i64,
     /// The path.
     pub endpoint: String,
@@ -46,63 +46,65 @@ pub struct UsageRequest {
     pub method: String,
     /// The status of the answer.
     pub status: u16,
-    /// What it cost.
+    /// The credits.
     pub credits: u32,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub response_time_ms: u32,
-    /// Where it came from.
+    /// The client's address.
     pub ip: IpAddr,
-    /// When it was made.
+    /// The time of the call.
     pub at: Timestamp,
 }
 
 /// A change of the balance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// Its number.
+    /// The number of the transaction.
     pub id: i64,
-    /// Why.
+    /// The reason for the change, as a kind.
     pub kind: TransactionKind,
-    /// What was added; negative where it was taken.
+    /// The credits that were added; negative for a debit.
     pub credits: i64,
-    /// The balance after it; of a day's usage, after its last call.
+    /// The balance after the change; for a day's usage, after the last call of the day.
     pub balance_after: u64,
-    /// Why, in words: the endpoint for usage.
+    /// The reason for the change, in words; for usage, the endpoint.
     pub description: String,
-    /// When; of a day's usage, its first call.
+    /// The time of the change; for a day's usage, of the first call.
     pub created_at: Timestamp,
 }
 
-/// The number of a result.
+/// The number of a stored result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResultId(pub u128);
 
-/// A result as it is kept.
+/// A stored result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResult {
-    /// Its number.
+    /// The number of the result.
     pub id: ResultId,
-    /// Who may read it, and nobody else.
+    /// The account that may read the result.
     pub owner: AccountId,
-    /// What was answered.
+    /// The answer, as JSON.
     pub body: String,
-    /// When.
+    /// The time of the call.
     pub at: Timestamp,
 }
 
-/// The storage of credits: balances, the ledger, usage rows, and the answers that are written in the
-/// transaction of their charge.
+/// The storage of credits: balances, the ledger, usage rows, and the answers that are written in
+/// the transaction of their charge.
 pub trait LedgerStore: Send + Sync {
-    /// Settles a batch in one durable transaction, as [`decide`](crate::credits::decide) says: the balance, the usage row
-    /// and the ledger's row of the day change together. Answers are in the order of the batch.
+    /// Settles a batch in one durable transaction by the rule of
+    /// [`decide`](crate::credits::decide). Balance, usage row and the day's row of the ledger
+    /// change together. The answers are in the order of the batch.
     fn settle(
         &self,
         batch: Vec<Entry>,
     ) -> impl Future<Output = Result<Vec<Settlement>, StoreError>> + Send;
 
-    /// Counts the calls written down since a moment, guests' since a moment of their own, but for
-    /// those that a limit refused ([`REFUSED_BY_LIMIT`](crate::credits::REFUSED_BY_LIMIT)): a call that was not let through takes no
-    /// place.
+    /// Counts the recorded calls by minute, those of accounts and of guests each since a time of
+    /// their own. Calls that a limit refused
+    /// ([`REFUSED_BY_LIMIT`](crate::credits::REFUSED_BY_LIMIT)) are omitted, because a limit does
+    /// not count them.
     fn calls_per_minute(
         &self,
         since: Timestamp,
@@ -110,7 +112,7 @@ pub trait LedgerStore: Send + Sync {
     ) -> impl Future<Output = Result<Vec<MinuteCount>, StoreError>> + Send;
 
     /// Compares every account's balance with the sum of its ledger, and the ledger's usage of each
-    /// day with the day's usage rows, as far back as these are retained.
+    /// day with the usage rows of that day, for the days whose usage rows are retained.
     fn audit(&self) -> impl Future<Output = Result<Audit, StoreError>> + Send;
 
     /// Sums calls by day and endpoint.
@@ -137,19 +139,20 @@ pub trait LedgerStore: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<(Vec<Transaction>, u64), StoreError>> + Send;
 
-    /// Claims a slot that is free: never taken, past [`KEPT`](crate::idempotency::KEPT), or held past [`HELD`](crate::idempotency::HELD) by a run that
-    /// was not heard of again. Of many at once, one gets it.
+    /// Claims a free slot of an idempotency key: one that was never taken, is past
+    /// [`KEPT`](crate::idempotency::KEPT), or was held past [`HELD`](crate::idempotency::HELD) by a
+    /// run that did not conclude. Of simultaneous claims, one succeeds.
     fn claim(&self, claim: Claim) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
 
-    /// Whether the slot holds an answer.
+    /// Returns whether the slot holds an answer.
     fn is_answered(
         &self,
         slot: Slot,
         now: Timestamp,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Charges for a call and keeps its answer, both or neither, in one durable transaction.
-    /// Nothing, and no charge, where the slot is not this run's any more.
+    /// Charges for a call and stores its answer, in one durable transaction. Does neither where
+    /// another run has taken the slot.
     fn settle_and_keep(
         &self,
         claim: Claim,
@@ -157,16 +160,16 @@ pub trait LedgerStore: Send + Sync {
         body: String,
     ) -> impl Future<Output = Result<Option<Settlement>, StoreError>> + Send;
 
-    /// Gives a slot back that will not be filled.
+    /// Releases a slot that will hold no answer.
     fn release(&self, claim: Claim) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Keeps results, as one step. Those of an account that is gone are left out.
+    /// Stores results, in one transaction. Results of deleted accounts are omitted.
     fn keep_results(
         &self,
         results: Vec<StoredResult>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Reads the owner's result with this number, if it was made after the moment.
+    /// Reads the owner's result with this number, where it was made after this time.
     fn kept_result(
         &self,
         owner: AccountId,

@@ -10,22 +10,22 @@ use crate::{StoreError, Timestamp};
 /// The least time between two test messages of one account.
 pub const TEST_COOLDOWN: TimeDelta = TimeDelta::seconds(60);
 
-/// A notification as its reader sees it.
+/// A notification in an inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
-    /// Its number.
+    /// The number of the notification.
     pub id: NotificationId,
-    /// Its headline.
+    /// The headline.
     pub title: String,
     /// A short summary.
     pub description: Option<String>,
     /// The text.
     pub message: Option<String>,
-    /// What it is about.
+    /// The category.
     pub category: String,
-    /// When it was written.
+    /// The time of the notification.
     pub created_at: Timestamp,
-    /// When it was read.
+    /// The time at which the notification was read.
     pub read_at: Option<Timestamp>,
 }
 
@@ -34,42 +34,43 @@ pub struct Notification {
 pub struct Inbox {
     /// The notifications, newest first.
     pub entries: Vec<Notification>,
-    /// How many there are, unread or not.
+    /// The number of all notifications.
     pub total: u64,
-    /// How many of them are unread.
+    /// The number of unread notifications.
     pub unread: u64,
 }
 
-/// A batch of accounts that a broadcast has not reached yet.
+/// The next batch of accounts of a broadcast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// The broadcast.
     pub broadcast: NotificationId,
-    /// What it says, and over which channels.
+    /// The text and the channels of the broadcast.
     pub announcement: Announcement,
-    /// The last account that was reached.
+    /// The last account of the previous batch.
     pub after: AccountId,
-    /// Those that come next, by their numbers; none where all are reached.
+    /// The next accounts, in the order of their numbers; none where the broadcast is complete.
     pub recipients: Vec<Recipient>,
 }
 
-/// An account that a broadcast goes to.
+/// An account that receives a broadcast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipient {
     /// The account.
     pub account: AccountId,
-    /// Its address.
+    /// The e-mail address.
     pub email: Email,
-    /// How it wants to hear of broadcasts.
+    /// The preferences, which select the channels.
     pub preferences: Preferences,
 }
 
-/// The storage of notifications, preferences, broadcasts and outbound messages.
+/// The storage of notifications, preferences, broadcasts and the outbox.
 ///
-/// An account sees its own notifications, and the broadcasts that were made since it was verified.
+/// An account sees its own notifications, and the broadcasts since its verification.
 pub trait NotificationStore: Send + Sync {
-    /// Lists notifications, newest first, and counts all and the unread. Broadcasts are left out
-    /// where the account does not want them in its inbox ([`Preferences::notify_in_app`]).
+    /// Lists notifications, newest first, with the numbers of all and of unread ones. Broadcasts
+    /// are omitted where the account's preferences exclude them from the inbox
+    /// ([`Preferences::notify_in_app`]).
     fn notifications(
         &self,
         account: AccountId,
@@ -78,8 +79,8 @@ pub trait NotificationStore: Send + Sync {
         offset: u32,
     ) -> impl Future<Output = Result<Inbox, StoreError>> + Send;
 
-    /// Marks a notification that the account sees as read; `false` where there is none. One that
-    /// was read stays read since then.
+    /// Marks a notification that the account sees as read; `false` where there is none. The time of
+    /// the first reading is kept.
     fn read_notification(
         &self,
         account: AccountId,
@@ -87,21 +88,22 @@ pub trait NotificationStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Marks all that the account sees as read; answers how many were not.
+    /// Marks all notifications that the account sees as read, and returns the number of those that
+    /// were unread.
     fn read_all_notifications(
         &self,
         account: AccountId,
         now: Timestamp,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Takes a notification out of the account's inbox; `false` where there is none.
+    /// Removes a notification from the account's inbox; `false` where there is none.
     fn delete_notification(
         &self,
         account: AccountId,
         id: NotificationId,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Writes a notice into an account's inbox; nothing where the account is gone.
+    /// Writes a notice into an account's inbox; does nothing for a deleted account.
     fn add_notice(
         &self,
         account: AccountId,
@@ -109,51 +111,51 @@ pub trait NotificationStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Reads the preferences; the default of an account that never changed them.
+    /// Reads the preferences, which are the default until the account changes them.
     fn preferences(
         &self,
         account: AccountId,
     ) -> impl Future<Output = Result<Preferences, StoreError>> + Send;
 
-    /// Applies [`Preferences::changed`] and answers the result, as one step.
+    /// Applies [`Preferences::changed`] and returns the result, in one transaction.
     fn change_preferences(
         &self,
         account: AccountId,
         changes: PreferenceChanges,
     ) -> impl Future<Output = Result<Preferences, StoreError>> + Send;
 
-    /// Puts a test message into the outbox; `false`, and nothing changed, where the account's last
-    /// one was written within [`TEST_COOLDOWN`].
+    /// Puts a test message into the outbox; `false`, with nothing changed, where the account's last
+    /// test message is younger than [`TEST_COOLDOWN`].
     fn send_test_message(
         &self,
         account: AccountId,
         message: SealedMessage,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Saves a broadcast to all accounts that are verified now; answers how many those are.
+    /// Saves a broadcast to all accounts that are verified now, and returns their number.
     fn broadcast(
         &self,
         announcement: &Announcement,
         now: Timestamp,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// The next accounts of the oldest broadcast that has not reached everyone by e-mail or
-    /// message; `None` where every one has.
+    /// Returns the next accounts of the oldest incomplete broadcast; `None` where all broadcasts
+    /// are complete.
     fn next_batch(
         &self,
         limit: u32,
     ) -> impl Future<Output = Result<Option<Batch>, StoreError>> + Send;
 
-    /// Puts a batch's messages into the outbox and moves on to its last account, or ends the
-    /// broadcast where the batch has none, as one step. Does nothing where another worker moved on
-    /// first.
+    /// Puts a batch's messages into the outbox and records its last account, or completes the
+    /// broadcast where the batch is empty, in one transaction. Does nothing where another worker
+    /// recorded the batch first.
     fn post_batch(
         &self,
         batch: &Batch,
         messages: Vec<SealedMessage>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Lists messages of a channel that are due, oldest first.
+    /// Lists the due messages of a channel, oldest first.
     fn due_messages(
         &self,
         channel: Channel,
@@ -161,26 +163,28 @@ pub trait NotificationStore: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<DueMessage>, StoreError>> + Send;
 
-    /// When the next message of a channel is due, now or later; `None` where none waits.
+    /// Returns the time at which the next message of a channel is due; `None` where no message
+    /// waits.
     fn next_message_at(
         &self,
         channel: Channel,
     ) -> impl Future<Output = Result<Option<Timestamp>, StoreError>> + Send;
 
-    /// How many messages of a channel are not sent yet, due or put off.
+    /// Counts the unsent messages of a channel, due or postponed.
     fn waiting_messages(
         &self,
         channel: Channel,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Wipes a message that was sent; that there was one still counts for [`SendQuota`](crate::outbox::SendQuota).
+    /// Wipes the text of a sent message, which still counts for its
+    /// [`SendQuota`](crate::outbox::SendQuota).
     fn message_sent(
         &self,
         id: MessageId,
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Counts a failure and puts the message off.
+    /// Counts a failure and postpones the message.
     fn message_failed(
         &self,
         id: MessageId,

@@ -1,4 +1,4 @@
-//! Sign-in tries, one-time codes and sessions.
+//! Sign-in attempts, one-time codes and sessions.
 
 use std::net::IpAddr;
 
@@ -14,45 +14,45 @@ use crate::session::{Session, SessionToken};
 use crate::vault::Sealed;
 use crate::{StoreError, Timestamp};
 
-/// What the storage knows of the account behind an address.
+/// The stored credentials of the account with an e-mail address.
 #[derive(Clone)]
 pub struct Credentials {
     /// The account.
     pub account: AccountId,
-    /// Its password's hash, where it has a password.
+    /// The hash of the password, where the account has one.
     pub password_hash: Option<PasswordHash>,
-    /// Whether its address was confirmed.
+    /// True if the e-mail address is confirmed.
     pub is_verified: bool,
-    /// Whether its key is suspended.
+    /// True if the key is suspended.
     pub is_suspended: bool,
-    /// Whether a second factor is asked for.
+    /// True if a login requires a second factor.
     pub mfa_enabled: bool,
-    /// Its key, where it has one.
+    /// The key, where the account has one.
     pub key: Option<SealedKey>,
 }
 
-/// A key that can be handed back.
+/// A sealed key that can be opened again.
 #[derive(Clone)]
 pub struct SealedKey {
     /// The number of the key.
     pub id: KeyId,
-    /// The key.
+    /// The sealed key.
     pub sealed: Sealed,
 }
 
-/// A try that was reserved, or not.
+/// The answer to a reservation of an attempt.
 pub struct ReservedTry {
-    /// What a wrong password answers.
+    /// The verdict, for the answer to a wrong password.
     pub verdict: Verdict,
-    /// Where it was reserved, and whether the password may be looked at.
+    /// The reservation, which states whether the password may be verified.
     pub reservation: Reservation,
-    /// The account behind the address, verified or not.
+    /// The account with the address, verified or not.
     pub credentials: Option<Credentials>,
 }
 
 impl Credentials {
-    /// Whether an account is as it was when a password was compared with its hash: the same
-    /// password, key, suspension and second factor.
+    /// Returns whether an account is unchanged since its password was compared: the same password,
+    /// key, suspension and second factor.
     #[must_use]
     pub fn is_as_before(&self, before: &Self) -> bool {
         let hash = |known: &Self| known.password_hash.as_ref().map(|hash| hash.0.clone());
@@ -65,80 +65,80 @@ impl Credentials {
     }
 }
 
-/// How a reserved try ended.
+/// The conclusion of a reserved attempt.
 pub struct Conclusion {
-    /// At whose address it was reserved.
+    /// The digest of the address at which the attempt was reserved.
     pub recipient: Digest<Email>,
-    /// Where it was reserved.
+    /// The reservation.
     pub reservation: Reservation,
-    /// The account behind the address, as the password was compared with it.
+    /// The credentials with which the password was compared.
     pub known: Option<Credentials>,
-    /// Who tried.
+    /// The client that made the attempt.
     pub client: Client,
-    /// What it came to.
+    /// The outcome of the attempt.
     pub outcome: Outcome,
 }
 
-/// What became of a try that was concluded.
+/// The effect of a conclusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concluded {
-    /// The outcome is stored. The challenge that stands, where a second factor is asked for.
+    /// The outcome is stored. The value is the valid challenge, where a second factor is required.
     Done(Option<ChallengeId>),
-    /// The account has changed since its password was compared: no session and no code, and a
-    /// failed try in the history.
+    /// The account has changed since its password was compared: there is no session and no code,
+    /// and the history has a failed attempt.
     Outdated,
 }
 
-/// What a try came to.
+/// The outcome of an attempt.
 pub enum Outcome {
-    /// No password was looked at.
+    /// The password was not verified.
     NotLooked {
-        /// Because of a lock.
+        /// True if a lock was the reason.
         locked: bool,
     },
-    /// A wrong password or an unknown address.
+    /// The password was wrong or the address unknown.
     Wrong {
-        /// The message for the owner, where this one sets a lock.
+        /// The e-mail for the owner, sent where this attempt causes a lock.
         notice: SealedMessage,
     },
-    /// The right password of an account that may not log in.
+    /// The password was right, but the account may not log in.
     Refused,
-    /// A session begins.
+    /// The account is signed in.
     SignedIn {
-        /// The session.
+        /// The new session.
         session: Session,
-        /// What the client is known by from now on.
+        /// The client, which the account knows from now on.
         known: KnownClient,
-        /// The password's hash under today's parameters, where the old one is outdated.
+        /// A new hash of the password, where the stored one has outdated parameters.
         rehashed: Option<PasswordHash>,
     },
-    /// A code goes out.
+    /// A second factor is required, and a code is sent.
     MfaRequired {
-        /// The code's challenge.
+        /// The challenge of the code.
         challenge: Challenge,
-        /// The message with the code.
+        /// The e-mail with the code.
         message: SealedMessage,
-        /// The password's hash under today's parameters, where the old one is outdated.
+        /// A new hash of the password, where the stored one has outdated parameters.
         rehashed: Option<PasswordHash>,
     },
 }
 
 impl Outcome {
-    /// Whether a session or the code of a second factor comes of the try.
+    /// Returns whether the outcome is a session or the code of a second factor.
     #[must_use]
     pub const fn begins_something(&self) -> bool {
         matches!(self, Self::SignedIn { .. } | Self::MfaRequired { .. })
     }
 }
 
-/// How a try is remembered.
+/// The status of an attempt in the login history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryStatus {
-    /// A session began.
+    /// A session was begun.
     Success,
-    /// A wrong password, or an account that may not log in.
+    /// The password was wrong, or the account may not log in.
     Failed,
-    /// No password was looked at.
+    /// The password was not verified.
     Locked,
 }
 
@@ -146,7 +146,7 @@ impl TryStatus {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Success, Self::Failed, Self::Locked];
 
-    /// The name on the wire, as in `success`.
+    /// Returns the name on the wire, as in `success`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -157,14 +157,14 @@ impl TryStatus {
     }
 }
 
-/// How someone tried to sign in.
+/// The method of a sign-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginMethod {
-    /// With a password, and a second factor where the account asks for it.
+    /// A password, with a second factor where the account requires one.
     Password,
-    /// By the identity provider.
+    /// The identity provider.
     Idp,
-    /// By a hand-off to a desktop program.
+    /// A hand-off to a desktop program.
     Desktop,
 }
 
@@ -172,7 +172,7 @@ impl LoginMethod {
     /// All methods.
     pub const ALL: [Self; 3] = [Self::Password, Self::Idp, Self::Desktop];
 
-    /// The name on the wire, as in `password`.
+    /// Returns the name on the wire, as in `password`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -183,41 +183,42 @@ impl LoginMethod {
     }
 }
 
-/// A try as the login history shows it.
+/// An attempt in the login history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginTry {
-    /// Its number.
+    /// The number of the attempt.
     pub id: i64,
-    /// Where it came from.
+    /// The client's address.
     pub address: IpAddr,
-    /// What the client called itself.
+    /// The client's `User-Agent`, without control characters.
     pub user_agent: String,
-    /// What it came to.
+    /// The status.
     pub status: TryStatus,
-    /// How it was made.
+    /// The method.
     pub method: LoginMethod,
-    /// When.
+    /// The time of the attempt.
     pub at: Timestamp,
 }
 
-/// Some of an account's logins, and how many there are.
+/// A part of an account's login history, with counts of the whole history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginHistory {
-    /// Newest first.
+    /// The latest attempts, newest first.
     pub entries: Vec<LoginTry>,
-    /// All tries.
+    /// The number of all attempts.
     pub total: u64,
-    /// Those that began a session.
+    /// The number of attempts that began a session.
     pub successful: u64,
-    /// Those that did not, locked ones among them.
+    /// The number of attempts that began no session, including those refused by a lock.
     pub failed: u64,
 }
 
-/// The storage of sign-in tries, their counters and history, one-time codes, and sessions.
+/// The storage of sign-in attempts, their counters and history, one-time codes, and sessions.
 pub trait SignInStore: Send + Sync {
-    /// Applies [`Tries::reserve`](crate::lockout::Tries::reserve) to the
-    /// [`Counters`](crate::lockout::Counters) of the client, by the marks that the account knows
-    /// ([`KNOWN_FOR`](crate::client::KNOWN_FOR)), and looks the account up, as one step.
+    /// Reserves an attempt and looks up the account, in one transaction.
+    /// [`Tries::reserve`](crate::lockout::Tries::reserve) is applied to the
+    /// [`Counters`](crate::lockout::Counters) of the client, which depend on the marks that the
+    /// account knows ([`KNOWN_FOR`](crate::client::KNOWN_FOR)).
     fn reserve_try(
         &self,
         email: &Email,
@@ -225,27 +226,27 @@ pub trait SignInStore: Send + Sync {
         marks: Marks,
     ) -> impl Future<Output = Result<ReservedTry, StoreError>> + Send;
 
-    /// Concludes a try as one step: the counts at the address
-    /// ([`Tries::conclude`](crate::lockout::Tries::conclude)), the login history, and the
-    /// session with its known client, or the challenge with its message, or the notice of a lock
-    /// that this try set. A notice too many ([`SendQuota`](crate::outbox::SendQuota)) is dropped. Where the address got too many
-    /// messages, challenge and message are dropped and the earlier code stands. Answers the challenge
-    /// that stands, where a second factor is asked for and there is one. Then the history gets its
-    /// row from [`complete_mfa`](Self::complete_mfa). A right password begins nothing where the
-    /// account is not as it was when the password was compared ([`Credentials::is_as_before`]): what
-    /// ended credentials in the meantime would otherwise miss this one.
+    /// Concludes an attempt, in one transaction: the counts at the address
+    /// ([`Tries::conclude`](crate::lockout::Tries::conclude)), the login history, and the effects
+    /// of the outcome. These are the session with its known client, the challenge with its e-mail,
+    /// or the notice of a lock that this attempt caused. Beyond the
+    /// [`SendQuota`](crate::outbox::SendQuota), a notice is dropped, and so is a challenge with its
+    /// e-mail; the earlier code then stays valid. Returns the valid challenge where a second factor
+    /// is required; [`complete_mfa`](Self::complete_mfa) then writes the history. A right password
+    /// has no effect where the account has changed since ([`Credentials::is_as_before`]): an event
+    /// that ended credentials in the meantime would otherwise not end this one.
     ///
-    /// An account that has signed in before is told of a session from a network that it does not
-    /// know ([`Notice::NewAddress`](crate::notification::Notice::NewAddress)), and of a lock once
+    /// An account with an earlier sign-in gets a notice of a session from an unknown network
+    /// ([`Notice::NewAddress`](crate::notification::Notice::NewAddress)), and one notice of a lock
     /// ([`Notice::Locked`](crate::notification::Notice::Locked)).
     fn conclude_try(
         &self,
         conclusion: Conclusion,
     ) -> impl Future<Output = Result<Concluded, StoreError>> + Send;
 
-    /// Uses the challenge up, begins the session and remembers the client, as one step; answers
-    /// the account's active key, or `None`, and nothing changed, where the challenge was used,
-    /// replaced or has expired.
+    /// Consumes the challenge, begins the session and stores the client as known, in one
+    /// transaction. Returns the account's active key, or `None`, with nothing changed, where the
+    /// challenge was used, was replaced or has expired.
     fn complete_mfa(
         &self,
         challenge: ChallengeId,
@@ -254,7 +255,7 @@ pub trait SignInStore: Send + Sync {
         client: &Client,
     ) -> impl Future<Output = Result<Option<SealedKey>, StoreError>> + Send;
 
-    /// Writes a failed try into the login history; nobody's, where no account is known.
+    /// Writes a failed attempt into the login history, without an account where none is known.
     fn record_failure(
         &self,
         account: Option<AccountId>,
@@ -262,8 +263,8 @@ pub trait SignInStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Reserves a try at [`Counter::Confirmations`](crate::lockout::Counter::Confirmations) and
-    /// looks the account up, as one step.
+    /// Reserves an attempt in [`Counter::Confirmations`](crate::lockout::Counter::Confirmations)
+    /// and looks up the account, in one transaction.
     fn reserve_confirmation(
         &self,
         email: &Email,
@@ -278,7 +279,7 @@ pub trait SignInStore: Send + Sync {
         right: bool,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Lists login tries, newest first, and counts them.
+    /// Lists login attempts, newest first, and counts all of them.
     fn login_history(
         &self,
         account: AccountId,
@@ -286,23 +287,24 @@ pub trait SignInStore: Send + Sync {
         offset: u32,
     ) -> impl Future<Output = Result<LoginHistory, StoreError>> + Send;
 
-    /// Saves a message, and its challenge in place of the address's earlier one of that purpose, as
-    /// one step. Changes nothing where the address got too many messages
-    /// ([`SendQuota::allows`](crate::outbox::SendQuota::allows)), or where the account that the
-    /// challenge names is not what the purpose asks for: unverified for a registration, verified
-    /// for anything else.
+    /// Saves an e-mail and its challenge, in one transaction, in place of the address's earlier
+    /// challenge of the same purpose. Changes nothing beyond the quota
+    /// ([`SendQuota::allows`](crate::outbox::SendQuota::allows)), and where the account of the
+    /// challenge is in the wrong state: a registration requires an unverified account, every other
+    /// purpose a verified one.
     fn send_code(
         &self,
         challenge: Challenge,
         message: SealedMessage,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Counts a try of the one live challenge of this recipient and purpose, and answers it. Tries
-    /// with a `proof`, the number of that very challenge, are counted apart from all others.
+    /// Counts an attempt at the live challenge of this recipient and purpose, and returns the
+    /// attempt. Attempts with a `proof`, the number of that challenge, are counted separately.
     ///
-    /// `None`, where there is none, it is used or expired ([`Challenge::is_live`]), or its
-    /// [`TRIES`](crate::code::TRIES) are used up. One that is found expired is put out of use for good, so that a
-    /// clock going back does not revive it.
+    /// `None`, where there is no challenge, the challenge is used or expired
+    /// ([`Challenge::is_live`]), or its [`TRIES`](crate::code::TRIES) are used up. An expired
+    /// challenge is invalidated for good, so that a clock that moves backwards does not revive the
+    /// challenge.
     fn attempt(
         &self,
         recipient: Digest<Email>,
@@ -316,14 +318,14 @@ pub trait SignInStore: Send + Sync {
         digest: &Digest<SessionToken>,
     ) -> impl Future<Output = Result<Option<Session>, StoreError>> + Send;
 
-    /// Writes down that a session was used, unless a later use is written down already.
+    /// Records a use of a session, unless a later use is recorded already.
     fn touch_session(
         &self,
         digest: &Digest<SessionToken>,
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Ends a session of this account; `false` where there is none.
+    /// Ends a session of this account; `false` where there is no such session.
     fn end_session(
         &self,
         digest: &Digest<SessionToken>,

@@ -1,50 +1,51 @@
-//! Wrapped secrets, and rows that hold something sealed.
+//! Wrapped secrets, and rows with sealed texts.
 
 use crate::StoreError;
 use crate::identity::AccountId;
 use crate::vault::{Sealed, SealedKind, WrappedSecret};
 
-/// A row that holds something sealed.
+/// A row with a sealed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedRow {
-    /// Whose it is; [`NOBODY`](crate::identity::NOBODY) for a message.
+    /// The account of the row; [`NOBODY`](crate::identity::NOBODY) for an e-mail.
     pub account: AccountId,
     /// The number of the row.
     pub row: u128,
-    /// What is sealed.
+    /// The sealed text.
     pub sealed: Sealed,
 }
 
-/// A row that was sealed anew.
+/// A row whose text was sealed again under another data key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resealed {
     /// The number of the row.
     pub row: u128,
-    /// What was read.
+    /// The text under the old key.
     pub old: Sealed,
-    /// What takes its place.
+    /// The text under the new key.
     pub new: Sealed,
 }
 
-/// The storage of wrapped secrets, and the walk over the rows that a data key sealed.
+/// The storage of wrapped secrets, and the iteration over the rows that a data key sealed.
 pub trait VaultStore: Send + Sync {
     /// Reads all wrapped secrets; none before the first start.
     fn secrets(&self) -> impl Future<Output = Result<Vec<WrappedSecret>, StoreError>> + Send;
 
-    /// Saves the secrets of a new database; `false`, and nothing saved, where there are some.
+    /// Saves the secrets of a new database; `false`, with nothing saved, where secrets are stored
+    /// already.
     fn save_secrets(
         &self,
         rows: Vec<WrappedSecret>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Puts these in place of all that are there, as one step.
+    /// Replaces all wrapped secrets, in one transaction.
     fn replace_secrets(
         &self,
         rows: Vec<WrappedSecret>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Lists rows of a kind beyond this number, in order; those whose secret was wiped are left
-    /// out. None are left where there are none.
+    /// Lists the rows of a kind beyond this number, in order, without rows whose secret was wiped.
+    /// An empty list is the end.
     fn sealed_rows(
         &self,
         kind: SealedKind,
@@ -52,8 +53,8 @@ pub trait VaultStore: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<SealedRow>, StoreError>> + Send;
 
-    /// Puts the new in place of the old where the old is still there, as one step; answers how
-    /// often it was.
+    /// Replaces the old sealed text by the new one in each row that still has the old text, in one
+    /// transaction. Returns the number of replaced texts.
     fn reseal(
         &self,
         kind: SealedKind,

@@ -1,27 +1,26 @@
-//! What every store must do, as checks that read like the specification.
+//! The contract of a store, as checks.
 //!
-//! Each check takes an empty store, and drives it through the service, so that the same sentence
-//! is proved in memory and on every database. [`store_contract!`](crate::store_contract) makes a
-//! test of each.
+//! Each check takes an empty store and uses the store through the service, so that the same
+//! statement is proved in memory and on every database. [`store_contract!`](crate::store_contract)
+//! makes a test of each check.
 
 #![allow(clippy::missing_panics_doc, reason = "every check panics where the store falls short")]
 
-/// Makes a test of every check of the contract: `store_contract!(open)`, where `open` is an async
-/// function that answers an empty store and whatever must be kept while the store is used, or
-/// nothing where there is no such store to be had. The tests run on tokio, which the caller depends
-/// on.
+/// Makes a test of every check of the contract. In `store_contract!(open)`, `open` is an async
+/// function that returns an empty store with a guard that lives as long as the store, or `None`
+/// where the database is not installed. The tests run on tokio, on which the caller depends.
 ///
-/// A function could run the checks, but only a macro can give each a name of its own in the
+/// A function could run the checks, but only a macro can give each check a name of its own in the
 /// output of `cargo test`.
 #[macro_export]
 macro_rules! store_contract {
     ($open:expr) => {
         $crate::store_contract!(@tests $open;
             registration::a_newcomer_registers_verifies_and_gets_the_same_key_at_login,
-            registration::the_letter_names_the_username_and_a_code_confirms_only_its_own_form,
+            registration::the_email_names_the_username_and_a_code_confirms_only_its_own_form,
             registration::inside_the_cooldown_nothing_changes_the_form_included,
             registration::a_resend_replaces_the_code_and_reaches_no_unknown_address,
-            registration::a_known_address_gets_the_same_answer_and_another_letter,
+            registration::a_known_address_gets_the_same_answer_and_another_email,
             registration::a_taken_username_is_told_whatever_the_address,
             registration::a_registration_whose_code_expired_holds_no_username,
             codes::thirty_two_parallel_right_codes_make_one_account,
@@ -29,7 +28,7 @@ macro_rules! store_contract {
             codes::a_code_is_good_until_just_before_ten_minutes,
             codes::a_clock_going_back_revives_no_code,
             codes::a_day_of_wrong_codes_and_resends_compares_at_most_fifty,
-            codes::taking_an_expired_username_over_refills_no_letter_budget,
+            codes::taking_an_expired_username_over_refills_no_email_quota,
             codes::a_code_passes_for_its_own_purpose_and_address_alone,
             passwords::a_wrong_password_and_an_unknown_address_are_one_and_the_same,
             passwords::an_unverified_account_is_told_so_after_the_right_password_only,
@@ -54,7 +53,7 @@ macro_rules! store_contract {
             ledger::four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing,
             ledger::the_ledger_adds_up_over_days_and_endpoints,
             ledger::calls_are_counted_by_the_minute,
-            outbox::a_letter_that_fails_is_tried_again_and_then_forgotten,
+            outbox::an_email_that_fails_is_sent_again_and_then_wiped,
             secrets::secrets_are_saved_once_and_replaced_together,
             keys::stored_keys_open_for_no_other_account,
             idempotency::a_repeat_gets_the_first_answer_and_is_not_charged,
@@ -67,7 +66,7 @@ macro_rules! store_contract {
             results::an_answer_is_kept_with_its_charge_or_not_at_all,
             results::a_result_is_kept_for_a_day,
             results::results_go_with_their_account,
-            recovery::a_reset_needs_the_code_of_its_letter_and_gives_no_key_away,
+            recovery::a_reset_needs_the_code_of_its_email_and_gives_no_key_away,
             recovery::a_reset_lifts_the_lock_and_ends_all_sessions,
             recovery::a_reset_does_not_bypass_the_second_factor,
             recovery::a_forgotten_password_is_answered_alike_for_every_address,
@@ -76,7 +75,7 @@ macro_rules! store_contract {
             recovery::a_reset_code_opens_nothing_else_and_no_other_account,
             recovery::whoever_resets_logs_in_while_strangers_hold_the_lock,
             recovery::a_suspended_account_stays_suspended_after_a_reset,
-            second_factor::it_goes_on_at_once_and_one_letter_says_so,
+            second_factor::it_goes_on_at_once_and_one_email_says_so,
             second_factor::it_goes_off_with_the_right_password_alone,
             second_factor::a_stranger_burns_no_tries_of_who_has_the_token,
             second_factor::a_token_has_five_tries_and_repeated_logins_give_no_more,
@@ -138,7 +137,7 @@ macro_rules! store_contract {
             notifications::a_broadcast_reaches_who_was_verified_before_it,
             notifications::reading_all_leaves_later_ones_unread,
             notifications::preferences_decide_about_broadcasts_and_no_security_notice,
-            notifications::letters_and_messages_follow_in_batches_and_none_twice,
+            notifications::emails_and_messages_follow_in_batches_and_none_twice,
             notifications::no_batch_goes_out_while_something_is_due,
             notifications::a_test_message_goes_to_the_chat_once_a_minute,
             notifications::notifications_go_after_a_year_and_with_their_account,

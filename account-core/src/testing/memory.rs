@@ -1,4 +1,4 @@
-//! A store in memory: the plainest reading of what the storage traits say.
+//! A store in memory: the simplest implementation of the storage traits.
 
 mod accounts;
 mod clean_up;
@@ -62,24 +62,24 @@ impl crate::Store for MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Makes an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Alters a balance behind the ledger's back, for tests of the audit.
+    /// Changes a balance without the ledger, for tests of the audit.
     pub fn corrupt_balance(&self, account: AccountId, credits: u64) {
         if let Some(account) = self.lock().accounts.get_mut(&account) {
             account.balance = credits;
         }
     }
 
-    /// How many storage calls were made, so that known and unknown addresses can be compared.
+    /// Returns the number of storage calls, by which known and unknown addresses are compared.
     ///
     /// # Panics
     ///
-    /// Where another holder of the store panicked.
+    /// Panics where another holder of the store panicked.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.state.lock().expect("no holder of the store panicked").calls
@@ -120,7 +120,7 @@ struct State {
     ledger: Vec<Booked>,
     usage: Vec<Called>,
     last_call: i64,
-    /// The first day of which no call was removed.
+    /// The first day of which no usage row was removed.
     usage_since: i64,
     secrets: Vec<WrappedSecret>,
     results: HashMap<ResultId, StoredResult>,
@@ -131,7 +131,7 @@ struct State {
     identities: tables::Identities,
 }
 
-/// A call as it was written down; nobody's, and from nowhere, once its caller is forgotten.
+/// A recorded call, without caller and address once these are removed.
 struct Called {
     id: i64,
     caller: Option<CallerId>,

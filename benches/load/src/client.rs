@@ -1,4 +1,5 @@
-//! A client of HTTP/1.1 that keeps its connection and reads what it must.
+//! A client of HTTP/1.1 that keeps its connection and parses only the parts of an answer that the
+//! runs need.
 
 use std::{io, net::SocketAddr};
 
@@ -7,11 +8,11 @@ use tokio::{
     net::TcpStream,
 };
 
-/// A request, written out once.
+/// A request in its encoded form.
 #[derive(Clone)]
 pub(crate) struct Request(pub(crate) Vec<u8>);
 
-/// What is read of an answer.
+/// The parsed parts of an answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -20,7 +21,7 @@ pub(crate) struct Answer {
     pub(crate) is_replayed: bool,
 }
 
-/// The body of the call that is measured.
+/// The body of the measured call.
 pub(crate) const OPTION: &str = r#"{"spot":100.0,"strike":105.0,"risk_free_rate":0.05,"volatility":0.25,"time_to_maturity":1.0,"option_type":"call"}"#;
 pub(crate) const PRICE: &str = "/quantlib/pricing/bs/price";
 
@@ -29,7 +30,7 @@ impl Request {
         Self(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into())
     }
 
-    /// A metered, durable call.
+    /// Makes a metered, durable call.
     pub(crate) fn price(key: &str, once: Option<&str>) -> Self {
         let once = once.map_or(String::new(), |once| format!("Idempotency-Key: {once}\r\n"));
         let length = OPTION.len();
@@ -40,7 +41,7 @@ impl Request {
         Self(text.into())
     }
 
-    /// The same call with so many spaces before it.
+    /// Makes the same call with `padding` spaces before its body.
     pub(crate) fn large_price(key: &str, padding: usize) -> Self {
         let length = OPTION.len() + padding;
         let head = format!(

@@ -1,4 +1,4 @@
-//! A PostgreSQL of the run's own, as durable as it is by itself, which can be killed.
+//! A PostgreSQL cluster of the run, with the default durability, which can be killed.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -8,26 +8,26 @@ use tokio::process::{Child, Command};
 
 use crate::{service::connect, target::Failure};
 
-/// Room for several instances, and for as many pages as a run writes; nothing that makes a commit
-/// less durable.
+/// Enough connections for several instances, and enough write-ahead log for a run; no setting makes
+/// a commit less durable.
 const SETTINGS: [&str; 4] =
     ["listen_addresses=", "max_connections=200", "shared_buffers=512MB", "max_wal_size=4GB"];
-/// How long it may take to start, recovery included.
+/// The longest time for a start, including recovery.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How a server is ended.
+/// The way to end a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Death {
-    /// All its processes at once by SIGKILL, as by a machine that runs out of memory.
+    /// SIGKILL to all of its processes at once, as when a machine runs out of memory.
     Everything,
-    /// The parent alone by SIGKILL; the others notice and leave.
+    /// SIGKILL to the parent process; the other processes notice and exit.
     Parent,
-    /// By SIGQUIT, the immediate stop: no checkpoint, no farewell.
+    /// SIGQUIT, the immediate shutdown without a checkpoint.
     Immediate,
 }
 
-/// A server that runs.
+/// A running server.
 pub(crate) struct Server {
     cluster: Cluster,
     process: Child,
@@ -35,7 +35,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Makes a cluster in a folder of its own beside a program, and serves it.
+    /// Creates a cluster in a folder beside a program, and starts its server.
     pub(crate) async fn start(beside: &Path) -> Result<Self, Failure> {
         let beside = std::path::absolute(beside.parent().unwrap_or(Path::new(".")))?;
         let folder = tempfile::Builder::new().prefix("quant-load-postgres-").tempdir_in(beside)?;
@@ -46,12 +46,12 @@ impl Server {
         Ok(server)
     }
 
-    /// Where its first database is.
+    /// Returns the address of the server's first database.
     pub(crate) fn address(&self) -> String {
         self.cluster.address("postgres")
     }
 
-    /// Ends it at once.
+    /// Kills the server.
     pub(crate) async fn kill(&mut self, death: Death) -> Result<(), Failure> {
         let parent = self.process.id().ok_or("the server has ended by itself")?;
         let others = children(parent)?;
@@ -60,7 +60,7 @@ impl Server {
             Death::Parent => signal(parent, Signal::KILL)?,
             Death::Everything => {
                 for process in std::iter::once(parent).chain(others) {
-                    // One that has ended meanwhile is as dead as can be.
+                    // A process that has ended in the meantime needs no signal.
                     let _ = signal(process, Signal::KILL);
                 }
             }
@@ -69,12 +69,12 @@ impl Server {
         Ok(())
     }
 
-    /// Serves the same cluster again, once nothing of the dead server is left.
+    /// Starts the cluster again, after all processes of the killed server have ended.
     pub(crate) async fn restart(&mut self) -> Result<(), Failure> {
         let give_up = tokio::time::Instant::now() + PATIENCE;
         loop {
             self.process = serve(&self.cluster, self.folder.path())?;
-            // It refuses while a process of the dead one still holds the shared memory.
+            // The start fails while a process of the killed server still holds the shared memory.
             let Err(error) = self.answers().await else { return Ok(()) };
             if tokio::time::Instant::now() >= give_up {
                 return Err(error);
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// Ends it in order.
+    /// Stops the server in an orderly way.
     pub(crate) async fn stop(mut self) -> Result<(), Failure> {
         if let Some(process) = self.process.id() {
             signal(process, Signal::INT)?;
@@ -92,7 +92,7 @@ impl Server {
         Ok(())
     }
 
-    /// Waits until it answers; fails where it ends instead.
+    /// Waits until the server answers; fails where the server ends instead.
     async fn answers(&mut self) -> Result<(), Failure> {
         let address = self.address();
         let answer = async {

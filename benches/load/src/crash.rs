@@ -1,5 +1,5 @@
-//! Kills in the middle of load, starts again, and counts: every answered call was charged once, no
-//! call twice, and the ledger holds.
+//! Kills under load with restarts, and a check of the ledger: every answered call was charged once,
+//! no call twice, and the audit succeeds.
 
 use crate::{cluster::Server, service::Data, target::Failure};
 
@@ -12,7 +12,8 @@ mod service;
 pub(crate) use outcome::CrashArgs;
 use outcome::{Outcomes, Victim};
 
-/// Rounds on one set of data. An audit reads the whole ledger, so its time would grow with every round.
+/// The number of rounds on one set of data. An audit reads the whole ledger, so its time would grow
+/// with every round.
 const ROUNDS_ON_ONE: u32 = 40;
 
 pub(crate) async fn run(args: &CrashArgs, mut server: Option<&mut Server>) -> Result<(), Failure> {

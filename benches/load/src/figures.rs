@@ -1,13 +1,13 @@
-//! Latencies, and what a process takes.
+//! Latencies, memory and file handles.
 
 use std::{fs, time::Duration};
 
-/// Answers of one measurement.
+/// The answers of one measurement.
 #[derive(Default)]
 pub(crate) struct Figures {
-    /// Microseconds of each good answer.
+    /// The latency of each success, in microseconds.
     pub(crate) latencies: Vec<u32>,
-    /// Answers that were no success, and connections that broke.
+    /// The number of refusals and broken connections.
     pub(crate) failures: u64,
     pub(crate) elapsed: Duration,
 }
@@ -28,7 +28,8 @@ impl Figures {
         self.latencies.len() as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// Milliseconds that so many per thousand of the answers did not exceed.
+    /// Returns the latency, in milliseconds, that `per_thousand` of a thousand answers did not
+    /// exceed.
     pub(crate) fn quantile(&self, per_thousand: usize) -> f64 {
         let last = self.latencies.len().saturating_sub(1);
         let at = last.min(self.latencies.len() * per_thousand / 1000);
@@ -36,7 +37,7 @@ impl Figures {
     }
 }
 
-/// Megabytes of memory that a process holds.
+/// Returns the resident memory of a process, in megabytes.
 pub(crate) fn resident(process: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -44,7 +45,7 @@ pub(crate) fn resident(process: u32) -> Option<f64> {
     Some(kilobytes / 1024.0)
 }
 
-/// File handles that a process holds.
+/// Returns the number of open file handles of a process.
 pub(crate) fn handles(process: u32) -> Option<usize> {
     Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count())
 }

@@ -1,5 +1,6 @@
-//! Three instances on one PostgreSQL behind a client that addresses them by turns: credits, limits,
-//! revocations, and the ledger while instances die, stand still and change the schema.
+//! Three instances on one PostgreSQL, whose client uses the instances by turns. Checked are
+//! credits, limits, revocations, and the ledger while instances are killed, paused or restarted
+//! with a newer schema.
 
 use std::net::SocketAddr;
 
@@ -16,7 +17,7 @@ mod limits;
 mod revocation;
 mod round_robin;
 
-/// How many instances there are.
+/// The number of instances.
 const INSTANCES: usize = 3;
 
 #[derive(Args)]

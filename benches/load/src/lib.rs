@@ -1,7 +1,7 @@
-//! Load, crashes and endurance, against the service as it is shipped.
+//! Load, crash and endurance tests of the service as released.
 //!
-//! The client is a few hundred lines on purpose: it shares the machine with the service, so that
-//! whatever it costs is missing from the service's figures.
+//! The client is small by design. It shares the machine with the service, so its cost reduces the
+//! figures of the service.
 
 mod client;
 mod cluster;
@@ -28,15 +28,16 @@ struct Line {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Requests a second, latencies, memory, slow clients.
+    /// Requests per second, latencies, memory, slow clients.
     Table(Target),
-    /// One address, as a service of another make.
+    /// The same figures for another service at an address.
     Url(table::UrlArgs),
-    /// Kills the service or its database under load, starts it again, and counts what was charged.
+    /// Kills the service or its database under load, restarts the process, and checks the charges.
     Crash(crash::CrashArgs),
-    /// Several instances on one PostgreSQL: credits, limits, revocations, and failover.
+    /// Several instances on one PostgreSQL: credits, limits, revocations and failover.
     Instances(instances::InstancesArgs),
-    /// Load at a steady rate for long: memory, file handles, size of the database, latencies.
+    /// Load at a steady rate for a long time: memory, file handles, size of the database,
+    /// latencies.
     Soak(soak::SoakArgs),
 }
 
@@ -74,10 +75,11 @@ impl Command {
     }
 }
 
-/// Does what the command line says.
+/// Runs the command line.
 #[must_use]
 pub fn run() -> ExitCode {
-    // Every connection takes a handle, on both ends; where no more are to be had, opening tells.
+    // Every connection needs a file handle at both ends. Where the system grants no more, opening a
+    // connection fails.
     let _ = rlimit::increase_nofile_limit(65_536);
     let runtime = tokio::runtime::Runtime::new().map_err(Failure::from);
     match runtime.and_then(|runtime| runtime.block_on(Line::parse().command.run())) {

@@ -1,4 +1,4 @@
-//! The service under measurement, as a process of its own.
+//! The measured service, as a separate process.
 
 use std::{
     net::SocketAddr,
@@ -22,29 +22,30 @@ use tokio::{
 
 use crate::target::{Failure, Target};
 
-/// Credits of every account: more than any run takes.
+/// The credits of every account, more than any run needs.
 pub(crate) const CREDITS: u64 = 1 << 40;
-/// Calls an hour that every account may make: more than any run makes.
+/// The calls an hour of every account, more than any run makes.
 pub(crate) const HOURLY_LIMIT: u32 = 2_000_000_000;
 
-/// Where the service keeps its data.
+/// The data of a service.
 pub(crate) struct Data {
     folder: tempfile::TempDir,
-    /// A database of its own, and the one by which it was made.
+    /// The created database with the address by which it was created.
     made: Option<(String, String)>,
     pub(crate) storage: Storage,
 }
 
-/// A service that runs.
+/// A running service.
 pub(crate) struct Service {
     pub(crate) process: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Data {
-    /// New data, on PostgreSQL a new database.
+    /// Creates new data, on PostgreSQL a new database.
     pub(crate) async fn new(target: &Target) -> Result<Self, Failure> {
-        // Beside the program: a temporary folder in memory would make every write look fast.
+        // The folder is beside the program, because a temporary folder in memory would make every
+        // write look fast.
         let beside = target.server.parent().unwrap_or(Path::new("."));
         let folder = tempfile::Builder::new().prefix("quant-load-").tempdir_in(beside)?;
         let data_dir = folder.path().join("data");
@@ -63,7 +64,7 @@ impl Data {
         Ok(Self { storage, folder, made })
     }
 
-    /// Takes the database away again; the folder goes by itself.
+    /// Removes the database; the folder is removed when the value is dropped.
     pub(crate) async fn remove(self) -> Result<(), Failure> {
         match &self.made {
             None => Ok(()),
@@ -73,18 +74,18 @@ impl Data {
         }
     }
 
-    /// The log of the service.
+    /// Returns the path of the service's log.
     pub(crate) fn log(&self) -> PathBuf {
         self.folder.path().join("log")
     }
 
-    /// Where a program finds them.
+    /// Returns the settings by which a program finds the data.
     pub(crate) fn settings(&self) -> [(&'static str, std::ffi::OsString); 2] {
         let Storage { data_dir, database_url, .. } = &self.storage;
         [("QS_DATA_DIR", data_dir.into()), ("DATABASE_URL", database_url.into())]
     }
 
-    /// Bytes of the embedded database and its log, where it is embedded.
+    /// Returns the size of the embedded database and its log in bytes, or 0.
     pub(crate) fn size(&self) -> u64 {
         let size = |name: &str| {
             let path = self.storage.data_dir.join(name);
@@ -98,7 +99,7 @@ impl Data {
         Ok(app::open(&self.storage, MigrateChoice::Run).await?)
     }
 
-    /// The keys of new accounts that may call everything.
+    /// Creates accounts that may call every endpoint, and returns their keys.
     pub(crate) async fn accounts(&self, count: usize) -> Result<Vec<String>, Failure> {
         let opened = self.open().await?;
         let mut keys = Vec::with_capacity(count);
@@ -109,12 +110,12 @@ impl Data {
         Ok(keys)
     }
 
-    /// The key of a new account with so many credits and calls an hour.
+    /// Creates an account with these credits and calls an hour, and returns its key.
     pub(crate) async fn account(&self, credits: u64, hourly_limit: u32) -> Result<String, Failure> {
         Ok(self.named_account(credits, hourly_limit).await?.1)
     }
 
-    /// The address and the key of such an account.
+    /// Creates such an account, and returns its address and its key.
     pub(crate) async fn named_account(
         &self,
         credits: u64,
@@ -126,7 +127,7 @@ impl Data {
         created
     }
 
-    /// Fails where the books do not hold.
+    /// Fails where the audit finds a difference; returns the number of accounts.
     pub(crate) async fn audit(&self) -> Result<u64, Failure> {
         let opened = self.open().await?;
         let audit = opened.accounts.audit().await?;
@@ -139,13 +140,13 @@ impl Data {
     }
 }
 
-/// Creates an account; answers its address and its key.
+/// Creates an account, and returns its address and its key.
 async fn create(
     opened: &app::Opened,
     credits: u64,
     hourly_limit: u32,
 ) -> Result<(String, String), Failure> {
-    // A database may have served an earlier run.
+    // The database may contain accounts of an earlier run.
     let name = format!("u{}", &uuid::Uuid::new_v4().simple().to_string()[..20]);
     let email = format!("{name}@example.com");
     let account = NewAccount {
@@ -161,8 +162,8 @@ async fn create(
     Ok((email, created.api_key.expose().to_owned()))
 }
 
-/// Connects. The connections are kept, as the service keeps its own: whoever closes old ones for sqlx
-/// 0.9 may keep a core for good.
+/// Connects to a database. Connections are never closed while idle: the reaper of sqlx 0.9 can
+/// occupy a core for good.
 pub(crate) async fn connect(address: &str) -> Result<DatabaseConnection, Failure> {
     let mut options = sea_orm::ConnectOptions::new(address);
     options.idle_timeout(None).max_lifetime(None);
@@ -175,7 +176,7 @@ async fn execute(address: &str, statement: &str) -> Result<(), Failure> {
     Ok(database.close().await?)
 }
 
-/// The address of another database on the same server.
+/// Returns the address of another database on the same server.
 fn with_database(address: &str, name: &str) -> Result<String, Failure> {
     let (before, parameters) = match address.split_once('?') {
         Some((before, parameters)) => (before, format!("?{parameters}")),
@@ -217,7 +218,7 @@ impl Service {
         self.process.id().unwrap_or_default()
     }
 
-    /// Stops it in order.
+    /// Stops the service in an orderly way.
     pub(crate) async fn stop(mut self) -> Result<(), Failure> {
         Command::new("kill").arg(self.id().to_string()).status().await?;
         let status = tokio::time::timeout(Duration::from_secs(40), self.process.wait()).await??;

@@ -1,4 +1,4 @@
-//! Load at a steady rate for long: what grows, and what does not.
+//! Load at a steady rate for a long time, to find memory, handles or files that grow.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,10 @@ const CONNECTIONS: usize = 64;
 pub(crate) struct SoakArgs {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// How long, in minutes.
+    /// The duration, in minutes.
     #[arg(long, default_value = "30")]
     minutes: u64,
-    /// How much of the top rate.
+    /// The rate, as a part of the highest rate.
     #[arg(long, default_value = "0.7")]
     load: f64,
 }

@@ -1,4 +1,4 @@
-//! The tables: requests a second, latencies, memory, slow clients.
+//! The tables of requests per second, latencies, memory and slow clients.
 
 use std::{
     net::SocketAddr,
@@ -20,26 +20,26 @@ const ACCOUNTS: usize = 1_000;
 const IDLE: usize = 10_000;
 const BUSY: usize = 1_000;
 const SLOW: usize = 500;
-/// Large bodies a second.
+/// The rate of large bodies, a second.
 const BODIES: f64 = 20.0;
 
 #[derive(Args)]
 pub(crate) struct UrlArgs {
-    /// Address and port.
+    /// The address and port.
     #[arg(long)]
     address: SocketAddr,
-    /// A key, in X-API-Key.
+    /// The key for the header X-API-Key.
     #[arg(long)]
     key: String,
-    /// What to call it.
+    /// The name of the service in the table.
     #[arg(long, default_value = "baseline")]
     name: String,
-    /// Seconds of each measurement.
+    /// The duration of each measurement, in seconds.
     #[arg(long, default_value = "10")]
     seconds: u64,
 }
 
-/// Sends as fast as answers come, over so many connections.
+/// Sends requests over this many connections, each as soon as the previous answer has arrived.
 pub(crate) async fn closed(
     address: SocketAddr,
     requests: &[Request],
@@ -49,8 +49,8 @@ pub(crate) async fn closed(
     paced(address, requests, connections, duration, None).await
 }
 
-/// Sends over so many connections, as fast as answers come or at a fixed rate, whatever the
-/// answers do: a late answer's wait counts from the moment at which its request was due.
+/// Sends requests over this many connections, as fast as answers arrive or at a fixed rate. At a
+/// fixed rate, the latency of a request counts from the time at which the request was due.
 pub(crate) async fn paced(
     address: SocketAddr,
     requests: &[Request],
@@ -70,7 +70,8 @@ pub(crate) async fn paced(
             ready.wait().await;
             let start = Instant::now();
             let mut figures = Figures::default();
-            // Spread over the first interval, so that they do not come all at once.
+            // The first requests are spread over an interval, so that the connections do not send
+            // simultaneously.
             let mut due =
                 start + apart.unwrap_or_default().mul_f64(index as f64 / connections as f64);
             let mut round = 0;
@@ -158,7 +159,7 @@ pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
     let address = service.address;
     println!("\nAt {half:.0} requests/s, half of the top rate, sent whatever the answers do:\n");
     println!("| beside | p50 ms | p99 ms | p99.9 ms | failures |\n|---|---|---|---|---|");
-    // What of it is the client's, whose clock ticks by the millisecond.
+    // The part of the latency that the client's own clock causes, which ticks by the millisecond.
     let alive = paced(address, &health, 64, target.duration(), Some(half)).await?;
     beside("nothing, `/health` instead", &alive);
     let steady = || paced(address, &spread, 64, target.duration(), Some(half));
@@ -188,7 +189,7 @@ fn beside(what: &str, figures: &Figures) {
     );
 }
 
-/// Connections that never come to the end of a head, kept up until the answer is dropped.
+/// Opens connections that send an endless head until the value is dropped.
 async fn slow_clients(address: SocketAddr) -> Result<JoinSet<()>, Failure> {
     let mut tasks = JoinSet::new();
     for _ in 0..SLOW {
@@ -204,7 +205,8 @@ async fn slow_clients(address: SocketAddr) -> Result<JoinSet<()>, Failure> {
     Ok(tasks)
 }
 
-/// Sends large bodies at a rate, or one after the other; answers how many a second.
+/// Sends large bodies at a rate, or one after the other; returns the rate that was reached, a
+/// second.
 async fn large_bodies(
     address: SocketAddr,
     key: String,

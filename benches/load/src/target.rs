@@ -13,15 +13,14 @@ pub(crate) struct Target {
     /// The program to measure.
     #[arg(long, default_value = "target/release/quant-server")]
     pub(crate) server: PathBuf,
-    /// A PostgreSQL server where databases may be made, by the address of one of them; files if
-    /// left out.
+    /// A PostgreSQL server on which databases may be created, by the address of one of them; an
+    /// embedded database if omitted.
     #[arg(long, conflicts_with = "postgres")]
     pub(crate) database_url: Option<String>,
-    /// A PostgreSQL made for this run alone, with its own defaults of durability; it must be
-    /// installed.
+    /// Start a PostgreSQL for this run, with its default durability; PostgreSQL must be installed.
     #[arg(long)]
     pub(crate) postgres: bool,
-    /// Seconds of each measurement.
+    /// The duration of each measurement, in seconds.
     #[arg(long, default_value = "10")]
     pub(crate) seconds: u64,
 }

@@ -13,17 +13,17 @@ const TOLERANCE: f64 = 1e-6;
 /// H = −Σ pᵢ log_b pᵢ,   0 · log 0 = 0
 /// ```
 ///
-/// where b is `base`: 2 gives bits, e nats, 10 hartleys. A base below one makes every logarithm
-/// change its sign, so that the entropy is zero or negative. A certain outcome has entropy zero.
-/// `probabilities` are used as they are, also where their sum is not exactly one.
+/// where b is `base`: 2 gives bits, e nats, 10 hartleys. A base below one changes the sign of every
+/// logarithm, so that the entropy is zero or negative. A certain outcome has entropy zero.
+/// `probabilities` are not normalised where their sum differs from one.
 ///
 /// # Errors
 ///
 /// - [`Error::TooFew`] without any outcome.
 /// - [`Error::Element`] for the first probability that is not from 0 to 1.
-/// - [`Error::Sum`] where the probabilities do not add up to 1 within 1e-6. Their sum is taken
-///   without rounding errors, and a sum that is on that bound in decimals, as of 0.5 and
-///   0.500001, is within it.
+/// - [`Error::Sum`] where the sum of the probabilities differs from 1 by more than 1e-6. The sum is
+///   computed without rounding errors. A sum that is exactly on the bound in decimals, such as that
+///   of 0.5 and 0.500001, is accepted.
 /// - [`Error::Domain`] for a `base` that is not positive and finite, or is one.
 ///
 /// # Examples
@@ -51,8 +51,8 @@ pub fn shannon_entropy(probabilities: &[f64], base: f64) -> Result<f64> {
     distribution(probabilities, totals.probability)?;
     check::positive("base", base)?;
     check::require(base != 1.0, "base", base, "a positive finite number other than 1")?;
-    // In bits first: the logarithms of powers of two are exact, and so is base 2. Where all is
-    // certain or the base is below one, −0 may come out, which `result` turns into 0.
+    // The sum is in bits first, because logarithms of powers of two are then exact. For a certain
+    // outcome or a base below one, the product may be −0, which `result` turns into 0.
     let bits = -totals.information.total();
     check::result("base", bits * (LN_2 / libm::log(base)))
 }
@@ -63,13 +63,13 @@ fn is_probability(value: f64) -> bool {
 
 /// Refuses probabilities that do not add up to one.
 fn distribution(probabilities: &[f64], rounded_sum: f64) -> Result<()> {
-    // Each addition of the rounded sum loses at most ε/2 of what is no more than 2.
+    // Each addition of the rounded sum loses at most ε/2 of a number that is at most 2.
     let lost = f64::EPSILON * (probabilities.len() + STRANDS) as f64;
     if (rounded_sum - 1.0).abs() + lost < TOLERANCE {
         return Ok(());
     }
     let sum = probabilities.iter().fold(Compensated::default(), |sum, &p| sum.add(p));
-    // 0.500001 is not a double: the bound leaves room for the decimals' rounding.
+    // 0.500001 is not a double, so the bound allows for the rounding of decimals.
     let excess = (sum.sum - 1.0) + sum.rest;
     if excess.abs() <= TOLERANCE + f64::EPSILON {
         return Ok(());
@@ -78,7 +78,7 @@ fn distribution(probabilities: &[f64], rounded_sum: f64) -> Result<()> {
     Err(Error::Sum { argument: "probabilities", sum: sum.total(), requirement })
 }
 
-/// Sums are kept in this many strands, which fit vector registers.
+/// The number of partial sums, which fit vector registers.
 const STRANDS: usize = 8;
 
 /// The number of probabilities in a block, whose data stay in the first-level cache.
@@ -87,25 +87,25 @@ const BLOCK: usize = 64;
 /// The result of one pass over the probabilities.
 #[derive(Debug, PartialEq)]
 struct Totals {
-    /// Whether each probability is from 0 to 1.
+    /// True if each probability is from 0 to 1.
     all_within: bool,
-    /// Σ p, with a rounding error at each addition.
+    /// The sum Σ p, with a rounding error at each addition.
     probability: f64,
-    /// Σ p log₂ p.
+    /// The sum Σ p log₂ p.
     information: Compensated,
 }
 
 impl Totals {
-    /// One pass with the widest registers that the processor has.
+    /// Runs the pass with the widest registers of the processor.
     ///
-    /// The strands are as many on every machine and each operation rounds by itself, so that the
-    /// bits do not depend on the width.
+    /// The number of partial sums is the same on every machine, and each operation rounds
+    /// separately, so that the bits do not depend on the width of the registers.
     fn of(probabilities: &[f64]) -> Self {
         pulp::Arch::new().dispatch(Pass { probabilities })
     }
 }
 
-/// One pass, to be run with the widest registers that the processor has.
+/// One pass over the probabilities, for the widest registers of the processor.
 struct Pass<'a> {
     probabilities: &'a [f64],
 }
@@ -127,14 +127,14 @@ impl Pass<'_> {
         for block in blocks {
             strands = strands.with(block);
         }
-        // Zeros add nothing to any sum.
+        // Zeros change no sum.
         let mut last = [0.0; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
         strands.with(&last).totals()
     }
 }
 
-/// The totals so far, in strands; the last two are the parts of a [`Compensated`] sum.
+/// The partial sums so far; the last two are the parts of a [`Compensated`] sum.
 #[derive(Clone, Copy)]
 struct Strands {
     lowest: [f64; STRANDS],
@@ -161,14 +161,14 @@ impl Strands {
         let Self { mut lowest, mut highest, mut probability, mut sum, mut rest } = self;
         for values in block.as_chunks::<STRANDS>().0 {
             for (strand, &p) in values.iter().enumerate() {
-                // A NaN is neither; it shows in the sum.
+                // A NaN is neither lower nor higher; it makes the sum a NaN.
                 lowest[strand] = if p < lowest[strand] { p } else { lowest[strand] };
                 highest[strand] = if p > highest[strand] { p } else { highest[strand] };
                 probability[strand] += p;
             }
         }
-        // All terms have the same sign: adding four without compensation costs one more rounding
-        // or two of each, not of their total, and most of the work.
+        // All terms have the same sign. Adding four without compensation costs at most two more
+        // roundings of each term, not of the total, and saves most of the work.
         let terms = terms(block);
         for eight in 0..BLOCK / (4 * STRANDS) {
             for strand in 0..STRANDS {
@@ -193,9 +193,10 @@ impl Strands {
     }
 }
 
-/// `p log₂ p` of each number from 0 to 1.
+/// Returns `p log₂ p` of each number from 0 to 1.
 ///
-/// Each loop is one stage for all numbers: short enough for the processor to overlap its turns.
+/// Each loop is one stage for all numbers, and is short enough for the processor to overlap its
+/// iterations.
 #[inline(always)]
 fn terms(block: &[f64; BLOCK]) -> [f64; BLOCK] {
     let (mut exponents, mut slopes) = ([0.0; BLOCK], [0.0; BLOCK]);
@@ -209,19 +210,19 @@ fn terms(block: &[f64; BLOCK]) -> [f64; BLOCK] {
     terms
 }
 
-/// The k and s of `p = 2ᵏ(1 + s)/(1 − s)`, |s| ≤ 3 − √8.
+/// Returns the k and s of `p = 2ᵏ(1 + s)/(1 − s)`, |s| ≤ 3 − √8.
 ///
-/// Zero has some large negative k, whose product with zero is zero. There is no branch and no
-/// table, so that several can be computed at once.
+/// For zero, k is a large negative number, whose product with zero is zero. There is no branch and
+/// no table, so that the compiler can vectorise the loop.
 #[inline(always)]
 fn split(p: f64) -> (f64, f64) {
-    // Makes subnormal numbers normal and keeps the others exact.
+    // The factor makes subnormal numbers normal and is exact for all others.
     const LIFT: f64 = 18_014_398_509_481_984.0;
     // √½, so that the fraction is from √½ to √2 and the logarithm near one keeps its digits.
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE: u64 = 0x3ff0_0000_0000_0000;
     const FRACTION: u64 = 0x000f_ffff_ffff_ffff;
-    // 2⁵² with an integer in its last bits is 2⁵² plus the integer.
+    // The sum of 2⁵² and an integer has the integer in its last bits.
     const TWO_POWER_52: f64 = 4_503_599_627_370_496.0;
     // The bias of a double's exponent and that of the lift.
     const BIAS: f64 = 1023.0 + 54.0;
@@ -232,10 +233,11 @@ fn split(p: f64) -> (f64, f64) {
     (exponent, (fraction - 1.0) / (fraction + 1.0))
 }
 
-/// The binary logarithm of (1 + s)/(1 − s), `2 artanh(s)/ln 2`, for |s| ≤ 3 − √8.
+/// Returns the binary logarithm of (1 + s)/(1 − s), `2 artanh(s)/ln 2`, for |s| ≤ 3 − √8.
 #[inline(always)]
 fn log2_of_ratio(s: f64) -> f64 {
-    // In powers of s²: Chebyshev interpolation for |s| ≤ 3 − √8, relative error 2.0e-17.
+    // The coefficients of powers of s², by Chebyshev interpolation for |s| ≤ 3 − √8, with a
+    // relative error of 2.0e-17.
     const C: [f64; 8] = [
         2.8853900817779268,
         0.961796693925976,
@@ -247,7 +249,7 @@ fn log2_of_ratio(s: f64) -> f64 {
         0.21087079476015172,
     ];
     let z = s * s;
-    // Estrin's order: half the depth of Horner's, and as exact.
+    // Estrin's scheme has half the depth of Horner's, with the same accuracy.
     let z2 = z * z;
     let series =
         (C[1] + C[2] * z) + z2 * ((C[3] + C[4] * z) + z2 * ((C[5] + C[6] * z) + z2 * C[7]));
@@ -338,7 +340,8 @@ mod tests {
 
     #[test]
     fn the_rarest_outcomes_count() {
-        // −p log₂ p = 1074 · 2⁻¹⁰⁷⁴ for the smallest double; the certain one beside it adds zero.
+        // −p log₂ p = 1074 · 2⁻¹⁰⁷⁴ for the smallest double; the certain outcome beside it adds
+        // zero.
         assert_eq!(shannon_entropy(&[1.0, 5e-324], 2.0), Ok(1074.0 * 5e-324));
     }
 

@@ -111,7 +111,7 @@ pub fn derivative(function: Function, x: f64, h: f64, scheme: Scheme) -> Result<
     check::finite("x", x)?;
     check::positive("h", h)?;
     within_domain(function, x, h, scheme)?;
-    let interval = Interval::new(x, h, scheme);
+    let interval = DifferenceInterval::new(x, h, scheme);
     let quotient = match function {
         Function::Exp => interval.exp(),
         Function::Log => interval.log(),
@@ -144,7 +144,7 @@ fn within_domain(function: Function, x: f64, h: f64, scheme: Scheme) -> Result<(
 }
 
 /// The interval between the two points of a quotient: where its ends and its middle lie from `x`.
-struct Interval {
+struct DifferenceInterval {
     x: Scaled,
     lower: Scaled,
     middle: Scaled,
@@ -152,7 +152,7 @@ struct Interval {
     half_width: Scaled,
 }
 
-impl Interval {
+impl DifferenceInterval {
     fn new(x: f64, h: f64, scheme: Scheme) -> Self {
         let (x, h, zero) = (Scaled::from(x), Scaled::from(h), Scaled::ZERO);
         let half = h.times_power_of_two(-1);

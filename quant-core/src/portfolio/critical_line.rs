@@ -44,7 +44,7 @@ pub(super) enum Step {
     Ray {
         from: Vec<f64>,
         way: Vec<f64>,
-        /// Whether the variance is constant along the ray.
+        /// True if the variance is constant along the ray.
         is_free: bool,
     },
     /// The end of the line: no portfolio has a larger return.
@@ -443,7 +443,7 @@ mod tests {
             dot(weights, &self.gradient(weights))
         }
 
-        /// Whether the budget is met, and every bound to the last bit.
+        /// Returns whether the budget holds, and every bound to the last bit.
         fn admits(&self, weights: &[f64]) -> bool {
             let size = weights.iter().fold(1.0, |size: f64, weight| size.max(weight.abs()));
             let inside = |(asset, &weight): (usize, &f64)| {

@@ -1,9 +1,9 @@
-//! The portfolio of least norm among those of least variance.
+//! The portfolio of least Euclidean norm among the portfolios of least variance.
 //!
-//! Portfolios of the same least variance differ by combinations d with `Σd = 0` and `1ᵀd = 0` of
-//! the assets whose slope vanishes. Their nearest point to the origin inside the bounds is found
-//! by the dual active-set method for a unit Hessian, where the equalities are an orthonormal
-//! basis of the fixed combinations, and every active bound adds a vector to that basis.
+//! Portfolios of the same least variance differ by combinations d of the assets with zero gradient,
+//! where `Σd = 0` and `1ᵀd = 0`. The dual active-set method for a unit Hessian finds the portfolio
+//! nearest to the origin inside the bounds. The equalities are an orthonormal basis of the fixed
+//! combinations, and every active bound adds a vector to that basis.
 //!
 //! Goldfarb and Idnani (1983), "A numerically stable dual method for solving strictly convex
 //! quadratic programs".
@@ -11,21 +11,24 @@
 use super::active_set::{Problem, Vertex};
 use super::symmetric::{dot, inner, sum};
 
-/// A slope within this part of the risks involved may be zero; the rank decides.
+/// A gradient component below this part of the risks involved may be zero; the rank of the
+/// covariance decides.
 const MAYBE_LEVEL: f64 = 1e-9;
 /// A correlation pivot below this, times the number of assets, is rounding error.
 const ROUNDING: f64 = 7.105_427_357_601_002e-15;
-/// The part of a vector outside a space below which it counts as inside.
+/// A vector counts as part of a space where the relative norm of its component outside is below
+/// this number.
 const INSIDE: f64 = 1e-12;
-/// A weight this near to a bound or to zero, in units of the largest weight, is on it.
+/// A weight whose distance from a bound or from zero is below this number, in units of the largest
+/// weight, is set to the bound or to zero.
 const ROUNDED: f64 = 4.440_892_098_500_626e-16;
 
 impl Problem<'_> {
-    /// Moves a portfolio of least variance to the portfolio of least norm among all of least variance.
+    /// Replaces a portfolio of least variance by the one of least norm among all of least variance.
     pub(super) fn shorten(&self, vertex: &mut Vertex<'_>) {
         self.project(vertex);
-        // A weight that belongs on a bound or at zero must not be off by 1e-34, or a riskless
-        // portfolio would have a volatility.
+        // A weight that belongs on a bound or at zero must not differ by 1e-34, because a riskless
+        // portfolio would then have a volatility.
         let largest =
             vertex.weights.iter().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
         for (asset, weight) in vertex.weights.iter_mut().enumerate() {
@@ -37,7 +40,7 @@ impl Problem<'_> {
         }
     }
 
-    /// Moves the assets whose slope vanishes, unless the minimum is unique.
+    /// Moves the assets with zero gradient, unless the minimum is unique.
     fn project(&self, vertex: &mut Vertex<'_>) {
         let level = self.level_assets(vertex);
         if level.len() <= vertex.face.len() {
@@ -62,7 +65,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The assets that could move without a first-order change of the variance.
+    /// Returns the assets that can move without a first-order change of the variance.
     fn level_assets(&self, vertex: &Vertex<'_>) -> Vec<usize> {
         let gradient = self.covariance.times(&vertex.weights);
         let held: f64 = vertex.weights.iter().map(|weight| weight.abs()).sum();
@@ -78,16 +81,16 @@ impl Problem<'_> {
         }
         for (asset, level) in level.iter_mut().enumerate() {
             let slope = (gradient[asset] - vertex.multiplier).abs();
-            // The floors are for riskless assets: deviations are near 1, and a weight that
-            // should be zero may be rounding.
+            // The added ε is for riskless assets: deviations are near 1, and a weight that should
+            // be zero may be rounding error.
             let scale = (risks + f64::EPSILON * held) * (self.deviations[asset] + f64::EPSILON);
             *level |= slope <= MAYBE_LEVEL * scale && self.lower[asset] != self.upper[asset];
         }
         (0..level.len()).filter(|&asset| level[asset]).collect()
     }
 
-    /// An orthonormal basis of the combinations whose product with the weights is fixed: the
-    /// rows of the covariance, found by pivoting on correlations, and the budget.
+    /// Returns an orthonormal basis of the combinations whose product with the weights is fixed:
+    /// the rows of the covariance, found by pivoting on correlations, and the budget.
     fn what_must_not_change(&self, level: &[usize]) -> Vec<Vec<f64>> {
         let deviations: Vec<f64> = level.iter().map(|&asset| self.deviations[asset]).collect();
         let count = level.len();
@@ -119,7 +122,8 @@ impl Problem<'_> {
         basis
     }
 
-    /// The correlations of one of these assets with all of them; zero with a riskless one.
+    /// Returns the correlations of one of these assets with all of them; zero with a riskless
+    /// asset.
     fn correlations(&self, level: &[usize], pivot: usize) -> Vec<f64> {
         let row = self.covariance.row(level[pivot]);
         let own = self.deviations[level[pivot]];
@@ -156,7 +160,7 @@ fn orthogonalise(basis: &[Vec<f64>], vector: &mut [f64]) -> Vec<f64> {
     coefficients
 }
 
-/// The search for the shortest vector with given products with a basis, inside bounds.
+/// The search for the shortest vector inside bounds whose products with a basis are given.
 struct Projection<'a> {
     /// The equalities, then one vector for each active bound.
     basis: Vec<Vec<f64>>,
@@ -173,7 +177,7 @@ struct Active {
     position: usize,
     is_lower: bool,
     multiplier: f64,
-    /// The bound's normal in terms of the vectors of the active bounds, up to its own.
+    /// The bound's normal in the basis of the vectors of the active bounds, up to its own vector.
     column: Vec<f64>,
 }
 
@@ -197,7 +201,7 @@ impl<'a> Projection<'a> {
         None
     }
 
-    /// The bound most violated, beyond rounding.
+    /// Returns the bound with the largest violation beyond rounding.
     fn most_violated(&self) -> Option<(usize, bool)> {
         let (mut worst, mut found) = (0.0, None);
         for (position, &weight) in self.point.iter().enumerate() {
@@ -220,7 +224,8 @@ impl<'a> Projection<'a> {
         found
     }
 
-    /// Makes a violated bound active, dropping others on the way; false where none can give way.
+    /// Makes a violated bound active and releases others where needed; false where the bounds are
+    /// inconsistent.
     fn activate(&mut self, position: usize, is_lower: bool) -> bool {
         let (sign, bound) =
             if is_lower { (1.0, self.lower[position]) } else { (-1.0, self.upper[position]) };
@@ -273,7 +278,8 @@ impl<'a> Projection<'a> {
         (length, leaving)
     }
 
-    /// Solves the triangle of the active bounds: how fast their multipliers fall.
+    /// Solves the triangular system of the active bounds: the rates at which their multipliers
+    /// fall.
     fn multiplier_rates(&self, column: &[f64]) -> Vec<f64> {
         let mut rates = column.to_vec();
         for index in (0..rates.len()).rev() {
@@ -284,7 +290,7 @@ impl<'a> Projection<'a> {
         rates
     }
 
-    /// Lets an active bound go and rotates the vectors of the later ones into its place.
+    /// Releases an active bound, and rotates the vectors of the later bounds.
     fn release(&mut self, index: usize) {
         self.active.remove(index);
         for row in index..self.active.len() {
@@ -307,7 +313,7 @@ impl<'a> Projection<'a> {
         self.basis.pop();
     }
 
-    /// The point with its active weights on their bounds and the others moved to make up for it.
+    /// Returns the point with its active weights exactly on their bounds, and the others adjusted.
     fn answer(mut self) -> Vec<f64> {
         for _ in 0..2 {
             self.put_active_on_bounds();
@@ -324,7 +330,8 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Moves the point, its active weights apart, to have the products of the start again.
+    /// Adjusts the weights that are not at a bound, so that the point has its initial products with
+    /// the basis.
     fn restore_equalities(&mut self) {
         let missing: Vec<f64> =
             self.start.iter().zip(&self.point).map(|(start, weight)| start - weight).collect();

@@ -22,12 +22,12 @@ pub(super) struct DoubleExchange {
 /// The moneyness of a right to exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moneyness {
-    /// Whether the right is in the money.
+    /// True if the right is in the money.
     pub(super) is_in: bool,
     /// The absolute value of the logarithm of the ratio less half the variance, in deviations: −d₁
     /// of the right out of the money, that or the opposite one.
     pub(super) z: f64,
-    /// Whether doubles suffice: up to about six deviations in or out of the money.
+    /// True if double precision suffices: up to about six deviations in or out of the money.
     pub(super) suffices: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The volatility that a European option's price implies.
 //!
-//! The inverse of the formula of Black, Scholes and Merton in the volatility.
+//! This module inverts the formula of Black, Scholes and Merton with respect to the volatility.
 
 use super::black_scholes::{EuropeanOption, OptionType};
 use super::exchange::{Exchange, Leg};
@@ -18,7 +18,7 @@ impl EuropeanOption {
     ///
     /// # Errors
     ///
-    /// Those of [`QuotedOption::implied_volatility`].
+    /// The errors of [`QuotedOption::implied_volatility`].
     ///
     /// # Examples
     ///
@@ -53,21 +53,22 @@ impl EuropeanOption {
     }
 }
 
-/// A European option whose price is known and whose volatility is not.
+/// A European option with a known price and an unknown volatility.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct QuotedOption {
-    /// Right of the holder: to buy or to sell.
+    /// The right of the holder, to buy or to sell.
     pub option_type: OptionType,
     /// Price of the underlying today; positive.
     pub spot: f64,
-    /// Price at which the option may be exercised; positive.
+    /// Price at which the option can be exercised; positive.
     pub strike: f64,
     /// Riskless rate, annual, continuously compounded; of any sign.
     pub risk_free_rate: f64,
     /// Dividend yield, annual, continuously compounded; of any sign.
     pub dividend_yield: f64,
-    /// Price of the option today; from its intrinsic value to the discounted amount received.
+    /// Price of the option today, from its intrinsic value to the discounted amount received on
+    /// exercise.
     pub price: f64,
     /// Time until expiry, in years; positive.
     pub time_to_maturity: f64,
@@ -77,14 +78,14 @@ impl QuotedOption {
     /// Returns the annual volatility at which
     /// [`EuropeanOption::price`](super::black_scholes::EuropeanOption::price) is this price.
     ///
-    /// The result is the exact solution for the numbers as given, within a few units of the last
-    /// bit or, where a change of the last bit of the price moves it further, within a few such
-    /// changes. It takes two steps of fourth order from an explicit first guess, whatever the
-    /// arguments.
+    /// The result is the exact solution for the given numbers, within a few units of the last bit.
+    /// Where a change of the last bit of the price changes the volatility by more, the result is
+    /// within a few such changes. Two iterations of fourth order follow an explicit first guess,
+    /// for all arguments.
     ///
-    /// At the discounted intrinsic value itself the volatility is zero. Deep in the money that may
-    /// be the price of a small positive volatility, rounded: write the option out of the money, by
-    /// put–call parity, where such volatilities matter.
+    /// At the discounted intrinsic value the volatility is zero. Deep in the money, that price may
+    /// be the rounded price of a small positive volatility. Where such volatilities matter, quote
+    /// the option out of the money, by put–call parity.
     ///
     /// # Errors
     ///
@@ -116,8 +117,8 @@ impl QuotedOption {
     /// # References
     ///
     /// The example is in Hull, "Options, Futures, and Other Derivatives", the section on implied
-    /// volatilities. That two steps suffice is Jäckel's idea (2015), "Let's Be Rational"; the
-    /// variables, first guesses and steps are others.
+    /// volatilities. Jäckel (2015), "Let's Be Rational", shows that two iterations suffice;
+    /// variables, first guesses and iterations differ here.
     pub fn implied_volatility(&self) -> Result<f64> {
         self.volatility_after(STEPS)
     }
@@ -144,8 +145,8 @@ impl QuotedOption {
         }
     }
 
-    /// The time value where the logarithm of the ratio may be a double; `None` elsewhere, also for
-    /// what is to be refused.
+    /// Returns the time value where the logarithm of the ratio can be a double; `None` elsewhere,
+    /// also for invalid arguments.
     #[inline(always)]
     fn quick_time_value(&self) -> Option<TimeValue> {
         let ordinary = 1e-100..1e100;
@@ -161,12 +162,12 @@ impl QuotedOption {
         }
         let x = DoubleDouble::from(ratio + (gained - lost));
         let found = Bounds::new(&receive, &give, x).time_value(price)?;
-        // An error of x moves s as far, and x is in proportion to s where it is larger.
+        // An error of x changes s by the same amount, and x is proportional to s where x is larger.
         let terms = ratio.abs() + gained.abs() + lost.abs();
         (terms < 2.0 * found.x + 4.0 * found.part).then_some(found)
     }
 
-    /// The time value; `None` where the price is the intrinsic value.
+    /// Returns the time value; `None` where the price is the intrinsic value.
     #[cold]
     #[inline(never)]
     fn time_value(&self) -> Result<Option<TimeValue>> {
@@ -204,9 +205,9 @@ struct Bounds {
     most: DoubleDouble,
     /// The logarithm of the ratio of the discounted amounts received and given.
     x: DoubleDouble,
-    /// The smaller of the two.
+    /// The smaller of the discounted amounts.
     smaller: DoubleDouble,
-    /// The smaller of the two as an amount and its discount.
+    /// The smaller of the discounted amounts, as an amount and its discount.
     leg: Leg,
 }
 
@@ -227,7 +228,7 @@ impl Bounds {
         }
     }
 
-    /// The time value of a price between the bounds; `None` of another.
+    /// Returns the time value of a price between the bounds; `None` for any other price.
     #[inline(always)]
     fn time_value(&self, price: f64) -> Option<TimeValue> {
         if !(price > self.intrinsic.high && price < self.most.high) {
@@ -242,30 +243,30 @@ impl Bounds {
     }
 }
 
-/// The time value of an option, which a call and a put share, as a part of the most it can be: the
+/// The time value of an option, which a call and a put share, relative to its upper bound: the
 /// smaller of the discounted spot and strike.
 #[derive(Clone, Copy, Debug)]
 struct TimeValue {
-    /// The logarithm of the ratio of the larger to the smaller.
+    /// The logarithm of the ratio of the larger to the smaller discounted amount.
     x: f64,
-    /// The time value as a part of the smaller.
+    /// The time value, relative to its upper bound.
     part: f64,
-    /// One less the part.
+    /// One minus `part`.
     lack: f64,
     /// The time value.
     value: f64,
-    /// The smaller.
+    /// The upper bound.
     unit: f64,
-    /// The smaller of the two as an amount and its discount.
+    /// The upper bound, as an amount and its discount.
     leg: Leg,
 }
 
-/// With `s = σ√T`, `z = x/s − s/2` and `w = x/s + s/2 = √(z² + 2x)` the part is
-/// `φ(z)·(M(z) − M(w))` and one less the part `φ(z)·(M(−z) + M(w))`, where M is the Mills ratio;
-/// and `s = w − z`. Both have the derivatives in z that a step of high order takes for the price
-/// of a few multiplications.
+/// With `s = σ√T`, `z = x/s − s/2` and `w = x/s + s/2 = √(z² + 2x)`, the part is `φ(z)·(M(z) −
+/// M(w))`. One minus the part is `φ(z)·(M(−z) + M(w))`, where M is the Mills ratio; and `s = w −
+/// z`. The derivatives of both by z, which an iteration of high order needs, cost a few
+/// multiplications.
 impl TimeValue {
-    /// `σ√T`.
+    /// Returns `σ√T`.
     #[inline(always)]
     fn deviation(&self, steps: usize) -> f64 {
         let far = rough_mills((EDGE * EDGE + 2.0 * self.x).sqrt());
@@ -279,7 +280,7 @@ impl TimeValue {
         // Bachelier's model, where z is x/s, and its correction to first order in x.
         let l = if self.part > LEAST {
             let added = DENSITY_AT_ZERO * self.x * (1.0 + 0.15 * self.x);
-            // Not added/part: the two divisions are made at once.
+            // The two divisions run in parallel, which `added / part` would prevent.
             rough_log_plus_one(added * (self.unit / self.value))
         } else {
             libm::log(self.x) - self.log_part() - LOG_ROOT_TWO_PI
@@ -295,7 +296,7 @@ impl TimeValue {
         self.near(s, self.x / s, steps)
     }
 
-    /// The logarithm of the part.
+    /// Returns the logarithm of the part.
     fn log_part(&self) -> f64 {
         if self.part > LEAST && self.value > LEAST {
             return ln_ratio_double(self.part, 1.0);
@@ -304,7 +305,7 @@ impl TimeValue {
         ln_ratio(self.value, self.leg.amount).plus(log_unit).high
     }
 
-    /// For small x and not too large z, from the part itself: steps in s, near which `x/s` is `h`.
+    /// Iterates in s on the part itself, for small x and moderate z, where `x/s` is `h`.
     #[inline(always)]
     fn near(&self, mut s: f64, mut h: f64, steps: usize) -> f64 {
         for _ in 1..steps {
@@ -314,8 +315,8 @@ impl TimeValue {
         self.nearer(s, h, mills_difference)
     }
 
-    /// One step of it; the error that is left is that of the difference of Mills ratios, or the
-    /// fourth power of what was.
+    /// Makes one iteration in s. The remaining error is that of the difference of Mills ratios, or
+    /// the fourth power of the previous error.
     #[inline(always)]
     fn nearer(&self, s: f64, h: f64, difference: impl Fn(f64, f64) -> f64) -> f64 {
         let t = 0.5 * s;
@@ -327,9 +328,9 @@ impl TimeValue {
         s + s * householder(excess / s, second, third)
     }
 
-    /// For z above −½ or so, from the logarithm of the part: steps in z.
+    /// Iterates in z on the logarithm of the part, for z above about −½.
     fn below_the_edge(&self, mut z: f64, log_part: f64, steps: usize) -> f64 {
-        // The part is of the order of x where that is small; its logarithm has fewer digits.
+        // The part is of the order of x where x is small, so that its logarithm has fewer digits.
         let scale = self.x.min(1.0);
         let target = log_part - libm::log(scale) + LOG_ROOT_TWO_PI;
         for _ in 1..steps {
@@ -339,7 +340,7 @@ impl TimeValue {
         self.deviation_at(z, (z * z + 2.0 * self.x).sqrt())
     }
 
-    /// One step of it.
+    /// Makes one iteration in z.
     #[inline(always)]
     fn lower(&self, z: f64, scale: f64, target: f64, difference: impl Fn(f64, f64) -> f64) -> f64 {
         let w = (z * z + 2.0 * self.x).sqrt();
@@ -367,12 +368,13 @@ impl TimeValue {
         (z * z + 2.0 * x).sqrt() + z
     }
 
-    /// `w − z` without cancellation.
+    /// Returns `w − z` without cancellation.
     fn deviation_at(&self, z: f64, w: f64) -> f64 {
         if z > 0.0 { 2.0 * self.x / (w + z) } else { w - z }
     }
 
-    /// The part is the tail at z times `1 − M(w)/M(z)`: the quantile for a factor of 1, corrected.
+    /// Returns a first guess of z: the part is the tail at z times `1 − M(w)/M(z)`, so the quantile
+    /// for a factor of 1 is corrected.
     fn wide_guess(&self, log_part: f64) -> f64 {
         let z = if log_part < -std::f64::consts::LN_2 {
             upper_quantile(log_part)
@@ -397,10 +399,12 @@ impl TimeValue {
     }
 }
 
-/// The step in z of the logarithm of a part that exceeds its target, with w negated above the edge.
+/// Returns the iteration step in z for the logarithm of a part that exceeds its target, with w
+/// negated above the edge.
 ///
-/// With `−m` the first derivative and `−a` the logarithmic one of the part's own, the quotients of
-/// the second and third derivative by the first are `m − a` and `(m − a)² − a' + m·(m − a)`.
+/// Let `−m` be the first derivative and `−a` the logarithmic derivative of the part's density. The
+/// quotients of the second and third derivative by the first are `m − a` and `(m − a)² − a' + m·(m
+/// − a)`.
 fn step(excess: f64, z: f64, w: f64, m: f64) -> f64 {
     let v = 1.0 / w;
     let a = z + v + z * v * v;
@@ -410,15 +414,15 @@ fn step(excess: f64, z: f64, w: f64, m: f64) -> f64 {
     householder(excess / m, second, third)
 }
 
-/// Householder's step of fourth order, from Newton's and the quotients of the second and third
-/// derivative by the first.
+/// Returns Householder's step of fourth order, from Newton's step and the quotients of the second
+/// and third derivative by the first.
 fn householder(newton: f64, second: f64, third: f64) -> f64 {
     let n = newton;
     n * (1.0 + 0.5 * second * n) / (1.0 + second * n + third * n * n * (1.0 / 6.0))
 }
 
-/// The z at which the upper tail of the normal distribution has this logarithm, within 5e-4 for
-/// tails from 1e-9 to ½ and a tenth beyond: Hastings' formula.
+/// Returns the z at which the upper tail of the normal distribution has this logarithm, by
+/// Hastings' formula. The error is at most 5e-4 for tails from 1e-9 to ½, and 0.1 beyond.
 ///
 /// Abramowitz and Stegun (1964), *Handbook of Mathematical Functions*, 26.2.23.
 fn upper_quantile(log_tail: f64) -> f64 {
@@ -427,12 +431,13 @@ fn upper_quantile(log_tail: f64) -> f64 {
     t - numerator / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)))
 }
 
-/// The Mills ratio within 8 % for z ≥ 0, with its limits.
+/// Returns the Mills ratio within 8 % for z ≥ 0, with its limits.
 fn rough_mills(z: f64) -> f64 {
     2.0 / (z + (z * z + 8.0 / std::f64::consts::PI).sqrt())
 }
 
-/// `ln(1 + y)` within 7e-5, of itself where y is positive and small, for y above −1.
+/// Returns `ln(1 + y)` for y above −1, within 7e-5; the error is relative where y is positive and
+/// small.
 fn rough_log_plus_one(y: f64) -> f64 {
     let bits = (1.0 + y).to_bits();
     let exponent = (bits >> 52) as f64 - 1023.0;
@@ -442,31 +447,33 @@ fn rough_log_plus_one(y: f64) -> f64 {
     exponent * std::f64::consts::LN_2 + f * slope
 }
 
-/// The z with `l = ln(1 + φ(0)·z/(φ(z) − z·Φ(−z)))`, within 0.3 %, and `l/z`: fitted.
+/// Returns the z with `l = ln(1 + φ(0)·z/(φ(z) − z·Φ(−z)))` and the quotient `l/z`, by a fit with
+/// an error of 0.3 %.
 fn bachelier(l: f64) -> (f64, f64) {
     let numerator = 1.0 + l * (2.056_322_72 + l * (0.968_060_25 + l * 0.095_112_49));
     let slope = (numerator / (1.0 + l * (0.596_390_38 + l * 0.188_318_23))).sqrt();
     (l / slope, slope)
 }
 
-/// The number of steps that gives all bits: the guesses are within about a fifth of the range over
-/// which the curvature of the functions matters.
+/// The number of iterations that gives all bits. The error of a first guess is at most a fifth of
+/// the range over which the curvature of the functions matters.
 const STEPS: usize = 2;
 
-/// The −z at which the two forms meet; both are exact there, as the part is between 0.3 and 0.7.
+/// The −z at which the two forms meet. Both are exact there, because the part is between 0.3 and
+/// 0.7.
 const EDGE: f64 = 0.4;
 
-/// The density and the Mills ratio there.
+/// The density and the Mills ratio at the edge.
 const DENSITY_AT_EDGE: f64 = 0.368_270_140_303_323_3;
 const MILLS_AT_EDGE: f64 = 0.935_667_111_392_376_8;
 
-/// The logarithm of the ratio above which the lognormal distribution is not near a normal one.
+/// The logarithm of the ratio above which the lognormal distribution is not close to a normal one.
 const WIDE: f64 = 0.3;
 
 /// The z above which the logarithm of the part has more digits than the part.
 const FAR: f64 = 3.0;
 
-/// The z below which the quotient `x/z` may be one of zeros.
+/// The z below which both terms of the quotient `x/z` may be zero.
 const SMALL: f64 = 1e-9;
 
 /// The number below which the last bits of a quotient may be lost.
@@ -484,7 +491,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The number of last bits of the volatility, or moves of it by one of the price, are allowed.
+    /// The allowed error in units of the volatility's last bit, or of the volatility's change by
+    /// the price's last bit.
     const BITS: f64 = 8.0;
 
     fn quoted(option_type: OptionType, numbers: [f64; 6]) -> QuotedOption {
@@ -512,7 +520,7 @@ mod tests {
         }
     }
 
-    /// Options from the usual to the extreme, with strikes up to e^50 of the spot.
+    /// Generates options from usual to extreme ones, with strikes up to e^50 times the spot.
     fn option() -> impl Strategy<Value = EuropeanOption> {
         let numbers = (-50.0..50.0_f64, 0.0..5.0_f64, -0.1..0.2_f64, -0.1..0.2_f64);
         let uncertain = (-3.0..1.5_f64, 0.01..10.0_f64);
@@ -574,7 +582,7 @@ mod tests {
     }
 
     proptest! {
-        /// The price of the volatility found is the price given, as near as either has bits.
+        /// The price at the implied volatility is the given price, to the precision of both.
         #[test]
         fn it_undoes_the_price(option in option()) {
             let quoted = quote(&option);
@@ -583,7 +591,7 @@ mod tests {
             }
             let volatility = match quoted.implied_volatility() {
                 Ok(volatility) if volatility > 0.0 => volatility,
-                // Rounded to the least that the price can be, or to the most.
+                // The price was rounded to its lower or upper bound.
                 Ok(_) => return Ok(()),
                 Err(refused) => {
                     prop_assert_eq!(refused.argument(), Some("price"));
@@ -593,7 +601,7 @@ mod tests {
             };
             let greeks = EuropeanOption { volatility, ..option }.greeks().unwrap();
             let bits = f64::EPSILON * (greeks.price + volatility * greeks.vega);
-            // The price itself is good to 2e-14.
+            // The price is accurate to 2e-14.
             let allowed = BITS * bits + 2e-14 * greeks.price;
             prop_assert!((greeks.price - quoted.price).abs() <= allowed, "{quoted:?}");
         }

@@ -11,7 +11,7 @@ use poem_openapi::{
 use super::{account, operations, ops::health::Health, quantlib};
 use crate::http::{MatchedRoute, Parameter};
 
-/// Everything that the generated document describes.
+/// The APIs that the generated document describes.
 pub type Api = (
     (
         quantlib::economics::Economics,
@@ -51,17 +51,17 @@ pub struct DocumentedOperation {
     pub id: &'static str,
     /// The method.
     pub method: Method,
-    /// The path as poem-openapi writes it for the router: parameters are numbered, not named.
+    /// The path as poem-openapi writes it for the router, with numbered parameters.
     pub router_path: String,
     /// The route.
     pub route: Arc<MatchedRoute>,
 }
 
-/// Every operation of the document.
+/// Returns every operation of the document.
 ///
 /// # Panics
 ///
-/// Where an endpoint takes another body than the table of operations names.
+/// Panics where an endpoint takes another body than the table of operations names.
 #[must_use]
 pub fn operations() -> Vec<DocumentedOperation> {
     let paths = Api::meta().into_iter().flat_map(|api| api.paths);
@@ -94,7 +94,7 @@ fn describe(path: &str, router_path: String, operation: MetaOperation) -> Docume
     DocumentedOperation { id, method: operation.method, router_path, route: Arc::new(route) }
 }
 
-/// The path that poem-openapi gives the router.
+/// Returns the path that poem-openapi gives the router.
 fn router_path(path: &str) -> String {
     let mut parameters = 0..;
     let segments = path.split('/').map(|segment| match segment.strip_prefix('{') {

@@ -4,16 +4,16 @@
 //! |---|---|
 //! | `transport` | the checks of a message: host, origin, token, rate, form |
 //! | `context` | the facts of a message that the other modules need |
-//! | `protocol` | the answers to each method, over the official SDK |
+//! | `protocol` | the methods of the protocol, on top of the official SDK |
 //! | `tools` | the tools, made from the generated document; `schema` converts its schemas |
 //! | `calls` | the call of a tool, executed by the same stages as a request over REST |
 //! | `account_tools` | the tools that read the account |
 //! | `directory` | the tools that find and describe tools |
 //! | `results` | the envelope of a result: made, stored, shortened and read again |
 //!
-//! The SDK (`rmcp`) implements both eras of the protocol: the headers and metadata of requests, the
-//! negotiation of versions, and the form of results. `transport` adds the checks that the SDK
-//! leaves to its user. No module here names a single computation.
+//! The SDK (`rmcp`) implements the protocol with and without the `initialize` handshake: headers
+//! and metadata of requests, the negotiation of versions, and the form of results. `transport` adds
+//! the checks that the SDK leaves to its user. No module here names a single computation.
 
 mod account_tools;
 mod calls;

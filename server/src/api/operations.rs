@@ -1,8 +1,8 @@
-//! The one table of metered operations, with tier, cost and computation.
+//! The table of metered operations, with tier, cost and computation.
 //!
 //! The guard, the generated document, the README and the tools of the MCP endpoint are made from
-//! this table. The routes are checked against it at the start: an endpoint with another body than
-//! the line names is refused.
+//! this table. The routes are compared with the table at the start: an endpoint with another body
+//! than its line names is refused.
 
 use std::{borrow::Cow, ops::Deref};
 
@@ -31,7 +31,7 @@ impl Deref for MeteredOperation {
 }
 
 impl MeteredOperation {
-    /// The name of the body's schema in the generated document.
+    /// Returns the name of the body's schema in the generated document.
     #[must_use]
     pub fn body_name(&self) -> Cow<'static, str> {
         (self.body_name)()
@@ -47,7 +47,7 @@ const ENTROPY: &str = "The interface's text also says 5 credits (Pro); what is c
 const BASEL: &str = "The interface's message also says 5 credits; what is charged is the marker, \
                      10 credits (Enterprise).";
 
-/// Every metered operation, in the order of the interface.
+/// Every metered operation, in the order of the interface document.
 pub static METERED: [MeteredOperation; 14] = [
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),
@@ -78,7 +78,7 @@ const fn line<C: Computation>(
     }
 }
 
-/// The line of the table for an operation id.
+/// Returns the line of the table for an operation id.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static MeteredOperation> {
     METERED.iter().find(|operation| operation.id == id)

@@ -32,7 +32,7 @@ pub(crate) fn routes() -> Vec<PageRoute> {
     ]
 }
 
-/// Answers 404 in place of the page where a website of its own has the page.
+/// Answers 404 in place of a page that the operator's website has.
 fn unless_elsewhere(page: BoxEndpoint<'static>) -> impl Endpoint<Output = Response> {
     page.around(|page, request| async move {
         let call = RequestContext::of(&request).clone();

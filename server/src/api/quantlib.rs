@@ -18,7 +18,7 @@ use poem_openapi::types::Example;
 
 pub use crate::http::Computation;
 
-/// The answer to a computation's own example, so that no documented answer is invented.
+/// Returns the answer to a computation's own example, so that every documented answer is computed.
 fn example_answer<C: Computation + Example>() -> C::Answer {
     C::example().compute().expect("the example of a computation is sound")
 }

@@ -18,7 +18,7 @@ use crate::http::{AnyMethod, Methods};
 ///
 /// # Panics
 ///
-/// Where the router has a path or a method that the document does not describe.
+/// Panics where the router has a path or a method that the document does not describe.
 #[must_use]
 pub fn routes(gateway: Arc<Gateway>) -> Route {
     let mut table = HashMap::new();

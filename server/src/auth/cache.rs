@@ -32,7 +32,7 @@ const REMEMBERED_UNKNOWN: Duration = Duration::from_millis(500);
 /// Largest number of unknown credentials, whose cache is separate so that they evict no caller.
 const UNKNOWN_CAPACITY: u64 = 10_000;
 
-/// The freshness of the caches: whether their entries may still be used.
+/// The freshness of the caches, which decides whether entries may be used.
 pub struct CacheFreshness {
     generation: Arc<Generation>,
     /// The moment of the last confirmation that the revision had not moved.
@@ -92,8 +92,8 @@ impl CacheFreshness {
     }
 }
 
-/// A time to live for each entry, between half of the longest and all of it. With one time for all,
-/// entries made at once, as after a start, would expire at once and be loaded again at once.
+/// A generator of times to live, between half of the longest and the longest. With equal times,
+/// entries that were made together, as after a start, would expire and be loaded together.
 struct TtlJitter {
     longest: Duration,
     fraction: RandomState,
@@ -190,7 +190,8 @@ where
         loop {
             let asked = self.known.try_get_with(name, async {
                 self.misses.fetch_add(1, Ordering::Relaxed);
-                // Read before the store: a change in between makes the answer outdated.
+                // The generation is read before the store: a change between the two makes the
+                // answer outdated.
                 let generation = self.freshness.generation.number();
                 match look_up().await {
                     Ok(answer) => Ok(Remembered { answer, generation }),

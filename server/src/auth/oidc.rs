@@ -1,9 +1,9 @@
 //! OpenID Connect: discovery of the identity provider, and verification of its answers.
 //!
-//! Signatures are verified here; what a token must say is judged by
-//! [`Claims::judge`](account_core::Claims::judge). Keys are fetched with the provider's description
-//! and kept for an hour; a signature that no kept key explains fetches them anew, at most twice a
-//! minute, so that a rotation goes unnoticed and a forger causes no traffic.
+//! Signatures are verified here; [`Claims::judge`](account_core::Claims::judge) checks the claims.
+//! Keys are fetched with the provider's metadata and cached for an hour. A signature of an unknown
+//! key causes another fetch, at most twice a minute, so that a key rotation is noticed and forged
+//! tokens cause no traffic.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -54,7 +54,7 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::EdDsa,
 ];
 
-/// An ID token, and of what the library does not know of it the beginning of its time.
+/// An ID token with the claim `nbf`, which the library does not have.
 type Token =
     IdToken<NotBefore, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
 
@@ -70,16 +70,16 @@ impl AdditionalClaims for NotBefore {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdpError {
-    /// The provider does not answer, or not sensibly.
+    /// The provider does not answer, or the answer cannot be read.
     #[error("the identity provider does not answer: {0}")]
     Unavailable(String),
-    /// The provider did not give a token for the code.
+    /// The provider refused to exchange the code for a token.
     #[error("the identity provider gave no token: {0}")]
     NoToken(String),
-    /// The token is malformed, or not the provider's.
+    /// The token is malformed, or not signed by the provider.
     #[error("the ID token is not the provider's: {0}")]
     Signature(String),
-    /// The token is the provider's, but does not fit.
+    /// The token is signed by the provider, but its claims are refused.
     #[error("the ID token does not fit: {0}")]
     IdTokenError(#[from] IdTokenError),
 }
@@ -109,11 +109,11 @@ struct Known {
 }
 
 impl Provider {
-    /// A provider that is asked when it is first needed.
+    /// Makes a provider, whose metadata are fetched at the first use.
     ///
     /// # Errors
     ///
-    /// [`ProviderError`] for addresses that are none.
+    /// [`ProviderError`] for invalid addresses.
     pub fn new(route: &IdpRoute) -> Result<Self, ProviderError> {
         let refused = |error: url::ParseError| ProviderError(error.into());
         let callback = format!("{}/user/auth/idp/callback", route.public_url);
@@ -133,8 +133,8 @@ impl Provider {
         })
     }
 
-    /// Returns the public address of the service, without a slash at the end, which browsers leave for
-    /// the provider and return to.
+    /// Returns the public address of the service, without a slash at the end; a browser leaves for
+    /// the provider and returns at this address.
     pub fn public_url(&self) -> &str {
         &self.public_url
     }
@@ -247,14 +247,14 @@ impl Provider {
             keys,
         )
         .set_allowed_algs(ALGORITHMS)
-        // The rules look at the audience, more strictly than the library does.
+        // The rules of `account-core` check the audience, more strictly than the library does.
         .require_audience_match(false)
         .set_time_fn(move || now - SKEW);
         let nonce_is_judged_later = |_: Option<&Nonce>| Ok(());
         let claims = token.claims(&verifier, nonce_is_judged_later)?;
         let text = |text: &str| text.to_owned();
         let name = claims.name().and_then(|name| name.get(None)).map(|name| text(name));
-        // A beginning that is no time is one that never comes.
+        // A `nbf` that is not a valid time makes the token invalid for ever.
         let begins = claims.additional_claims().nbf.map(|second| {
             #[expect(clippy::cast_possible_truncation, reason = "it saturates at both ends")]
             Timestamp::from_timestamp(second.ceil() as i64, 0).unwrap_or(Timestamp::MAX_UTC)
@@ -274,14 +274,14 @@ impl Provider {
         })
     }
 
-    /// The provider's description and keys, no older than an hour, or than `at_most` where a
-    /// rotation is suspected. What is known goes on serving where the provider does not answer.
+    /// Returns the provider's metadata and keys, at most an hour old, or at most `at_most` where a
+    /// rotation is suspected. Cached ones are used while the provider does not answer.
     async fn metadata(
         &self,
         now: Timestamp,
         at_most: Option<TimeDelta>,
     ) -> Result<CoreProviderMetadata, IdpError> {
-        // Callers wait for one fetch.
+        // Concurrent callers wait for one fetch.
         let mut known = self.known.lock().await;
         let age = now - known.fetched_at;
         let is_fresh = age < at_most.unwrap_or(KEPT) && age >= TimeDelta::zero();
@@ -325,7 +325,7 @@ impl Provider {
     }
 }
 
-/// A client of a provider that was discovered.
+/// A client of the library, configured by the provider's metadata.
 type ConfiguredClient = CoreClient<
     openidconnect::EndpointSet,
     openidconnect::EndpointNotSet,
@@ -340,7 +340,7 @@ fn may_be_rotated(reason: &SignatureVerificationError) -> bool {
     !matches!(reason, SignatureVerificationError::DisallowedAlg(_))
 }
 
-/// An error with its causes.
+/// Returns the text of an error with its causes.
 fn reasons(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -364,7 +364,7 @@ enum FetchError {
     TooLong,
 }
 
-/// Asks the provider by a client that follows no redirect.
+/// A client that sends requests to the provider and follows no redirect.
 struct Http(reqwest::Client);
 
 impl<'c> AsyncHttpClient<'c> for Http {
@@ -376,7 +376,7 @@ impl<'c> AsyncHttpClient<'c> for Http {
     }
 }
 
-/// Asks the provider, and reads so much of the answer and no more.
+/// Sends a request to the provider, and reads a limited part of the answer.
 async fn fetch(client: &reqwest::Client, request: HttpRequest) -> Result<HttpResponse, FetchError> {
     let mut answer = client.execute(request.try_into()?).await?;
     if answer.status().is_server_error() {

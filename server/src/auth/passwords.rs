@@ -1,4 +1,4 @@
-//! Argon2id on a few threads of its own, behind a queue with an end.
+//! Argon2id on a fixed number of threads, behind a bounded queue.
 //!
 //! The pool hashes as many passwords at once as it has threads, and a bounded number wait; further
 //! requests are refused with a time to wait. The threads have the lowest priority of the process, so
@@ -19,12 +19,12 @@ use crate::thread_priority::lower_priority;
 
 /// Memory of one hash, in KiB.
 const MEMORY: u32 = 19 * 1024;
-/// Passes over it.
+/// The number of passes over the memory.
 const PASSES: u32 = 2;
 const SALT_BYTES: usize = 16;
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-type Job = Box<dyn FnOnce() + Send>;
+type HashTask = Box<dyn FnOnce() + Send>;
 
 /// The hasher of the service.
 #[derive(Clone)]
@@ -32,27 +32,27 @@ pub struct Argon2Pool {
     /// Slots for passwords that are hashed or wait.
     places: Arc<Semaphore>,
     threads: Arc<Semaphore>,
-    jobs: Sender<Job>,
+    jobs: Sender<HashTask>,
     /// A hash that no password matches, for addresses without an account.
     decoy: Arc<str>,
 }
 
-/// The permit to hash once: a slot of the queue and a thread.
+/// The permit to compute one hash: a slot of the queue and a thread.
 pub struct Permit {
     _place: OwnedSemaphorePermit,
     _thread: OwnedSemaphorePermit,
 }
 
 impl Argon2Pool {
-    /// Makes a pool of so many threads, at least one, and a queue of so many waiting beside them.
+    /// Makes a pool of this many threads, at least one, and a queue of this many waiting passwords.
     ///
     /// # Panics
     ///
-    /// Where the system has no thread left.
+    /// Panics where the system cannot start a thread.
     #[must_use]
     pub fn new(threads: usize, queue: usize) -> Self {
         let threads = threads.max(1);
-        // A hash of randomness that is forgotten at once; its cost is that of any other.
+        // The hash of a random text that is not stored; its cost is that of any other hash.
         let decoy = hash(&Zeroizing::new(hex::encode(random::<32>())));
         Self {
             places: Arc::new(Semaphore::new(threads + queue)),
@@ -97,8 +97,8 @@ impl PasswordHasher for Argon2Pool {
 }
 
 impl Argon2Pool {
-    /// Runs on one of the threads and keeps the permit until it is done, even where nobody waits
-    /// for the result any more.
+    /// Runs a task on one of the threads. The permit is kept until the end of the task, even if the
+    /// caller no longer waits.
     async fn run<T: Send + 'static>(
         &self,
         permit: Permit,
@@ -108,7 +108,7 @@ impl Argon2Pool {
         let job = move || {
             let result = work();
             drop(permit);
-            // The caller may have hung up.
+            // The caller may no longer wait.
             let _ = tell.send(result);
         };
         self.jobs.send(Box::new(job)).expect("the threads live as long as the pool");
@@ -117,8 +117,8 @@ impl Argon2Pool {
 }
 
 /// Starts threads that run the jobs sent to them, until all senders are dropped.
-fn start(threads: usize) -> Sender<Job> {
-    let (jobs, queue) = mpsc::channel::<Job>();
+fn start(threads: usize) -> Sender<HashTask> {
+    let (jobs, queue) = mpsc::channel::<HashTask>();
     let queue = Arc::new(Mutex::new(queue));
     for number in 1..=threads {
         let queue = Arc::clone(&queue);
@@ -234,7 +234,7 @@ mod tests {
     async fn beyond_threads_and_queue_a_login_is_told_to_come_back() {
         let pool = Argon2Pool::new(1, 2);
         let held = pool.admit().await.expect("free");
-        // Each lets its permit go at once, so that the next one gets the thread.
+        // Each releases its permit at once, so that the next one gets the thread.
         let waiting = (0..2).map(|_| async { pool.admit().await.is_ok() });
         let (admitted, late) = tokio::join!(all(waiting), async {
             let late = pool.admit().await.err();

@@ -12,7 +12,7 @@ use crate::{
     config::{MigrateChoice, StorageArgs},
 };
 
-/// The operator's calls. A running service sees each within a second.
+/// The calls of the operator. A running service applies each within a second.
 #[derive(Debug, Subcommand)]
 pub(super) enum AccountCommand {
     /// Create a verified account and print its API key.
@@ -35,7 +35,7 @@ pub(super) enum AccountCommand {
         #[command(flatten)]
         storage: StorageArgs,
     },
-    /// Give an account an hourly limit of its own, or take it back with `tier`.
+    /// Set an hourly limit for an account, or restore that of the tier with `tier`.
     SetLimit {
         /// The account's e-mail address.
         email: String,
@@ -78,14 +78,14 @@ pub(super) struct CreateArgs {
     /// Calls an hour; those of the tier if left out.
     #[arg(long)]
     hourly_limit: Option<u32>,
-    /// Let the account call the admin's endpoints.
+    /// Make the account an administrator.
     #[arg(long)]
     admin: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
 
-/// A limit of an account's own, or none.
+/// An hourly limit of an account, or none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnLimit(Option<u32>);
 
@@ -105,7 +105,8 @@ impl std::str::FromStr for OwnLimit {
 pub(super) async fn run(command: AccountCommand) -> Result<(), CommandError> {
     let clock = Clock::system();
     let storage = command.storage().locate();
-    // Only `create` may make a database; for the others a missing one is a mistyped folder.
+    // Only `create` may create a database; for the other commands a missing one means a mistyped
+    // folder.
     let migrate = match command {
         AccountCommand::Create(_) if !storage.has_database() => MigrateChoice::Run,
         _ => {
@@ -120,7 +121,7 @@ pub(super) async fn run(command: AccountCommand) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Carries the command out, and says what was done.
+/// Executes the command, and prints its result.
 async fn apply(
     opened: &Opened,
     command: AccountCommand,
@@ -186,7 +187,7 @@ impl CreateArgs {
     }
 }
 
-/// The first line of standard input.
+/// Returns the first line of standard input.
 fn read_password() -> Result<Password, CommandError> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;

@@ -1,4 +1,4 @@
-//! `quant-server audit`: the ledger sums to the balances.
+//! `quant-server audit`: the comparison of balances and ledger.
 
 use account_core::{AuditFault, CallerId, FaultKind};
 

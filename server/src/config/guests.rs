@@ -11,8 +11,8 @@ use super::problems::Problems;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Guests")]
 pub struct GuestsArgs {
-    /// How many guests' calls all guest keys made from one address (for IPv6, one /64) have
-    /// together: an office behind one address shares them.
+    /// The number of guests whose calls all guest keys of one address (for IPv6, of one /64) may
+    /// make together; an office behind one address shares them.
     #[arg(long, env = "QS_GUESTS_PER_ADDRESS", default_value = "5", allow_hyphen_values = true)]
     pub guests_per_address: String,
     /// Guest keys made in a UTC day from one address (for IPv6, one /64).

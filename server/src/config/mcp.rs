@@ -25,7 +25,7 @@ pub struct McpArgs {
     /// Messages to the gateway, a minute and account.
     #[arg(long, env = "QS_MCP_MESSAGES", default_value = "120", allow_hyphen_values = true)]
     pub mcp_messages: String,
-    /// How many messages to the gateway may come at once.
+    /// The number of messages to the MCP endpoint that may arrive at once.
     #[arg(long, env = "QS_MCP_BURST", default_value = "40", allow_hyphen_values = true)]
     pub mcp_burst: String,
     /// Seconds for which a used refresh token gets the same answer again, for hosts that run

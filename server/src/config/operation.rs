@@ -21,7 +21,8 @@ pub struct OperationArgs {
     /// machine of the service may read it.
     #[arg(long, env = "QS_METRICS_TOKEN", hide_env_values = true)]
     pub metrics_token: Option<String>,
-    /// Whether to bring the database up to date at the start, or to refuse an older one.
+    /// The treatment of an older database schema at the start: migrate the database, or refuse to
+    /// start.
     #[arg(long, env = "QS_MIGRATE", default_value = "run")]
     pub migrate: MigrateChoice,
     /// Days that usage rows are kept; all of them if left out.

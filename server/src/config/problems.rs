@@ -1,10 +1,10 @@
-//! The list of everything that is wrong with the settings.
+//! The list of all problems of the settings.
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 
 use url::Url;
 
-/// Everything that is wrong with the settings.
+/// All problems of the settings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Problems(Vec<String>);
 

@@ -15,7 +15,7 @@ pub struct Settings {
     pub tier_gate: TierGate,
     /// The largest body of a computation, in bytes.
     pub body_limit: usize,
-    /// Whether clients reach the service by HTTPS.
+    /// True if clients reach the service by HTTPS.
     pub is_https: bool,
     /// Messages to the gateway, a minute and account.
     pub mcp_messages: NonZeroU32,
@@ -26,7 +26,7 @@ pub struct Settings {
     /// The website that browsers are sent to, without a slash at the end; this service has the
     /// pages itself where there is none.
     pub website_url: Option<String>,
-    /// Whether there is a messaging channel.
+    /// True if there is a messaging channel.
     pub has_messaging: bool,
     /// Days that usage rows are kept, where not all of them are.
     pub usage_days: Option<NonZeroU32>,

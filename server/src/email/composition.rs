@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_registration_letter_holds_name_and_code_and_says_what_to_do_otherwise() {
+    fn a_registration_email_holds_name_and_code_and_says_what_to_do_otherwise() {
         let username = Username::parse("ada").expect("a name");
         let code = Code::parse("042137").expect("six digits");
         let message = message(Content::Registration { username, code });
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_has_one_recipient_and_lines_that_any_server_takes() {
+    fn every_email_has_one_recipient_and_lines_that_any_server_takes() {
         let code = Code::parse("042137").expect("six digits");
         for content in [
             Content::AccountExists,

@@ -68,7 +68,7 @@ fn registration(username: &str, code: &str) -> askama::Result<Email<'static>> {
     )
 }
 
-/// The notice to the owner of an address that someone tried to register again.
+/// The notice to the owner of an account that its address was registered again.
 fn account_exists() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "You already have an account";
     #[derive(Template)]
@@ -136,7 +136,7 @@ fn password_changed() -> askama::Result<Email<'static>> {
     email(SUBJECT, &PasswordChangedText, &PasswordChangedHtml { subject: SUBJECT })
 }
 
-/// The notice that logins ask for a code from now on.
+/// The notice that logins require a code from now on.
 fn mfa_enabled() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "The second login step is on";
     #[derive(Template)]
@@ -150,7 +150,7 @@ fn mfa_enabled() -> askama::Result<Email<'static>> {
     email(SUBJECT, &MfaEnabledText, &MfaEnabledHtml { subject: SUBJECT })
 }
 
-/// The notice that logins no longer ask for a code.
+/// The notice that logins require no code from now on.
 fn mfa_disabled() -> askama::Result<Email<'static>> {
     const SUBJECT: &str = "The second login step is off";
     #[derive(Template)]

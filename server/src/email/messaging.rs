@@ -27,7 +27,7 @@ pub struct Messenger {
 pub struct MessengerError(reqwest::Error);
 
 impl Messenger {
-    /// Sends by the bot API at this address, without a slash at its end, as this bot.
+    /// Makes a client of the bot API at this address, without a slash at its end, for this bot.
     ///
     /// # Errors
     ///

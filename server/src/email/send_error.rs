@@ -15,7 +15,7 @@ pub(super) enum SendError {
     Unreachable(reqwest::Error),
     #[error("the messaging channel answers {status}")]
     Unwilling { status: u16, retry_after: Duration },
-    /// No other answer is to be had: the chat does not exist, or blocked the service.
+    /// The channel refuses for good: the chat does not exist, or has blocked the service.
     #[error("the messaging channel refuses: {0}")]
     Refused(String),
 }

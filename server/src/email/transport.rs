@@ -1,4 +1,4 @@
-//! The ways out of the outbox: a mail server, a folder, or a messaging channel.
+//! The transports of the outbox: a mail server, a folder, or a messaging channel.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::send_error::SendError;
 /// Longest time for one e-mail at the mail server.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The sender of e-mails, with their destination.
+/// The sender of e-mails, with the mail server or folder.
 #[derive(Clone)]
 pub struct Sender {
     pub(super) from: Mailbox,
@@ -79,8 +79,9 @@ pub enum SetUpError {
 }
 
 impl Sender {
-    /// Sends by a mail server: `smtps://user:password@host:465`, `smtp://host:587?tls=required`.
-    /// Called within the runtime, which keeps the connections.
+    /// Makes a sender by a mail server: `smtps://user:password@host:465`,
+    /// `smtp://host:587?tls=required`. Must be called within the runtime, which keeps the
+    /// connections.
     ///
     /// # Errors
     ///
@@ -93,8 +94,8 @@ impl Sender {
         Ok(Self { from: mailbox(from)?, route: Route::Smtp(transport) })
     }
 
-    /// Writes each e-mail as an `.eml` file, named by its time, into a folder that its owner alone
-    /// can read.
+    /// Makes a sender that writes each e-mail as an `.eml` file, named by its time, into a folder
+    /// that only its owner can read.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! The workers of the outbox, one a channel. A worker sends what is due, delays what fails, and
-//! deletes old entries. While nothing is due, the worker writes the e-mails of a broadcast, a batch
-//! at a time.
+//! The workers of the outbox, one for each channel. A worker sends due entries, postpones failed
+//! ones and deletes old ones. While no entry is due, the worker writes the e-mails of a broadcast,
+//! in batches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::send_error::SendError;
 use super::transport::Transport;
 use crate::store::{OutboxLeader, Store};
 
-/// E-mails that are sent at once.
+/// The number of e-mails that are sent concurrently.
 const AT_ONCE: u32 = 8;
-/// Longest pause of the worker, and so the longest wait of an e-mail that another process wrote.
+/// The longest pause of a worker, and so the longest delay of an e-mail that another process wrote.
 const LONGEST_REST: Duration = Duration::from_secs(5);
-/// Accounts whose e-mails of a broadcast are written at once.
+/// The number of accounts in a batch of a broadcast.
 const BATCH: u32 = 64;
-/// Time between two deletions of old e-mails.
+/// The time between two deletions of old e-mails.
 const FORGET_EVERY: TimeDelta = TimeDelta::hours(1);
 
 /// A handle to the task that sends the entries of one channel.
@@ -57,9 +57,10 @@ impl Worker {
         Self { stop, task: tokio::spawn(sending.work(stopped)) }
     }
 
-    /// Ends the worker between two rounds. What is not sent yet stays in the outbox.
+    /// Ends the worker between two rounds. Unsent entries stay in the outbox.
     pub async fn close(self) {
-        // The time of a usual delivery; e-mails that take longer are sent after the next start.
+        // The pause allows for a usual delivery; an e-mail that takes longer is sent after the next
+        // start.
         const PATIENCE: Duration = Duration::from_secs(2);
         let _ = self.stop.send(true);
         let abort = self.task.abort_handle();
@@ -119,7 +120,7 @@ where
         leadership.is_some()
     }
 
-    /// Sends what is due, a few entries at once; returns true where there was work.
+    /// Sends the due entries, a few concurrently; returns true where there was work.
     async fn round(self: &Arc<Self>, forget_at: &mut Timestamp) -> Result<bool, Error> {
         let now = (self.clock)();
         if now >= *forget_at {
@@ -237,7 +238,7 @@ mod tests {
             Worker::start(accounts, Arc::clone(&self.vault), sender, move || clock.now())
         }
 
-        /// Waits until the outbox is empty or every e-mail in it was put off.
+        /// Waits until the outbox is empty or every e-mail in it is postponed.
         async fn settled(&self, failures: u32) {
             let patience = Duration::from_secs(20);
             let settled = tokio::time::timeout(patience, async {
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn letters_become_files_that_sort_by_time_and_only_their_owner_reads() {
+    async fn emails_become_files_that_sort_by_time_and_only_their_owner_reads() {
         let folder = tempfile::tempdir().expect("a folder");
         let mail = folder.path().join("mail");
         let fixture = Fixture::new(folder.path()).await;
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dead_mail_server_loses_no_letter_and_the_next_worker_sends_it() {
+    async fn an_unreachable_mail_server_loses_no_email_and_the_next_worker_sends_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let fixture = Fixture::new(folder.path()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -421,7 +422,8 @@ mod tests {
         assert!(message.contains("Subject: Your registration code"), "{message}");
     }
 
-    /// A bot API that answers each message with the next of these statuses, and tells what came.
+    /// A bot API that answers each message with the next of these statuses, and records the
+    /// messages.
     async fn bot_api(
         listener: TcpListener,
         answers: Vec<(u16, &'static str)>,
@@ -455,7 +457,7 @@ mod tests {
     }
 
     impl Fixture {
-        /// An account with a chat that wants messages.
+        /// Creates an account with a chat that accepts messages.
         async fn account_with_chat(&self, name: &str, chat: &str) {
             use account_core::{ChatId, NewAccount, PreferenceChanges, Tier};
             let account = NewAccount {
@@ -476,7 +478,7 @@ mod tests {
             self.accounts.change_preferences(id, changes).await.expect("ok");
         }
 
-        /// Waits until so many messages are left, each tried so often or more.
+        /// Waits until this many messages are left, each with at least this many failures.
         async fn messages_left(&self, count: usize, failures: u32) {
             let far = self.clock.now() + TimeDelta::days(1);
             let left = tokio::time::timeout(Duration::from_secs(20), async {
@@ -525,7 +527,8 @@ mod tests {
         fixture.messages_left(2, 1).await;
         dead.close().await;
 
-        // Back, but unwilling; then one message goes, and the other's chat is gone for good.
+        // The bot API is reachable again and refuses first. Then one message is accepted, and the
+        // chat of the other no longer exists.
         let listener = TcpListener::bind(address).await.expect("the same port");
         let wait = r#"{"ok":false,"parameters":{"retry_after":30}}"#;
         let answers = vec![(502, ""), (429, wait), (200, "{}"), (403, "{}")];
@@ -551,7 +554,7 @@ mod tests {
         assert_eq!(chats, ["-100", "42"]);
     }
 
-    /// As much of a mail server as one e-mail needs: the recipients and the text.
+    /// Accepts one e-mail as a mail server does, and returns the recipients and the text.
     async fn take_one_message(stream: TcpStream) -> (Vec<String>, String) {
         let (reader, mut writer) = stream.into_split();
         let mut lines = BufReader::new(reader).lines();

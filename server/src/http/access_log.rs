@@ -23,7 +23,7 @@ pub(super) struct AccessLine<'a> {
     pub(super) address: IpAddr,
 }
 
-/// Whether a subscriber records the lines.
+/// Returns whether a subscriber records the lines.
 pub(super) fn is_read() -> bool {
     tracing::enabled!(target: "quant_server::access", tracing::Level::INFO)
 }

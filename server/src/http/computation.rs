@@ -14,7 +14,7 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     /// Every error of the function of `quant-core`.
     fn compute(&self) -> quant_core::Result<Self::Answer>;
 
-    /// Whether this request may take over a millisecond, so that it must run off the async threads.
+    /// Returns whether this request may take over a millisecond, so that it must run off the async threads.
     fn is_long(&self) -> bool {
         false
     }

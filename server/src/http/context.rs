@@ -218,7 +218,7 @@ impl RequestContext {
     ///
     /// # Panics
     ///
-    /// Where no route took the request; `Methods` stores the context.
+    /// Panics where no route took the request; `Methods` stores the context.
     #[must_use]
     pub fn of(request: &Request) -> &Arc<Self> {
         request.data::<Arc<Self>>().expect("a handler runs behind a route, which adds the context")

@@ -20,7 +20,7 @@ use super::{
 pub struct Arguments {
     /// The arguments.
     pub value: Value,
-    /// Whether the arguments are so large that their parsing must not delay other requests.
+    /// True if the arguments are so large that their parsing must not delay other requests.
     pub is_large: bool,
 }
 

@@ -40,7 +40,7 @@ fn fault_of_key(kind: &str, text: &str) -> Fault {
     Fault::new(&path, format!("value_error.{kind}"), text)
 }
 
-/// Whether the slot holds the answer of an earlier request.
+/// Returns whether the slot holds the answer of an earlier request.
 pub(super) async fn is_answered(
     context: &RequestContext,
     slot: Option<Slot>,

@@ -1,5 +1,5 @@
-//! Values that travel as JSON strings of a certain form: dates, moments, tenors, addresses, names,
-//! codes, passwords, plain text.
+//! Values that are JSON strings of a specified format: dates, times, tenors, e-mail addresses, user
+//! names, codes, passwords, plain text.
 
 use std::{borrow::Cow, ops::Deref};
 
@@ -12,37 +12,37 @@ use poem_openapi::{
 use quant_core::time::{NaiveDate, tenor::Tenor};
 use serde_json::Value;
 
-/// A value that is written as a JSON string.
+/// A value whose JSON form is a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonString<F>(pub F);
 
 /// A calendar date, `YYYY-MM-DD`, years 1 to 9999.
 pub type Date = JsonString<NaiveDate>;
-/// A moment in UTC to the microsecond, as in `2026-01-31T12:00:00.000000Z`.
+/// A time in UTC with microseconds, as in `2026-01-31T12:00:00.000000Z`.
 pub type Moment = JsonString<Timestamp>;
-/// A text. Unlike a bare `String`, no number or boolean is taken for one.
+/// A plain text. A bare `String` would also accept a number or a boolean.
 pub type Text = JsonString<String>;
 
-/// How a value is written.
+/// The conversion between a value and its JSON string.
 pub(crate) trait StringFormat: Sized + Send + Sync {
-    /// The schema's `format`.
+    /// The `format` of the schema.
     const FORMAT: Option<&'static str>;
 
-    /// Reads the text.
+    /// Reads the value from its text.
     ///
     /// # Errors
     ///
     /// The type and the text of the fault.
     fn read(text: &str) -> Result<Self, FormatFault>;
 
-    /// Writes the value.
+    /// Returns the text of the value.
     fn write(&self) -> String;
 }
 
-/// Why a text is not of its form: the fault's type and text.
+/// A fault of the format, as the fault's type and text.
 pub(crate) type FormatFault = (String, String);
 
-/// Checks a text by the schema's `format`; an unknown format is not checked.
+/// Checks a text by the `format` of its schema; an unknown format is not checked.
 ///
 /// # Errors
 ///
@@ -73,7 +73,7 @@ impl StringFormat for NaiveDate {
     }
 }
 
-/// Ten characters and nothing else; year 0 is no year that the computations know.
+/// Reads a date of exactly ten characters; the computations have no year 0.
 fn read_date(text: &str) -> Option<NaiveDate> {
     let is_shaped = text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -151,7 +151,7 @@ impl StringFormat for Code {
     }
 }
 
-/// A password to be chosen; one that is only compared travels as plain text.
+/// The format of a new password. A password that is only compared is plain text.
 impl StringFormat for Password {
     const FORMAT: Option<&'static str> = Some("new-password");
 
@@ -164,7 +164,7 @@ impl StringFormat for Password {
     }
 }
 
-/// The kind and the text of the fault for a refusal of `account-core`.
+/// Returns the type and the text of the fault for a refusal by `account-core`.
 pub(crate) fn rule_fault(error: &Error) -> FormatFault {
     match error {
         Error::Invalid { requirement, code, .. } => {
@@ -194,7 +194,7 @@ impl<F> Deref for JsonString<F> {
     }
 }
 
-// The validators of a text's length look at it as a string.
+// The validators of a text's length require this conversion.
 impl AsRef<str> for Text {
     fn as_ref(&self) -> &str {
         &self.0
@@ -207,17 +207,17 @@ impl From<&str> for Text {
     }
 }
 
-/// The value that `text` says, for examples.
+/// Returns the value of `text`, for examples in the document.
 pub(crate) fn json_string<F: StringFormat>(text: &str) -> JsonString<F> {
     JsonString(F::read(text).unwrap_or_else(|(_, msg)| panic!("{text:?}: {msg}")))
 }
 
-/// The date of a year, month and day that there is, for examples.
+/// Returns the date of a valid year, month and day, for examples in the document.
 pub(crate) fn date(year: i32, month: u32, day: u32) -> Date {
     JsonString(NaiveDate::from_ymd_opt(year, month, day).expect("a day of the calendar"))
 }
 
-/// A moment in seconds since 1970, for examples.
+/// Returns the time that is so many seconds after 1970, for examples in the document.
 pub(crate) fn moment(second: i64) -> Moment {
     JsonString(Timestamp::from_timestamp(second, 0).expect("a second of this century"))
 }

@@ -1,27 +1,18 @@
-//! The pipeline of every request, and the order of its checks.
+//! The pipeline of every request, and the place of each check in the code.
 //!
-//! This table is the one statement of that order; the first failure answers.
+//! The checks with their status codes are listed in `docs/decisions.md`, under "Order of the checks".
+//! The numbers are those of the list.
 //!
-//! | check | status | code |
-//! |---|---|---|
-//! | the path has a route | 404 | `answer` |
-//! | the route takes the method | 405 | `methods.rs` |
-//! | the key is valid | 401 | [`Authenticated`](super::Authenticated) |
-//! | the caller's limit; an address without a key | 429 | [`AdmittedCall::new`], [`Anonymous`](super::Anonymous) |
-//! | the session token is valid, where one is sent | 401 | [`Authenticated`](super::Authenticated) |
-//! | the caller is an account, or an administrator | 403 | [`AccountHolder`](super::AccountHolder), [`Administrator`](super::Administrator) |
-//! | the tier suffices | 403 | [`AdmittedCall::authorise`] |
-//! | the balance suffices | 402 | [`AdmittedCall::authorise`] |
-//! | the `Idempotency-Key` is well formed | 422 | [`AdmittedCall::authorise`] |
-//! | the body is small enough, arrives in time and whole | 413, 408, 400 | `body::receive` |
-//! | the body is announced as JSON | 415 | `body::read` |
-//! | parameters and body have no fault | 422 | [`validation`](super::validation) |
-//! | no other run has the `Idempotency-Key` | 409, 422 | [`ParsedCall::execute`] |
-//! | the computation takes its arguments | 422 | [`ParsedCall::execute`] |
-//! | the debit succeeds | 402, 503 | [`ParsedCall::execute`] |
-//!
-//! A part that does not answer is a 503 at its place, a defect a 500. Nothing is charged unless the
-//! answer is a success.
+//! | check | code |
+//! |---|---|
+//! | 1 | [`RequestPipeline`], `methods.rs` |
+//! | 2, 4 | [`Authenticated`](super::Authenticated) |
+//! | 3 | [`AdmittedCall::new`]; [`Anonymous`](super::Anonymous) for an address without a key |
+//! | 5 | [`AccountHolder`](super::AccountHolder), [`Administrator`](super::Administrator), [`AdmittedCall::authorise`] |
+//! | 6, 7 | [`AdmittedCall::authorise`] |
+//! | 8 | `body::receive`, `body::read` |
+//! | 9 | [`validation`](super::validation) |
+//! | 10, 11, 12 | [`ParsedCall::execute`] |
 //!
 //! [`AdmittedCall::new`]: super::AdmittedCall::new
 //! [`AdmittedCall::authorise`]: super::AdmittedCall::authorise

@@ -16,7 +16,7 @@ pub struct MatchedRoute {
     pub path: Arc<str>,
     /// The line of the table of tiers and costs, where the operation is metered.
     pub operation: Option<&'static Operation>,
-    /// Whether the operation takes a body.
+    /// True if the operation takes a body.
     pub(crate) has_body: bool,
     /// The parameters of the query string.
     pub(crate) parameters: Vec<Parameter>,

@@ -99,7 +99,7 @@ pub(super) fn check_value(schema: &MetaSchema, path: &[Step], value: Value) -> V
     walk.faults
 }
 
-/// Whether a null stands anywhere in `value`.
+/// Returns whether `value` contains a null.
 ///
 /// The typed parser reads a null as an absent field. A null where the schema has none is a fault, so
 /// a body with a null is walked.

@@ -77,7 +77,7 @@ impl LocalLimits {
     }
 }
 
-/// Whether any call counts towards a guest's limits.
+/// Returns whether any call counts towards a guest's limits.
 pub(super) fn has_calls(limits: &GuestLimits, now: Timestamp) -> bool {
     let limit_status = limits.limit_status(now, 1);
     limits.requests_today(now) > 0 || limit_status.remaining < limit_status.limit

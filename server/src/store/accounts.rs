@@ -1,4 +1,5 @@
-//! Accounts: forms that wait for their code, profiles, passwords, suspension, deletion, subscriptions.
+//! Accounts: unconfirmed registration forms, profiles, passwords, suspension, deletion,
+//! subscriptions.
 
 use account_core::code::{Challenge, Purpose, VALIDITY};
 use account_core::credits::{LARGEST_BALANCE, TransactionKind};
@@ -30,7 +31,8 @@ use super::rows::{
 use super::sign_in::{insert_session, replace_challenge, use_up};
 use super::write_transaction::WriteTransaction;
 
-/// Usage rows that a deletion makes nobody's before it answers; the rest is left to the clean-up.
+/// The number of usage rows from which a deletion removes the account before it returns; the
+/// clean-up removes the account from the others.
 const AT_ONCE: u32 = 1_000;
 
 impl AccountStore for Store {
@@ -54,7 +56,8 @@ impl AccountStore for Store {
             return Ok(Registered::Quiet);
         }
         if verified(&*change, &form.email).await?.is_some() {
-            // Nobody's, so that trying a code costs the same as at an address that waits for one.
+            // The challenge belongs to no account, so that an attempt costs the same as at an
+            // address that awaits a code.
             replace_challenge(&change, &Challenge { account: None, ..form.challenge }).await?;
             insert_message(&change, form.message_if_known).await?;
             stored(change.commit().await)?;
@@ -332,9 +335,9 @@ impl AccountStore for Store {
     }
 }
 
-/// Whether the name is a verified account's other than this one, or that of another address's form
-/// whose code has not expired, also where a clock that is ahead made the code. The caller holds the
-/// lock of the name, and read `now` under it.
+/// Returns whether the user name is that of another verified account, or of another address's form
+/// whose code has not expired, also a code of a clock that is ahead. The caller holds the lock of
+/// the name, under which it read `now`.
 pub(super) async fn name_taken(
     change: &DatabaseTransaction,
     username: &Username,
@@ -356,7 +359,7 @@ pub(super) async fn name_taken(
     Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
 }
 
-/// The verified account of an address.
+/// Returns the verified account of an address.
 pub(super) async fn verified(
     connection: &impl ConnectionTrait,
     email: &Email,
@@ -367,7 +370,7 @@ pub(super) async fn verified(
     row.map(|row| Ok(AccountId(column(&row, "id")?))).transpose()
 }
 
-/// Removes the unverified forms of an address and with a name, and with them their codes.
+/// Removes the unverified forms with this address or this user name, with their codes.
 pub(super) async fn discard_forms(
     change: &DatabaseTransaction,
     username: &Username,
@@ -381,8 +384,8 @@ pub(super) async fn discard_forms(
 }
 
 impl Store {
-    /// Inserts a verified account with its key and its grant, in place of an unverified form of the
-    /// address; nothing is inserted where address or name are taken.
+    /// Inserts a verified account with its key and its credits, in place of an unverified form of
+    /// the address. Inserts nothing where address or user name are taken.
     pub(super) async fn insert_account(
         &self,
         change: &WriteTransaction,
@@ -484,8 +487,8 @@ fn profile(row: &QueryResult) -> Result<Profile, StoreError> {
     })
 }
 
-/// Gives an account a name that is free, and takes it from forms whose code has expired; `false`
-/// where another was faster.
+/// Changes a user name to a free one, and removes forms with an expired code that had the name.
+/// Returns `false` where another transaction took the name first.
 async fn rename(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -498,7 +501,7 @@ async fn rename(
     unless_taken(change.execute_raw(statement(rename, values)).await)
 }
 
-/// Books what is left of a balance as gone, so that the ledger of nobody sums to nothing.
+/// Writes off the remaining balance of a deleted account, so that its ledger sums to zero.
 async fn write_off(
     change: &DatabaseTransaction,
     account: AccountId,

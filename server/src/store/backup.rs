@@ -133,7 +133,8 @@ mod tests {
         new.writer.execute_unprepared(forget).await.expect("an older database");
         new.close().await;
 
-        // The last step may find its tables there already and fail; the copy comes before it.
+        // The last step may find its tables already present and fail; the copy is made before that
+        // step.
         let _ = open(&address, Migrate::Run).await;
 
         let [copy] = copies().try_into().expect("one copy");

@@ -21,10 +21,10 @@ pub(super) trait BatchBackend: Send + 'static {
 
     /// The largest number of jobs in a batch, so that a transaction stays short.
     const LARGEST_BATCH: usize;
-    /// Whether a job is dropped before its write once its caller no longer waits.
+    /// True if a job is dropped before its write once its caller no longer waits.
     const SKIPS_ABANDONED: bool = false;
 
-    /// Whether `write` blocks its thread, so that the task needs a thread of its own.
+    /// Returns whether `write` blocks its thread, so that the task needs a thread of its own.
     fn blocks_thread(&self) -> bool {
         false
     }
@@ -37,7 +37,7 @@ pub(super) trait BatchBackend: Send + 'static {
 }
 
 type AnswerSender<Answer> = oneshot::Sender<Result<Answer, StoreError>>;
-type Waiting<Job, Answer> = (Job, AnswerSender<Answer>);
+type QueuedJob<Job, Answer> = (Job, AnswerSender<Answer>);
 
 /// A handle to tasks that write jobs in batches, with one queue for each task.
 ///
@@ -51,7 +51,7 @@ pub(super) struct BatchWriter<Job, Answer> {
 }
 
 struct Queue<Job, Answer> {
-    jobs: mpsc::Sender<Waiting<Job, Answer>>,
+    jobs: mpsc::Sender<QueuedJob<Job, Answer>>,
     /// Tells the task to accept no further jobs.
     close: Arc<Notify>,
 }
@@ -130,7 +130,7 @@ impl<Job: Send + 'static, Answer: Send + 'static> BatchWriter<Job, Answer> {
     }
 
     /// Returns the queue of a partition: all jobs of one partition go through one queue, in order.
-    fn queue(&self, partition: u64) -> &mpsc::Sender<Waiting<Job, Answer>> {
+    fn queue(&self, partition: u64) -> &mpsc::Sender<QueuedJob<Job, Answer>> {
         let index = partition % self.queues.len() as u64;
         &self.queues[usize::try_from(index).expect("less than the number of queues")].jobs
     }
@@ -157,7 +157,7 @@ pub(super) const fn partition_of(caller: CallerId) -> u64 {
 
 async fn write_batches<B: BatchBackend>(
     mut backend: B,
-    mut queue: mpsc::Receiver<Waiting<B::Job, B::Answer>>,
+    mut queue: mpsc::Receiver<QueuedJob<B::Job, B::Answer>>,
     close: Arc<Notify>,
 ) {
     let mut batch = Vec::with_capacity(B::LARGEST_BATCH);

@@ -1,4 +1,4 @@
-//! What is over goes, in small batches along an index.
+//! The removal of expired rows, in small batches along an index.
 
 use account_core::code::VALIDITY;
 use account_core::oauth::grant::StaleOauth;
@@ -38,7 +38,7 @@ pub(super) const GUEST_COUNTS: &str = "DELETE FROM guest_count WHERE (day, scope
 pub(super) const SESSIONS: &str = "DELETE FROM session WHERE digest IN \
     (SELECT digest FROM session WHERE last_used_at <= $1 OR created_at <= $2 LIMIT $3)";
 
-/// A form whose code was sent again lately may still be confirmed.
+/// Unconfirmed forms, except those whose code was sent again lately and may still be confirmed.
 pub(super) const FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN \
     (SELECT id FROM account WHERE verified_at IS NULL AND created_at <= $1 AND NOT EXISTS \
      (SELECT 1 FROM challenge WHERE account_id = account.id AND created_at > $2) LIMIT $3)";
@@ -86,7 +86,7 @@ pub(super) const OF_ACCOUNT: &str = "UPDATE usage SET account_id = NULL, ip = ''
 pub(super) const USAGE: &str = "DELETE FROM usage WHERE id IN \
     (SELECT id FROM usage WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";
 
-/// What is removed next is sorted no longer.
+/// The removal of calls from the index. The next usage rows to be removed are no longer indexed.
 pub(super) const SORTED: &str = "DELETE FROM call_by_account \
     WHERE (account_id, created_at, call_id) IN (SELECT account_id, created_at, id FROM usage \
      WHERE created_at < $1 ORDER BY created_at, id LIMIT $2)";
@@ -184,7 +184,7 @@ async fn remove_guests(
     Ok(ids.len() as u64)
 }
 
-/// Makes usage rows of deleted accounts nobody's.
+/// Removes caller and address from the usage rows of deleted accounts.
 async fn forget_departed(change: &DatabaseTransaction, limit: u32) -> Result<u64, StoreError> {
     let mut forgotten = 0;
     while forgotten < u64::from(limit) {
@@ -197,8 +197,8 @@ async fn forget_departed(change: &DatabaseTransaction, limit: u32) -> Result<u64
     Ok(forgotten)
 }
 
-/// Makes at most so many usage rows of a deleted account nobody's; none are left where fewer are
-/// found.
+/// Removes caller and address from at most `limit` usage rows of a deleted account. Fewer changed
+/// rows than the limit mean that none are left.
 pub(super) async fn forget_caller(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -216,7 +216,8 @@ pub(super) async fn forget_caller(
     Ok(forgotten)
 }
 
-/// Moves the mark of what is retained first: the audit compares no day that is half removed.
+/// Removes usage rows, after moving the first retained day, so that the audit compares no day that
+/// is half removed.
 async fn remove_usage(
     change: &DatabaseTransaction,
     day: i64,

@@ -9,7 +9,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::rows::{digest, digest_column, statement, stored, time};
 
-/// Where a client's tries are counted.
+/// Returns the counters of a client's attempts.
 pub(super) async fn counters(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
@@ -26,7 +26,7 @@ pub(super) async fn counters(
     Ok(Counters::of(marks, |mark| known.contains(mark)))
 }
 
-/// Remembers a client, in place of what it was known by before and of whom was seen longest ago.
+/// Stores a client as known, in place of its earlier token and of the surplus oldest client.
 pub(super) async fn know(
     change: &DatabaseTransaction,
     client: &KnownClient,

@@ -2,25 +2,25 @@
 //!
 //! A statement is written once, for both engines:
 //!
-//! - Parameters are `$1`, `$2`, …. Every whole number is bound as 64 bits, which [`statement`] does
-//!   for all types but `i32`, and is read with [`narrow`](super::rows::narrow), whatever the width
-//!   of its column. Digests and numbers of 128 bits are bytes, times are microseconds.
-//! - `sum` of whole numbers is a `numeric` on PostgreSQL: `CAST(sum(credits) AS BIGINT)`. A whole
-//!   argument of a function, as of `substr`, is bound as `i32`.
+//! - Parameters are `$1`, `$2`, …. [`statement`] binds every integer as 64 bits, except `i32`.
+//!   [`narrow`](super::rows::narrow) reads an integer from a column of any width. Digests and
+//!   numbers of 128 bits are bytes, times are microseconds.
+//! - `sum` of integers is a `numeric` on PostgreSQL: `CAST(sum(credits) AS BIGINT)`. An integer
+//!   argument of a function such as `substr` is bound as `i32`.
 //! - `ON CONFLICT`, `RETURNING`, `FILTER`, common table expressions, row values and
 //!   `LIMIT … OFFSET …` are the same. `ORDER BY` puts NULL first on SQLite and last on PostgreSQL.
-//! - A list is one parameter, a JSON array of whole numbers, expanded with [`elements`].
+//! - A list is one parameter, a JSON array of integers, expanded with [`elements`].
 //! - A statement that differs is written twice, side by side, with [`by_engine`].
 //!
-//! On SQLite a transaction that writes excludes all others from its first statement. On PostgreSQL
-//! other transactions write concurrently, and each statement sees what is committed when the
-//! statement starts (`READ COMMITTED`). So a write that depends on an earlier read needs one of
-//! these:
+//! On SQLite a writing transaction excludes all others from its first statement. On PostgreSQL
+//! other transactions write concurrently, and each statement sees the rows that were committed
+//! before its start (`READ COMMITTED`). A write that depends on an earlier read therefore needs one
+//! of these:
 //!
 //! - a conditional update whose row count is checked: `UPDATE … WHERE id = $1 AND NOT used`;
 //! - [`lock_account`] before the account, its keys or its balance are read;
-//! - an [`AdvisoryLock`], taken by [`Store::write_locked`](super::Store), for a flow that excludes
-//!   itself: everything about one e-mail address, or a task of one instance at a time;
+//! - an [`AdvisoryLock`], taken by [`Store::write_locked`](super::Store), for a flow that must not
+//!   run twice at once: everything about one e-mail address, or a task of one instance at a time;
 //! - [`unless_taken`](super::rows::unless_taken) where two writers may insert one unique value.
 //!
 //! Locks are taken in this order, which prevents deadlocks: advisory lock of an e-mail address, of
@@ -111,8 +111,7 @@ pub(super) fn by_engine<'a>(
     if is_postgres(connection) { postgres } else { sqlite }
 }
 
-/// Returns the subquery, for use after `IN`, that lists the whole numbers of the JSON array in
-/// `$1`.
+/// Returns the subquery, for use after `IN`, that lists the integers of the JSON array in `$1`.
 pub(super) fn elements(connection: &impl ConnectionTrait) -> &'static str {
     by_engine(
         connection,
@@ -121,7 +120,7 @@ pub(super) fn elements(connection: &impl ConnectionTrait) -> &'static str {
     )
 }
 
-/// Whether a connection is one to PostgreSQL.
+/// Returns whether a connection is one to PostgreSQL.
 pub(super) fn is_postgres(connection: &impl ConnectionTrait) -> bool {
     connection.get_database_backend() == DbBackend::Postgres
 }

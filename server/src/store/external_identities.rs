@@ -1,4 +1,4 @@
-//! Identities at a provider, browsers on their way there and back, profiles that wait, hand-offs.
+//! Identities at the provider, started sign-ins, incomplete profiles, hand-off codes.
 
 use account_core::digest::Digest;
 use account_core::hand_off;
@@ -114,7 +114,7 @@ impl ExternalIdentityStore for Store {
             return Ok(None);
         }
         let (id, now) = (account.id, account.created_at);
-        // Whatever stands in the way: the transaction is dropped, and the token is still there.
+        // In every other case the transaction is dropped, and the token stays valid.
         match self.insert_account(&change, account).await? {
             Creation::Done => {}
             refused => return Ok(Some(refused)),
@@ -189,7 +189,7 @@ impl ExternalIdentityStore for Store {
     }
 }
 
-/// Whether the key is the account's active one.
+/// Returns whether the key is the account's active key.
 async fn is_active(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -200,7 +200,7 @@ async fn is_active(
     Ok(stored(change.query_one_raw(query).await)?.is_some())
 }
 
-/// The account of an identity.
+/// Returns the account of an identity.
 async fn linked(
     change: &DatabaseTransaction,
     identity: &ProvenIdentity,
@@ -225,7 +225,8 @@ async fn link_by_email(
     Ok(Some(account))
 }
 
-/// Gives an identity to an account; `false` where another sign-in did so at the same time.
+/// Links an identity to an account; `false` where another sign-in linked the identity at the same
+/// time.
 async fn link(
     change: &DatabaseTransaction,
     identity: &ProvenIdentity,

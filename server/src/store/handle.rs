@@ -93,7 +93,7 @@ impl Store {
         self.readers.ping().await.map_err(StoreError::new)
     }
 
-    /// Whether other instances may use the same database.
+    /// Returns whether other instances may use the same database.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         is_postgres(&self.writer)

@@ -1,4 +1,4 @@
-//! API keys, found by digest and replaced under guard, and the guests behind guest keys.
+//! API keys, found by digest and replaced by a conditional update, and the guests with guest keys.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -64,7 +64,7 @@ impl KeyStore for Store {
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
         lock_account(&change, account).await?;
-        // The old ciphertext is wiped: nobody can hand the old key back.
+        // The old ciphertext is wiped, so that the old key can never be returned again.
         let revoke = "UPDATE api_key SET status = 'revoked', sealed = $3 \
                       WHERE account_id = $1 AND id = $2 AND status = 'active'";
         let values = [account.0.into(), number(old.0), Vec::<u8>::new().into()];
@@ -94,7 +94,7 @@ impl KeyStore for Store {
             let values = [scope.into(), day.into(), i64::from(limit.get()).into()];
             let counted = stored(change.execute_raw(statement(count, values)).await)?;
             if counted.rows_affected() == 0 {
-                // What was counted until here goes with the transaction.
+                // The rollback of the transaction removes the counts that were increased before.
                 return Ok(None);
             }
         }
@@ -117,7 +117,7 @@ impl KeyStore for Store {
     }
 
     async fn guest_calls(&self, since: Timestamp) -> Result<Vec<NetworkCount>, StoreError> {
-        // Along the live guests: theirs are the only calls that still count.
+        // The query reads the unexpired guests, because only their calls still count.
         let query = "SELECT guest.ip, usage.created_at / $2 AS minute, count(*) AS calls \
                      FROM guest JOIN usage ON usage.guest_id = guest.id \
                      WHERE guest.expires_at > $1 AND usage.created_at >= $1 \

@@ -99,7 +99,8 @@ mod tests {
     async fn a_thousand_callers_of_two_instances_get_at_once_what_the_rule_gives() {
         let Some((here, database)) = writer().await else { return };
         let there = LeaseWriter::start(&open_again(&database.address()).await);
-        // Every fifth asks for more than it may. Half of them are known from an earlier lease.
+        // Every fifth caller requests more than its limit. Half of the callers are known from an
+        // earlier lease.
         let hourly = |id: i64| if id % 5 == 0 { 3 } else { 1_000 };
         let times = |id: i64| if id % 5 == 0 { 6 } else { 1 + id % 3 };
         let earlier = all((0..500).map(|id| here.lease(account(id), ask(hourly(id)))));

@@ -33,7 +33,8 @@ const FORGET_ON_POSTGRES: &str = "DELETE FROM shared_limit WHERE (is_guest, call
 /// Counts an account's calls of each minute.
 const CALLS_OF_ACCOUNT: &str = "SELECT created_at / $3 AS minute, count(*) AS calls FROM usage \
     WHERE account_id = $1 AND created_at >= $2 AND status <> 429 GROUP BY created_at / $3";
-/// Counts the same on SQLite, where `call_by_account` is the index by account.
+/// Counts an account's calls of each minute on SQLite, where `call_by_account` is the index by
+/// account.
 const CALLS_OF_ACCOUNT_ON_SQLITE: &str = "SELECT mine.created_at / $3 AS minute, \
     count(*) AS calls FROM call_by_account AS mine JOIN usage ON usage.id = mine.call_id \
     WHERE mine.account_id = $1 AND mine.created_at >= $2 AND status <> 429 \

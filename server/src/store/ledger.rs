@@ -40,7 +40,7 @@ pub(super) use batch::MICROSECONDS_A_DAY;
 
 pub(super) const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 
-/// The tallies of an account's days: `$1` account, `$2` and `$3` days, `$4` start of the path and
+/// The daily tallies of an account: `$1` account, `$2` and `$3` days, `$4` prefix of the path and
 /// `$5` its length, `$6` method.
 pub(super) const TALLIES: &str = "SELECT day, endpoint, CAST(sum(requests) AS BIGINT) AS requests, \
     CAST(sum(credits) AS BIGINT) AS credits, \
@@ -48,14 +48,14 @@ pub(super) const TALLIES: &str = "SELECT day, endpoint, CAST(sum(requests) AS BI
     WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND substr(endpoint, 1, $5) = $4 \
     AND ($6 IS NULL OR method = $6) GROUP BY day, endpoint";
 
-/// A page of an account's calls: as above with moments in place of days, `$7` rows, after `$8`.
+/// A page of an account's calls: as above with times in place of days, `$7` rows, after `$8`.
 pub(super) const REQUESTS: &str = "SELECT id, endpoint, method, status, credits, \
     response_time_ms, ip, created_at FROM usage \
     WHERE account_id = $1 AND created_at >= $2 AND created_at < $3 \
     AND substr(endpoint, 1, $5) = $4 AND ($6 IS NULL OR method = $6) \
     ORDER BY created_at DESC, id DESC LIMIT $7 OFFSET $8";
 
-/// The same on SQLite, where calls are sorted by account in a table of their own.
+/// A page of an account's calls on SQLite, where a separate table sorts calls by account.
 pub(super) const REQUESTS_ON_SQLITE: &str = "SELECT id, endpoint, method, status, credits, \
     response_time_ms, ip, usage.created_at FROM call_by_account AS mine \
     JOIN usage ON usage.id = mine.call_id \
@@ -67,17 +67,18 @@ pub(super) const REQUESTS_ON_SQLITE: &str = "SELECT id, endpoint, method, status
 pub(super) const TRANSACTIONS: &str = "SELECT id, kind, endpoint, credits, balance_after, \
     description, created_at FROM ledger WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
 
-/// How many rows an account's ledger has.
+/// The number of rows in an account's ledger.
 pub(super) const TRANSACTION_COUNT: &str =
     "SELECT count(*) AS total FROM ledger WHERE account_id = $1";
 
-/// Guarded: a run whose slot went to another fills nothing.
+/// A conditional update: a run whose slot belongs to another run stores nothing.
 pub(super) const FILL: &str = "UPDATE kept_answer SET body = $3, cost = $4 \
                                WHERE slot = $1 AND run = $2 AND body IS NULL";
 
 pub(super) const BALANCE: &str = "UPDATE kept_answer SET balance = $2 WHERE slot = $1";
 
-/// Rows of one statement; every size is a statement of its own, so there are not many.
+/// The number of rows in one statement. Every number of rows is a statement of its own, so the
+/// number is small.
 const ROWS: usize = 16;
 
 impl LedgerStore for Store {
@@ -201,7 +202,8 @@ impl LedgerStore for Store {
         if self.execute_at(take).await?.rows_affected() > 0 {
             return Ok(Claimed::Yours);
         }
-        // Another was quicker; where it has given the slot back since, the client comes again.
+        // Another request was first. If that request has released the slot since, the client
+        // repeats its own.
         Ok(self.taken(&claim, self.clock.now()).await?.unwrap_or(Claimed::Running))
     }
 
@@ -354,7 +356,7 @@ fn filtered(account: AccountId, filter: &UsageFilter, since: i64, until: i64) ->
     ]
 }
 
-/// So many rows that no table has them are as good as any such number.
+/// Returns an offset. Offsets beyond 64 bits are replaced by one that no table reaches.
 fn skipped(offset: u64) -> Value {
     i64::try_from(offset).unwrap_or(i64::MAX).into()
 }
@@ -388,7 +390,7 @@ fn transaction(row: &QueryResult) -> Result<Transaction, StoreError> {
 }
 
 impl Store {
-    /// How a slot stands that is not free.
+    /// Returns the state of a slot that is not free.
     async fn taken(&self, claim: &Claim, now: Timestamp) -> Result<Option<Claimed>, StoreError> {
         let query = "SELECT request, body, cost, balance, held_until, expires_at \
                      FROM kept_answer WHERE slot = $1";
@@ -412,7 +414,7 @@ impl Store {
     }
 }
 
-/// What is not committed is undone: an answer without its charge, say.
+/// An uncommitted change is rolled back, such as an answer without its charge.
 fn fill_on_sqlite(
     change: rusqlite::Transaction<'_>,
     claim: Claim,
@@ -434,7 +436,7 @@ fn fill_on_sqlite(
     Ok(settled.first().copied())
 }
 
-/// The same by the ledger's own statement, on one connection.
+/// Stores an answer with its charge on PostgreSQL, by the ledger's own statement on one connection.
 async fn fill_on_postgres(
     pool: &DatabaseConnection,
     claim: Claim,
@@ -464,7 +466,7 @@ fn slot(slot: Slot) -> Value {
     slot.0.to_vec().into()
 }
 
-/// Writes results, save those of accounts that are gone.
+/// Inserts results, except those of deleted accounts.
 async fn insert_results(
     change: &DatabaseTransaction,
     results: &[StoredResult],
@@ -479,7 +481,7 @@ async fn insert_results(
     Ok(())
 }
 
-/// The statement that writes so many rows, save those of accounts that are gone.
+/// Returns the statement that inserts this many rows, except those of deleted accounts.
 fn insert(rows: usize) -> String {
     let mut sql = "INSERT INTO result (id, account_id, body, created_at) \
                    SELECT column1, column2, column3, column4 FROM (VALUES "

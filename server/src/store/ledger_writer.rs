@@ -44,9 +44,9 @@ impl LedgerWriter {
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where too many calls wait already or the writer was closed, and then nothing
-    /// was charged; or where the store fails. A store that was lost during the write and does not
-    /// come back in time leaves open whether the call was charged.
+    /// [`StoreError`] where too many calls wait or the writer was closed, and nothing was charged.
+    /// [`StoreError`] also where the store fails. If a store is lost during the write and does not
+    /// come back in time, the call may have been charged.
     pub async fn settle(&self, entry: Entry) -> Result<Settlement, StoreError> {
         self.writer.try_submit(partition_of(entry.caller), entry).await
     }
@@ -57,7 +57,7 @@ impl LedgerWriter {
         self.writer.waiting()
     }
 
-    /// Whether every queue is full.
+    /// Returns whether every queue is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.waiting() >= CAPACITY
@@ -134,7 +134,7 @@ mod tests {
         the_audit_names_what_was_altered_behind_its_back,
     );
 
-    /// An account with so many credits.
+    /// Creates an account with this many credits.
     async fn account(store: &Store, credits: u64) -> (CallerId, Timestamp) {
         let rng = seeded_rng(5);
         let vault = Arc::new(Vault::create(&mut rng.clone()));

@@ -1,5 +1,5 @@
-//! Times under locks, on both engines: a request that waits for its lock is judged by the time of
-//! its turn, and of many requests at once one wins.
+//! Times under locks, on both engines: a request that waited for its lock is decided by the time
+//! under the lock, and of many requests at once one wins.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use account_core::code::Purpose;
 use account_core::oauth::{
-    Authorization, AuthorizationCode, Client as OauthClient, ClientMetadata, CodeVerifier,
-    Exchange, Refresh, RefreshToken, Tokens,
+    Authorization, AuthorizationCode, ClientMetadata, CodeVerifier, Exchange, Refresh,
+    RefreshToken, RegisteredClient, Tokens,
 };
 use account_core::outbox::{Channel, Content, OutboundMessage};
 use account_core::testing::{CheapHasher, FixedClock, Outbox, seeded_rng};
@@ -41,14 +41,14 @@ const RESOURCE: &str = "https://mcp.example.com/mcp";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
 const ROUNDS: u32 = 20;
 
-struct Service {
+struct LockedService {
     accounts: Accounts<Store, CheapHasher>,
     vault: Arc<Vault>,
     clock: FixedClock,
     store: Store,
 }
 
-impl Service {
+impl LockedService {
     fn new(store: Store) -> Self {
         let clock = FixedClock::default();
         let shared = clock.clone();
@@ -98,8 +98,8 @@ impl Service {
         }
     }
 
-    /// Begins a call that waits for the lock which `held` holds, lets the time pass, and then lets
-    /// the call have its turn.
+    /// Begins a call that waits for the lock of `held`, advances the clock, and then releases the
+    /// lock.
     async fn delayed<T>(
         &self,
         held: WriteTransaction,
@@ -154,7 +154,7 @@ impl Service {
         held
     }
 
-    async fn oauth_client(&self, now: Timestamp) -> OauthClient {
+    async fn oauth_client(&self, now: Timestamp) -> RegisteredClient {
         let metadata = ClientMetadata {
             redirect_uris: vec![REDIRECT.to_owned()],
             ..ClientMetadata::default()
@@ -165,7 +165,7 @@ impl Service {
     async fn consent(
         &self,
         who: &SignedIn,
-        client: &OauthClient,
+        client: &RegisteredClient,
         now: Timestamp,
     ) -> AuthorizationCode {
         let authorization = Authorization {
@@ -181,9 +181,9 @@ impl Service {
 
     async fn exchange(
         &self,
-        client: &OauthClient,
+        client: &RegisteredClient,
         code: AuthorizationCode,
-    ) -> Result<Tokens, account_core::oauth::Error> {
+    ) -> Result<Tokens, account_core::oauth::OauthError> {
         let (client, redirect_uri) = (client.id.clone(), Some(REDIRECT.to_owned()));
         let resource = RESOURCE.to_owned();
         let exchange = Exchange { code, client, redirect_uri, verifier: verifier(), resource };
@@ -191,7 +191,7 @@ impl Service {
     }
 }
 
-fn refresh(client: &OauthClient, token: &RefreshToken, leeway: i64) -> Refresh {
+fn refresh(client: &RegisteredClient, token: &RefreshToken, leeway: i64) -> Refresh {
     Refresh {
         token: token.clone(),
         client: client.id.clone(),
@@ -226,7 +226,7 @@ fn fault<T>(result: Result<T, Error>) -> &'static str {
 }
 
 async fn a_code_that_expires_while_its_request_waits_is_refused(store: Store, _address: String) {
-    let service = Service::new(store);
+    let service = LockedService::new(store);
     let ada = email("ada@example.com");
     service.register("ada", "ada@example.com").await.expect("a free name");
     let code = service.code("ada@example.com").await;
@@ -237,7 +237,7 @@ async fn a_code_that_expires_while_its_request_waits_is_refused(store: Store, _a
 }
 
 async fn a_lock_that_ends_while_a_login_waits_is_over(store: Store, _address: String) {
-    let service = Service::new(store);
+    let service = LockedService::new(store);
     service.account("ada", service.now()).await;
     let (ada, stranger) = (email("ada@example.com"), Client::new([203, 0, 113, 9].into(), None));
     let wrong = Password::attempt("wrong");
@@ -258,7 +258,7 @@ async fn a_name_that_becomes_free_while_a_registration_waits_is_free(
     store: Store,
     _address: String,
 ) {
-    let service = Service::new(store);
+    let service = LockedService::new(store);
     service.register("ada", "first@example.com").await.expect("a free name");
     assert_eq!(fault(service.register("ada", "second@example.com").await), "username_taken");
     let name = Username::parse("ada").expect("a name");
@@ -273,7 +273,7 @@ async fn a_name_that_becomes_free_while_a_registration_waits_is_free(
 }
 
 async fn a_cooldown_that_ends_while_a_request_waits_is_over(store: Store, _address: String) {
-    let service = Service::new(store);
+    let service = LockedService::new(store);
     service.account("ada", service.now()).await;
     let ada = email("ada@example.com");
     service.accounts.forgot_password(&ada, service.now()).await.expect("the same answer");
@@ -301,7 +301,7 @@ async fn a_leeway_and_a_code_that_end_while_a_client_waits_are_over(
     store: Store,
     _address: String,
 ) {
-    let service = Service::new(store);
+    let service = LockedService::new(store);
     let ada = service.account("ada", service.now()).await;
     let client = service.oauth_client(service.now()).await;
     let code = service.consent(&ada, &client, service.now()).await;
@@ -333,7 +333,7 @@ async fn of_eight_refreshes_at_once_one_wins_in_every_round(store: Store, _addre
     let clock = Clock::system();
     let shared = clock.clone();
     let store = store.with_clock(move || shared.now());
-    let service = Service::with(store, FixedClock::default());
+    let service = LockedService::with(store, FixedClock::default());
     let ada = service.account("ada", clock.now()).await;
     let client = service.oauth_client(clock.now()).await;
     for round in 0..ROUNDS {
@@ -359,7 +359,7 @@ async fn of_twelve_registrants_of_a_name_one_has_it_in_every_round(store: Store,
     let clock = Clock::system();
     let shared = clock.clone();
     let store = store.with_clock(move || shared.now());
-    let service = Service::with(store, FixedClock::default());
+    let service = LockedService::with(store, FixedClock::default());
     for round in 0..ROUNDS {
         let registrants = (0..12).map(|number| {
             let (accounts, clock) = (service.accounts.clone(), clock.clone());

@@ -7,7 +7,7 @@
 //! new one after it, and the next start or rotation completes the rename. A running service keeps
 //! its secrets, which do not change.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -228,7 +228,7 @@ fn create(file: &Path, rng: &mut dyn CryptoRng) -> Result<MasterKey, OpenError> 
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(file).and_then(|mut handle| {
-        handle.write_all(encode(&master).as_bytes())?;
+        handle.write_all(&*encode(&master))?;
         handle.sync_all()?;
         sync_folder(file)
     });
@@ -236,23 +236,17 @@ fn create(file: &Path, rng: &mut dyn CryptoRng) -> Result<MasterKey, OpenError> 
     Ok(master)
 }
 
-fn encode(master: &MasterKey) -> Zeroizing<String> {
-    let mut text = Zeroizing::new(String::with_capacity(65));
-    for byte in master.expose() {
-        write!(text, "{byte:02x}").expect("a string takes everything");
-    }
-    text.push('\n');
+/// Returns the key in hexadecimal digits with a line break, in a buffer of fixed length: a string
+/// that grew would leave a copy of the key in memory.
+fn encode(master: &MasterKey) -> Zeroizing<[u8; 65]> {
+    let mut text = Zeroizing::new([b'\n'; 65]);
+    hex::encode_to_slice(master.expose(), &mut text[..64]).expect("32 bytes are 64 digits");
     text
 }
 
 fn decode(text: &str) -> Option<MasterKey> {
-    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
     let mut bytes = Zeroizing::new([0; 32]);
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
-    }
+    hex::decode_to_slice(text, &mut *bytes).ok()?;
     Some(MasterKey::from_bytes(*bytes))
 }
 
@@ -325,7 +319,7 @@ mod tests {
         assert!(vault(&store, &file, rng.clone()).await.is_ok());
     }
 
-    /// An account in the database whose key only the right secrets find.
+    /// Creates an account whose key only the right secrets can find.
     async fn fixture(store: &Store, folder: &Path) -> (PathBuf, SharedRng, ApiKey) {
         let (file, rng) = (folder.join("master.key"), seeded_rng(3));
         let accounts = accounts(store, &file, rng.clone()).await;
@@ -349,14 +343,14 @@ mod tests {
         mut rng: SharedRng,
     ) -> Accounts<Store, CheapHasher> {
         let vault = vault(store, file, rng.clone()).await.expect("the key opens the database");
-        // Each process draws randomness of its own.
+        // Each process uses randomness of its own.
         let mut seed = [0; 8];
         rng.fill_bytes(&mut seed);
         let later = seeded_rng(u64::from_be_bytes(seed));
         Accounts::new(store.clone(), CheapHasher::default(), Arc::new(vault), later)
     }
 
-    /// Whether the key is found, and handed back by a login.
+    /// Returns whether the key is found, and returned by a login.
     async fn serves(accounts: &Accounts<Store, CheapHasher>, key: &ApiKey) -> bool {
         let now = FixedClock::default().now();
         let email = Email::parse("ada@example.com").expect("an address");
@@ -405,7 +399,7 @@ mod tests {
                 let (_, vault) = reopen(&store, &file).await.expect("the old key");
                 let (_, rows) = prepare(&vault, &file, &mut rng.clone()).expect("written");
                 if cut == 1 {
-                    // The file was made, but what it holds is lost.
+                    // The file exists, but its content is lost.
                     std::fs::write(next_to(&file), "").expect("written");
                 }
                 if cut > 2 {

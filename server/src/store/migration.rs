@@ -37,7 +37,7 @@ struct Migrator;
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         let released: Vec<Box<dyn MigrationTrait>> =
-            vec![Box::new(m20261122_000001_first_schema::Migration)];
+            vec![Box::new(m20261122_000001_first_schema::FirstSchema)];
         #[cfg(feature = "failpoints")]
         let released = released.into_iter().chain(next_schema::requested()).collect();
         released

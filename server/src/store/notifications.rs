@@ -21,9 +21,9 @@ use super::rows::{
     stored, time, time_column,
 };
 
-/// What an account sees: its own, and the broadcasts since it was verified that it did not delete.
-/// A broadcast counts as read since its own mark, or since the first mark over all of them that
-/// came after it.
+/// The notifications that an account sees: its own, and the broadcasts since its verification that
+/// the account did not delete. A broadcast is read at its own mark, or at the first mark over all
+/// notifications that came after the broadcast.
 const INBOX: &str = "WITH inbox AS (\
      SELECT id, title, description, message, category, created_at, read_at \
      FROM notification WHERE account_id = $1 \
@@ -41,7 +41,7 @@ const INBOX: &str = "WITH inbox AS (\
      WHERE account.id = $1 AND coalesce(NOT mark.deleted, TRUE) \
      AND coalesce(preference.notify_in_app, TRUE)) ";
 
-/// Marks a broadcast that the account sees, once.
+/// Marks a broadcast that the account sees, once for each account.
 const MARK: &str = "INSERT INTO notification_mark (account_id, notification_id, read_at, deleted) \
      SELECT account.id, notification.id, $3, $4 FROM account \
      JOIN notification ON notification.id = $2 AND notification.account_id IS NULL \
@@ -231,7 +231,7 @@ impl NotificationStore for Store {
         stored(change.execute_raw(statement(insert, values)).await)?;
         stored(change.commit().await)?;
         self.outbox_notify.notify_one();
-        // Forms are few, and have an index of their own.
+        // Unverified forms are few, and have an index of their own.
         let count = "SELECT (SELECT count(*) FROM account) - \
                      (SELECT count(*) FROM account WHERE verified_at IS NULL) AS recipients";
         let row = stored(self.readers.query_one_raw(statement(count, [])).await)?;
@@ -338,7 +338,7 @@ impl NotificationStore for Store {
     }
 }
 
-/// Writes a notice into an inbox; nothing where the account is gone.
+/// Writes a notice into an inbox; does nothing for a deleted account.
 pub(super) async fn notify(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -358,7 +358,7 @@ pub(super) async fn notify(
     Ok(())
 }
 
-/// Makes the row of an account that never said anything.
+/// Inserts the preferences of an account that has none.
 async fn have_preferences(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -385,7 +385,7 @@ async fn read_preferences(
     row.map_or_else(|| Ok(Preferences::default()), |row| preferences(&row))
 }
 
-/// The preferences of a row; the default ones where it has none.
+/// Returns the preferences of a row, or the default where the row has none.
 fn preferences(row: &QueryResult) -> Result<Preferences, StoreError> {
     let default = Preferences::default();
     let wish = |name, default| Ok(column::<Option<bool>>(row, name)?.unwrap_or(default));
@@ -433,7 +433,7 @@ fn notification(row: &QueryResult) -> Result<Notification, StoreError> {
     })
 }
 
-/// Puts a message into the outbox, due at once.
+/// Puts a message into the outbox, due immediately.
 pub(super) async fn insert_message(
     change: &DatabaseTransaction,
     message: SealedMessage,
@@ -441,7 +441,7 @@ pub(super) async fn insert_message(
     insert_messages(change, vec![message]).await
 }
 
-/// Puts messages into the outbox, due at once: one statement for many.
+/// Puts messages into the outbox, due immediately, by one statement.
 pub(super) async fn insert_messages(
     change: &DatabaseTransaction,
     messages: Vec<SealedMessage>,
@@ -477,7 +477,7 @@ pub(super) async fn insert_messages(
     Ok(())
 }
 
-/// Whether the recipient may get another message of this purpose.
+/// Returns whether the recipient may get another message of this purpose.
 pub(super) async fn may_send(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,

@@ -1,7 +1,7 @@
-//! OAuth clients and their grants: codes exchanged and tokens rotated under guard.
+//! OAuth clients and their grants, with codes and tokens that are used by conditional updates.
 //!
-//! A step that decides by what it reads is alone with the account, or, where a token is refreshed,
-//! with its grant: on an engine with several writers an update takes that row and changes nothing.
+//! A write that depends on an earlier read has the account, or for a refresh the grant, to itself.
+//! On PostgreSQL an update without a change locks that row.
 
 use account_core::digest::Digest;
 use account_core::oauth::grant::{
@@ -9,7 +9,7 @@ use account_core::oauth::grant::{
     RefreshVerdict, Rotation, StoredAccess, StoredRefresh, TokenDigests,
 };
 use account_core::oauth::token::{ACCESS_VALIDITY, AccessToken, REFRESH_VALIDITY, RefreshToken};
-use account_core::oauth::{Client, ClientId, ClientName, CodeChallenge, RedirectUri};
+use account_core::oauth::{ClientId, ClientName, CodeChallenge, RedirectUri, RegisteredClient};
 use account_core::session::{IDLE, LONGEST, SessionToken};
 use account_core::store::OauthStore;
 use account_core::{AccountCaller, AccountId, KeyId, StoreError, Timestamp};
@@ -23,7 +23,7 @@ use super::rows::{
     stored, tier_and_limit, time, time_column,
 };
 
-/// A client that was used within this time is not marked again.
+/// The time after which a use of a client is recorded again.
 const TOUCH: chrono::TimeDelta = account_core::oauth::grant::TOUCH;
 
 const ACCESS: &str = "access";
@@ -31,7 +31,7 @@ const ACCESS: &str = "access";
 const REFRESH: &str = "refresh";
 
 impl OauthStore for Store {
-    async fn register_client(&self, client: Client) -> Result<(), StoreError> {
+    async fn register_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
         let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
         let insert = "INSERT INTO oauth_client (id, name, redirect_uris, created_at) \
                       VALUES ($1, $2, $3, $4)";
@@ -45,14 +45,14 @@ impl OauthStore for Store {
         Ok(())
     }
 
-    async fn client(&self, id: &ClientId) -> Result<Option<Client>, StoreError> {
+    async fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError> {
         let query = "SELECT name, redirect_uris, created_at FROM oauth_client WHERE id = $1";
         let query = statement(query, [id.as_str().into()]);
         let Some(row) = stored(self.readers.query_one_raw(query).await)? else { return Ok(None) };
         let uris: String = column(&row, "redirect_uris")?;
         let uris: Vec<String> = serde_json::from_str(&uris).map_err(StoreError::new)?;
         let redirect_uris = uris.iter().map(|uri| RedirectUri::parse(uri));
-        Ok(Some(Client {
+        Ok(Some(RegisteredClient {
             id: id.clone(),
             name: ClientName::clean(&column::<String>(&row, "name")?),
             redirect_uris: redirect_uris
@@ -250,7 +250,7 @@ impl OauthStore for Store {
     }
 }
 
-/// Marks a client as used, where that was not done lately.
+/// Records a use of a client, unless a recent use is recorded.
 pub(super) async fn touch_client(
     change: &DatabaseTransaction,
     client: &ClientId,
@@ -263,7 +263,7 @@ pub(super) async fn touch_client(
     Ok(())
 }
 
-/// Saves the grant and its tokens; answers whether an older one had to end for it.
+/// Saves the grant and its tokens; returns whether an older grant was ended.
 async fn begin(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -296,7 +296,7 @@ async fn begin(
     Ok(ended > 0)
 }
 
-/// Marks the token as used and saves those that follow.
+/// Marks the token as used, and saves the next tokens.
 async fn succeed(
     change: &DatabaseTransaction,
     grant: GrantId,

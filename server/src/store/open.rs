@@ -42,7 +42,8 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
     match migrate {
         Migrate::Refuse => migration::bring_up_to_date(&pool, migrate).await?,
         Migrate::Run => {
-            // The connection's lock makes instances that start at once migrate one by one.
+            // The connection's lock makes instances that start simultaneously migrate one after the
+            // other.
             let locked = postgres::connect_to_migrate(address).await?;
             migration::bring_up_to_date(&locked, migrate).await?;
             locked.close().await.map_err(StoreError::new)?;

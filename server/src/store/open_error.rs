@@ -4,7 +4,7 @@ use std::path::Path;
 
 use account_core::StoreError;
 
-/// The reasons why the storage does not open.
+/// A reason why the storage cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -26,12 +26,12 @@ pub enum OpenError {
         "the database lacks the migration `{0}`: run `quant-server migrate`, or allow migrations at start"
     )]
     OlderSchema(String),
-    /// The database holds sealed keys, but the master key's file is not there.
+    /// The database contains sealed keys, but the file of the master key is missing.
     #[error(
         "the master key file `{0}` is missing, but the database holds keys sealed with it: restore the file from a backup"
     )]
     MasterKeyMissing(String),
-    /// The master key's file does not hold a key.
+    /// The file of the master key does not contain a key.
     #[error("the master key file `{0}` does not hold 64 hexadecimal digits")]
     MasterKeyMalformed(String),
     /// The master key belongs to another database.
@@ -42,7 +42,7 @@ pub enum OpenError {
         /// The failure of the decryption.
         cause: account_core::vault::VaultError,
     },
-    /// A sealed row does not open, or the database fails during the re-encryption.
+    /// A sealed row cannot be opened, or the database fails during the re-encryption.
     #[error("the data was not re-encrypted completely: {0}")]
     Reseal(account_core::Error),
     /// A file cannot be read or written.

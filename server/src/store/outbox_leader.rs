@@ -45,7 +45,7 @@ impl Store {
 }
 
 impl OutboxLeader {
-    /// Whether this process still has the right.
+    /// Returns whether this process still has the right.
     pub async fn holds(&mut self) -> bool {
         match &mut self.0 {
             Some(connection) => connection.ping().await.is_ok(),

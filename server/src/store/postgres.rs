@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The idle time after which a connection is tested before its use.
 const TEST_AFTER: Duration = Duration::from_secs(1);
 
-/// Whether an address names a PostgreSQL database.
+/// Returns whether an address names a PostgreSQL database.
 pub(super) fn is_address(address: &str) -> bool {
     ["postgres:", "postgresql:"].iter().any(|scheme| address.starts_with(scheme))
 }

@@ -25,7 +25,7 @@ thread_local! {
         const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Statements that scan a table on purpose: the audit, the count of a broadcast's recipients, the
+/// Statements that scan a table by design: the audit, the count of a broadcast's recipients, the
 /// few wrapped secrets, and the expired shared limits.
 const FULL_SCANS: [&str; 7] = [
     "DELETE FROM shared_limit",
@@ -49,14 +49,14 @@ async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
     }
     run!(
         registration::a_resend_replaces_the_code_and_reaches_no_unknown_address,
-        registration::a_known_address_gets_the_same_answer_and_another_letter,
+        registration::a_known_address_gets_the_same_answer_and_another_email,
         keys::a_regenerated_key_replaces_the_old_one_at_once,
         keys::a_suspended_key_is_unknown_until_it_is_activated,
         operator::a_tier_brings_its_limit_unless_the_account_has_its_own,
         sessions::a_session_ends_by_logout_idleness_age_and_suspension,
         keys::a_guest_key_is_good_for_a_day,
         ledger::a_free_call_is_written_down_and_charges_nothing,
-        outbox::a_letter_that_fails_is_tried_again_and_then_forgotten,
+        outbox::an_email_that_fails_is_sent_again_and_then_wiped,
         ledger::calls_are_counted_by_the_minute,
         activity::usage_is_shown_of_whole_utc_days,
         activity::pages_of_calls_join_without_gap_or_repetition,
@@ -70,7 +70,7 @@ async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
         external_sign_in::unfinished_sign_ins_are_cleaned_up,
         notifications::a_notification_is_read_once_and_deleted_for_good,
         notifications::reading_all_leaves_later_ones_unread,
-        notifications::letters_and_messages_follow_in_batches_and_none_twice,
+        notifications::emails_and_messages_follow_in_batches_and_none_twice,
         notifications::a_test_message_goes_to_the_chat_once_a_minute,
         owner::a_profile_changes_where_it_is_told_to_and_nowhere_else,
         owner::a_name_is_taken_as_at_a_registration_but_ones_own_is_not,
@@ -83,7 +83,7 @@ async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
         oauth::a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along,
         oauth::an_owner_sees_and_ends_grants_and_nobody_elses,
         oauth::dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay,
-        recovery::a_reset_needs_the_code_of_its_letter_and_gives_no_key_away,
+        recovery::a_reset_needs_the_code_of_its_email_and_gives_no_key_away,
         second_factor::wrong_codes_are_in_the_login_history,
         second_factor::it_goes_off_with_the_right_password_alone,
         leases::leases_are_those_of_the_rule,
@@ -124,15 +124,17 @@ async fn no_statement_scans_a_whole_table() {
         println!("{sql}\n    {}", steps.join("\n    "));
         let whole = |step: &&String| {
             let step = step.as_str();
-            // An index that holds nothing but what is looked for, in order, is no whole table.
+            // A scan of an index that contains only the requested rows, in order, is not a scan of
+            // a table.
             step.starts_with("SCAN")
                 && !step.contains("json_each")
                 && !step.contains("CONSTANT ROW")
-                // Rows that came with the statement.
+                // The rows are part of the statement.
                 && !step.contains("VALUES CLAUSE")
                 && step != "SCAN kept"
                 && !step.contains("USING INDEX broadcast_waiting")
-                // What an account sees was found along indexes; this is the page made of it.
+                // The notifications that an account sees were found along indexes; this step reads
+                // the page made of them.
                 && step != "SCAN inbox"
                 && !step.contains("USING INDEX letter_due")
                 && !step.contains("departed")
@@ -142,8 +144,9 @@ async fn no_statement_scans_a_whole_table() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Fills every table of PostgreSQL with made-up rows, so that plans are those of large tables:
-/// constraints go, unique values stay unique, and of what may be absent a hundredth is.
+/// Fills every table of PostgreSQL with generated rows, so that plans are those of large tables.
+/// Constraints are dropped, unique values stay unique, and one percent of the optional values are
+/// present.
 const FILL: &str = "DO $$
     DECLARE one record;
     BEGIN
@@ -177,8 +180,8 @@ const FILL: &str = "DO $$
         ANALYZE;
     END $$";
 
-/// On PostgreSQL whole tables are read where they are small. So that plans tell of large ones, that
-/// and joins which read a side whole are made dear: what is left of them has no index to go along.
+/// PostgreSQL reads small tables as a whole. Scans, and joins that read one side as a whole, are
+/// therefore made expensive. A plan that still contains one has no index to use.
 #[tokio::test]
 async fn every_statement_has_an_index_to_go_along_on_postgres() {
     if postgres().await.is_none() {
@@ -240,7 +243,7 @@ const NARROW: [&str; 4] =
 /// The clean-up of registrations, which may scan its own index twice.
 const CLEAN_UP_OF_FORMS: &str = "DELETE FROM account WHERE verified_at IS NULL AND id IN";
 
-/// Whether PostgreSQL plans a statement; settings, locks and notifications have no plan.
+/// Returns whether PostgreSQL plans a statement; settings, locks and notifications have no plan.
 fn is_planned(sql: &str) -> bool {
     ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].iter().any(|start| sql.starts_with(start))
 }

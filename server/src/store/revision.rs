@@ -9,9 +9,9 @@ use super::rows::{column, statement, stored};
 use super::write_transaction::WriteTransaction;
 
 impl Store {
-    /// Returns the number of commits, by any process, that invalidated cached callers: a key was
-    /// replaced, suspended or activated, a tier or limit changed, credits were granted, or the
-    /// access of a client ended.
+    /// Returns the number of commits, by any process, that invalidated cached callers. Such a
+    /// commit replaces, suspends or activates a key, changes a tier or limit, grants credits, or
+    /// ends the access of a client.
     ///
     /// A process that caches callers polls this number and clears its cache after a change.
     ///

@@ -9,8 +9,8 @@ use super::handle::Store;
 use super::rows::{digest, statement, stored};
 use super::write_transaction::WriteTransaction;
 
-/// Ends the credentials of an account that the event names. The key is left to the event, which
-/// replaces, suspends or deletes it.
+/// Ends the credentials of an account that the event ends. The event itself replaces, suspends or
+/// deletes the API key.
 pub(super) async fn end_credentials(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -49,8 +49,8 @@ pub(super) async fn end_credentials(
 }
 
 impl Store {
-    /// Commits the transaction of an event, and drops cached callers where the event ends what they
-    /// were found by.
+    /// Commits the transaction of an event, and drops the cached callers where the event ends their
+    /// keys or tokens.
     pub(super) async fn commit_event(
         &self,
         change: WriteTransaction,

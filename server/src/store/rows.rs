@@ -1,4 +1,4 @@
-//! Statements, columns, and the conversion of types that are stored as others.
+//! Statements and columns, with the conversion of types that are stored as other types.
 
 use std::net::IpAddr;
 
@@ -21,7 +21,7 @@ pub(super) fn stored<T>(result: Result<T, DbErr>) -> Result<T, StoreError> {
     result.map_err(StoreError::new)
 }
 
-/// Whether a change succeeded; `false` where a unique value is taken, after which the transaction
+/// Returns whether a change succeeded; `false` where a unique value is taken, after which the transaction
 /// can only be rolled back.
 pub(super) fn unless_taken(result: Result<ExecResult, DbErr>) -> Result<bool, StoreError> {
     match result {
@@ -33,32 +33,32 @@ pub(super) fn unless_taken(result: Result<ExecResult, DbErr>) -> Result<bool, St
     }
 }
 
-/// A column by its name.
+/// Returns a column by its name.
 pub(super) fn column<T: TryGetable>(row: &QueryResult, name: &str) -> Result<T, StoreError> {
     stored(row.try_get("", name))
 }
 
-/// A number of 128 bits.
+/// Converts a number of 128 bits to its stored form.
 pub(super) fn number(value: u128) -> Value {
     value.to_be_bytes().to_vec().into()
 }
 
-/// A number of 128 bits, read back.
+/// Reads a number of 128 bits.
 pub(super) fn number_column(row: &QueryResult, name: &str) -> Result<u128, StoreError> {
     Ok(u128::from_be_bytes(bytes_column(row, name)?))
 }
 
-/// A digest.
+/// Converts a digest to its stored form.
 pub(super) fn digest<Of>(value: &Digest<Of>) -> Value {
     value.as_bytes().to_vec().into()
 }
 
-/// A digest, read back.
+/// Reads a digest.
 pub(super) fn digest_column<Of>(row: &QueryResult, name: &str) -> Result<Digest<Of>, StoreError> {
     Ok(Digest::from_bytes(bytes_column(row, name)?))
 }
 
-/// A fixed number of bytes.
+/// Reads a fixed number of bytes.
 pub(super) fn bytes_column<const N: usize>(
     row: &QueryResult,
     name: &str,
@@ -67,22 +67,22 @@ pub(super) fn bytes_column<const N: usize>(
     bytes.try_into().map_err(|_| malformed(name))
 }
 
-/// A moment, in microseconds since 1970.
+/// Converts a time to microseconds since 1970.
 pub(super) fn time(value: Timestamp) -> Value {
     value.timestamp_micros().into()
 }
 
-/// A moment that may be absent.
+/// Converts an optional time to microseconds since 1970.
 pub(super) fn optional_time(value: Option<Timestamp>) -> Value {
     value.map(|value| value.timestamp_micros()).into()
 }
 
-/// A moment, read back.
+/// Reads a time.
 pub(super) fn time_column(row: &QueryResult, name: &str) -> Result<Timestamp, StoreError> {
     optional_time_column(row, name)?.ok_or_else(|| malformed(name))
 }
 
-/// A moment that may be absent, read back.
+/// Reads an optional time.
 pub(super) fn optional_time_column(
     row: &QueryResult,
     name: &str,
@@ -92,19 +92,19 @@ pub(super) fn optional_time_column(
     microseconds.map(read).transpose()
 }
 
-/// A whole number, in whatever width it is stored.
+/// Reads an integer from a column of any width.
 pub(super) fn narrow<T: TryFrom<i64>>(row: &QueryResult, name: &str) -> Result<T, StoreError> {
-    // PostgreSQL reads a column of 32 bits as nothing else.
+    // PostgreSQL reads a column of 32 bits as `i32` only.
     let value = row.try_get("", name).or_else(|_| row.try_get("", name).map(i32::into));
     T::try_from(stored(value)?).map_err(|_| malformed(name))
 }
 
-/// Credits: never more than a signed number holds, as the rules see to.
+/// Converts credits to their stored form; the rules keep a balance below 2^53.
 pub(super) fn credits(value: u64) -> Value {
     i64::try_from(value).expect("a balance is below 2^53").into()
 }
 
-/// One of a few names.
+/// Returns the value with a stored name.
 pub(super) fn named<T: Copy>(
     row: &QueryResult,
     column_name: &str,
@@ -116,7 +116,7 @@ pub(super) fn named<T: Copy>(
     found.ok_or_else(|| malformed(column_name))
 }
 
-/// The tier and the hourly limit that follows from it and the account's own.
+/// Reads the tier, and the hourly limit of the account or of its tier.
 pub(super) fn tier_and_limit(row: &QueryResult) -> Result<(Tier, u32), StoreError> {
     let tier = named(row, "tier", &Tier::ALL, Tier::name)?;
     let own: Option<i64> = column(row, "hourly_limit")?;
@@ -124,12 +124,12 @@ pub(super) fn tier_and_limit(row: &QueryResult) -> Result<(Tier, u32), StoreErro
     Ok((tier, limit.unwrap_or(tier.hourly_limit())))
 }
 
-/// An address of the network.
+/// Reads a network address.
 pub(super) fn address_column(row: &QueryResult, name: &str) -> Result<IpAddr, StoreError> {
     column::<String>(row, name)?.parse().map_err(|_| malformed(name))
 }
 
-/// A row that this program did not write.
+/// Makes the error for a row that this program did not write.
 pub(super) fn malformed(name: &str) -> StoreError {
     StoreError::new(format!("the column `{name}` holds what this program never writes"))
 }

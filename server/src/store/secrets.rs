@@ -1,4 +1,4 @@
-//! Wrapped secrets, and the walk over sealed rows in order of their numbers.
+//! Wrapped secrets, and the iteration over sealed rows in the order of their numbers.
 
 use account_core::identity::NOBODY;
 use account_core::store::{Resealed, SealedRow, VaultStore};
@@ -39,7 +39,7 @@ impl VaultStore for Store {
         limit: u32,
     ) -> Result<Vec<SealedRow>, StoreError> {
         let query = match kind {
-            // Browsers keep these.
+            // Sealed forms are in browsers and not in the database.
             SealedKind::Form => return Ok(Vec::new()),
             SealedKind::ApiKey => {
                 "SELECT id, account_id, sealed, data_key FROM api_key \
@@ -50,7 +50,7 @@ impl VaultStore for Store {
                  WHERE id > $1 AND length(sealed) > 0 ORDER BY id LIMIT $2"
             }
         };
-        // Nothing at all comes before every number.
+        // The empty byte string sorts before every number.
         let after: Value = after.map_or_else(|| Vec::<u8>::new().into(), number);
         let query = statement(query, [after, limit.into()]);
         let rows = stored(self.readers.query_all_raw(query).await)?;

@@ -1,5 +1,5 @@
-//! Sign-in tries, one-time codes and sessions. A try is counted and committed before its password or
-//! code is compared.
+//! Sign-in attempts, one-time codes and sessions. An attempt is counted and committed before its
+//! password or code is compared.
 
 use account_core::client::{Client, KNOWN_FOR, KnownClient, Marks};
 use account_core::code::{Attempt, Challenge, ChallengeId, Purpose, TRIES};
@@ -26,11 +26,11 @@ use super::rows::{
     optional_time, optional_time_column, statement, stored, time, time_column,
 };
 
-/// A page of an account's login tries.
+/// A page of an account's login attempts.
 pub(super) const LOGIN_TRIES: &str = "SELECT id, ip, user_agent, status, method, created_at \
     FROM login_try WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3";
 
-/// How many login tries came to what.
+/// The number of login attempts by status.
 pub(super) const TRY_COUNTS: &str = "SELECT status, count(*) AS tries FROM login_try \
     WHERE account_id = $1 GROUP BY status";
 
@@ -99,7 +99,8 @@ impl SignInStore for Store {
                 remember(&change, account, &client, method, TryStatus::Failed, at).await?;
                 if locks && may_send(&change, &recipient, Purpose::Lock, at).await? {
                     insert_message(&change, notice).await?;
-                    // An address without an account costs the same statement, which finds nobody.
+                    // The same statement runs for an address without an account, and changes no
+                    // row.
                     let account = account.unwrap_or(AccountId(0));
                     let locked = Notice::Locked { until: at + LOCK };
                     notify(&change, account, &locked, at).await?;
@@ -122,7 +123,7 @@ impl SignInStore for Store {
             }
         }
         stored(change.commit().await)?;
-        // At worst there was no message, and the worker finds none.
+        // The worker may find no message to send.
         self.outbox_notify.notify_one();
         Ok(Concluded::Done(limit_status))
     }
@@ -167,7 +168,8 @@ impl SignInStore for Store {
         message: SealedMessage,
     ) -> Result<(), StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&challenge.recipient)).await?;
-        // An address without an account takes the same road, with a number that nobody has.
+        // The same statements run for an address without an account, with a number that no account
+        // has.
         let account = challenge.account.map_or(0, |account| account.0);
         lock_account(&change, AccountId(account)).await?;
         let verified = challenge.purpose != Purpose::Registration;
@@ -282,7 +284,7 @@ impl SignInStore for Store {
     }
 }
 
-/// Reserves a try and looks the account up.
+/// Reserves an attempt and looks up the account.
 pub(super) async fn reserve(
     change: &DatabaseTransaction,
     email: &Email,
@@ -297,7 +299,7 @@ pub(super) async fn reserve(
     Ok(ReservedTry { verdict, reservation, credentials })
 }
 
-/// Concludes a reserved try; answers whether it set a lock.
+/// Concludes a reserved attempt, and returns whether a lock was caused.
 pub(super) async fn conclude(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
@@ -311,8 +313,8 @@ pub(super) async fn conclude(
     Ok(locks)
 }
 
-/// The counts of a visitor. That of its network is read and saved whether the account knows it or
-/// not, so that nobody can tell by the work.
+/// Reads the counts of a visitor. The count of the visitor's network is read and saved for known
+/// and unknown networks, so that the work reveals nothing.
 async fn tries(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
@@ -381,7 +383,7 @@ async fn save_lockout(
     Ok(())
 }
 
-/// The challenge that a second factor's code is compared with.
+/// Returns the valid challenge of a second factor.
 async fn standing_challenge(
     change: &DatabaseTransaction,
     recipient: &Digest<Email>,
@@ -403,7 +405,7 @@ async fn credentials(
     row.as_ref().map(read_credentials).transpose()
 }
 
-/// Whether an account is as it was when a password was compared with its hash. The caller holds the
+/// Returns whether an account is unchanged since its password was compared. The caller holds the
 /// lock of the account.
 async fn is_as_before(
     change: &DatabaseTransaction,
@@ -449,7 +451,7 @@ async fn rehash(
     Ok(())
 }
 
-/// Begins a session, and knows the client from now on.
+/// Begins a session, and stores the client as known.
 pub(super) async fn begin_session(
     change: &DatabaseTransaction,
     session: &Session,
@@ -469,7 +471,7 @@ pub(super) async fn begin_session(
     remember(change, Some(session.account), client, method, TryStatus::Success, at).await
 }
 
-/// Whether the account has signed in before, and never from this network.
+/// Returns whether the account has signed in before, and never from this network.
 async fn is_new_address(
     change: &DatabaseTransaction,
     account: AccountId,
@@ -484,7 +486,8 @@ async fn is_new_address(
     Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
 }
 
-/// Writes a try into the login history; nobody's, where the account is gone by now.
+/// Writes an attempt into the login history; without an account where the account was deleted in
+/// the meantime.
 pub(super) async fn remember(
     change: &DatabaseTransaction,
     account: Option<AccountId>,
@@ -507,7 +510,7 @@ pub(super) async fn remember(
     Ok(())
 }
 
-/// Saves a challenge in place of the address's earlier one of that purpose.
+/// Saves a challenge in place of the address's earlier one of the same purpose.
 pub(super) async fn replace_challenge(
     change: &DatabaseTransaction,
     challenge: &Challenge,
@@ -529,7 +532,7 @@ pub(super) async fn replace_challenge(
     Ok(())
 }
 
-/// Uses a challenge up; `false` where it was used, replaced or has expired.
+/// Consumes a challenge; `false` where the challenge was used, was replaced or has expired.
 pub(super) async fn use_up(
     change: &DatabaseTransaction,
     challenge: ChallengeId,

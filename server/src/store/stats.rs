@@ -43,7 +43,7 @@ impl Store {
         })
     }
 
-    /// Whether every migration of this program is applied.
+    /// Returns whether every migration of this program is applied.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
 //! The index of SQLite's usage rows by account and time, maintained after the calls.
 //!
 //! An index updated by every call would write one page for each account of a batch, and a page
-//! costs as much as all that the calls of a batch share. So a background task adds the rows of many
-//! calls of an account at once, in small steps with pauses between them. A query that reads the
-//! index first adds the missing rows, without pauses. `calls_sorted` in `sequence` is the last
-//! usage row that the index covers; a pass that a crash interrupted is repeated.
+//! costs as much as the calls of a batch share. A background task therefore adds the rows of many
+//! calls of an account together, in small steps with pauses. A query that reads the index first
+//! adds the missing rows, without pauses. `calls_sorted` in `sequence` is the last usage row that
+//! the index covers; a pass that a crash interrupted is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ const INSERT: &str = "INSERT INTO call_by_account (account_id, created_at, call_
     SELECT account_id, created_at, id FROM usage WHERE id = ?2 AND account_id = ?1 \
     ON CONFLICT DO NOTHING";
 const ADVANCE: &str = "UPDATE sequence SET value = ?1 WHERE name = 'calls_sorted'";
-/// Whether the index covers every call; the largest id is at the end of the table.
+/// The query whether the index covers every call; the largest id is at the end of the table.
 const IS_COMPLETE: &str = "SELECT coalesce((SELECT max(id) FROM usage), 0) <= value AS is_complete \
     FROM sequence WHERE name = 'calls_sorted'";
 
@@ -65,7 +65,7 @@ struct Missing {
     calls: Vec<(i64, i64)>,
     /// The id of the last usage row that was read.
     last: i64,
-    /// Whether no further usage row follows.
+    /// True if no further usage row follows.
     is_all: bool,
 }
 

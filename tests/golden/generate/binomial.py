@@ -1,5 +1,5 @@
 """Golden rows for tests/quantlib/binomial.rs: trees by mpmath at 50 digits and by QuantLib, American prices by
-QuantLib's QD+ engine, and discretely watched barriers by quadrature from date to date.
+QuantLib's QD+ engine, and discretely monitored barriers by quadrature from date to date.
 
 python3 tests/golden/generate/binomial.py   (from the root; needs mpmath, numpy and QuantLib from PyPI)
 """
@@ -28,7 +28,7 @@ def write(name, tool, header, rows):
 
 
 def moves(tree, n, spot, strike, rate, dividend_yield, volatility, time):
-    """The up move, the down move and the odds of the first."""
+    """Returns the up move, the down move and the odds of the up move."""
     dt, carry = time / n, rate - dividend_yield
     growth, root = mpmath.exp(carry * dt), volatility * mpmath.sqrt(dt)
     if tree == "CRR":
@@ -55,7 +55,7 @@ def moves(tree, n, spot, strike, rate, dividend_yield, volatility, time):
 
 
 def by_nodes(tree, n, exercise, kind, *numbers):
-    """The tree as it is defined, node by node."""
+    """The tree by its definition, node by node."""
     spot, strike, rate, dividend_yield, volatility, time = map(mpf, numbers)
     n = n | 1 if tree == "LR" else n
     u, d, p = moves(tree, n, spot, strike, rate, dividend_yield, volatility, time)
@@ -91,7 +91,7 @@ def tree_rows():
                     price = by_nodes(tree, n, exercise, *market)
                     if price is not None:
                         rows.append((tree, n, exercise, *market, float(price)))
-    # Rates below zero: boundaries on both sides, on one, and none.
+    # Negative rates: early exercise boundaries on both sides, on one, and none.
     for tree in ("CRR", "JR", "LR", "TIAN"):
         for market in (("put", 80.0, 100.0, -0.01, -0.03, 0.15, 5.0), ("call", 120.0, 100.0, -0.03, -0.01, 0.15, 5.0),
                        ("put", 100.0, 110.0, 0.0, -0.04, 0.25, 1.0), ("put", 100.0, 110.0, -0.02, 0.01, 0.25, 1.0)):
@@ -119,7 +119,7 @@ class Market:
 
 
 def quantlib_tree_rows():
-    """QuantLib's CRR has other odds, and its LR of an even count the moves of another."""
+    """QuantLib's CRR has other odds, and its LR with an even count has the moves of another."""
     names, rows = {"JR": "jr", "LR": "lr", "TIAN": "tian"}, []
     for n in (3, 51, 301, 1001):
         for tree, name in names.items():
@@ -138,8 +138,8 @@ def american_rows():
 
 
 def discrete_barrier(kind, spot, strike, rate, dividend_yield, volatility, time, direction, barrier, rebate, dates):
-    """A knock-out watched on `dates` equally spaced dates, the last at expiry, by Gauss's rule of 16
-    points on pieces of at most half a standard deviation of the time between two of them."""
+    """A knock-out monitored on `dates` equally spaced dates, the last at expiry, by Gauss's rule of 16
+    points on pieces of at most half a standard deviation of the time between two dates."""
     dt = time / dates
     deviation, drift = volatility * math.sqrt(dt), (rate - dividend_yield - volatility**2 / 2) * dt
     total = 9 * volatility * math.sqrt(time) + abs(drift) * dates

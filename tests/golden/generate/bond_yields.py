@@ -50,7 +50,7 @@ def exact(value):
 
 
 def claim(issue, maturity, rate, face, frequency, kind, end_of_month, settlement):
-    """Amounts by period, the part of the running one, and accrued interest."""
+    """Returns the amounts by period, the elapsed part of the current period, and the accrued interest."""
     first, dates = schedule(issue, maturity, frequency, end_of_month)
     amounts, part, accrued = [], None, mpf(0)
     for number, (start, end) in enumerate(zip(dates, dates[1:])):
@@ -105,7 +105,7 @@ def rows(rng, count):
         amounts, part, accrued = claim(issue, maturity, rate, face, frequency, kind, end_of_month, settlement)
         value = lambda y: price(amounts, part, frequency, convention, y)
         dirty = value(mpf(y))
-        # Differences of 50 digits: the error is h² times the third derivative.
+        # Differences at 50 digits: the error is h² times the third derivative.
         mpmath.mp.dps = 90
         h = mpf(10) ** -25
         up, here, down = value(mpf(y) + h), value(mpf(y)), value(mpf(y) - h)

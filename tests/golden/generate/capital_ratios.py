@@ -19,8 +19,8 @@ def row(capital, assets, exposure):
 
 
 def rows():
-    # Capital at, and one last digit below and above, each minimum, for assets of
-    # several sizes and decimal places.
+    # Capital at each minimum, and one last digit below and above, for assets of several sizes and
+    # decimal places.
     for units in [1, 7, 23, 98, 997, 12345, 7654321]:
         for places in [0, 1, 2, 5]:
             assets = float(f"{units}e-{places}")
@@ -28,7 +28,7 @@ def rows():
                 for tie in (-1, 0, 1):
                     capital = float(f"{thousandths * units + tie}e-{places + 3}")
                     yield row(capital, assets, 3.0 * assets)
-    # Ties whose plain quotient of doubles falls on the wrong side of the minimum.
+    # Ties whose quotient of doubles is on the wrong side of the minimum.
     for thousandths, m in zip((45, 60, 80), MINIMUMS):
         found = 0
         for units in range(1, 100_000, 7):

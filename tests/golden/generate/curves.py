@@ -3,9 +3,9 @@
 Usage: python curves.py [directory [scale]], with mpmath, QuantLib and scipy from PyPI. A scale of
 10 writes ten times the rows, to be compared once and not kept.
 
-Nothing here goes the way of quant-core: the spline solves its full linear system, the monotone
+The methods differ from those of quant-core: the spline solves its full linear system, the monotone
 convex discount factors are integrals of the forwards by quadrature, and the bootstrap is Newton's
-method on all par equations at once. The spline is held against QuantLib's besides.
+method on all par equations at once. The spline is also compared with QuantLib's.
 """
 
 import pathlib
@@ -34,7 +34,7 @@ def text(value):
 
 
 class Line:
-    """A zero rate that is linear, or a logarithm that is."""
+    """Linear interpolation of a zero rate or of a logarithm."""
 
     def __init__(self, times, logs, in_zero_rate):
         self.times, self.in_zero_rate = times, in_zero_rate
@@ -107,7 +107,7 @@ class MonotoneConvex:
         return sign * min(max(sign * value, 0), limit)
 
     def pieces(self, i):
-        """Where the formula changes within an interval, and the forward's distance from its mean."""
+        """Returns the points where the formula changes within an interval, and the forward's distance from its mean."""
         g0, g1 = self.nodes[i] - self.averages[i], self.nodes[i + 1] - self.averages[i]
         if g0 == 0 and g1 == 0:
             return [], lambda x: mp.mpf(0)
@@ -134,7 +134,7 @@ class MonotoneConvex:
         part = (time - self.times[i]) / width
         turns, deviation = self.pieces(i)
         ends = [mp.mpf(0), *[turn for turn in turns if 0 < turn < part], part]
-        # Gauss's rule of two points is exact for the parabolas between the turns.
+        # Gauss's rule of two points is exact for the parabolas between these points.
         half = [(b - a) / 2 for a, b in zip(ends, ends[1:])]
         middle = [(a + b) / 2 for a, b in zip(ends, ends[1:])]
         root3 = 1 / mp.sqrt(3)
@@ -151,7 +151,7 @@ def fit(kind, times, logs):
 
 
 def forward(curve, time):
-    """The slope of the logarithm, by central differences of a width that 50 digits allow."""
+    """The derivative of the logarithm, by central differences with a width that 50 digits allow."""
     step = mp.mpf(10) ** -16
     if time < step:
         return curve.log(step) / step
@@ -204,7 +204,7 @@ def check_spline(curve, times):
 
 
 def flows(kind, months, frequency):
-    """Times and accruals of the payments, as fractions of a year."""
+    """Returns times and accruals of the payments, as fractions of a year."""
     if kind == "deposit":
         return [(mp.mpf(months) / 12, mp.mpf(months) / 12)]
     period = 12 // frequency
@@ -213,7 +213,7 @@ def flows(kind, months, frequency):
 
 
 def solve(kind, quotes):
-    """The logarithms at the pillars, by Newton's method in doubles and then at 50 digits."""
+    """Returns the logarithms at the pillars, by Newton's method in doubles and then at 50 digits."""
     times = [mp.mpf(quote[1]) / 12 for quote in quotes]
     legs = [flows(quote[0], quote[1], quote[3]) for quote in quotes]
 
@@ -254,7 +254,7 @@ MARKET = [
 def bootstraps(rng):
     cases = [[(*quote, 0.03 + 0.001 * i, 1) for i, quote in enumerate(MARKET)]]
     cases.append([(*quote, -0.006 + 0.0007 * i, 2) for i, quote in enumerate(MARKET)])
-    # Every payment on a pillar; two pillars only; a stub; high rates; a humped curve.
+    # Every payment on a pillar; two pillars only; a short first period; high rates; a humped curve.
     cases.append([("swap", 12 * i, 0.02 + 0.002 * i, 1) for i in range(1, 8)])
     cases.append([("swap", 24, 0.04, 2), ("swap", 360, 0.035, 1)])
     cases.append([("deposit", 5, 0.01, 1), ("swap", 17, 0.015, 2), ("swap", 31, 0.02, 1), ("swap", 95, 0.01, 4)])

@@ -1,6 +1,6 @@
 """Writes ../cobb_douglas.csv and ../ces.csv: textbook demands and utilities in many digits.
 
-Needs mpmath. The formulas are the plain ones, with enough digits that nothing cancels:
+Needs mpmath. The formulas are the plain ones, with enough digits to exclude cancellation:
 x_i = m (w_i/p_i)^s / (w1^s p1^(1-s) + w2^s p2^(1-s)), U = (w1 x1^r + w2 x2^r)^(1/r).
 """
 from pathlib import Path
@@ -10,7 +10,7 @@ from mpmath import mp, mpf
 
 GOLDEN = Path(__file__).parent.parent
 STAMP = f"# mpmath {mpmath.__version__}, 2026-11-20, python tests/golden/generate/economics.py\n"
-mp.dps = 800  # rho = -1e300 takes 300 digits of a power's exponent
+mp.dps = 800  # rho = -1e300 needs 300 digits for the exponent of a power
 
 
 def number(value):
@@ -69,7 +69,7 @@ def ces_rows():
     cases += [(r, w, m) for r in ordinary + near_one for w in free for m in markets]
     cases += [(r, w, m) for r in ordinary[::3] for w in exact[1:] + free[2:] for m in extreme]
     cases += [(0.0, w, m) for w in free for m in markets]
-    # Nearly perfect substitutes at nearly the prices where they are equally good.
+    # Nearly perfect substitutes close to the prices at which they are equally good.
     nudge = 2**-52
     cases += [(r, (1.0, 2.0), (100.0, (3.0, 6.0 * (1 + k * nudge)))) for r in near_one for k in (0, 1, -3)]
     for rho, weights, (income, prices) in cases:

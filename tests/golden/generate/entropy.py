@@ -82,7 +82,7 @@ def transfer(x, y, lag, n_bins):
 
 
 def coupled(count, seed):
-    """A linear congruential series and one that follows it by a step."""
+    """Returns a linear congruential series, and one that follows the first with a lag of one step."""
     state, x, y = seed, [], []
     for index in range(count):
         state = (state * 1_103_515_245 + 12_345) % 2**31

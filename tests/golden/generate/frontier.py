@@ -202,7 +202,7 @@ def large_rows(count):
         assert w, "quadprog's active set does not hold"
         yield line("target", mu, sigma, lower, upper, target, [w])
         rate = 0.01
-        # Sharpe: of all y in proportion to a portfolio with an excess return of 1, the calmest.
+        # Sharpe: of all y proportional to a portfolio with an excess return of 1, the one of least variance.
         bound = upper[0] if caps else 0.0
         rows = np.vstack([mu - rate, eye] + ([bound * np.ones((size, size)) - eye] if caps else []))
         values = np.concatenate([[1.0], np.zeros(size * (len(rows) - 1) // size)])

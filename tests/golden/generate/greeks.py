@@ -2,7 +2,7 @@
 
 python3 tests/golden/generate/greeks.py   (from the root; needs mpmath from PyPI)
 
-The Greeks are numerical derivatives of the price at 400 digits, which owe nothing to their formulas.
+The Greeks are numerical derivatives of the price at 400 digits, independent of their formulas.
 """
 
 import pathlib
@@ -56,11 +56,11 @@ def greeks(kind, *numbers):
     spot, strike, rate, dividend_yield, volatility, time = numbers
     rho, epsilon, vega = of(2), of(3), of(4)
     delta, theta = of(0), -of(5)
-    asset, cash = abs(epsilon) / time, abs(rho) / time  # what the two sides are worth where exercised
+    asset, cash = abs(epsilon) / time, abs(rho) / time  # the values of the two sides on exercise
     deviation = volatility * mpmath.sqrt(time)
     d1 = (mpmath.log(spot / strike) + (rate - dividend_yield) * time) / deviation + deviation / 2
     d2, density = d1 - deviation, vega / mpmath.sqrt(time)
-    # The largest terms of the three that may cancel.
+    # The largest of the three terms that may cancel.
     theta_term = max(abs(dividend_yield * asset), abs(rate * cash), density * volatility / 2 / mpmath.sqrt(time))
     charm_term = max(abs(dividend_yield * asset), density * abs(rate - dividend_yield) / deviation, density * abs(d2) / 2 / time) / spot
     veta_term = vega * max(abs(dividend_yield), abs((rate - dividend_yield) * d1 / deviation), (1 + abs(d1 * d2)) / 2 / time)
@@ -70,16 +70,16 @@ def greeks(kind, *numbers):
 
 
 def options():
-    for _ in range(50):  # usual
+    for _ in range(50):  # the usual range
         yield (100.0, RANDOM.uniform(60, 160), RANDOM.uniform(-0.03, 0.1), RANDOM.uniform(-0.02, 0.08),
                RANDOM.uniform(0.05, 0.9), RANDOM.uniform(0.01, 5))
-    for _ in range(25):  # far out of the money and in it
+    for _ in range(25):  # far out of the money and far in the money
         yield (100.0, 100 * 10 ** RANDOM.uniform(0.05, 1.5), RANDOM.uniform(-0.03, 0.1), 0.01, RANDOM.uniform(0.1, 0.4), RANDOM.uniform(0.3, 2))
-    for _ in range(10):  # at the forward, of tiny deviation
+    for _ in range(10):  # at the forward, with a tiny deviation
         yield (100.0, 100.0 * (1 + RANDOM.uniform(-1e-6, 1e-6)), 0.0, 0.0, 10 ** RANDOM.uniform(-6, -3), 1.0)
-    for _ in range(10):  # volatile and long
+    for _ in range(10):  # high volatility and a long time
         yield (100.0, RANDOM.uniform(20, 500), 0.02, 0.01, RANDOM.uniform(0.8, 2), RANDOM.uniform(5, 20))
-    # d₂, then d₁, next to zero, where vanna and vera vanish
+    # d₂, then d₁, close to zero, where vanna and vera vanish.
     yield (100.0, 100.0, 0.02, 0.0, 0.2, 1.0)
     yield (100.0, 100.0, 0.0, 0.02, 0.2, 1.0)
 

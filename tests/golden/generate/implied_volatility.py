@@ -2,8 +2,8 @@
 
 python3 tests/golden/generate/implied_volatility.py   (from the root; needs mpmath from PyPI)
 
-Each volatility is the root of the price formula at 400 digits for the price as it is written, which is the rounded
-price of a drawn volatility; `condition` is how many last bits it moves with one of the price.
+Each volatility is the root of the price formula at 400 digits for the price as written, which is the rounded
+price of a drawn volatility. `condition` is the change of the volatility, in last bits, by one last bit of the price.
 """
 
 import pathlib
@@ -39,7 +39,7 @@ def price_and_vega(sign, spot, strike, rate, dividend_yield, volatility, time):
 
 
 def row(kind, spot, strike, rate, dividend_yield, volatility, time):
-    """The implied volatility of the rounded price; None where rounding leaves nothing of the time value."""
+    """Returns the implied volatility of the rounded price; None where rounding leaves no time value."""
     sign = 1 if kind == "call" else -1
     spot, strike, rate, dividend_yield, time = numbers = [mpf(n) for n in (spot, strike, rate, dividend_yield, time)]
     at = lambda sigma: price_and_vega(sign, spot, strike, rate, dividend_yield, sigma, time)
@@ -65,17 +65,17 @@ def row(kind, spot, strike, rate, dividend_yield, volatility, time):
 
 
 def options():
-    for _ in range(60):  # usual
+    for _ in range(60):  # the usual range
         yield (100.0, RANDOM.uniform(60, 160), RANDOM.uniform(-0.03, 0.1), RANDOM.uniform(-0.02, 0.08),
                RANDOM.uniform(0.05, 0.9), RANDOM.uniform(0.01, 5))
-    for _ in range(40):  # far out of the money and in it
+    for _ in range(40):  # far out of the money and far in the money
         yield (100.0, 100 * 10 ** RANDOM.uniform(0.05, 1.5), RANDOM.uniform(-0.03, 0.1), 0.01, RANDOM.uniform(0.1, 0.6), RANDOM.uniform(0.3, 2))
-    for _ in range(30):  # at the forward and beside it, of tiny deviation
+    for _ in range(30):  # at and near the forward, with a tiny deviation
         deviation = 10 ** RANDOM.uniform(-8, -2)
         yield (100.0, 100.0 * (1 + RANDOM.uniform(-5, 5) * deviation), 0.0, 0.0, deviation, 1.0)
     yield (100.0, 100.0, 0.0, 0.0, 1e-8, 1.0)
     yield (100.0, 100.0, 0.03, 0.03, 0.4, 1.0)
-    for _ in range(100):  # everything: ratios to e^700, deviations to 100
+    for _ in range(100):  # the whole range: ratios to e^700, deviations to 100
         ratio = 10 ** RANDOM.uniform(-3, mpmath.log10(700))
         least = (ratio / 37) if ratio < 37 else (2 * ratio) ** 0.5 / 3
         deviation = float(mpf(least) * mpf(100 / least) ** RANDOM.random())

@@ -4,7 +4,7 @@ Usage: python instruments.py [directory [scale]], with QuantLib and mpmath from 
 100 writes a hundred times the rows, to be compared once and not kept.
 
 Bonds: the schedule is unadjusted, the payments are adjusted. Short first periods by ACT/ACT ICMA
-are left out where QuantLib counts their regular start from the clipped end of the period and not
+are omitted where QuantLib counts their regular start from the clipped end of the period and not
 from the maturity. Bills: the equation of 31 CFR 356, appendix B, solved by bisection at 50 digits.
 """
 
@@ -78,7 +78,7 @@ def bonds(rng):
         )
         settlement = issue + rng.randint(0, maturity - issue)
         coupons = [ql.as_fixed_rate_coupon(flow) for flow in bond.cashflows()]
-        # QuantLib accrues the coupon paid next only; past the end of its period we accrue both.
+        # QuantLib accrues only the next coupon; past the end of its period, quant-core accrues both.
         gap = any(c and c.accrualEndDate() <= settlement < c.date() for c in coupons)
         accrued = "" if gap else repr(bond.accruedAmount(settlement) * face / 100.0)
         flows = [
@@ -97,7 +97,7 @@ def days_in_following_year(date):
 
 
 def investment_rate(price, face, days, year):
-    """The rate of the regulation, by bisection of its own equation."""
+    """Returns the rate of the regulation, by bisection of its equation."""
 
     def shortfall(rate):
         if 2 * days <= year:

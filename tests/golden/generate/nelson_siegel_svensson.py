@@ -1,8 +1,8 @@
 """Writes ../nelson_siegel_svensson.csv: values of curves in many digits, and fits of rates.
 
-Needs mpmath, numpy and scipy. Values are the documented formulas in 50 digits. Fits are the best
-of scipy's least_squares from a grid of starts, within the documented bounds, finished in 50 digits
-by Newton's method on the normal equations; exact ones are of rates rounded from known parameters.
+Needs mpmath, numpy and scipy. Values are the documented formulas at 50 digits. Fits are the best
+results of scipy's least_squares from a grid of starts, within the documented bounds, completed at 50
+digits by Newton's method on the normal equations. Exact fits are of rates rounded from known parameters.
 """
 import itertools
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Writes ../numerical.csv: difference quotients, straight from their definition.
+"""Writes ../numerical.csv: difference quotients by their definition.
 
-Nothing here knows the closed forms that quant-core uses: both values of the function are computed
-to 3,000 digits, more than any cancellation of doubles can take away, and subtracted.
+The closed forms of quant-core are not used: both values of the function are computed to 3,000 digits,
+more than any cancellation of doubles can remove, and subtracted.
 `python numerical.py random COUNT SEED` prints random rows instead, for a longer comparison.
 """
 
@@ -41,7 +41,7 @@ def has_values(function, x, h, scheme):
 
 
 def quotient(function, x, h, scheme):
-    """The nearest double; infinite or zero where it is out of range."""
+    """Returns the nearest double; infinite or zero where the number is out of range."""
     lower, upper = points(x, h, scheme)
     f = FUNCTIONS[function]
     value = (f(upper) - f(lower)) / (upper - lower)
@@ -69,14 +69,14 @@ def grid():
 
 
 def edges():
-    # The middle of the interval is pi/2, or pi, to 106 bits: the derivative is all but zero.
+    # The middle of the interval is pi/2, or pi, to 106 bits: the derivative is almost zero.
     yield "sin", HALF_PI, 2 * REST_OF_HALF_PI, "forward"
     yield "sin", -HALF_PI, 2 * REST_OF_HALF_PI, "backward"
     yield "cos", math.pi, 4 * REST_OF_HALF_PI, "forward"
     yield "tan", HALF_PI, REST_OF_HALF_PI, "forward"
     yield "cos", -0.5, 1.0, "forward"
     yield "cos", 0.5, 1.0, "backward"
-    # Either the sum of the points or the numerator is beyond a double, the quotient is not.
+    # The sum of the points or the numerator exceeds a double, and the quotient does not.
     yield "exp", 1400.0, 1e308, "backward"
     yield "exp", -1e300, 1e300, "forward"
     yield "sin", 1.7e308, 1.7e308, "forward"
@@ -86,7 +86,7 @@ def edges():
     yield "sqrt", 1.7e308, 1.7e308, "central"
     yield "x2", -1e308, 1.5e308, "forward"
     yield "x3", 1.0, 1.5, "backward"
-    # Either side of the bounds at which quant-core changes its series.
+    # Both sides of the bounds at which quant-core changes its series.
     for h in [0.25, 0.2500001, 100.0, 100.0001]:
         yield "exp", 0.5, h, "central"
     for h in [0.12499, 0.125, 0.12501]:

@@ -22,7 +22,7 @@ random = np.random.default_rng(20261120)
 
 
 def on_active_set(sigma, lower, upper, places):
-    """Weights, gradient and multiplier where F assets are free and L, U ones at their bounds."""
+    """Returns weights, gradient and multiplier where the assets F are free and L, U are at their bounds."""
     size = len(sigma)
     free = [i for i in range(size) if places[i] == "F"]
     w = [mpf({"L": lower, "U": upper}[p][i]) if p != "F" else mpf(0) for i, p in enumerate(places)]
@@ -98,7 +98,7 @@ def line(covariance, lower, upper, solve):
 
 
 def bounds(kind, size):
-    """Bounds of a kind, on sixteenths so that their sums are exact; they may exclude 1."""
+    """Returns bounds of a kind, in sixteenths so that their sums are exact; the bounds may exclude 1."""
     sixteenths = lambda low, high: np.round(random.uniform(low, high, size) * 16) / 16
     lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
     if kind in (1, 2):
@@ -117,7 +117,7 @@ def bounds(kind, size):
 
 
 def small_cases(count):
-    """Products of small integers: exactly singular where the rank is below the size."""
+    """Returns products of small integers: exactly singular where the rank is below the size."""
     while count:
         size = int(random.integers(2, 6))
         factors = random.integers(-2, 4, (size, int(random.integers(0, size + 1)))).astype(float)

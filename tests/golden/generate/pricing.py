@@ -35,7 +35,7 @@ def pdf(x):
 
 
 def exchange(receive, give, deviation):
-    """max(receive - give, 0) of two discounted amounts, with digits to spare for the difference."""
+    """Returns max(receive - give, 0) of two discounted amounts, with enough digits for the difference."""
     with mp.workdps(mp.dps + 330):
         if deviation == 0 or receive == 0 or give == 0:
             return max(receive - give, mpf(0))
@@ -64,16 +64,16 @@ def normal_rows():
 
 def european_rows():
     numbers = []
-    for _ in range(60):  # usual
+    for _ in range(60):  # the usual range
         numbers.append((100.0, RANDOM.uniform(60, 160), RANDOM.uniform(-0.03, 0.1), RANDOM.uniform(-0.02, 0.08),
                         RANDOM.uniform(0.05, 0.9), RANDOM.uniform(0.01, 5)))
     for _ in range(40):  # far out of the money, down to 1e-280
         numbers.append((100.0, 100 * 10 ** RANDOM.uniform(0.05, 2.5), RANDOM.uniform(-0.03, 0.1), 0.01,
                         RANDOM.uniform(0.02, 0.3), RANDOM.uniform(0.05, 2)))
-    for _ in range(20):  # little time and volatility, near the money
+    for _ in range(20):  # short times and small volatilities, near the money
         numbers.append((100.0, 100 * (1 + RANDOM.uniform(-1, 1) * 10 ** RANDOM.uniform(-9, -2)), 0.03, 0.01,
                         10 ** RANDOM.uniform(-6, -1), 10 ** RANDOM.uniform(-4, 0)))
-    for _ in range(15):  # much of both
+    for _ in range(15):  # long times and large volatilities
         numbers.append((100.0, 10 ** RANDOM.uniform(0, 4), 0.03, 0.01, 10 ** RANDOM.uniform(-0.3, 1.5), RANDOM.uniform(1, 30)))
     numbers += [
         (100.0, 100.0, 0.0, 0.0, 0.2, 1.0), (100.0, 100.0, 0.05, 0.05, 1e-8, 1.0), (100.0, 100.0, 0.0, 0.0, 1e-300, 1.0),
@@ -134,7 +134,7 @@ class Market:
 
 
 def barriers():
-    """Kind, market, days, direction, knock, level and rebate; a knock-in has no rebate here."""
+    """Returns kind, market, days, direction, knock, level and rebate; a knock-in has no rebate here."""
     for kind in ("call", "put"):
         for direction, level in (("down", 80.0), ("down", 95.0), ("down", 99.5), ("up", 100.5), ("up", 105.0), ("up", 130.0)):
             for knock in ("out", "in"):
@@ -154,7 +154,7 @@ def continuous_rows():
 
 
 def tree_price(tree, n, kind, spot, strike, rate, dividend_yield, volatility, time, direction, knock, level, rebate):
-    """The tree as the conventions define it, node by node."""
+    """The tree by the definition of the conventions, node by node."""
     if tree == "LR" and n % 2 == 0:
         n += 1
     spot, strike, rate, dividend_yield, volatility, time, level = map(
@@ -208,12 +208,12 @@ def tree_rows():
     for n in (1, 2, 7, 24, 61):
         for kind, spot, strike, rate, dividend_yield, volatility, days, direction, knock, level, rebate in barriers():
             tree = RANDOM.choice(("CRR", "JR", "LR", "TIAN"))
-            if tree == "CRR" and RANDOM.random() < 0.5:  # a barrier on a layer, but for rounding
+            if tree == "CRR" and RANDOM.random() < 0.5:  # a barrier on a layer, up to rounding
                 layers = RANDOM.randint(1, max(1, n // 6)) * (-1 if direction == "down" else 1)
                 level = float(spot * mpmath.exp(layers * mpf(volatility) * mpmath.sqrt(mpf(days) / 360 / n)))
             arguments = (kind, spot, strike, rate, dividend_yield, volatility, days / 360, direction, knock, level, rebate)
             rows.append((tree, n, *arguments, float(tree_price(tree, n, *arguments))))
-    # Enough steps for the nodes that are left out to be the most.
+    # The number of steps at which the omitted nodes are the most.
     for tree in ("CRR", "JR", "LR", "TIAN"):
         for arguments in (
             ("call", 100.0, 100.0, 0.08, 0.04, 0.25, 0.5, "down", "out", 95.0, 3.0),
@@ -226,12 +226,12 @@ def tree_rows():
 
 
 def quantlib_tree_rows():
-    """Barriers too far away to be hit: QuantLib's barrier trees move n and the barrier themselves."""
+    """Barriers beyond reach: QuantLib's barrier trees change n and the barrier."""
     names = {"JR": "jr", "LR": "lr", "TIAN": "tian"}
     rows = []
     for n in (3, 50, 51, 301):
         for kind, spot, strike, rate, dividend_yield, volatility, days, direction, *_ in barriers():
-            # With an even count QuantLib's LR takes the odd tree's moves for a step too few.
+            # With an even count, QuantLib's LR uses the moves of the odd tree for one step too few.
             tree = RANDOM.choice(tuple(names) if n % 2 else ("JR", "TIAN"))
             market = Market(spot, rate, dividend_yield, volatility)
             payoff = ql.PlainVanillaPayoff(ql.Option.Call if kind == "call" else ql.Option.Put, strike)

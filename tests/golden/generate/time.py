@@ -43,7 +43,7 @@ def iso(date):
 def some_date(rng, first=1902, last=2185):
     year, month = rng.randint(first, last), rng.randint(1, 12)
     length = ql.Date.endOfMonth(ql.Date(1, month, year)).dayOfMonth()
-    # Month ends are where rules differ.
+    # Month ends, where rules differ.
     day = rng.choice([rng.randint(1, length), length, min(28, length), min(30, length)])
     return ql.Date(day, month, year)
 
@@ -78,7 +78,7 @@ def adjustments(rng):
     for _ in range(200 * SCALE):
         name, convention = rng.choice(list(CALENDARS)), rng.choice(list(CONVENTIONS))
         date = some_date(rng)
-        # Half of them near a turn of year, where holidays cluster.
+        # Half of them close to a turn of the year, where many holidays are.
         if rng.random() < 0.5:
             date = ql.Date(25, 12, date.year()) + rng.randint(0, 9)
         adjusted = CALENDARS[name].adjust(date, CONVENTIONS[convention])

@@ -1,4 +1,4 @@
-//! What owners look at.
+//! Checks of usage reports, login history and transactions.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::testing::seeded_rng;
 
 const ENDPOINTS: [&str; 3] = ["/quantlib/pricing/bs/price", "/quantlib/pricing/tree", "/user/x"];
 
-/// Everything within a year, on one page.
+/// Returns a query for all usage of a year on one page.
 pub(super) fn everything() -> UsageQuery {
     UsageQuery { days: 366, page: 1, page_size: 500, endpoint_filter: None, method_filter: None }
 }
 
 impl<S: Store + Clone> TestService<S> {
-    /// Calls of two accounts over some days, at odd hours.
+    /// Settles calls of two accounts over several days at irregular times.
     async fn calls_over_days(&self) -> (AccountId, Vec<Entry>) {
         let ada = self.funded("ada", 10_000).await;
         let bob = self.funded("bob", 10_000).await;
@@ -50,7 +50,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// The tallies are the sum of the calls, whatever the filters.
+/// Checks that a report from tallies equals the sums over the single calls, for every filter.
 pub async fn a_usage_report_is_what_a_walk_over_all_calls_finds<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let (ada, calls) = service.calls_over_days().await;
@@ -117,7 +117,7 @@ pub async fn a_usage_report_is_what_a_walk_over_all_calls_finds<S: Store + Clone
     assert_eq!(nobody.page.total_pages(), 0);
 }
 
-/// Whatever the size of a page.
+/// Checks that the pages of every size together list each call once.
 pub async fn pages_of_calls_join_without_gap_or_repetition<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let (ada, calls) = service.calls_over_days().await;
@@ -142,7 +142,7 @@ pub async fn pages_of_calls_join_without_gap_or_repetition<S: Store + Clone>(sto
     }
 }
 
-/// The first day is as whole as the last.
+/// Checks that the first day of a report is as complete as the last.
 pub async fn usage_is_shown_of_whole_utc_days<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = CallerId::Account(service.funded("ada", 100).await);
@@ -161,7 +161,8 @@ pub async fn usage_is_shown_of_whole_utc_days<S: Store + Clone>(store: S) {
     assert_eq!((shown(1).await, shown(2).await), (3, 4));
 }
 
-/// Newest first, one row a day and endpoint, and the sum is the balance.
+/// Checks the order, newest first, one row for each day and endpoint, and that the rows sum to the
+/// balance.
 pub async fn transactions_tell_where_the_balance_comes_from<S: Store + Clone>(store: S) {
     use TransactionKind::{AdminGrant, SignupGrant, Usage};
     let service = TestService::new(store);
@@ -199,7 +200,7 @@ pub async fn transactions_tell_where_the_balance_comes_from<S: Store + Clone>(st
     assert!(far.transactions.is_empty());
 }
 
-/// No listing can be asked for more than a page.
+/// Checks that a page beyond the largest size is refused with the name of its parameter.
 pub async fn pages_out_of_range_are_refused_by_name<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 0).await;

@@ -1,4 +1,4 @@
-//! Cleaning up.
+//! Checks of the clean-up.
 
 use chrono::TimeDelta;
 
@@ -22,7 +22,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Whatever still counts is there afterwards, to the last moment.
+/// Checks that rows which still have an effect stay until the last moment.
 pub async fn a_clean_up_touches_nothing_alive<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -30,13 +30,13 @@ pub async fn a_clean_up_touches_nothing_alive<S: Store + Clone>(store: S) {
     service.messages().await;
     let guest = service.guest("device-1").await;
     service.clock.advance(TimeDelta::hours(24) - TimeDelta::milliseconds(1));
-    // The guest's day of three counts is over, its key is not.
+    // The day of the three counts is over, while the guest's key is still valid.
     let expected = Cleaned { challenges: 2, guest_counts: 3, ..Cleaned::default() };
     assert_eq!(service.clean_up(100).await, expected);
     assert!(service.is_live(&ada).await && service.caller(&ada.api_key).await.is_some());
     assert!(service.accounts.authenticate(&guest.api_key, service.now()).await.is_ok());
 
-    // An old form whose code was sent again may be confirmed still.
+    // An old form whose code was sent again may still be confirmed.
     service.clock.advance(TimeDelta::days(7));
     let bob = email("bob@example.com");
     service.accounts.resend_registration_code(&bob, service.now()).await.expect("ok");
@@ -55,7 +55,7 @@ pub async fn a_clean_up_touches_nothing_alive<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// Expired for seven days, and not a moment earlier.
+/// Checks that guests are removed seven days after they expired, and not before.
 pub async fn guests_go_seven_days_after_their_end_and_no_live_key_goes<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let old = service.guest("old").await;
@@ -83,7 +83,8 @@ pub async fn guests_go_seven_days_after_their_end_and_no_live_key_goes<S: Store 
     assert!(next.id != old.id, "no number is given twice");
 }
 
-/// A hundred of each, ten at a time; a second run finds nothing.
+/// Checks that a hundred rows of each kind are removed in batches of ten, and that a further run
+/// removes nothing.
 pub async fn what_is_over_goes_in_batches_and_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -117,13 +118,15 @@ pub async fn what_is_over_goes_in_batches_and_once<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// A day is kept or not, and the audit holds with a day half gone.
+/// Checks that usage is removed by whole days, and that the audit succeeds while a day is half
+/// removed.
 pub async fn usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while<S: Store + Clone>(
     store: S,
 ) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 1_000).await;
-    // Every six hours from noon, so that the first day has two calls and the others four.
+    // Calls are six hours apart from noon on, so that the first day has two calls and each other
+    // day four.
     for id in 0..30 {
         service.settle(vec![service.entry(CallerId::Account(ada), id, 1, "/a")]).await;
         service.clock.advance(TimeDelta::hours(6));
@@ -138,7 +141,7 @@ pub async fn usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while<S
         async move { accounts.clean_up(now, limit, days).await.expect("ok") }
     };
     assert_eq!(keep(None, 100).await.usage, 0);
-    // It is 00:00 of the ninth day; seven whole days before it are days two to eight.
+    // The time is 00:00 of the ninth day, so the seven whole days before are days two to eight.
     assert_eq!((service.now().timestamp() % 86_400, keep(Some(7), 100).await.usage), (0, 2));
     assert_eq!(shown(&service).await.summary.total_requests, 28);
     service.assert_ledger_holds().await;

@@ -1,4 +1,4 @@
-//! Clients that are known, and strangers.
+//! Checks of known and unknown clients.
 
 use std::net::IpAddr;
 
@@ -17,7 +17,8 @@ fn with_token(client: Client, token: &ClientToken) -> Client {
     client.with_token(Some(token.clone()))
 }
 
-/// An attacker tries all day long; who signed in before signs in all day long.
+/// Checks that constant wrong passwords from an unknown client do not prevent a known client from
+/// signing in.
 pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -28,7 +29,8 @@ pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S
         let attack = service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
         assert!(["wrong_credentials", "locked"].contains(&attack), "{attack}");
         if minute % 10 == 0 {
-            // A phone on the move: the token alone tells who it is.
+            // The address changes as a telephone's does, so that the client is known by its token
+            // alone.
             let phone = with_token(from([10, (minute % 250) as u8, 3, 4]), &token);
             token = service.signed_in(&phone, "ada@example.com", PASSWORD).await.client_token;
             logins += 1;
@@ -44,7 +46,7 @@ pub async fn strangers_cannot_lock_a_known_client_out<S: Store + Clone>(store: S
     );
 }
 
-/// Being known is worth five tries, not more.
+/// Checks that a known client has exactly five attempts of its own.
 pub async fn a_known_client_has_five_tries_of_its_own<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -59,7 +61,8 @@ pub async fn a_known_client_has_five_tries_of_its_own<S: Store + Clone>(store: S
     assert_eq!(elsewhere, "signed_in", "its lock is not the strangers'");
 }
 
-/// A token opens no other address's counter, and ends with the sign-in that renews it.
+/// Checks that a client token has an effect at its own address alone, and is replaced by the next
+/// sign-in.
 pub async fn a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in<
     S: Store + Clone,
 >(
@@ -86,7 +89,7 @@ pub async fn a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_i
     assert_eq!(answer(away(&second.client_token), "ada@example.com").await, "signed_in");
 }
 
-/// A program that keeps no cookies is known by where it calls from, for ninety days.
+/// Checks that a program without cookies is known by its network, for ninety days.
 pub async fn a_network_is_known_from_an_earlier_sign_in<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -106,7 +109,8 @@ pub async fn a_network_is_known_from_an_earlier_sign_in<S: Store + Clone>(store:
     assert_eq!(service.login_code_from(&neighbour, "ada@example.com", PASSWORD).await, "locked");
 }
 
-/// So the guesses of whoever collects them are bounded.
+/// Checks that the number of known clients is bounded, and with it the number of guesses by their
+/// tokens.
 pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -121,7 +125,7 @@ pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S
     }
     let mut known = 0;
     for token in &tokens {
-        // A wrong password, so that no visit makes its client known again.
+        // The password is wrong, so that no visit renews the client's mark.
         let visit = with_token(from([172, 16, 0, 1]), token);
         let answer = service.login_code_from(&visit, "ada@example.com", "wrong").await;
         known += u32::from(answer == "wrong_credentials");
@@ -129,9 +133,8 @@ pub async fn an_address_knows_sixteen_clients_at_most<S: Store + Clone>(store: S
     assert_eq!(known, 8, "each visit has a token and a network");
 }
 
-/// Whoever shares a network with an owner sees what a stranger sees, at every step of an attack
-/// from there and from elsewhere: the same answers, hashes and storage calls as at an address that
-/// nobody has.
+/// Checks that a client on the owner's network gets the same answers, hashes and storage calls as
+/// at an unknown address, at every step of an attack from that network and from others.
 pub async fn a_client_on_the_same_network_learns_nothing_of_another_sign_in<S: Store + Clone>(
     store: S,
 ) {
@@ -159,7 +162,8 @@ pub async fn a_client_on_the_same_network_learns_nothing_of_another_sign_in<S: S
     );
     assert_eq!(probe("ada@example.com").await, unknown, "known, and from this network");
     assert_eq!(probe("bob@example.com").await, unknown, "known, and from nowhere");
-    // The tries of the network are spent with the strangers'; what shows is a right password.
+    // The attempts of the network are used up together with those of unknown clients. The visible
+    // effect is that of a right password.
     service.wait(30 * 60);
     for _ in 0..5 {
         service.login_code_from(&stranger(), "ada@example.com", "wrong").await;

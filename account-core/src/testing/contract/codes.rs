@@ -1,4 +1,4 @@
-//! Codes: what each opens, how often it may be tried, and how long.
+//! Checks of one-time codes: purpose, number of attempts and validity.
 
 use chrono::TimeDelta;
 
@@ -9,7 +9,7 @@ use crate::code::Purpose;
 use crate::store::Store;
 use crate::testing::all;
 
-/// A code is used up in the transaction that acts on it.
+/// Checks that the transaction which uses a code consumes the code.
 pub async fn thirty_two_parallel_right_codes_make_one_account<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     for round in 0..4 {
@@ -24,7 +24,7 @@ pub async fn thirty_two_parallel_right_codes_make_one_account<S: Store + Clone>(
     service.assert_ledger_holds().await;
 }
 
-/// Five tries a code, counted before anything is compared.
+/// Checks that a code has five attempts, each counted before the comparison.
 pub async fn the_sixth_try_fails_though_it_is_right<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     for (name, wrong, expected) in [("four", 4, "success"), ("five", 5, "wrong_code")] {
@@ -38,7 +38,7 @@ pub async fn the_sixth_try_fails_though_it_is_right<S: Store + Clone>(store: S) 
     }
 }
 
-/// A code expires at ten minutes to the millisecond.
+/// Checks the validity of ten minutes, to the millisecond.
 pub async fn a_code_is_good_until_just_before_ten_minutes<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     for (name, milliseconds, expected) in [
@@ -54,7 +54,8 @@ pub async fn a_code_is_good_until_just_before_ten_minutes<S: Store + Clone>(stor
     }
 }
 
-/// A code that was seen expired stays so, and none counts before it was made.
+/// Checks that an expired code stays invalid after the clock is set back, and that a code from the
+/// future is invalid.
 pub async fn a_clock_going_back_revives_no_code<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
@@ -67,7 +68,7 @@ pub async fn a_clock_going_back_revives_no_code<S: Store + Clone>(store: S) {
     assert_eq!(fault(service.verify("ada@example.com", &right).await), "wrong_code");
 }
 
-/// Ten messages of five tries each is all that a guesser gets in 24 hours.
+/// Checks that an attacker has ten e-mails of five attempts each in 24 hours.
 pub async fn a_day_of_wrong_codes_and_resends_compares_at_most_fifty<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
@@ -91,11 +92,11 @@ pub async fn a_day_of_wrong_codes_and_resends_compares_at_most_fifty<S: Store + 
         .resend_registration_code(&email("ada@example.com"), service.now())
         .await
         .expect("ok");
-    assert_eq!(service.messages().await.len(), 1, "the next day has letters of its own");
+    assert_eq!(service.messages().await.len(), 1, "the next day has e-mails of its own");
 }
 
-/// The budget belongs to the address, not to the form.
-pub async fn taking_an_expired_username_over_refills_no_letter_budget<S: Store + Clone>(store: S) {
+/// Checks that the quota of e-mails belongs to the address and not to the form.
+pub async fn taking_an_expired_username_over_refills_no_email_quota<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let mut messages = 0;
     for round in 0..20 {
@@ -110,7 +111,7 @@ pub async fn taking_an_expired_username_over_refills_no_letter_budget<S: Store +
     assert_eq!(messages, 10);
 }
 
-/// Purposes and addresses make a matrix of which only the diagonal passes.
+/// Checks every combination of purpose and address, of which only the matching ones pass.
 pub async fn a_code_passes_for_its_own_purpose_and_address_alone<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account_with_mfa("ada", "ada@example.com").await;

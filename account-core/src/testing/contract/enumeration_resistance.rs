@@ -1,5 +1,5 @@
-//! What nobody may tell apart, told by counting fakes: answers, hashes, storage calls, messages.
-//! And what takes too many calls for a database on disk.
+//! Checks that equal answers have equal costs, by fakes that count answers, hashes, storage calls
+//! and e-mails. These checks need too many calls for a database on disk.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU32;
@@ -14,7 +14,7 @@ use crate::store::NotificationStore;
 use crate::testing::{MemoryStore, all};
 use crate::tier::GUEST_CREDITS;
 
-/// What an address may be.
+/// A state of an e-mail address.
 #[derive(Clone, Copy, Debug)]
 enum Address {
     Known,
@@ -34,7 +34,7 @@ const ADDRESSES: [Address; 6] = [
     Address::WithSecondFactor,
 ];
 
-/// What a visitor does to it.
+/// An action of a visitor at an e-mail address.
 #[derive(Clone, Copy, Debug)]
 enum Visit {
     WrongLogin,
@@ -71,7 +71,7 @@ const VISITS: [Visit; 13] = [
 const ADDRESS: &str = "ada@example.com";
 
 impl TestService<MemoryStore> {
-    /// A house with such an address, long ago.
+    /// Makes a service with an old address in this state.
     async fn with(address: Address) -> Self {
         let service = Self::new(MemoryStore::new());
         match address {
@@ -122,7 +122,7 @@ impl TestService<MemoryStore> {
         }
     }
 
-    /// Rows of the outbox, decoys among them.
+    /// Returns the number of rows in the outbox, including decoys.
     async fn outbox_rows(&self) -> usize {
         self.accounts
             .store()
@@ -134,7 +134,7 @@ impl TestService<MemoryStore> {
 }
 
 #[tokio::test]
-async fn every_address_costs_a_visitor_the_same_answers_hashes_storage_calls_and_letters() {
+async fn every_address_costs_a_visitor_the_same_answers_hashes_storage_calls_and_emails() {
     for visit in VISITS {
         let mut seen = Vec::new();
         for address in ADDRESSES {

@@ -1,4 +1,4 @@
-//! Sign-in by an identity provider, profiles of newcomers, and hand-offs.
+//! Checks of sign-in by an identity provider, of incomplete profiles, and of hand-offs.
 
 use chrono::TimeDelta;
 
@@ -22,7 +22,7 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.idp_login(identity, &client(), self.now()).await
     }
 
-    /// A sign-in that needs no profile.
+    /// Signs in an identity that has an account.
     async fn known_by_idp(&self, identity: &ProvenIdentity) -> SignedIn {
         match self.by_idp(identity).await {
             Ok(IdpLogin::SignedIn(signed_in)) => signed_in,
@@ -31,7 +31,7 @@ impl<S: Store + Clone> TestService<S> {
         }
     }
 
-    /// A sign-in that needs one.
+    /// Signs in an identity without an account, and returns the token of its profile.
     async fn newcomer(&self, identity: &ProvenIdentity) -> CompletionToken {
         match self.by_idp(identity).await {
             Ok(IdpLogin::Completion(token)) => token,
@@ -69,7 +69,7 @@ fn identity(subject: &str, address: Option<&str>) -> ProvenIdentity {
     }
 }
 
-/// State and browser belong together, serve once, and for ten minutes.
+/// Checks that a state is valid with its own browser, once, within ten minutes.
 pub async fn a_way_to_the_provider_is_one_browsers_and_serves_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let desktop = LoopbackUrl::parse("http://127.0.0.1:8123/cb?a=1").expect("the loopback");
@@ -92,7 +92,7 @@ pub async fn a_way_to_the_provider_is_one_browsers_and_serves_once<S: Store + Cl
     assert_eq!(fault(finish(&other.state, &other.browser).await), "wrong_code", "too late");
 }
 
-/// Of many uses of one state at once, one goes on.
+/// Checks that one of several simultaneous uses of a state succeeds.
 pub async fn parallel_returns_with_one_state_are_one<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let started = service.accounts.start_idp(Destination::Login, service.now()).await.expect("ok");
@@ -101,8 +101,8 @@ pub async fn parallel_returns_with_one_state_are_one<S: Store + Clone>(store: S)
     assert_eq!(returned.iter().filter(|returned| returned.is_ok()).count(), 1);
 }
 
-/// A newcomer completes a profile once, and is known by issuer and subject from then on, whatever
-/// becomes of the address.
+/// Checks that a profile is completed once, and that the identity is known by issuer and subject
+/// from then on, even if its e-mail address changes.
 pub async fn a_newcomer_completes_a_profile_and_is_known_by_the_subject<S: Store + Clone>(
     store: S,
 ) {
@@ -136,7 +136,7 @@ pub async fn a_newcomer_completes_a_profile_and_is_known_by_the_subject<S: Store
     service.assert_ledger_holds().await;
 }
 
-/// Without a confirmed address there is no account to be had, and none to be linked.
+/// Checks that an unconfirmed address neither creates nor links an account.
 pub async fn an_address_that_the_provider_did_not_confirm_opens_nothing<S: Store + Clone>(
     store: S,
 ) {
@@ -145,8 +145,8 @@ pub async fn an_address_that_the_provider_did_not_confirm_opens_nothing<S: Store
     assert_eq!(fault(service.by_idp(&identity("9", None)).await), "unconfirmed_identity");
 }
 
-/// Both sides confirmed the address: linked, and the owner is told. One side did not: the form of a
-/// stranger is discarded, and its password opens nothing.
+/// Checks that an address is linked where both sides confirmed the address, and that the owner is
+/// informed. An unconfirmed form of a third party is discarded, and its password gives no access.
 pub async fn an_equal_address_links_only_where_both_sides_confirmed_it<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -172,7 +172,7 @@ pub async fn an_equal_address_links_only_where_both_sides_confirmed_it<S: Store 
     assert_eq!(again.account, bob.signed_in.account);
 }
 
-/// A form that is verified while the newcomer types is no newcomer's any more.
+/// Checks an address that is verified by a form while the profile is being completed.
 pub async fn an_address_taken_meanwhile_is_told_and_uses_nothing_up<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let token = service.newcomer(&identity("1", Some("ada@example.com"))).await;
@@ -184,7 +184,7 @@ pub async fn an_address_taken_meanwhile_is_told_and_uses_nothing_up<S: Store + C
     assert_eq!(fault(service.complete_profile(&second, Some("eve")).await), "wrong_code");
 }
 
-/// A taken name is told and may be tried again; who names none gets one made of the address.
+/// Checks that a taken name may be corrected, and that a missing name is derived from the address.
 pub async fn a_name_is_chosen_or_made_up<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "first@example.com").await;
@@ -199,8 +199,8 @@ pub async fn a_name_is_chosen_or_made_up<S: Store + Clone>(store: S) {
     }
 }
 
-/// A token is good until just before fifteen minutes, and of many uses at once one makes the
-/// account.
+/// Checks that the token of a profile is valid for fifteen minutes, and that one of several
+/// simultaneous uses creates the account.
 pub async fn a_profile_is_completed_once_and_in_time<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let late = service.newcomer(&identity("1", Some("ada@example.com"))).await;
@@ -215,7 +215,7 @@ pub async fn a_profile_is_completed_once_and_in_time<S: Store + Clone>(store: S)
     service.assert_ledger_holds().await;
 }
 
-/// An account without a password logs in by none, and ends by its address.
+/// Checks that an account without a password refuses every password, and is deleted by its address.
 pub async fn an_account_of_a_provider_has_no_password_and_ends_by_its_address<S: Store + Clone>(
     store: S,
 ) {
@@ -231,7 +231,8 @@ pub async fn an_account_of_a_provider_has_no_password_and_ends_by_its_address<S:
     service.newcomer(&identity("1", Some("ada@example.com"))).await;
 }
 
-/// A suspended account stays out by every door, and the try is written down.
+/// Checks that a suspended account is refused by every method, and that the attempt is in the login
+/// history.
 pub async fn a_suspended_account_is_refused_everywhere<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -245,7 +246,8 @@ pub async fn a_suspended_account_is_refused_everywhere<S: Store + Clone>(store: 
     service.known_by_idp(&identity("1", None)).await;
 }
 
-/// A code signs in once and within a minute, in a session of its own, and not after a reset.
+/// Checks that a code signs in once, within a minute, in a session of its own, and not after a
+/// password reset.
 pub async fn a_hand_off_serves_once_and_within_a_minute<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -276,8 +278,9 @@ pub async fn a_hand_off_serves_once_and_within_a_minute<S: Store + Clone>(store:
     assert_eq!(fault(service.redeem(&before_reset).await), "wrong_code", "ended by the reset");
 }
 
-/// A browser's sign-in is a code: remembered as the provider's where a page redeems it, as a desktop
-/// program's where one waits; a newcomer's program, or page, waits for the profile.
+/// Checks that a browser's sign-in results in a code, recorded as the provider's for a page and as
+/// a desktop program's for a program. For a new identity, the destination is kept until its profile
+/// is complete.
 pub async fn a_browser_comes_back_with_a_code_or_to_a_profile<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let program = LoopbackUrl::parse("http://127.0.0.1:8123/cb").expect("the loopback");
@@ -305,7 +308,7 @@ pub async fn a_browser_comes_back_with_a_code_or_to_a_profile<S: Store + Clone>(
     assert_eq!(fault(refused), "suspended");
 }
 
-/// Sixty-four at once: one.
+/// Checks that one of sixty-four simultaneous redemptions succeeds.
 pub async fn sixty_four_parallel_redeems_are_one<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -314,7 +317,7 @@ pub async fn sixty_four_parallel_redeems_are_one<S: Store + Clone>(store: S) {
     assert_eq!(redeemed.iter().filter(|redeemed| redeemed.is_ok()).count(), 1);
 }
 
-/// What nobody finished goes after a quarter of an hour.
+/// Checks that unfinished sign-ins are removed after fifteen minutes.
 pub async fn unfinished_sign_ins_are_cleaned_up<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;

@@ -1,4 +1,4 @@
-//! How many guest keys there are, and what they may do together.
+//! Checks of the number of guest keys, and of the common limits of guests.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -22,7 +22,7 @@ fn at_most(per_network: u32, per_device: u32, in_all: u32) -> CreationLimits {
 }
 
 impl<S: Store + Clone> TestService<S> {
-    /// Whether a key is made for this device from this address.
+    /// Returns whether a key is created for this device from this address.
     async fn makes(&self, address: &str, device: &str, limits: CreationLimits) -> bool {
         let device = Device::parse(device, None, None).expect("a device");
         let address = address.parse().expect("an address");
@@ -37,12 +37,13 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Each of the three counts refuses by itself, until the UTC day is over and not a moment longer.
+/// Checks that each of the three counts refuses independently of the others, until the end of the
+/// UTC day.
 pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Store + Clone>(
     store: S,
 ) {
     let service = TestService::new(store);
-    // One /64 is one network, whatever the device.
+    // One /64 is one network, for every device.
     let by_network = at_most(3, 100, 100);
     for number in 0..10 {
         let address = format!("2001:db8:0:1::{number}");
@@ -51,17 +52,17 @@ pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Stor
     }
     assert!(service.makes("2001:db8:0:2::1", "phone-0", by_network).await, "the next /64");
     assert!(service.makes("192.0.2.1", "phone-1", by_network).await, "an address of IPv4");
-    // One device is one, whatever the network.
+    // One device is counted once, on every network.
     let by_device = at_most(100, 2, 100);
     for number in 0..5 {
         let made = service.makes(&format!("198.51.100.{number}"), "robot", by_device).await;
         assert_eq!(made, number < 2, "key {number}");
     }
-    // Seven were made so far.
+    // Seven keys exist so far.
     let in_all = at_most(100, 100, 8);
     assert!(service.makes("203.0.113.1", "last", in_all).await);
     assert!(!service.makes("203.0.113.2", "late", in_all).await);
-    // The last microsecond of the day, and the first of the next.
+    // The last microsecond of the day, then the first of the next day.
     let midnight = crate::guest::end_of_day(service.now());
     service.clock.advance(midnight - service.now() - TimeDelta::microseconds(1));
     assert!(!service.makes("203.0.113.3", "later", in_all).await);
@@ -73,7 +74,8 @@ pub async fn a_network_a_device_and_all_together_make_so_many_keys_a_day<S: Stor
     assert!(!service.makes("203.0.113.3", "later", at_most(2, 2, 2)).await);
 }
 
-/// Forty at once, from one address, where seven are left.
+/// Checks that forty simultaneous creations from one address create no more than the seven that are
+/// left.
 pub async fn parallel_creations_make_no_key_too_many<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let devices: Vec<String> = (0..40).map(|number| format!("device-{number}")).collect();
@@ -81,7 +83,7 @@ pub async fn parallel_creations_make_no_key_too_many<S: Store + Clone>(store: S)
     assert_eq!(all(made).await.into_iter().filter(|made| *made).count(), 7);
 }
 
-/// A key that one limit refuses uses up none of the others.
+/// Checks that a key which one limit refuses does not count in the other limits.
 pub async fn a_refused_key_counts_nowhere<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let limits = at_most(1, 5, 2);
@@ -92,7 +94,8 @@ pub async fn a_refused_key_counts_nowhere<S: Store + Clone>(store: S) {
     assert!(service.makes("192.0.2.2", "shared", limits).await, "neither device nor all are");
 }
 
-/// What a restart takes up: calls by the network of the key, wherever they came from.
+/// Checks that after a restart the calls count for the network that created the key, from any
+/// address.
 pub async fn calls_of_guests_are_counted_by_the_network_that_made_their_keys<S: Store + Clone>(
     store: S,
 ) {

@@ -1,4 +1,4 @@
-//! Requests that are sent again.
+//! Checks of repeated requests with an idempotency key.
 
 use chrono::TimeDelta;
 
@@ -35,7 +35,7 @@ impl<S: Store + Clone> TestService<S> {
         settled.expect("the store answers")
     }
 
-    /// What the same request gets when it is sent again.
+    /// Repeats the request, and returns its stored answer, charge and balance.
     async fn again(&self, claim: Claim) -> Option<(String, u32, u64)> {
         match self.try_claim(Claim { run: claim.run + 1_000, ..claim }).await {
             Claimed::Answered(kept) => Some((kept.body, kept.cost, kept.balance)),
@@ -44,7 +44,8 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// The first answer, byte for byte, for a day and from the balance of then.
+/// Checks that a repetition gets the first answer, byte for byte, with the balance of that time,
+/// for a day.
 pub async fn a_repeat_gets_the_first_answer_and_is_not_charged<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 10).await;
@@ -68,7 +69,7 @@ pub async fn a_repeat_gets_the_first_answer_and_is_not_charged<S: Store + Clone>
     service.assert_ledger_holds().await;
 }
 
-/// A key names one request, of one caller, at one endpoint.
+/// Checks that a key identifies one request of one caller at one endpoint.
 pub async fn a_key_is_one_requests_and_one_callers<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let [ada, bob] =
@@ -85,7 +86,8 @@ pub async fn a_key_is_one_requests_and_one_callers<S: Store + Clone>(store: S) {
     assert_eq!(service.try_claim(another_key).await, Claimed::Yours);
 }
 
-/// Sixty-four at once: one runs, the others are told so or get its answer.
+/// Checks that one of sixty-four simultaneous requests runs, and that the others are refused or get
+/// its answer.
 pub async fn of_many_claims_at_once_one_runs_and_is_charged<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 640).await;
@@ -111,7 +113,8 @@ pub async fn of_many_claims_at_once_one_runs_and_is_charged<S: Store + Clone>(st
     service.assert_ledger_holds().await;
 }
 
-/// A crash frees the slot after a while; whoever was only slow is not charged beside the next.
+/// Checks that the slot of a crashed run becomes free, and that a slow run is not charged in
+/// addition to its successor.
 pub async fn a_run_that_is_not_heard_of_loses_its_slot<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 10).await;
@@ -133,7 +136,8 @@ pub async fn a_run_that_is_not_heard_of_loses_its_slot<S: Store + Clone>(store: 
     service.assert_ledger_holds().await;
 }
 
-/// No answer without its charge: who cannot pay keeps the slot free for later.
+/// Checks that no answer is stored without its charge, and that a call without enough credits
+/// releases its slot.
 pub async fn what_is_not_paid_is_not_kept<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 4).await;
@@ -155,7 +159,8 @@ pub async fn what_is_not_paid_is_not_kept<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// A guest's free call is kept as well, and all goes in batches once a day is over.
+/// Checks that the free call of a guest is stored too, and that stored answers are removed in
+/// batches after a day.
 pub async fn kept_answers_go_in_batches<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let device = Device::parse("device", None, None).expect("a device");

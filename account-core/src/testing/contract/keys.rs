@@ -1,4 +1,4 @@
-//! Keys of accounts and guests.
+//! Checks of the keys of accounts and guests.
 
 use chrono::TimeDelta;
 
@@ -10,7 +10,7 @@ use crate::key::{ApiKey, AuthError, Caller, KeyKind};
 use crate::store::Store;
 use crate::testing::{all, seeded_rng};
 
-/// The old key fails on the next call; login hands the new one out.
+/// Checks that the old key is refused at the next call, and that a login returns the new key.
 pub async fn a_regenerated_key_replaces_the_old_one_at_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let old = service.account("ada", "ada@example.com").await.api_key;
@@ -27,7 +27,7 @@ pub async fn a_regenerated_key_replaces_the_old_one_at_once<S: Store + Clone>(st
     assert_eq!(profile.api_key_created_at, Some(service.now()));
 }
 
-/// Nobody is left with a key that another call replaced.
+/// Checks that no caller gets a key that the other call has replaced.
 pub async fn of_two_parallel_regenerations_one_wins<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let old = service.account("ada", "ada@example.com").await.api_key;
@@ -44,7 +44,7 @@ pub async fn of_two_parallel_regenerations_one_wins<S: Store + Clone>(store: S) 
     assert!(service.caller(&keys[0]).await.is_some());
 }
 
-/// A suspended key answers as an unknown one does.
+/// Checks that a suspended key is refused in the same way as an unknown one.
 pub async fn a_suspended_key_is_unknown_until_it_is_activated<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let key = service.account("ada", "ada@example.com").await.api_key;
@@ -65,7 +65,7 @@ pub async fn a_suspended_key_is_unknown_until_it_is_activated<S: Store + Clone>(
     assert_eq!(fault(service.accounts.suspend(&email("nobody@example.com")).await), "not_found");
 }
 
-/// A well-formed key that nobody has is refused like any other.
+/// Checks that a well-formed unknown key is refused in the same way as any other.
 pub async fn an_unknown_key_opens_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let mut rng = seeded_rng(404);
@@ -76,7 +76,7 @@ pub async fn an_unknown_key_opens_nothing<S: Store + Clone>(store: S) {
     }
 }
 
-/// A guest calls for 24 hours with 50 credits.
+/// Checks that a guest has 24 hours and 50 credits.
 pub async fn a_guest_key_is_good_for_a_day<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let device = Device::parse("device-1", None, Some("linux")).expect("a device");
@@ -103,7 +103,8 @@ pub async fn a_guest_key_is_good_for_a_day<S: Store + Clone>(store: S) {
     assert!(matches!(refusal, Err(AuthError::GuestExpired)));
 }
 
-/// A ciphertext in another account's row is an error, never another person's key.
+/// Checks that a ciphertext in another account's row causes an error, and never reveals another
+/// account's key.
 pub async fn stored_keys_open_for_no_other_account<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;

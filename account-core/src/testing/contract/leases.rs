@@ -1,4 +1,4 @@
-//! What every place keeps of the limits that instances share.
+//! Checks of the limits that instances share.
 
 use chrono::TimeDelta;
 
@@ -13,7 +13,8 @@ fn ask(allowance: Allowance) -> Ask {
     Ask { allowance, now: FixedClock::default().now(), unused: None }
 }
 
-/// Each lease follows from the one before, and what is given back is leased again.
+/// Checks that each lease follows the rule from the state before, and that returned calls are
+/// leased again.
 pub async fn leases_are_those_of_the_rule<S: LeaseStore>(store: S) {
     let mut model = SharedWindow::default();
     let mut ask = ask(Allowance::hourly(1_000));
@@ -30,7 +31,7 @@ pub async fn leases_are_those_of_the_rule<S: LeaseStore>(store: S) {
     assert_eq!(store.shared(ADA).await.expect("the store answers"), model);
 }
 
-/// An account and a guest with one number are two.
+/// Checks that an account and a guest with the same number have separate limits.
 pub async fn every_caller_has_a_limit_of_its_own<S: LeaseStore>(store: S) {
     let guest = CallerId::Guest(GuestId(1));
     store.lease(ADA, ask(Allowance::hourly(1))).await.expect("the store answers");
@@ -40,7 +41,7 @@ pub async fn every_caller_has_a_limit_of_its_own<S: LeaseStore>(store: S) {
     assert_eq!(untouched, SharedWindow::default());
 }
 
-/// However many ask at once.
+/// Checks that simultaneous leases never exceed the limit.
 pub async fn parallel_leases_never_add_up_to_more_than_the_limit<S: LeaseStore>(store: S) {
     let leases = all((0..64).map(|_| store.lease(ADA, ask(Allowance::hourly(40))))).await;
     let calls: u32 = leases.into_iter().map(|lease| lease.expect("the store answers").calls).sum();

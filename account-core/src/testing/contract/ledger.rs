@@ -1,4 +1,4 @@
-//! What a store makes of batches.
+//! Checks of the settlement of batches.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::identity::{AccountId, CallerId};
 use crate::store::Store;
 use crate::testing::{all, seeded_rng};
 
-/// Sixty-four bits that look random and are the same in every run.
+/// A generator of pseudo-random 64-bit numbers with a fixed seed.
 struct Draws(u64);
 
 impl Draws {
@@ -25,7 +25,8 @@ impl Draws {
     }
 }
 
-/// Debits of accounts and guests that have enough, too little, nothing, or are unknown.
+/// Checks debits of accounts and guests with enough credits, with too few, with none, and of
+/// unknown callers.
 pub async fn every_batch_is_settled_as_decide_says<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let mut balances = HashMap::new();
@@ -60,7 +61,8 @@ pub async fn every_batch_is_settled_as_decide_says<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// The last credit goes to whoever came first; a cheaper call behind a refused one goes through.
+/// Checks that the last credit is spent by the first call, and that a cheaper call after a refused
+/// one is charged.
 pub async fn in_a_batch_the_order_of_arrival_decides<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = CallerId::Account(service.funded("ada", 6).await);
@@ -85,7 +87,7 @@ pub async fn in_a_batch_the_order_of_arrival_decides<S: Store + Clone>(store: S)
     service.assert_ledger_holds().await;
 }
 
-/// Free calls of accounts and guests count, and cost nothing.
+/// Checks that free calls of accounts and guests are recorded and cost nothing.
 pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 0).await;
@@ -107,7 +109,7 @@ pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(s
         counts.iter().map(|count| (count.caller, count.calls)).collect::<Vec<_>>(),
         [(ada, 1), (guest, 2)]
     );
-    // Guests are counted since a moment of their own.
+    // Guests are counted from a time of their own.
     let later = service.now() + TimeDelta::microseconds(1);
     for (since, guests_since, expected) in
         [(service.now(), later, ada), (later, service.now(), guest)]
@@ -119,7 +121,8 @@ pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(s
     service.assert_ledger_holds().await;
 }
 
-/// A balance of N and 4N parallel callers: N accepted, end at zero.
+/// Checks that of 4N simultaneous callers with a balance of N, N are accepted and the balance ends
+/// at zero.
 pub async fn four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing<
     S: Store + Clone,
 >(
@@ -139,7 +142,8 @@ pub async fn four_times_as_many_callers_as_credits_leave_nothing_and_owe_nothing
     service.assert_ledger_holds().await;
 }
 
-/// Debits over days and endpoints, with grants between them, end where a model ends.
+/// Checks that debits over several days and endpoints, with grants between them, give the same
+/// balance as a model.
 pub async fn the_ledger_adds_up_over_days_and_endpoints<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let mut rng = seeded_rng(31);
@@ -181,7 +185,7 @@ pub async fn the_ledger_adds_up_over_days_and_endpoints<S: Store + Clone>(store:
     service.assert_ledger_holds().await;
 }
 
-/// After a restart the limits are seeded with what was written down.
+/// Checks the counts by minute, from which the limits are restored after a restart.
 pub async fn calls_are_counted_by_the_minute<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = CallerId::Account(service.funded("ada", 0).await);

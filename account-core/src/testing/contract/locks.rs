@@ -1,11 +1,11 @@
-//! Messages that tell of a lock.
+//! Checks of the e-mails about locks.
 
 use super::test_service::{PASSWORD, TestService, email, stranger};
 use crate::outbox::Content;
 use crate::store::Store;
 use crate::testing::all;
 
-/// How many notices of a lock wait for an address.
+/// Returns the number of notices of a lock in the outbox for an address.
 async fn notices<S: Store + Clone>(service: &TestService<S>, address: &str) -> usize {
     let messages = service.messages().await;
     let locked =
@@ -20,8 +20,8 @@ async fn lock<S: Store + Clone>(service: &TestService<S>, address: &str) {
     assert_eq!(service.login_code_from(&stranger(), address, PASSWORD).await, "locked");
 }
 
-/// The fifth wrong password writes to the owner; the sixth does not, a second lock does, and an
-/// address without an account, or with one that is not verified, gets nothing.
+/// Checks that the fifth wrong password sends a notice, the sixth does not, and a second lock does.
+/// An address without a verified account gets none.
 pub async fn the_owner_is_told_of_each_lock_once_and_nobody_else_is<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -40,7 +40,7 @@ pub async fn the_owner_is_told_of_each_lock_once_and_nobody_else_is<S: Store + C
         lock(&service, address).await;
         assert_eq!(service.messages().await.len(), 0, "{address}");
     }
-    // Two hundred at once set one lock.
+    // Two hundred simultaneous attempts cause one lock.
     service.wait(30 * 60);
     let anonymous = stranger();
     let tries = (0..200).map(|_| service.login_code_from(&anonymous, "ada@example.com", "wrong"));
@@ -48,7 +48,7 @@ pub async fn the_owner_is_told_of_each_lock_once_and_nobody_else_is<S: Store + C
     assert_eq!(notices(&service, "ada@example.com").await, 1);
 }
 
-/// Who attacks all day long fills nobody's mailbox.
+/// Checks that constant wrong passwords send a bounded number of notices.
 pub async fn an_attack_all_day_long_is_told_ten_times_at_most<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;

@@ -1,4 +1,4 @@
-//! Notices, broadcasts, and who hears of them over which channel.
+//! Checks of notices and broadcasts, and of their channels.
 
 use chrono::TimeDelta;
 
@@ -34,7 +34,7 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.change_preferences(account, changes).await.expect("the store answers");
     }
 
-    /// Takes what waits in a channel.
+    /// Takes the waiting messages of a channel.
     async fn taken(&self, channel: Channel) -> Vec<OutboundMessage> {
         let store = self.accounts.store();
         let due = store.due_messages(channel, self.now(), u32::MAX).await.expect("ok");
@@ -53,7 +53,8 @@ fn chat(text: &str) -> ChatId {
     ChatId::parse(text).expect("a chat")
 }
 
-/// Welcome, key, second factor, password: each in the inbox with the step that it tells of.
+/// Checks that the notices of welcome, new key, second factor and new password are written in the
+/// transaction of their cause.
 pub async fn the_service_tells_an_account_what_happened_to_it<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -88,8 +89,8 @@ pub async fn the_service_tells_an_account_what_happened_to_it<S: Store + Clone>(
     assert_eq!(newest.category, "security");
 }
 
-/// A lock is one notice, whatever is tried meanwhile; the first sign-in is no news, another network
-/// is, and no longer the second time.
+/// Checks that a lock writes one notice, whatever follows, that the first sign-in writes none, and
+/// that a sign-in from an unknown network writes one, once.
 pub async fn a_lock_is_told_once_and_a_known_network_makes_no_notice<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -112,7 +113,8 @@ pub async fn a_lock_is_told_once_and_a_known_network_makes_no_notice<S: Store + 
     assert_eq!(inbox.entries[0].description, Some(told.description()));
 }
 
-/// A notification stays read since the first time, and what is deleted is gone.
+/// Checks that the time of the first reading is kept, and that a deleted notification stays
+/// deleted.
 pub async fn a_notification_is_read_once_and_deleted_for_good<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -142,7 +144,7 @@ pub async fn a_notification_is_read_once_and_deleted_for_good<S: Store + Clone>(
     assert_eq!(service.inbox(ada).await.total, 0);
 }
 
-/// Whose a notification is decides, and a number that nobody has is the same as another's.
+/// Checks that another account's notification is treated as an unknown one.
 pub async fn nobody_reads_or_deletes_what_is_anothers<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -163,7 +165,8 @@ pub async fn nobody_reads_or_deletes_what_is_anothers<S: Store + Clone>(store: S
     assert_eq!((inbox.total, inbox.unread), (2, 2), "untouched");
 }
 
-/// A broadcast counts verified accounts, and is seen by them and nobody later.
+/// Checks that a broadcast counts the verified accounts, and that accounts verified later do not
+/// see the broadcast.
 pub async fn a_broadcast_reaches_who_was_verified_before_it<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -186,11 +189,12 @@ pub async fn a_broadcast_reaches_who_was_verified_before_it<S: Store + Clone>(st
     service.accounts.delete_notification(ada, revision_listener.id).await.expect("hers");
     assert_eq!(service.inbox(bob).await.total, 2, "deleted for one is there for the other");
     let by_mail = Channels { in_app: false, email: true, messaging: false };
-    service.tell_all("By letter alone", by_mail).await;
+    service.tell_all("By e-mail alone", by_mail).await;
     assert_eq!(service.inbox(bob).await.total, 2);
 }
 
-/// Reading all is about what is there, and keeps since when each was read.
+/// Checks that reading all marks the existing notifications only, and keeps the times of earlier
+/// readings.
 pub async fn reading_all_leaves_later_ones_unread<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -213,7 +217,7 @@ pub async fn reading_all_leaves_later_ones_unread<S: Store + Clone>(store: S) {
     assert_eq!(titles, ["Second", "First"], "newest first, page by page");
 }
 
-/// Who wants no broadcasts sees none, and is told of security all the same.
+/// Checks that an account which excludes broadcasts still gets the notices about its security.
 pub async fn preferences_decide_about_broadcasts_and_no_security_notice<S: Store + Clone>(
     store: S,
 ) {
@@ -240,8 +244,9 @@ pub async fn preferences_decide_about_broadcasts_and_no_security_notice<S: Store
     assert_eq!(service.accounts.preferences(ada).await.expect("ok").messaging_chat_id, None);
 }
 
-/// Each account that wants it gets one message and one message, however the batches fall.
-pub async fn letters_and_messages_follow_in_batches_and_none_twice<S: Store + Clone>(store: S) {
+/// Checks that each account gets one e-mail and one chat message as its preferences say, for every
+/// size of batch.
+pub async fn emails_and_messages_follow_in_batches_and_none_twice<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let mut accounts = Vec::new();
     for number in 0..5 {
@@ -262,7 +267,7 @@ pub async fn letters_and_messages_follow_in_batches_and_none_twice<S: Store + Cl
     assert!(service.taken(Channel::Mail).await.is_empty(), "nothing in the request itself");
 
     let (mut emails, mut messages) = (Vec::new(), Vec::new());
-    // Two workers at once: what one has moved past the other leaves.
+    // Of two simultaneous workers, one leaves a batch that the other has recorded.
     loop {
         let both = [
             service.accounts.fan_out(2, service.now()),
@@ -286,7 +291,8 @@ pub async fn letters_and_messages_follow_in_batches_and_none_twice<S: Store + Cl
     assert_eq!((to, text.as_str()), (&chat("42"), "News\n\nShort"));
 }
 
-/// A code never waits behind a broadcast, and a dead server fills no outbox.
+/// Checks that a code does not wait for a broadcast, and that an unreachable mail server does not
+/// fill the outbox.
 pub async fn no_batch_goes_out_while_something_is_due<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.funded("ada", 10).await;
@@ -306,7 +312,8 @@ pub async fn no_batch_goes_out_while_something_is_due<S: Store + Clone>(store: S
     store.message_failed(MessageId(0), later).await.expect("nobody's");
 }
 
-/// A test message waits in the channel of messages, and another one waits a minute.
+/// Checks that a test message waits in the channel of chat messages, and that another is refused
+/// for a minute.
 pub async fn a_test_message_goes_to_the_chat_once_a_minute<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 10).await;
@@ -320,11 +327,11 @@ pub async fn a_test_message_goes_to_the_chat_once_a_minute<S: Store + Clone>(sto
         let sent = service.accounts.send_test_message(ada, service.now()).await.expect("a chat");
         assert_eq!(sent, expected, "after {after}");
     }
-    assert!(service.messages().await.is_empty(), "no letter");
+    assert!(service.messages().await.is_empty(), "no e-mail");
     assert_eq!(service.taken(Channel::Messaging).await.len(), 2);
 }
 
-/// A year is enough; and nothing is left of an account that was deleted.
+/// Checks that notifications are removed after a year, and with their account.
 pub async fn notifications_go_after_a_year_and_with_their_account<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;

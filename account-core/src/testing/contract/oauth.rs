@@ -1,4 +1,4 @@
-//! Grants to clients.
+//! Checks of grants to OAuth clients.
 
 use chrono::TimeDelta;
 
@@ -7,8 +7,8 @@ use crate::accounts::SignedIn;
 use crate::key::AuthError;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
-    AccessToken, Authorization, AuthorizationCode, Client, ClientMetadata, CodeVerifier, Exchange,
-    Refresh, RefreshToken, Tokens,
+    AccessToken, Authorization, AuthorizationCode, ClientMetadata, CodeVerifier, Exchange,
+    OauthResult, Refresh, RefreshToken, RegisteredClient, Tokens,
 };
 use crate::password::Password;
 use crate::store::Store;
@@ -17,14 +17,12 @@ use crate::testing::{all, seeded_rng};
 const RESOURCE: &str = "https://mcp.example.com/mcp";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
 
-pub(super) type Answered<T> = Result<T, crate::oauth::Error>;
-
 fn verifier() -> CodeVerifier {
     CodeVerifier::parse(&"v".repeat(43)).expect("a verifier")
 }
 
 impl<S: Store + Clone> TestService<S> {
-    pub(super) async fn oauth_client(&self) -> Client {
+    pub(super) async fn oauth_client(&self) -> RegisteredClient {
         let metadata = ClientMetadata {
             redirect_uris: vec!["http://127.0.0.1/callback".to_owned()],
             client_name: Some("A desktop host".to_owned()),
@@ -36,7 +34,7 @@ impl<S: Store + Clone> TestService<S> {
     pub(super) async fn consent(
         &self,
         who: &SignedIn,
-        client: &Client,
+        client: &RegisteredClient,
     ) -> Option<AuthorizationCode> {
         let authorization = Authorization {
             client: client.id.clone(),
@@ -49,7 +47,7 @@ impl<S: Store + Clone> TestService<S> {
         issued.expect("the store answers")
     }
 
-    fn exchange_of(client: &Client, code: &AuthorizationCode) -> Exchange {
+    fn exchange_of(client: &RegisteredClient, code: &AuthorizationCode) -> Exchange {
         Exchange {
             code: code.clone(),
             client: client.id.clone(),
@@ -61,27 +59,31 @@ impl<S: Store + Clone> TestService<S> {
 
     pub(super) async fn exchange(
         &self,
-        client: &Client,
+        client: &RegisteredClient,
         code: &AuthorizationCode,
-    ) -> Answered<Tokens> {
+    ) -> OauthResult<Tokens> {
         self.accounts.exchange(Self::exchange_of(client, code)).await
     }
 
-    pub(super) async fn connected(&self, who: &SignedIn, client: &Client) -> Tokens {
+    pub(super) async fn connected(&self, who: &SignedIn, client: &RegisteredClient) -> Tokens {
         let code = self.consent(who, client).await.expect("a live session");
         self.exchange(client, &code).await.expect("a fresh code")
     }
 
-    pub(super) async fn refresh(&self, client: &Client, token: &RefreshToken) -> Answered<Tokens> {
+    pub(super) async fn refresh(
+        &self,
+        client: &RegisteredClient,
+        token: &RefreshToken,
+    ) -> OauthResult<Tokens> {
         self.refresh_within(client, token, 0).await
     }
 
     pub(super) async fn refresh_within(
         &self,
-        client: &Client,
+        client: &RegisteredClient,
         token: &RefreshToken,
         leeway: i64,
-    ) -> Answered<Tokens> {
+    ) -> OauthResult<Tokens> {
         let refresh = Refresh {
             token: token.clone(),
             client: client.id.clone(),
@@ -112,11 +114,11 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-pub(super) fn refused<T>(answer: Answered<T>) -> &'static str {
+pub(super) fn refused<T>(answer: OauthResult<T>) -> &'static str {
     answer.err().map_or("success", |error| error.code())
 }
 
-/// And the caller is the account, with all that a key would say of it.
+/// Checks that an access token identifies the account as its API key does, for its resource alone.
 pub async fn a_consent_leads_to_tokens_that_open_its_resource_alone<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -135,7 +137,7 @@ pub async fn a_consent_leads_to_tokens_that_open_its_resource_alone<S: Store + C
     assert_eq!(service.accounts.client(&client.id).await.expect("it is there"), client);
 }
 
-/// What is refused leaves the code as it is.
+/// Checks that a refused exchange does not consume the code.
 pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: Store + Clone>(
     store: S,
 ) {
@@ -166,7 +168,8 @@ pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: 
     assert_eq!(service.grant_count(&ada).await, 1);
 }
 
-/// Whoever replays it, and whatever comes with it.
+/// Checks that the replay of a code ends its grant, for every client and every parameter of the
+/// replay.
 pub async fn a_replayed_code_ends_the_grant_that_came_of_it<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -184,7 +187,7 @@ pub async fn a_replayed_code_ends_the_grant_that_came_of_it<S: Store + Clone>(st
     assert!(service.opens(&other.access).await, "another grant goes on");
 }
 
-/// All at once.
+/// Checks sixty-four simultaneous exchanges of one code.
 pub async fn of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it<
     S: Store + Clone,
 >(
@@ -195,13 +198,13 @@ pub async fn of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it
     let client = service.oauth_client().await;
     let code = service.consent(&ada, &client).await.expect("a live session");
     let answers = all((0..64).map(|_| service.exchange(&client, &code))).await;
-    let won: Vec<Tokens> = answers.into_iter().filter_map(Answered::ok).collect();
+    let won: Vec<Tokens> = answers.into_iter().filter_map(OauthResult::ok).collect();
     assert_eq!(won.len(), 1);
     assert!(!service.opens(&won[0].access).await, "the others were replays");
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// The successor with it.
+/// Checks that the second use of a refresh token ends its grant, with the successor of the token.
 pub async fn a_refresh_token_serves_once_and_presented_again_ends_the_grant<S: Store + Clone>(
     store: S,
 ) {
@@ -221,7 +224,7 @@ pub async fn a_refresh_token_serves_once_and_presented_again_ends_the_grant<S: S
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// Neither by another client, nor for another resource, nor of a token that never was.
+/// Checks a refresh by another client, a refresh for another resource, and an unknown token.
 pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -241,7 +244,7 @@ pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
     service.refresh(&client, &tokens.refresh).await.expect("still unused");
 }
 
-/// All at once.
+/// Checks sixty-four simultaneous refreshes of one token.
 pub async fn of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it<
     S: Store + Clone,
 >(
@@ -252,13 +255,13 @@ pub async fn of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it
     let client = service.oauth_client().await;
     let tokens = service.connected(&ada, &client).await;
     let answers = all((0..64).map(|_| service.refresh(&client, &tokens.refresh))).await;
-    let won: Vec<Tokens> = answers.into_iter().filter_map(Answered::ok).collect();
+    let won: Vec<Tokens> = answers.into_iter().filter_map(OauthResult::ok).collect();
     assert_eq!(won.len(), 1);
     assert!(!service.opens(&won[0].access).await, "the others were reuse");
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// And after it the rule is the rule.
+/// Checks that the leeway repeats the answer, and that the rule applies after the leeway.
 pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: Store + Clone>(
     store: S,
 ) {
@@ -284,7 +287,7 @@ pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: St
     assert_eq!(refused(service.refresh(&client, &first.refresh).await), "invalid_grant");
 }
 
-/// To the last moment.
+/// Checks the validity of access and refresh tokens to the millisecond.
 pub async fn access_lasts_an_hour_and_refreshing_thirty_days_from_each_use<S: Store + Clone>(
     store: S,
 ) {
@@ -307,7 +310,7 @@ pub async fn access_lasts_an_hour_and_refreshing_thirty_days_from_each_use<S: St
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// A token that nobody knows is as good as revoked.
+/// Checks that the revocation of an unknown token succeeds.
 pub async fn a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along<
     S: Store + Clone,
 >(
@@ -334,7 +337,8 @@ pub async fn a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_gra
     assert_eq!(service.grant_count(&ada).await, 0);
 }
 
-/// Who says whose it is must say it right; who only has it may end it.
+/// Checks that a client which is named must be the token's own, and that a caller without a named
+/// client may end the token.
 pub async fn another_client_revokes_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -349,7 +353,7 @@ pub async fn another_client_revokes_nothing<S: Store + Clone>(store: S) {
     assert!(!service.opens(&tokens.access).await);
 }
 
-/// What was allowed before is not allowed after, not even where it was half done.
+/// Checks that grants, codes and unfinished authorizations from before the event are ended.
 pub async fn a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes<S: Store + Clone>(
     store: S,
 ) {
@@ -390,7 +394,7 @@ pub async fn a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes<S: Sto
     assert!(service.opens(&of_bob.access).await, "another account's go on");
 }
 
-/// Nor is another account's session.
+/// Checks that a consent in another account's session is refused too.
 pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -410,7 +414,7 @@ pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store
     );
 }
 
-/// In the order in which they were allowed.
+/// Checks that the oldest of twenty-one grants is ended.
 pub async fn the_twenty_first_grant_ends_the_oldest<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -427,7 +431,7 @@ pub async fn the_twenty_first_grant_ends_the_oldest<S: Store + Clone>(store: S) 
     );
 }
 
-/// By number.
+/// Checks that an owner ends a grant by its number, and no grant of another account.
 pub async fn an_owner_sees_and_ends_grants_and_nobody_elses<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
@@ -450,7 +454,7 @@ pub async fn an_owner_sees_and_ends_grants_and_nobody_elses<S: Store + Clone>(st
     assert!(!service.opens(&second.access).await && service.opens(&first.access).await);
 }
 
-/// Never-used clients after a day, idle ones after ninety.
+/// Checks that clients without use are removed after a day, and idle clients after ninety days.
 pub async fn dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay<
     S: Store + Clone,
 >(
@@ -464,7 +468,7 @@ pub async fn dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay<
         let (accounts, now) = (service.accounts.clone(), service.now());
         async move { accounts.clean_up(now, limit, None).await.expect("the store answers") }
     };
-    let is_there = |client: &Client| {
+    let is_there = |client: &RegisteredClient| {
         let (accounts, id) = (service.accounts.clone(), client.id.clone());
         async move { accounts.client(&id).await.is_ok() }
     };
@@ -489,7 +493,7 @@ pub async fn dead_codes_tokens_grants_and_clients_are_reaped_and_live_ones_stay<
     assert!(!is_there(&client).await);
 }
 
-/// Nor is one of them lost that was answered.
+/// Checks that no code is lost among simultaneous consents.
 pub async fn parallel_consents_never_leave_more_than_twenty_grants<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;

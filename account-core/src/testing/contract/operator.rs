@@ -1,4 +1,4 @@
-//! What operators do.
+//! Checks of the operator's calls.
 
 use super::test_service::{PASSWORD, TestService, email, fault, username};
 use crate::accounts::operator::NewAccount;
@@ -7,7 +7,7 @@ use crate::password::Password;
 use crate::store::Store;
 use crate::tier::Tier;
 
-/// An operator's account is verified, funded and unique.
+/// Checks that a created account is verified, has its credits, and has a unique address and name.
 pub async fn an_operator_makes_an_account_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let account = |name: &str, address: &str, credits| NewAccount {
@@ -35,7 +35,7 @@ pub async fn an_operator_makes_an_account_once<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
-/// Grants are booked, and refused where they make no sense.
+/// Checks that grants are booked, and that invalid ones are refused.
 pub async fn a_grant_is_positive_and_keeps_the_balance_readable<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 10).await;
@@ -54,7 +54,7 @@ pub async fn a_grant_is_positive_and_keeps_the_balance_readable<S: Store + Clone
     service.assert_ledger_holds().await;
 }
 
-/// Tiers and limits of an operator are what the guard sees.
+/// Checks that the operator's tier and limit take effect on the next call.
 pub async fn a_tier_brings_its_limit_unless_the_account_has_its_own<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let key = service.account("ada", "ada@example.com").await.api_key;

@@ -1,4 +1,4 @@
-//! Messages on their way.
+//! Checks of the outbox.
 
 use chrono::TimeDelta;
 
@@ -6,8 +6,8 @@ use super::test_service::{PASSWORD, TestService};
 use crate::outbox::{Channel, SendQuota};
 use crate::store::Store;
 
-/// No message is lost to a failure, and no sent one keeps its text.
-pub async fn a_letter_that_fails_is_tried_again_and_then_forgotten<S: Store + Clone>(store: S) {
+/// Checks that a failed e-mail is kept, and that the text of a sent e-mail is wiped.
+pub async fn an_email_that_fails_is_sent_again_and_then_wiped<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
     service.register("bob", "bob@example.com", PASSWORD).await.expect("a free name");

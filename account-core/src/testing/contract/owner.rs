@@ -1,4 +1,4 @@
-//! What owners change.
+//! Checks of the changes by an owner.
 
 use super::activity;
 use super::test_service::{PASSWORD, TestService, email, fault, stranger, username};
@@ -25,7 +25,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// What is not sent stays, and no change reaches what an owner may not change.
+/// Checks that absent fields are unchanged, and that an owner cannot change tier, credits or limit.
 pub async fn a_profile_changes_where_it_is_told_to_and_nowhere_else<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -50,7 +50,8 @@ pub async fn a_profile_changes_where_it_is_told_to_and_nowhere_else<S: Store + C
     assert_eq!(fault(nobody.await), "not_found");
 }
 
-/// Another's name is taken, a forgotten form's is not, and the own one may change its case.
+/// Checks that another account's name is taken, that the name of an expired form is free, and that
+/// an account may change the case of its own.
 pub async fn a_name_is_taken_as_at_a_registration_but_ones_own_is_not<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -67,7 +68,7 @@ pub async fn a_name_is_taken_as_at_a_registration_but_ones_own_is_not<S: Store +
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
 }
 
-/// Subscriptions are each account's own.
+/// Checks that each account has its own subscriptions.
 pub async fn a_database_is_subscribed_to_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -84,7 +85,7 @@ pub async fn a_database_is_subscribed_to_once<S: Store + Clone>(store: S) {
     assert_eq!(service.accounts.subscriptions(bob).await.expect("the store answers").len(), 1);
 }
 
-/// With the answer everything personal is gone, and the books hold.
+/// Checks that personal data is removed when the call returns, and that the audit succeeds.
 pub async fn a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold<
     S: Store + Clone,
 >(
@@ -132,7 +133,7 @@ pub async fn a_deleted_account_leaves_no_key_session_or_history_and_books_that_h
     service.assert_ledger_holds().await;
 }
 
-/// Whoever leaves may come back, as someone new.
+/// Checks that a deleted account may register again, as a new account.
 pub async fn a_deleted_address_and_name_are_free_again<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let first = service.account("ada", "ada@example.com").await;
@@ -146,7 +147,7 @@ pub async fn a_deleted_address_and_name_are_free_again<S: Store + Clone>(store: 
     service.assert_ledger_holds().await;
 }
 
-/// The address is enough only where there is no password.
+/// Checks that the address confirms a deletion only for an account without a password.
 pub async fn a_deletion_wants_the_right_confirmation<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;
@@ -166,7 +167,7 @@ pub async fn a_deletion_wants_the_right_confirmation<S: Store + Clone>(store: S)
     service.assert_ledger_holds().await;
 }
 
-/// A stolen key guesses five passwords and locks nobody out.
+/// Checks that wrong confirmations with a stolen key are limited to five, and lock no login.
 pub async fn wrong_confirmations_lock_themselves_and_no_login<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;

@@ -1,4 +1,4 @@
-//! Passwords, wrong ones, and what is told of them.
+//! Checks of wrong passwords, and of the information that their answers contain.
 
 use super::test_service::{PASSWORD, TestService, another, client, email, fault, username};
 use crate::accounts::NewAccount;
@@ -7,7 +7,7 @@ use crate::store::{LoginMethod, Store, TryStatus};
 use crate::testing::all;
 use crate::tier::Tier;
 
-/// Neither the answer nor the work tells whether an address has an account.
+/// Checks that answer and work are the same for an address with and without an account.
 pub async fn a_wrong_password_and_an_unknown_address_are_one_and_the_same<S: Store + Clone>(
     store: S,
 ) {
@@ -34,7 +34,7 @@ pub async fn a_wrong_password_and_an_unknown_address_are_one_and_the_same<S: Sto
     }
 }
 
-/// Whether an address waits for its code is told to whoever knows the password.
+/// Checks that only the right password reveals that an address is unverified.
 pub async fn an_unverified_account_is_told_so_after_the_right_password_only<S: Store + Clone>(
     store: S,
 ) {
@@ -44,7 +44,7 @@ pub async fn an_unverified_account_is_told_so_after_the_right_password_only<S: S
     assert_eq!(service.login_code("ada@example.com", "another one").await, "wrong_credentials");
 }
 
-/// The lock is no oracle, and it ends.
+/// Checks that a lock reveals no account, and that the lock ends.
 pub async fn five_wrong_passwords_lock_known_and_unknown_addresses_for_thirty_minutes<
     S: Store + Clone,
 >(
@@ -67,7 +67,7 @@ pub async fn five_wrong_passwords_lock_known_and_unknown_addresses_for_thirty_mi
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
 }
 
-/// A try is reserved before its hash is computed.
+/// Checks that an attempt is reserved before its hash is computed.
 pub async fn two_hundred_parallel_wrong_passwords_are_five_looked_at<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -78,7 +78,7 @@ pub async fn two_hundred_parallel_wrong_passwords_are_five_looked_at<S: Store + 
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "locked");
 }
 
-/// Only a wrong password counts.
+/// Checks that only a wrong password counts.
 pub async fn right_passwords_count_as_no_failure<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -93,7 +93,7 @@ pub async fn right_passwords_count_as_no_failure<S: Store + Clone>(store: S) {
     }
 }
 
-/// The owner sees who tried.
+/// Checks that the owner sees every attempt.
 pub async fn every_try_is_in_the_login_history_locked_ones_too<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;

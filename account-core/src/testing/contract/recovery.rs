@@ -1,4 +1,4 @@
-//! Forgotten passwords.
+//! Checks of the recovery from a forgotten password.
 
 use super::test_service::{PASSWORD, TestService, another, client, code, email, fault, stranger};
 use crate::Result;
@@ -31,10 +31,8 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// The key stays what it was, and only a login hands it out.
-pub async fn a_reset_needs_the_code_of_its_letter_and_gives_no_key_away<S: Store + Clone>(
-    store: S,
-) {
+/// Checks that a reset leaves the key unchanged, and that only a login returns the key.
+pub async fn a_reset_needs_the_code_of_its_email_and_gives_no_key_away<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let before = service.account("ada", "ada@example.com").await;
     let right = service.reset_code("ada@example.com").await;
@@ -50,7 +48,7 @@ pub async fn a_reset_needs_the_code_of_its_letter_and_gives_no_key_away<S: Store
     assert_eq!(after.api_key.expose(), before.api_key.expose());
 }
 
-/// The lock of strangers and of the owner's own tries, and every session.
+/// Checks the lock by unknown clients, the lock by the owner's attempts, and all sessions.
 pub async fn a_reset_lifts_the_lock_and_ends_all_sessions<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let first = service.account("ada", "ada@example.com").await;
@@ -71,7 +69,7 @@ pub async fn a_reset_lifts_the_lock_and_ends_all_sessions<S: Store + Clone>(stor
     }
 }
 
-/// Neither a session nor a half-done login comes of a reset.
+/// Checks that a reset returns no session, and ends an unfinished login.
 pub async fn a_reset_does_not_bypass_the_second_factor<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account_with_mfa("ada", "ada@example.com").await;
@@ -87,7 +85,8 @@ pub async fn a_reset_does_not_bypass_the_second_factor<S: Store + Clone>(store: 
     assert!(service.complete("ada@example.com", &code, None).await.is_ok());
 }
 
-/// Only an address with an account gets a message, and no answer or hash tells which.
+/// Checks that only an address with an account gets an e-mail, and that neither answer nor work
+/// differs.
 pub async fn a_forgotten_password_is_answered_alike_for_every_address<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -110,7 +109,7 @@ pub async fn a_forgotten_password_is_answered_alike_for_every_address<S: Store +
     assert_eq!(reached, [email("ada@example.com"), email("no-password@example.com")]);
 }
 
-/// A code is used up in the transaction that acts on it.
+/// Checks that the transaction which uses a code consumes the code.
 pub async fn thirty_two_parallel_right_reset_codes_change_one_password_once<S: Store + Clone>(
     store: S,
 ) {
@@ -122,7 +121,7 @@ pub async fn thirty_two_parallel_right_reset_codes_change_one_password_once<S: S
     assert_eq!(service.messages().await.len(), 1, "one notice");
 }
 
-/// Ten messages of five tries each is all that a guesser gets in 24 hours.
+/// Checks that an attacker has ten e-mails of five attempts each in 24 hours.
 pub async fn a_day_of_wrong_reset_codes_compares_at_most_fifty<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -142,7 +141,7 @@ pub async fn a_day_of_wrong_reset_codes_compares_at_most_fifty<S: Store + Clone>
     }
 }
 
-/// Purposes and addresses make a matrix of which only the diagonal passes.
+/// Checks every combination of purpose and address, of which only the matching ones pass.
 pub async fn a_reset_code_opens_nothing_else_and_no_other_account<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account_with_mfa("ada", "ada@example.com").await;
@@ -164,7 +163,7 @@ pub async fn a_reset_code_opens_nothing_else_and_no_other_account<S: Store + Clo
     assert!(service.reset("ada@example.com", &adas).await.is_ok());
 }
 
-/// Someone who tries all day cannot keep out who just proved to be the owner.
+/// Checks that constant wrong passwords do not lock out a client that has just reset the password.
 pub async fn whoever_resets_logs_in_while_strangers_hold_the_lock<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -177,7 +176,7 @@ pub async fn whoever_resets_logs_in_while_strangers_hold_the_lock<S: Store + Clo
     assert_eq!(service.login_code("ada@example.com", NEW).await, "signed_in");
 }
 
-/// What an operator did is undone by an operator.
+/// Checks that only an operator ends a suspension.
 pub async fn a_suspended_account_stays_suspended_after_a_reset<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let key = service.account("ada", "ada@example.com").await.api_key;

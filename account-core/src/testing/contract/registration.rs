@@ -1,4 +1,4 @@
-//! Registrations, and what they tell.
+//! Checks of registrations, and of the information that their answers contain.
 
 use super::test_service::{PASSWORD, TestService, email, fault};
 use crate::KeyStatus;
@@ -7,7 +7,7 @@ use crate::outbox::{Content, OutboundMessage};
 use crate::store::Store;
 use crate::tier::Tier;
 
-/// Registration, verification and login answer one and the same key.
+/// Checks that registration, verification and login return the same key.
 pub async fn a_newcomer_registers_verifies_and_gets_the_same_key_at_login<S: Store + Clone>(
     store: S,
 ) {
@@ -36,8 +36,8 @@ pub async fn a_newcomer_registers_verifies_and_gets_the_same_key_at_login<S: Sto
     service.assert_ledger_holds().await;
 }
 
-/// Registering anew replaces form and code together.
-pub async fn the_letter_names_the_username_and_a_code_confirms_only_its_own_form<
+/// Checks that a second registration replaces form and code together.
+pub async fn the_email_names_the_username_and_a_code_confirms_only_its_own_form<
     S: Store + Clone,
 >(
     store: S,
@@ -47,7 +47,7 @@ pub async fn the_letter_names_the_username_and_a_code_confirms_only_its_own_form
     let [OutboundMessage { content: Content::Registration { username: name, code: hers }, .. }] =
         &service.messages().await[..]
     else {
-        panic!("not one letter with a code");
+        panic!("not one e-mail with a code");
     };
     assert_eq!(name.as_str(), "ada");
 
@@ -55,7 +55,7 @@ pub async fn the_letter_names_the_username_and_a_code_confirms_only_its_own_form
     service.register("mallory", "ada@example.com", "a stranger's one").await.expect("a free name");
     let messages = service.messages().await;
     let Content::Registration { username: name, code: strangers } = &messages[0].content else {
-        panic!("no letter with a code");
+        panic!("no e-mail with a code");
     };
     assert_eq!(name.as_str(), "mallory");
 
@@ -67,7 +67,7 @@ pub async fn the_letter_names_the_username_and_a_code_confirms_only_its_own_form
     );
 }
 
-/// A stranger cannot change a form while its code is young.
+/// Checks that another visitor cannot replace a form while its code is new.
 pub async fn inside_the_cooldown_nothing_changes_the_form_included<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
@@ -94,7 +94,7 @@ pub async fn inside_the_cooldown_nothing_changes_the_form_included<S: Store + Cl
     );
 }
 
-/// A resend is for a waiting form alone, and makes the earlier code worthless.
+/// Checks that a resend affects an unverified form alone, and replaces the earlier code.
 pub async fn a_resend_replaces_the_code_and_reaches_no_unknown_address<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
@@ -110,7 +110,7 @@ pub async fn a_resend_replaces_the_code_and_reaches_no_unknown_address<S: Store 
     let messages = service.messages().await;
     assert_eq!(messages.len(), 1);
     let Content::Registration { code: second, .. } = &messages[0].content else {
-        panic!("no code in the letter");
+        panic!("no code in the e-mail");
     };
     assert_eq!(fault(service.verify("ada@example.com", &first).await), "wrong_code");
     assert!(service.verify("ada@example.com", second).await.is_ok());
@@ -124,8 +124,8 @@ pub async fn a_resend_replaces_the_code_and_reaches_no_unknown_address<S: Store 
     assert!(service.messages().await.is_empty(), "a verified address waits for no code");
 }
 
-/// Registering a verified address tells its owner, not the caller.
-pub async fn a_known_address_gets_the_same_answer_and_another_letter<S: Store + Clone>(store: S) {
+/// Checks that the registration of a verified address informs its owner, not the client.
+pub async fn a_known_address_gets_the_same_answer_and_another_email<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
     service.wait(60);
@@ -138,7 +138,8 @@ pub async fn a_known_address_gets_the_same_answer_and_another_letter<S: Store + 
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
 }
 
-/// The answer to a taken name depends on the name alone, so it tells nothing of an address.
+/// Checks that the answer to a taken name depends on the name alone, and reveals nothing about an
+/// address.
 pub async fn a_taken_username_is_told_whatever_the_address<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account("ada", "ada@example.com").await;
@@ -157,7 +158,7 @@ pub async fn a_taken_username_is_told_whatever_the_address<S: Store + Clone>(sto
     assert!(service.register("bob", "bob@example.com", PASSWORD).await.is_ok(), "his own form");
 }
 
-/// Whoever never confirmed keeps no name from others.
+/// Checks that an unconfirmed form does not reserve a name.
 pub async fn a_registration_whose_code_expired_holds_no_username<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.register("ada", "squatter@example.com", PASSWORD).await.expect("a free name");

@@ -1,4 +1,4 @@
-//! A new data key in place of an old one, and what somebody with the database can do to sealed rows.
+//! Checks of the rotation of the data key, and of attacks on sealed rows in the database.
 
 use super::test_service::{PASSWORD, TestService, client, email};
 use crate::Result;
@@ -30,7 +30,7 @@ impl<S: Store + Clone> TestService<S> {
         rows.expect("the store answers")
     }
 
-    /// The key that a login hands back.
+    /// Logs in, and returns the key.
     async fn key_at_login(&self, address: &str) -> Result<ApiKey> {
         match self.login(address, PASSWORD).await? {
             Login::SignedIn(signed_in) => Ok(signed_in.api_key),
@@ -39,8 +39,8 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Keys and waiting messages move to the new data key; then the old one can be forgotten. What was
-/// wiped stays wiped.
+/// Checks that keys and waiting e-mails are sealed under the new data key, after which the old key
+/// may be retired. Wiped texts stay wiped.
 pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Store + Clone>(
     store: S,
 ) {
@@ -65,7 +65,7 @@ pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Stor
     service.vault().activate();
     let caller = service.caller(&keys[2].0).await.expect("a good key");
     keys[2].0 = service.accounts.regenerate(&caller, service.now()).await.expect("its own key");
-    assert_eq!(service.reseal_all().await, 4 + 2, "four keys, a letter and a decoy");
+    assert_eq!(service.reseal_all().await, 4 + 2, "four keys, an e-mail and a decoy");
     assert_eq!(service.reseal_all().await, 0, "nothing is left");
     for kind in SealedKind::STORED {
         for row in service.sealed(kind).await {
@@ -82,10 +82,10 @@ pub async fn a_new_data_key_seals_everything_anew_and_the_old_one_may_go<S: Stor
     let (address, password) = (email(&keys[1].1), Password::attempt("another one of hers"));
     let now = service.now();
     let reset = service.accounts.reset_password(&address, &code, &password, &client(), now).await;
-    reset.expect("the letter opened with its code");
+    reset.expect("the e-mail held its code");
 }
 
-/// A key that was replaced, and a message that was sent, between the reading and the writing.
+/// Checks a key that was replaced, and an e-mail that was sent, between reading and writing.
 pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(store: S) {
     let service = TestService::new(store.clone());
     let old = service.account("ada", "ada@example.com").await.api_key;
@@ -116,8 +116,9 @@ pub async fn what_changed_since_it_was_read_is_not_put_back<S: Store + Clone>(st
     assert_eq!(handed_back.expose(), key.expose());
 }
 
-/// Somebody writes into the database: two accounts' ciphertexts swapped, each byte flipped, a
-/// message's put in a key's place. A login then fails; it never hands out another person's key.
+/// Checks a database that an attacker has changed: the ciphertexts of two accounts exchanged, each
+/// byte flipped, an e-mail's ciphertext in place of a key. A login then fails, and never reveals
+/// another account's key.
 pub async fn ciphertexts_that_were_swapped_or_altered_open_for_nobody<S: Store + Clone>(store: S) {
     let service = TestService::new(store.clone());
     service.account("ada", "ada@example.com").await;

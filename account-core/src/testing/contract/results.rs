@@ -1,4 +1,4 @@
-//! Results that are kept for a day.
+//! Checks of stored results.
 
 use chrono::TimeDelta;
 
@@ -27,7 +27,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Whoever knows another's number reads nothing by it.
+/// Checks that another account cannot read a result by its number.
 pub async fn a_result_is_read_by_its_owner_alone<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let (ada, bob) = (service.funded("ada", 1).await, service.funded("bob", 1).await);
@@ -41,7 +41,8 @@ pub async fn a_result_is_read_by_its_owner_alone<S: Store + Clone>(store: S) {
     assert_eq!(service.kept(ada, 3).await, None);
 }
 
-/// Of calls that are paid at once, each is kept with what it left; of one that is not paid, nothing.
+/// Checks that of simultaneous calls each result is stored with the balance after its charge, and
+/// that an unpaid call stores nothing.
 pub async fn an_answer_is_kept_with_its_charge_or_not_at_all<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let (ada, bob) = (service.funded("ada", 5).await, service.funded("bob", 100).await);
@@ -62,7 +63,7 @@ pub async fn an_answer_is_kept_with_its_charge_or_not_at_all<S: Store + Clone>(s
     service.assert_ledger_holds().await;
 }
 
-/// To the last moment, and gone in batches afterwards.
+/// Checks that a result is kept until the last moment of its day, and then removed in batches.
 pub async fn a_result_is_kept_for_a_day<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.funded("ada", 1).await;
@@ -79,7 +80,7 @@ pub async fn a_result_is_kept_for_a_day<S: Store + Clone>(store: S) {
     assert!(service.kept(ada, 100).await.is_some());
 }
 
-/// What was answered to an account goes with it, and does not come after it.
+/// Checks that results are removed with their account, and that none is stored afterwards.
 pub async fn results_go_with_their_account<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await.account;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::test_service::{PASSWORD, TestService, client, email, fault};
 use crate::accounts::{Accounts, Confirmation, SignedIn};
 use crate::code::{Code, MfaToken, Purpose};
-use crate::oauth::{AuthorizationCode, Client, Tokens};
+use crate::oauth::{AuthorizationCode, RegisteredClient, Tokens};
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
 use crate::revocation::{Credential, SecurityEvent};
@@ -15,13 +15,13 @@ use crate::testing::{CheapHasher, seeded_rng};
 use crate::token::HandOffCode;
 
 /// One credential of each kind.
-struct Held {
+struct CredentialHolder {
     address: String,
     who: SignedIn,
     /// A second sign-in, whose session may be spared.
     spared: SignedIn,
     hand_off: HandOffCode,
-    client: Client,
+    client: RegisteredClient,
     code: AuthorizationCode,
     tokens: Tokens,
     mfa: Option<(Code, MfaToken)>,
@@ -29,7 +29,12 @@ struct Held {
 }
 
 impl<S: Store + Clone> TestService<S> {
-    async fn holder(&self, name: &str, client: &Client, has_mfa: bool) -> Held {
+    async fn holder(
+        &self,
+        name: &str,
+        client: &RegisteredClient,
+        has_mfa: bool,
+    ) -> CredentialHolder {
         let address = format!("{name}@example.com");
         let who = if has_mfa {
             self.account_with_mfa(name, &address).await
@@ -48,10 +53,10 @@ impl<S: Store + Clone> TestService<S> {
         };
         let hand_off = self.hand_off(&who).await;
         let client = client.clone();
-        Held { address, who, spared, hand_off, client, code, tokens, mfa, reset }
+        CredentialHolder { address, who, spared, hand_off, client, code, tokens, mfa, reset }
     }
 
-    async fn happen(&self, event: SecurityEvent, held: &Held, is_on: bool) {
+    async fn happen(&self, event: SecurityEvent, held: &CredentialHolder, is_on: bool) {
         let (account, now) = (held.who.account, self.now());
         match event {
             SecurityEvent::KeyRegenerated => {
@@ -82,7 +87,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 
     /// Ends what the event ends, as a change does that has no call of its own.
-    async fn end(&self, event: SecurityEvent, held: &Held, spares: bool) {
+    async fn end(&self, event: SecurityEvent, held: &CredentialHolder, spares: bool) {
         let spared = self.outbox.vault.token_digest(&held.spared.session_token);
         let spared = spares.then_some(&spared);
         let ended = self.accounts.store().end_credentials(held.who.account, event, spared).await;
@@ -90,7 +95,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 
     /// The kinds of which the credential no longer serves. Those that stay are used up.
-    async fn ended(&self, event: SecurityEvent, held: &Held) -> Vec<Credential> {
+    async fn ended(&self, event: SecurityEvent, held: &CredentialHolder) -> Vec<Credential> {
         let mut ended = Vec::new();
         let mut note = |credential, has_ended: bool| ended.extend(has_ended.then_some(credential));
         note(Credential::ApiKey, self.caller(&held.who.api_key).await.is_none());
@@ -167,14 +172,14 @@ pub async fn a_replaced_or_suspended_key_mints_no_hand_off<S: Store + Clone>(sto
     assert_eq!(fault(service.accounts.hand_off(&caller, service.now()).await), "unauthorised");
 }
 
-type Event = Pin<Box<dyn Future<Output = ()> + Send>>;
+type BoxedEvent = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A hasher that lets something happen between the look at an account and the verdict on its
 /// password.
 #[derive(Clone, Default)]
 struct InterruptedHasher {
     hasher: CheapHasher,
-    event: Arc<Mutex<Option<Event>>>,
+    event: Arc<Mutex<Option<BoxedEvent>>>,
 }
 
 impl PasswordHasher for InterruptedHasher {

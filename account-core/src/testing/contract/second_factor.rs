@@ -1,4 +1,4 @@
-//! The second factor.
+//! Checks of the second factor.
 
 use super::test_service::{PASSWORD, TestService, another, fault};
 use crate::Result;
@@ -11,7 +11,7 @@ use crate::store::{Store, TryStatus};
 use crate::testing::all;
 
 impl<S: Store + Clone> TestService<S> {
-    /// Logs in as far as the second factor.
+    /// Logs in up to the second factor.
     pub(super) async fn half_login(&self, address: &str) -> MfaToken {
         match self.login(address, PASSWORD).await {
             Ok(Login::MfaRequired { mfa_token }) => mfa_token,
@@ -26,8 +26,8 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-/// Switching it on twice is once.
-pub async fn it_goes_on_at_once_and_one_letter_says_so<S: Store + Clone>(store: S) {
+/// Checks that enabling the second factor twice has the same effect as once.
+pub async fn it_goes_on_at_once_and_one_email_says_so<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
     for _ in 0..2 {
@@ -46,7 +46,7 @@ pub async fn it_goes_on_at_once_and_one_letter_says_so<S: Store + Clone>(store: 
     assert_eq!(fault(nobody), "not_found");
 }
 
-/// A stolen key is not enough, and a half-done login dies with it.
+/// Checks that a key alone cannot disable the second factor, and that unfinished logins end.
 pub async fn it_goes_off_with_the_right_password_alone<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account_with_mfa("ada", "ada@example.com").await.account;
@@ -62,7 +62,7 @@ pub async fn it_goes_off_with_the_right_password_alone<S: Store + Clone>(store: 
     assert_eq!(fault(late), "wrong_code");
 }
 
-/// Guessing without the password uses up the guesser's tries alone.
+/// Checks that attempts without the password do not use up the attempts of the token's holder.
 pub async fn a_stranger_burns_no_tries_of_who_has_the_token<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account_with_mfa("ada", "ada@example.com").await;
@@ -76,7 +76,7 @@ pub async fn a_stranger_burns_no_tries_of_who_has_the_token<S: Store + Clone>(st
     assert!(service.complete("ada@example.com", &right, Some(&token)).await.is_ok());
 }
 
-/// Who knows the password guesses five times a code, however often he logs in.
+/// Checks that a code has five attempts, however often the password is sent.
 pub async fn a_token_has_five_tries_and_repeated_logins_give_no_more<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account_with_mfa("ada", "ada@example.com").await;
@@ -91,10 +91,10 @@ pub async fn a_token_has_five_tries_and_repeated_logins_give_no_more<S: Store + 
     let token = service.half_login("ada@example.com").await;
     let sixth = service.complete("ada@example.com", &right, Some(&token)).await;
     assert_eq!(fault(sixth), "wrong_code");
-    assert!(service.messages().await.is_empty(), "all within the cooldown of one letter");
+    assert!(service.messages().await.is_empty(), "all within the cooldown of one e-mail");
 }
 
-/// A token is good for the challenge that it was made with.
+/// Checks that a token is valid for its own challenge alone.
 pub async fn an_older_or_forged_token_counts_among_strangers<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     service.account_with_mfa("ada", "ada@example.com").await;
@@ -121,7 +121,7 @@ pub async fn an_older_or_forged_token_counts_among_strangers<S: Store + Clone>(s
     assert!(done.is_ok(), "the first tab's token with the second tab's code");
 }
 
-/// The owner sees who knew the password but not the code.
+/// Checks that the owner sees logins with the right password and a wrong code.
 pub async fn wrong_codes_are_in_the_login_history<S: Store + Clone>(store: S) {
     use TryStatus::{Failed, Success};
     let service = TestService::new(store);
@@ -136,7 +136,7 @@ pub async fn wrong_codes_are_in_the_login_history<S: Store + Clone>(store: S) {
     assert_eq!(statuses, [Success, Failed]);
 }
 
-/// A right password leads to a code, the code to the key, and no further.
+/// Checks that a right password leads to a code, and the code to the key, once.
 pub async fn a_second_factor_is_asked_for_and_its_code_serves_once<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let signed_in = service.account_with_mfa("ada", "ada@example.com").await;
@@ -145,7 +145,7 @@ pub async fn a_second_factor_is_asked_for_and_its_code_serves_once<S: Store + Cl
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "mfa_required");
     let right = service.code("ada@example.com").await;
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "mfa_required");
-    assert!(service.messages().await.is_empty(), "the cooldown holds for these letters too");
+    assert!(service.messages().await.is_empty(), "the cooldown holds for these e-mails too");
 
     let wrong = another(&right);
     assert_eq!(fault(service.complete("ada@example.com", &wrong, None).await), "wrong_code");

@@ -1,10 +1,10 @@
-//! Secrets of the service, wrapped.
+//! Checks of the wrapped secrets.
 
 use crate::store::Store;
 use crate::testing::seeded_rng;
 use crate::vault::{MasterKey, Vault};
 
-/// A second start does not overwrite the first one's secrets.
+/// Checks that a second start does not overwrite the secrets of the first.
 pub async fn secrets_are_saved_once_and_replaced_together<S: Store + Clone>(store: S) {
     let mut rng = seeded_rng(8);
     let (master, next) = (MasterKey::generate(&mut rng), MasterKey::generate(&mut rng));

@@ -1,4 +1,4 @@
-//! Sessions.
+//! Checks of sessions.
 
 use chrono::TimeDelta;
 
@@ -8,7 +8,7 @@ use crate::identity::AccountId;
 use crate::session::{IDLE, LONGEST};
 use crate::store::Store;
 
-/// A session is one account's, and ends in each of the ways that end it.
+/// Checks that a session belongs to one account, and each way in which a session ends.
 pub async fn a_session_ends_by_logout_idleness_age_and_suspension<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;

@@ -1,4 +1,4 @@
-//! A store with everything around it, and what checks say often.
+//! The service of a check: a store with fakes for everything else, and common steps.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -24,14 +24,14 @@ use crate::vault::Vault;
 use crate::{Result, Timestamp};
 
 pub(super) const PASSWORD: &str = "a password of hers";
-/// More guests than any check makes.
+/// Limits above the number of guests of any check.
 pub(super) const ANY: CreationLimits = CreationLimits {
     per_network: NonZeroU32::MAX,
     per_device: NonZeroU32::MAX,
     in_all: NonZeroU32::MAX,
 };
 
-/// A store with everything around it.
+/// A service on a store, with fakes for everything else.
 pub(super) struct TestService<S> {
     pub(super) accounts: Accounts<S, CheapHasher>,
     pub(super) clock: FixedClock,
@@ -86,14 +86,14 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.verify_registration(&email(address), code, self.now()).await
     }
 
-    /// An account that registered and verified itself, with 350 credits.
+    /// Registers and verifies an account, which has 350 credits.
     pub(super) async fn account(&self, name: &str, address: &str) -> SignedIn {
         self.register(name, address, PASSWORD).await.expect("a free name");
         let code = self.code(address).await;
         self.verify(address, &code).await.expect("the right code")
     }
 
-    /// An account whose logins ask for a second factor.
+    /// Registers an account with a second factor.
     pub(super) async fn account_with_mfa(&self, name: &str, address: &str) -> SignedIn {
         let signed_in = self.account(name, address).await;
         self.accounts.enable_mfa(signed_in.account, self.now()).await.expect("the store answers");
@@ -102,7 +102,7 @@ impl<S: Store + Clone> TestService<S> {
         signed_in
     }
 
-    /// An account that an operator made with so many credits.
+    /// Creates an account with these credits by an operator's call.
     pub(super) async fn funded(&self, name: &str, credits: u64) -> AccountId {
         let account = NewAccount {
             email: email(&format!("{name}@example.com")),
@@ -147,7 +147,7 @@ impl<S: Store + Clone> TestService<S> {
         }
     }
 
-    /// A login that ends in a session.
+    /// Logs in without a second factor.
     pub(super) async fn signed_in(
         &self,
         client: &Client,
@@ -232,7 +232,7 @@ pub(super) fn client() -> Client {
     Client::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), Some("contract"))
 }
 
-/// A client that the account has never seen.
+/// Returns a client that the account does not know.
 pub(super) fn stranger() -> Client {
     Client::new(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9)), Some("stranger"))
 }
@@ -241,7 +241,7 @@ pub(super) fn code(text: &str) -> Code {
     Code::parse(text).expect("six digits")
 }
 
-/// A code that differs from this one.
+/// Returns a code that differs from this one.
 pub(super) fn another(right: &Code) -> Code {
     code(if right.expose() == "000000" { "000001" } else { "000000" })
 }

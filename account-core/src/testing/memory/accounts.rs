@@ -18,8 +18,8 @@ use crate::store::{
 use crate::tier::Tier;
 
 impl State {
-    /// Whether a form's latest code has not expired, so that the form holds its name, also where the
-    /// code was made by a clock that shows a later time.
+    /// Returns whether a form holds its name because its latest code has not expired, also a code
+    /// of a clock that is ahead.
     pub(super) fn holds_name(&self, account: AccountId, now: Timestamp) -> bool {
         self.challenges.iter().any(|tried| {
             tried.challenge.account == Some(account)
@@ -28,7 +28,8 @@ impl State {
         })
     }
 
-    /// Whether the name is taken for this address; expired forms of others lose it.
+    /// Returns whether the user name is taken for this address. Expired forms of other addresses do not
+    /// reserve a name.
     pub(super) fn name_taken(
         &mut self,
         username: &Username,
@@ -47,7 +48,7 @@ impl State {
         account.email != *email && self.holds_name(*id, now)
     }
 
-    /// Removes the unverified forms of an address and with a name.
+    /// Removes the unverified forms with this address or this user name.
     pub(super) fn discard_forms(&mut self, username: &Username, email: &Email) {
         let gone: Vec<AccountId> = self
             .accounts
@@ -61,7 +62,7 @@ impl State {
         self.discard(&gone);
     }
 
-    /// Removes accounts and what goes with them.
+    /// Removes accounts and all rows that belong to them.
     pub(super) fn discard(&mut self, gone: &[AccountId]) {
         self.accounts.retain(|id, _| !gone.contains(id));
         self.challenges
@@ -78,7 +79,7 @@ impl State {
 }
 
 impl State {
-    /// Credits of the last grant.
+    /// Returns the credits of the last grant.
     pub(super) fn last_grant(&self, account: AccountId) -> u64 {
         let is_grant = |row: &&Booked| {
             let kinds = [TransactionKind::SignupGrant, TransactionKind::AdminGrant];

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::tables::{Granted, Oauth, spend, take};
+use super::tables::{GrantRow, Oauth, spend, take};
 use super::{MemoryStore, State, Stored, day};
 use crate::Timestamp;
 use crate::identity::{AccountId, CallerId, GuestId};
@@ -10,7 +10,7 @@ use crate::oauth::grant::StaleOauth;
 use crate::store::{CleanUpStore, Stale};
 
 impl State {
-    /// Makes at most so many calls nobody's; answers how many.
+    /// Removes caller and address from at most `limit` calls, and returns their number.
     pub(super) fn forget_callers(&mut self, which: impl Fn(CallerId) -> bool, limit: u32) -> u64 {
         let calls = self.usage.iter_mut().filter(|call| call.caller.is_some_and(&which));
         let mut forgotten = 0;
@@ -35,7 +35,7 @@ impl CleanUpStore for MemoryStore {
                 let accesses = take(&mut oauth.accesses, limit, |token| token.expires_at <= at);
                 let refreshes = take(&mut oauth.refreshes, limit, |token| token.expires_at <= at);
                 let Oauth { grants, refreshes: left, .. } = oauth;
-                let is_dead = |grant: &Granted| !left.iter().any(|token| token.grant == grant.id);
+                let is_dead = |grant: &GrantRow| !left.iter().any(|token| token.grant == grant.id);
                 accesses.max(refreshes).max(take(grants, limit, is_dead))
             }
             StaleOauth::Clients(unused, idle) => {
@@ -109,7 +109,7 @@ impl CleanUpStore for MemoryStore {
             Stale::Results(made) => state.remove_results(made, limit),
             Stale::SignIns(made) => state.identities.remove_until(made, limit),
             Stale::Notifications(written) => state.notifications.remove_until(written, limit),
-            // A deletion leaves none here.
+            // A deletion in memory removes the callers at once.
             Stale::Departed => 0,
             Stale::Usage(before) => {
                 state.usage_since = state.usage_since.max(before);

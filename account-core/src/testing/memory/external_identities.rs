@@ -1,4 +1,4 @@
-//! Sign-ins by an identity provider, waiting profiles and hand-off codes.
+//! Sign-ins by an identity provider, incomplete profiles and hand-off codes.
 
 use super::{Account, Key, MemoryStore, State, Stored};
 use crate::Timestamp;
@@ -16,7 +16,7 @@ use crate::store::{
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 
 impl State {
-    /// Whether the key is the account's active one.
+    /// Returns whether the key is the account's active key.
     fn is_active(&self, account: AccountId, key: KeyId) -> bool {
         let current = self.current_key(account);
         current.is_some_and(|known| known.status == KeyStatus::Active && known.key.id == key)

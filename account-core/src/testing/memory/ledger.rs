@@ -1,4 +1,4 @@
-//! The ledger, usage rows, answers of repeated requests, and results.
+//! The ledger, usage rows, stored answers of repeated requests, and stored results.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ use crate::store::{
 };
 
 impl State {
-    /// Writes a call down.
+    /// Records a call.
     pub(super) fn write_down(&mut self, entry: Entry) {
         self.last_call += 1;
         let (id, caller) = (self.last_call, Some(entry.caller));
@@ -43,7 +43,7 @@ impl State {
         self.ledger.push(Booked { account, usage_of: None, transaction });
     }
 
-    /// Books what a call cost; the balance has it already.
+    /// Books the credits of a call, which the balance already contains.
     pub(super) fn book_usage(&mut self, account: AccountId, entry: &Entry, balance_after: u64) {
         let endpoint = entry.usage.endpoint.to_string();
         let usage_of = Some((day(entry.usage.at), endpoint.clone()));
@@ -130,7 +130,7 @@ impl LedgerStore for MemoryStore {
         }
         for id in sums.keys().chain(state.accounts.keys()).collect::<BTreeSet<_>>() {
             let sum = sums.get(id).copied().unwrap_or_default();
-            // Of an account that was deleted nothing may be left in the books.
+            // The ledger of a deleted account must sum to zero.
             let balance = state.accounts.get(id).map_or(0, |account| account.balance as i64);
             check(CallerId::Account(*id), FaultKind::Balance, sum, balance);
         }
@@ -286,7 +286,7 @@ impl Called {
 }
 
 impl State {
-    /// Settles a batch, as [`credits::decide`] says.
+    /// Settles a batch by the rule of [`credits::decide`].
     pub(super) fn settle(&mut self, batch: Vec<Entry>) -> Vec<Settlement> {
         let mut balances = HashMap::new();
         for entry in &batch {
@@ -314,7 +314,8 @@ impl State {
         settled
     }
 
-    /// Removes at most so many slots that no answer or run holds any more; answers how many.
+    /// Removes at most `limit` slots without a valid answer or a running request, and returns their
+    /// number.
     pub(super) fn remove_slots(&mut self, now: Timestamp, limit: u32) -> u64 {
         let mut left = limit;
         self.slots.retain(|_, taken| !spend(&mut left, taken.expires_at <= now));
@@ -323,14 +324,14 @@ impl State {
 }
 
 impl State {
-    /// Keeps what is to be kept of a call that is paid.
+    /// Stores the result of a paid call, where the call has one.
     pub(super) fn keep(&mut self, owner: AccountId, entry: &mut Entry, balance: u64) {
         let Some(kept) = entry.kept.take() else { return };
         let (id, body) = (ResultId(entry.usage.request_id), kept.with(balance));
         self.results.insert(id, StoredResult { id, owner, body, at: entry.usage.at });
     }
 
-    /// Removes at most so many results that were made up to the moment; answers how many.
+    /// Removes at most `limit` results that were made until this time, and returns their number.
     pub(super) fn remove_results(&mut self, made: Timestamp, limit: u32) -> u64 {
         let mut left = limit;
         self.results.retain(|_, kept| !spend(&mut left, kept.at <= made));

@@ -27,7 +27,7 @@ impl State {
         self.notifications.notices.push((account, notification));
     }
 
-    /// What an account sees, newest first.
+    /// Returns the notifications that an account sees, newest first.
     fn inbox(&self, account: AccountId) -> Vec<Notification> {
         let known = &self.notifications;
         let verified_at = self.accounts.get(&account).and_then(|account| account.verified_at);

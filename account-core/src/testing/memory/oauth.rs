@@ -1,6 +1,6 @@
 //! Clients, codes, tokens and grants of the OAuth server.
 
-use super::tables::Granted;
+use super::tables::GrantRow;
 use super::{MemoryStore, State, Stored};
 use crate::Timestamp;
 use crate::digest::Digest;
@@ -11,17 +11,17 @@ use crate::oauth::grant::{
     StoredAccess, StoredRefresh,
 };
 use crate::oauth::token::{AccessToken, RefreshToken};
-use crate::oauth::{Client, ClientId};
+use crate::oauth::{ClientId, RegisteredClient};
 use crate::session::SessionToken;
 use crate::store::{KeyStatus, OauthStore};
 
 impl OauthStore for MemoryStore {
-    async fn register_client(&self, client: Client) -> Stored<()> {
+    async fn register_client(&self, client: RegisteredClient) -> Stored<()> {
         self.lock().oauth.clients.push((client, None));
         Ok(())
     }
 
-    async fn client(&self, id: &ClientId) -> Stored<Option<Client>> {
+    async fn client(&self, id: &ClientId) -> Stored<Option<RegisteredClient>> {
         let state = self.lock();
         Ok(state.oauth.clients.iter().find(|(client, _)| client.id == *id).map(|(c, _)| c.clone()))
     }
@@ -125,7 +125,7 @@ impl OauthStore for MemoryStore {
 
     async fn grants(&self, account: AccountId, now: Timestamp) -> Stored<Vec<Grant>> {
         let state = self.lock();
-        let lives = |grant: &&Granted| {
+        let lives = |grant: &&GrantRow| {
             let mut tokens = state.oauth.refreshes.iter();
             tokens.any(|token| token.grant == grant.id && now < token.expires_at)
         };
@@ -158,7 +158,7 @@ impl State {
         })
     }
 
-    fn shown(&self, grant: &Granted) -> Grant {
+    fn shown(&self, grant: &GrantRow) -> Grant {
         let mut clients = self.oauth.clients.iter();
         let client = clients.find(|(client, _)| client.id == grant.client).expect("it is there");
         Grant {

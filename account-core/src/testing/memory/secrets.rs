@@ -1,4 +1,4 @@
-//! Wrapped secrets, and rows that hold something sealed.
+//! Wrapped secrets, and rows with sealed texts.
 
 use super::{MemoryStore, State, Stored};
 use crate::identity::NOBODY;
@@ -6,7 +6,7 @@ use crate::store::{Resealed, SealedRow, VaultStore};
 use crate::vault::{Sealed, SealedKind, WrappedSecret};
 
 impl State {
-    /// The number of each row of a kind, whose it is, and what it holds, be it wiped.
+    /// Returns the rows of a kind: number, account and sealed text, including wiped texts.
     fn sealed(
         &mut self,
         kind: SealedKind,

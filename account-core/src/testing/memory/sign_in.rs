@@ -1,4 +1,4 @@
-//! Sign-in tries, one-time codes and sessions.
+//! Sign-in attempts, one-time codes and sessions.
 
 use super::{Key, MemoryStore, State, Stored, Tried};
 use crate::Timestamp;
@@ -59,8 +59,7 @@ impl State {
         self.remember(Some(session.account), client, method, TryStatus::Success, at);
     }
 
-    /// Remembers a client, in place of what it was known by before and of whom was seen longest
-    /// ago.
+    /// Stores a client as known, in place of its earlier token and of the surplus oldest client.
     pub(super) fn know(&mut self, client: &KnownClient) {
         if let Some(replaced) = client.replaces {
             self.known.remove(&(client.recipient, replaced));
@@ -76,7 +75,7 @@ impl State {
         }
     }
 
-    /// Where a client's tries are counted.
+    /// Returns the counters of a client's attempts.
     pub(super) fn counters(
         &self,
         recipient: Digest<Email>,
@@ -102,7 +101,7 @@ impl State {
         ReservedTry { verdict, reservation, credentials }
     }
 
-    /// What is known of an account that a password is compared with.
+    /// Returns the credentials of an account.
     fn credentials(&self, id: AccountId) -> Option<Credentials> {
         let account = self.accounts.get(&id)?;
         let key = self.current_key(id);
@@ -116,14 +115,14 @@ impl State {
         })
     }
 
-    /// Whether a try may begin something: the account is as it was when its password was compared.
+    /// Returns whether the account is unchanged since its password was compared.
     fn is_as_before(&self, known: Option<&Credentials>) -> bool {
         known.is_some_and(|before| {
             self.credentials(before.account).is_some_and(|now| now.is_as_before(before))
         })
     }
 
-    /// Answers whether a lock was set.
+    /// Concludes an attempt, and returns whether a lock was caused.
     pub(super) fn conclude(
         &mut self,
         recipient: Digest<Email>,
@@ -178,7 +177,7 @@ impl State {
         self.challenges.push(Tried { challenge, tries: 0, token_tries: 0, used: false });
     }
 
-    /// Uses a challenge up; `None` where that is too late.
+    /// Consumes a challenge; `None` where the challenge is used, replaced or expired.
     pub(super) fn use_up(&mut self, id: ChallengeId, now: Timestamp) -> Option<Challenge> {
         let tried = self.challenges.iter_mut().find(|tried| tried.challenge.id == id)?;
         if tried.used || !Challenge::is_live(tried.challenge.created_at, now) {
@@ -207,7 +206,8 @@ impl SignInStore for MemoryStore {
         right: bool,
     ) -> Stored<()> {
         let (mut state, now) = self.lock_and_time();
-        // A lock here shuts out nobody but who is signed in and sees it.
+        // A lock of confirmations affects only the signed-in owner, who sees the refusal, so no
+        // notice is written.
         let _ = state.conclude(recipient, &reservation, right, now);
         Ok(())
     }

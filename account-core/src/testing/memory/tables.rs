@@ -1,4 +1,4 @@
-//! The rows of topics that have more than one table.
+//! The rows of aggregates with more than one table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use crate::identity::AccountId;
 use crate::notification::{Announcement, NotificationId, Preferences};
 use crate::oauth::grant::{GrantId, IssuedCode, MOST_GRANTS, Redemption, TokenDigests};
 use crate::oauth::token::{ACCESS_VALIDITY, AccessToken, REFRESH_VALIDITY, RefreshToken};
-use crate::oauth::{Client, ClientId};
+use crate::oauth::{ClientId, RegisteredClient};
 use crate::store::{CompletionRow, LoginMethod, Notification, StartRow};
 use crate::token::{CompletionToken, HandOffCode};
 
-/// A slot that was taken.
+/// A claimed slot of an idempotency key.
 pub(super) struct Taken {
     pub(super) request: RequestDigest,
     pub(super) run: u128,
@@ -29,17 +29,17 @@ impl Taken {
     }
 }
 
-/// Everything of the OAuth server.
+/// The tables of the OAuth server.
 #[derive(Default)]
 pub(super) struct Oauth {
-    pub(super) clients: Vec<(Client, Option<Timestamp>)>,
+    pub(super) clients: Vec<(RegisteredClient, Option<Timestamp>)>,
     pub(super) codes: Vec<IssuedCode>,
-    pub(super) grants: Vec<Granted>,
-    pub(super) accesses: Vec<Access>,
-    pub(super) refreshes: Vec<Refreshing>,
+    pub(super) grants: Vec<GrantRow>,
+    pub(super) accesses: Vec<AccessTokenRow>,
+    pub(super) refreshes: Vec<RefreshTokenRow>,
 }
 
-pub(super) struct Granted {
+pub(super) struct GrantRow {
     pub(super) id: GrantId,
     pub(super) account: AccountId,
     pub(super) client: ClientId,
@@ -48,13 +48,13 @@ pub(super) struct Granted {
     pub(super) last_used_at: Timestamp,
 }
 
-pub(super) struct Access {
+pub(super) struct AccessTokenRow {
     pub(super) digest: Digest<AccessToken>,
     pub(super) grant: GrantId,
     pub(super) expires_at: Timestamp,
 }
 
-pub(super) struct Refreshing {
+pub(super) struct RefreshTokenRow {
     pub(super) digest: Digest<RefreshToken>,
     pub(super) grant: GrantId,
     pub(super) created_at: Timestamp,
@@ -63,13 +63,13 @@ pub(super) struct Refreshing {
 }
 
 impl Oauth {
-    /// Ends all that these accounts allowed.
+    /// Ends the codes and grants of these accounts.
     pub(super) fn end_of(&mut self, accounts: &[AccountId]) {
         self.codes.retain(|code| !accounts.contains(&code.account));
         self.end_grants(|grant| accounts.contains(&grant.account));
     }
 
-    pub(super) fn end_grants(&mut self, ends: impl Fn(&Granted) -> bool) {
+    pub(super) fn end_grants(&mut self, ends: impl Fn(&GrantRow) -> bool) {
         self.grants.retain(|grant| !ends(grant));
         let Self { grants, accesses, refreshes, .. } = self;
         let lives = |id: GrantId| grants.iter().any(|grant| grant.id == id);
@@ -85,8 +85,8 @@ impl Oauth {
     ) {
         let TokenDigests { access, refresh } = *tokens;
         let expires_at = created_at + ACCESS_VALIDITY;
-        self.accesses.push(Access { digest: access, grant, expires_at });
-        self.refreshes.push(Refreshing {
+        self.accesses.push(AccessTokenRow { digest: access, grant, expires_at });
+        self.refreshes.push(RefreshTokenRow {
             digest: refresh,
             grant,
             created_at,
@@ -101,7 +101,7 @@ impl Oauth {
         *used_at = Some(at);
     }
 
-    pub(super) fn grant(&self, id: GrantId) -> &Granted {
+    pub(super) fn grant(&self, id: GrantId) -> &GrantRow {
         self.grants.iter().find(|grant| grant.id == id).expect("tokens go with their grant")
     }
 
@@ -109,7 +109,7 @@ impl Oauth {
         let Redemption { exchange, grant: id, tokens, .. } = redemption;
         self.touch(&exchange.client, at);
         let (client, resource) = (exchange.client, exchange.resource);
-        let granted = Granted { id, account, client, resource, created_at: at, last_used_at: at };
+        let granted = GrantRow { id, account, client, resource, created_at: at, last_used_at: at };
         self.grants.push(granted);
         self.save_tokens(id, &tokens, at);
         let own = self.grants.iter().filter(|grant| grant.account == account && grant.id != id);
@@ -121,7 +121,7 @@ impl Oauth {
     }
 }
 
-/// Everything that is known of notifications.
+/// The tables of notifications.
 #[derive(Default)]
 pub(super) struct Notifications {
     pub(super) last: i64,
@@ -147,7 +147,7 @@ impl Notifications {
         NotificationId(self.last)
     }
 
-    /// Forgets all that belongs to accounts which are gone.
+    /// Removes the rows of deleted accounts.
     pub(super) fn discard(&mut self, gone: &[AccountId]) {
         let stays = |account: &AccountId| !gone.contains(account);
         self.notices.retain(|(account, _)| stays(account));
@@ -157,7 +157,7 @@ impl Notifications {
         self.tested.retain(|account, _| stays(account));
     }
 
-    /// Removes at most so many that were written until then.
+    /// Removes at most `limit` notifications that were written until this time.
     pub(super) fn remove_until(&mut self, written: Timestamp, limit: u32) -> u64 {
         let notices = take(&mut self.notices, limit, |(_, notice)| notice.created_at <= written);
         let left = limit - notices as u32;
@@ -166,7 +166,7 @@ impl Notifications {
     }
 }
 
-/// Everything that is known of identities.
+/// The tables of external identities.
 #[derive(Default)]
 pub(super) struct Identities {
     pub(super) started: Vec<StartRow>,
@@ -176,18 +176,19 @@ pub(super) struct Identities {
 }
 
 impl Identities {
-    /// Forgets all that belongs to accounts which are gone.
+    /// Removes the rows of deleted accounts.
     pub(super) fn discard(&mut self, gone: &[AccountId]) {
         self.linked.retain(|(_, _, account)| !gone.contains(account));
         self.codes.retain(|(_, account, ..)| !gone.contains(account));
     }
 
-    /// Forgets an account's codes that nobody redeemed.
+    /// Removes an account's unredeemed hand-off codes.
     pub(super) fn end_hand_offs(&mut self, account: AccountId) {
         self.codes.retain(|(_, whose, ..)| *whose != account);
     }
 
-    /// Removes at most so many ways, profiles and codes that nobody finished.
+    /// Removes at most `limit` started sign-ins, incomplete profiles and hand-off codes made until
+    /// this time.
     pub(super) fn remove_until(&mut self, made: Timestamp, limit: u32) -> u64 {
         let ways = take(&mut self.started, limit, |row| row.at <= made);
         let left = limit - ways as u32;
@@ -208,14 +209,14 @@ impl Identities {
     }
 }
 
-/// Removes at most so many; answers how many.
+/// Removes at most `limit` rows, and returns the number of removed rows.
 pub(super) fn take<T>(rows: &mut Vec<T>, limit: u32, goes: impl Fn(&T) -> bool) -> u64 {
     let mut left = limit;
     rows.retain(|row| !spend(&mut left, goes(row)));
     u64::from(limit - left)
 }
 
-/// Whether a row goes, while there is something left of the limit.
+/// Returns whether a row is removed, which lowers the remaining limit.
 pub(super) fn spend(left: &mut u32, goes: bool) -> bool {
     let goes = goes && *left > 0;
     *left -= u32::from(goes);

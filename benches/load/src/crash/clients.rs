@@ -1,4 +1,4 @@
-//! Clients that keep account of what they were answered.
+//! Clients that record the answers to their calls.
 
 use std::{
     collections::HashSet,
@@ -17,44 +17,46 @@ use crate::{
     target::Failure,
 };
 
-/// Connections: every other one sends plain calls, the rest calls under a key of repeats.
+/// The number of connections: half of them send plain calls, the others calls with an
+/// `Idempotency-Key`.
 const CONNECTIONS: usize = 16;
-/// How long a client rests that was refused.
+/// The pause of a client after a refusal.
 const REST: Duration = Duration::from_millis(2);
-/// How often a repeat is sent to a service that is busy.
+/// The number of attempts to send a repetition to a busy service.
 const TRIES: u32 = 500;
 
-/// What the clients of one round know.
+/// The record of the calls of one round.
 #[derive(Default)]
-pub(super) struct Known {
-    /// Numbers of calls that were answered.
+pub(super) struct CallLog {
+    /// The numbers of the answered calls.
     pub(super) answered: Vec<u128>,
-    /// Calls that were refused with 503, or whose connection broke: charged once or never.
+    /// The number of calls that were refused with 503, or whose connection broke: charged once or
+    /// never.
     pub(super) unanswered: u64,
-    /// Keys of repeats: those whose call was answered, and those whose was not.
+    /// The idempotency keys of answered calls, then those of unanswered calls.
     pub(super) once_answered: HashSet<String>,
     pub(super) once_open: HashSet<String>,
 }
 
-/// What repeats were answered.
+/// The number of repetitions by their answer.
 #[derive(Default)]
 pub(super) struct Repeated {
-    /// With the first answer, which had been charged.
+    /// Repetitions with the stored answer, whose first call was charged.
     pub(super) replayed: usize,
-    /// With an answer of their own: the first had not been charged.
+    /// Repetitions with a new answer, whose first call was not charged.
     pub(super) anew: usize,
-    /// With 409: whoever held the key died, and it is free again after a while.
+    /// Repetitions with a 409, because a killed process held the key, which expires.
     pub(super) held: usize,
 }
 
-/// Clients at work.
+/// Running clients.
 pub(super) struct Clients {
-    tasks: JoinSet<Known>,
+    tasks: JoinSet<CallLog>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Clients {
-    /// Sends plain calls with one key and calls under keys of repeats with another.
+    /// Sends plain calls with one API key, and calls with an `Idempotency-Key` with another.
     pub(super) fn start(address: SocketAddr, plain: &str, once: &str) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();
@@ -71,10 +73,10 @@ impl Clients {
         Self { tasks, is_over }
     }
 
-    /// Lets them end what they have begun, and asks what they know.
-    pub(super) async fn end(mut self) -> Result<Known, Failure> {
+    /// Waits for the running calls of the clients, and returns the record.
+    pub(super) async fn end(mut self) -> Result<CallLog, Failure> {
         self.is_over.store(true, Ordering::Relaxed);
-        let mut known = Known::default();
+        let mut known = CallLog::default();
         while let Some(of_one) = self.tasks.join_next().await {
             let of_one = of_one?;
             known.answered.extend(of_one.answered);
@@ -86,8 +88,8 @@ impl Clients {
     }
 }
 
-async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Known {
-    let mut known = Known::default();
+async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> CallLog {
+    let mut known = CallLog::default();
     let request = Request::price(key, None);
     let Ok(mut connection) = Connection::open(address).await else { return known };
     while !is_over.load(Ordering::Relaxed) {
@@ -108,8 +110,8 @@ async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Kno
     known
 }
 
-async fn send_once(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Known {
-    let mut known = Known::default();
+async fn send_once(address: SocketAddr, key: &str, is_over: &AtomicBool) -> CallLog {
+    let mut known = CallLog::default();
     let Ok(mut connection) = Connection::open(address).await else { return known };
     while !is_over.load(Ordering::Relaxed) {
         let once = uuid::Uuid::new_v4().to_string();
@@ -130,7 +132,7 @@ async fn send_once(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Know
     known
 }
 
-/// Sends again what was not answered, twice.
+/// Repeats each unanswered call twice.
 pub(super) async fn repeat(
     address: SocketAddr,
     key: &str,
@@ -156,7 +158,7 @@ pub(super) async fn repeat(
 }
 
 impl Connection {
-    /// Sends until the service is busy no longer.
+    /// Sends a request until the service is no longer busy.
     async fn send_until_answered(
         &mut self,
         request: &Request,

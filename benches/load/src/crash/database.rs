@@ -1,4 +1,4 @@
-//! PostgreSQL killed and started again under a service that goes on.
+//! Kills and restarts of PostgreSQL under a running service.
 
 use std::{
     net::SocketAddr,
@@ -18,12 +18,12 @@ use crate::{
 };
 
 const DEATHS: [Death; 3] = [Death::Everything, Death::Parent, Death::Immediate];
-/// How long the service may take to answer again once the server is back.
+/// The longest time until the service answers after a restart of the server.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long load goes on when the service is ready again.
+/// The time of load after the service is ready again.
 const AFTER: Duration = Duration::from_millis(200);
 
-/// Kills the server so many times on one set of data, under one service.
+/// Kills the server `rounds` times on one set of data, under one service.
 pub(super) async fn run_on(
     data: &Data,
     server: &mut Server,
@@ -56,7 +56,7 @@ pub(super) async fn run_on(
     service.stop().await
 }
 
-/// How long the service takes to say that it is ready, from when the server is.
+/// Returns the time from the server's readiness to that of the service.
 async fn ready_again(address: SocketAddr) -> Result<Duration, Failure> {
     let start = Instant::now();
     let mut connection = Connection::open(address).await?;

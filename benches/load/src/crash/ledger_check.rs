@@ -1,41 +1,41 @@
-//! What the database says was charged, held against what the clients know.
+//! The comparison of the charges in the database with the records of the clients.
 
 use std::collections::HashMap;
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
-use super::clients::{Known, Repeated};
+use super::clients::{CallLog, Repeated};
 use crate::{service::connect, target::Failure};
 
-/// What a call costs.
+/// The credits of a call.
 const COST: i64 = 5;
-/// How far the clock of a request's number may be before that of this program.
+/// The largest lag of the clock in a request's number behind that of this program, in milliseconds.
 const SLACK: u64 = 10_000;
 
-/// The books of one set of data, over many rounds.
+/// The ledger of one set of data, over many rounds.
 pub(super) struct LedgerCheck {
     address: String,
-    /// Charged calls that were seen, so that none is seen twice.
+    /// The charged calls of earlier rounds, so that no call is counted twice.
     charged: i64,
-    /// Answers that are kept.
+    /// The stored answers of earlier rounds.
     kept: i64,
 }
 
 impl LedgerCheck {
-    /// Books in which nothing stands yet.
+    /// Makes the check of an empty ledger.
     pub(super) const fn new(address: String) -> Self {
         Self { address, charged: 0, kept: 0 }
     }
 
-    /// Fails where a call of this round was charged wrongly; answers how many were charged though
-    /// their client got no answer. Numbers of the round's calls begin with `first`.
+    /// Fails where a call of this round was charged wrongly. Returns the number of charged calls
+    /// without an answer. The numbers of the round's calls begin with `first`.
     pub(super) async fn check(
         &mut self,
         first: u128,
-        known: &Known,
+        known: &CallLog,
         repeated: &Repeated,
     ) -> Result<u64, Failure> {
-        // The server may have died since: a connection of an earlier round would be dead too.
+        // The server may have been killed since the last round, which ends its connections.
         let database = connect(&self.address).await?;
         let checked = self.check_on(&database, first, known, repeated).await;
         database.close().await?;
@@ -46,7 +46,7 @@ impl LedgerCheck {
         &mut self,
         database: &DatabaseConnection,
         first: u128,
-        known: &Known,
+        known: &CallLog,
         repeated: &Repeated,
     ) -> Result<u64, Failure> {
         check_answered(known, &charged(database, first).await?)?;
@@ -58,7 +58,7 @@ impl LedgerCheck {
         if wrong > 0 {
             return Err(format!("{wrong} calls were charged another price").into());
         }
-        // Every key is one charge, however often it was sent and whenever the service died.
+        // Every key is charged once, for any number of repetitions and any kill.
         let once = (known.once_answered.len() + repeated.replayed + repeated.anew) as i64;
         if kept - self.kept != once {
             let found = kept - self.kept;
@@ -80,8 +80,8 @@ impl LedgerCheck {
     }
 }
 
-/// Every answered call is charged, once and at its price.
-fn check_answered(known: &Known, rows: &HashMap<u128, Vec<i64>>) -> Result<(), Failure> {
+/// Checks that every answered call is charged once, at its price.
+fn check_answered(known: &CallLog, rows: &HashMap<u128, Vec<i64>>) -> Result<(), Failure> {
     for number in &known.answered {
         match rows.get(number).map(Vec::as_slice) {
             Some([COST]) => {}
@@ -94,7 +94,7 @@ fn check_answered(known: &Known, rows: &HashMap<u128, Vec<i64>>) -> Result<(), F
     Ok(())
 }
 
-/// What was charged for each call from a number on.
+/// Returns the charges of each call from a number on.
 async fn charged(
     database: &DatabaseConnection,
     first: u128,
@@ -122,7 +122,7 @@ fn backend(database: &DatabaseConnection) -> DbBackend {
     database.get_database_backend()
 }
 
-/// The least number that a call made from now on can have: they are ordered by time.
+/// Returns the least number of a call from now on; numbers are ordered by time.
 pub(super) fn first_number() -> u128 {
     let now = quant_server::clock::Clock::system().now().timestamp_millis().cast_unsigned();
     u128::from(now.saturating_sub(SLACK)) << 80

@@ -1,10 +1,10 @@
-//! The options of a crash run, and the counts that it makes.
+//! The options and the counts of a crash run.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use super::clients::{Known, Repeated};
+use super::clients::{CallLog, Repeated};
 use crate::target::Target;
 
 /// The longest time from the start of load to the kill, in milliseconds.
@@ -14,13 +14,13 @@ pub(crate) const LONGEST: u64 = 400;
 pub(crate) struct CrashArgs {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// How often to kill.
+    /// The number of kills.
     #[arg(long, default_value = "1000")]
     pub(crate) rounds: u32,
-    /// What to kill. A database is PostgreSQL, and needs `--postgres`.
+    /// The process to kill. A database is PostgreSQL, and needs `--postgres`.
     #[arg(long, value_enum, default_value = "service")]
     pub(crate) kill: Victim,
-    /// Kill the service at random only: for a program that was built without the feature
+    /// Kill the service at random times only: for a program that was built without the feature
     /// `failpoints`.
     #[arg(long)]
     pub(crate) random_only: bool,
@@ -32,7 +32,7 @@ pub(crate) enum Victim {
     Database,
 }
 
-/// Everything counted, for each way to die.
+/// The counts for each way of a kill.
 pub(crate) type Outcomes = BTreeMap<String, Outcome>;
 
 #[derive(Default)]
@@ -45,12 +45,12 @@ pub(crate) struct Outcome {
     pub(crate) once_replayed: u64,
     pub(crate) once_anew: u64,
     pub(crate) once_held: u64,
-    /// From when the database was back until the service was ready.
+    /// The longest time from the restart of the database to the readiness of the service.
     pub(crate) longest_away: Duration,
 }
 
 impl Outcome {
-    pub(crate) fn add(&mut self, known: &Known, repeated: &Repeated, unanswered_charged: u64) {
+    pub(crate) fn add(&mut self, known: &CallLog, repeated: &Repeated, unanswered_charged: u64) {
         self.rounds += 1;
         self.answered += known.answered.len() as u64;
         self.unanswered += known.unanswered;
@@ -62,9 +62,9 @@ impl Outcome {
     }
 }
 
-/// A random number of 44 bits.
+/// Returns a random number of 44 bits.
 pub(crate) fn random() -> u64 {
     let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
-    // The version stands in the lower half of this word.
+    // The lower half of this word contains the version.
     high >> 20
 }

@@ -1,11 +1,11 @@
-//! The service killed: by its own failpoint, or by our hand at random.
+//! Kills of the service: at a failpoint, or at a random time.
 
 use std::time::Duration;
 
 use quant_server::failpoint::POINTS;
 
 use super::{
-    clients::{Clients, Known, repeat},
+    clients::{CallLog, Clients, repeat},
     ledger_check::{LedgerCheck, first_number},
     outcome::{CrashArgs, LONGEST, Outcomes, random},
 };
@@ -14,20 +14,21 @@ use crate::{
     target::Failure,
 };
 
-/// How long a point has to be reached; one that is not is a kill at random after all.
+/// The time within which a failpoint must be reached; otherwise the kill counts as random.
 const REACHED: Duration = Duration::from_secs(2);
 
-/// Where and when a round is to end.
+/// The failpoint or the time of a round's kill.
 struct Plan {
     point: Option<&'static str>,
-    /// At the so many-th time that the point is passed.
+    /// The number of the pass of the failpoint at which the service ends.
     hits: u64,
 }
 
 impl Plan {
     fn of(round: u32, args: &CrashArgs) -> Self {
         let at_a_point = !args.random_only && round % 2 == 1;
-        // On PostgreSQL a batch is one statement, and nothing lies between it and its commit.
+        // On PostgreSQL a batch is one statement, so there is no point between the statement and
+        // its commit.
         let is_passed = |point: &&str| args.target.is_embedded() || *point != "ledger_written";
         let points: Vec<&str> = POINTS.into_iter().filter(is_passed).collect();
         let point = at_a_point.then(|| points[(round as usize / 2) % points.len()]);
@@ -43,7 +44,7 @@ impl Plan {
     }
 }
 
-/// Kills it so many times on one set of data.
+/// Kills the service `rounds` times on one set of data.
 pub(super) async fn run_on(
     data: &Data,
     args: &CrashArgs,
@@ -60,7 +61,7 @@ pub(super) async fn run_on(
         let name = plan.name(is_reached);
         let failed = |failure: Failure| format!("round {round}, killed {name}: {failure}");
 
-        // Whoever runs it starts it again: what a repeat gets is asked of the service itself.
+        // The service is started again, because repetitions are answered by the service.
         let service = Service::start(&args.target, data, &[]).await?;
         let repeated = repeat(service.address, once, &known.once_open).await.map_err(failed)?;
         service.stop().await?;
@@ -71,14 +72,14 @@ pub(super) async fn run_on(
     Ok(())
 }
 
-/// Drives load until the service is gone; answers whether it went by its failpoint.
+/// Sends load until the service has ended; returns whether the failpoint ended the service.
 async fn load_until_dead(
     args: &CrashArgs,
     data: &Data,
     plan: &Plan,
     plain: &str,
     once: &str,
-) -> Result<(Known, bool), Failure> {
+) -> Result<(CallLog, bool), Failure> {
     let failpoint = plan.point.map(|point| format!("{point}:{}", plan.hits));
     let settings = failpoint.as_deref().map(|value| ("QS_FAILPOINT", value));
     let mut service = Service::start(&args.target, data, settings.as_slice()).await?;

@@ -1,4 +1,4 @@
-//! Four times as many calls as there are credits for.
+//! Four times as many calls as the balance covers.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use crate::{
     target::Failure,
 };
 
-/// What the call costs.
+/// The credits of a call.
 const COST: u64 = 5;
 
 pub(super) async fn run(data: &Data, addresses: &[SocketAddr]) -> Result<(), Failure> {

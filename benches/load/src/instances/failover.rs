@@ -1,4 +1,4 @@
-//! Load while one instance is killed, one stands still, and one comes back with a newer schema.
+//! Load while one instance is killed, one is paused, and one is restarted with a newer schema.
 
 use std::{
     net::SocketAddr,
@@ -22,33 +22,33 @@ use crate::{
 
 const CLIENTS: usize = 24;
 const COST: i64 = 5;
-/// An hourly limit that is used up while all of this happens, and then asked for on and on.
+/// The hourly limit of an account that reaches its limit during the run, and continues to call.
 const LIMIT: u32 = 2_000;
-/// Between two calls of each client of the account with that limit, of which there are as many.
+/// The pause between two calls of each client of the account with that limit.
 const APART: Duration = Duration::from_millis(25);
-/// Between two events.
+/// The time between two events.
 const CALM: Duration = Duration::from_millis(1_500);
-/// How long an instance stands still.
+/// The time for which an instance is paused.
 const STILL: Duration = Duration::from_secs(3);
-/// How long a client waits for an answer.
+/// The longest wait of a client for an answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Has a program with the feature `failpoints` know one step more.
+/// The setting that adds a further migration to a program with the feature `failpoints`.
 const NEXT_SCHEMA: (&str, &str) = ("QS_NEXT_SCHEMA", "1");
 
-/// Where the instances are at the moment.
+/// The current addresses of the instances.
 type Addresses = Arc<Vec<Mutex<SocketAddr>>>;
 
 #[derive(Default)]
-struct Known {
+struct CallTally {
     answered: Vec<u128>,
-    /// Refused by the limit.
+    /// Calls that the limit refused.
     refused: u64,
-    /// Without an answer, or with 503.
+    /// Calls without an answer, or with 503.
     unanswered: u64,
 }
 
-/// Answers the instances that run in the end.
+/// Returns the instances that run at the end.
 pub(super) async fn run(
     target: &Target,
     data: &Data,
@@ -92,7 +92,7 @@ pub(super) async fn run(
     Ok(services)
 }
 
-/// One is killed and started again, one stands still, one comes back with a newer schema.
+/// Kills and restarts one instance, pauses one, and restarts one with a newer schema.
 async fn upheave(
     target: &Target,
     data: &Data,
@@ -124,7 +124,7 @@ async fn upheave(
     Ok(services)
 }
 
-/// By the program itself: this one does not know the schema any more.
+/// Runs the audit of the measured program, because this program does not know the newer schema.
 pub(super) async fn audit(target: &Target, data: &Data) -> Result<(), Failure> {
     let mut audit = tokio::process::Command::new(&target.server);
     audit.arg("audit").envs(data.settings()).env(NEXT_SCHEMA.0, NEXT_SCHEMA.1);
@@ -147,15 +147,15 @@ async fn has_next_schema(data: &Data) -> Result<bool, Failure> {
     Ok(found)
 }
 
-/// Goes round the instances until it is over, wherever they are.
+/// Calls the instances by turns until the end of the run, at their current addresses.
 async fn call(
     addresses: Addresses,
     first: usize,
     request: Request,
     apart: Option<Duration>,
     is_over: Arc<AtomicBool>,
-) -> Known {
-    let mut known = Known::default();
+) -> CallTally {
+    let mut known = CallTally::default();
     let mut connections: Vec<Option<Connection>> = addresses.iter().map(|_| None).collect();
     let mut round = first;
     while !is_over.load(Ordering::Relaxed) {
@@ -192,8 +192,8 @@ async fn call(
     known
 }
 
-async fn known(mut clients: JoinSet<Known>) -> Result<Known, Failure> {
-    let mut all = Known::default();
+async fn known(mut clients: JoinSet<CallTally>) -> Result<CallTally, Failure> {
+    let mut all = CallTally::default();
     while let Some(of_one) = clients.join_next().await {
         let of_one = of_one?;
         all.answered.extend(of_one.answered);
@@ -203,9 +203,9 @@ async fn known(mut clients: JoinSet<Known>) -> Result<Known, Failure> {
     Ok(all)
 }
 
-/// Fails where an answered call was not charged once at its price; answers how many were charged
-/// of those that got no answer.
-async fn check(data: &Data, known: &Known) -> Result<u64, Failure> {
+/// Fails where an answered call was not charged once at its price. Returns the number of charged
+/// calls without an answer.
+async fn check(data: &Data, known: &CallTally) -> Result<u64, Failure> {
     let ids: Vec<Vec<u8>> = known.answered.iter().map(|id| id.to_be_bytes().to_vec()).collect();
     let database = connect(&data.storage.database_url).await?;
     let of_account = "SELECT count(*) FILTER (WHERE request_id = ANY ($1) AND credits = $2), \

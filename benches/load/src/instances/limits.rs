@@ -1,4 +1,4 @@
-//! One hourly limit of all instances together, under more or less load than it allows.
+//! One hourly limit that all instances share, under less and more load than the limit allows.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::{
 
 /// The hourly limit of each account.
 const LIMIT: usize = 5_000;
-/// Calls for each hundred that the limit allows.
+/// The calls for each hundred that the limit allows.
 const LOADS: [usize; 5] = [90, 100, 110, 200, 1_000];
 
 pub(super) async fn run(data: &Data, addresses: &[SocketAddr]) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! How soon a suspended key is refused by every instance, announced or not.
+//! The time until every instance refuses a suspended key, with and without notifications.
 
 use std::{
     net::SocketAddr,
@@ -18,7 +18,8 @@ use crate::{
 
 const TIMES: usize = 20;
 const A_SECOND: Duration = Duration::from_secs(1);
-/// A function that tells nobody. Whoever looks into `public` first finds it before PostgreSQL's own.
+/// A function without an effect. A search path with `public` in front finds this function before
+/// that of PostgreSQL.
 const MUTE: &str = "CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''";
 const MUTED: &str = "options=-c%20search_path%3Dpublic,pg_catalog";
 
@@ -55,7 +56,7 @@ pub(super) async fn run(data: &Data, addresses: &[SocketAddr]) -> Result<(), Fai
     Ok(())
 }
 
-/// From the answer to the operator until the last instance refuses the key.
+/// Returns the time from the end of the operator's command until the last instance refuses the key.
 async fn revoke(
     data: &Data,
     operator: &app::Opened,

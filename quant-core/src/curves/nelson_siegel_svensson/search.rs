@@ -1,9 +1,9 @@
 //! The search for the decay times.
 //!
 //! For given decay times the other four parameters solve a linear least-squares problem. The
-//! remaining search in two dimensions has many local minima: a few steps of Levenberg and
-//! Marquardt's method start at every point of a grid, the simplex method of Nelder and Mead refines
-//! the best results, and further steps of the first method converge to the minimum.
+//! remaining search in two dimensions has many local minima. A few Levenberg–Marquardt steps start
+//! at every point of a grid, the Nelder–Mead simplex method refines the best results, and further
+//! Levenberg–Marquardt steps converge to the minimum.
 
 use argmin::{
     core::{CostFunction, Executor, State},
@@ -16,7 +16,7 @@ use super::loading::Loading;
 use super::model::NelsonSiegelSvensson;
 use crate::{Result, check};
 
-/// The number of parameters; fewer points than that fit many curves.
+/// The number of parameters. Fewer points do not determine a curve.
 pub(super) const PARAMETERS: usize = 6;
 
 /// The number of decay times on each axis of the grid.
@@ -36,7 +36,7 @@ const SIMPLEX_SIDE: f64 = 0.1;
 /// The largest number of final steps; a dozen are usual.
 const FINE_STEPS: u32 = 150;
 
-/// The damping of the method of Levenberg and Marquardt: initial, least, and largest, at which no
+/// The damping of the Levenberg–Marquardt method: initial, least, and largest. At the largest, no
 /// step reduces the misfit any more.
 const FIRST_DAMPING: f64 = 1e-3;
 const LEAST_DAMPING: f64 = 1e-15;
@@ -73,7 +73,7 @@ impl ArgminMul<f64, Decays> for Decays {
     }
 }
 
-/// Rates to be fitted, of a size near 1.
+/// Rates to be fitted, scaled to a size near 1.
 pub(super) struct Sample<'a> {
     tenors: &'a [f64],
     rates: Vec<f64>,
@@ -81,7 +81,7 @@ pub(super) struct Sample<'a> {
     bounds: [f64; 2],
 }
 
-/// The sum of the squares that is left at given decay times.
+/// The sum of squared residuals as a function of the decay times.
 struct Misfit<'s, 'a>(&'s Sample<'a>);
 
 impl CostFunction for Misfit<'_, '_> {
@@ -100,13 +100,13 @@ impl<'a> Sample<'a> {
         Self { tenors, rates, bounds: [first, last] }
     }
 
-    /// The loadings of a decay time at all tenors.
+    /// Returns the loadings of a decay time at all tenors.
     fn loadings(&self, logarithm: f64) -> Vec<Loading> {
         let decay_time = libm::exp(logarithm);
         self.tenors.iter().map(|tenor| Loading::at(tenor / decay_time)).collect()
     }
 
-    /// The four linear parameters at given loadings, and what they leave.
+    /// Returns the four linear parameters at given loadings, and the residuals.
     fn solve(&self, first: &[Loading], second: &[Loading]) -> ([f64; 4], Vec<f64>) {
         let columns = [
             vec![1.0; self.tenors.len()],
@@ -117,7 +117,7 @@ impl<'a> Sample<'a> {
         least_squares(columns, &self.rates)
     }
 
-    /// The sum of the squares that is left; infinite where the decay times are out of range.
+    /// Returns the sum of squared residuals; infinite where the decay times are out of range.
     fn misfit(&self, Decays([first, second]): Decays) -> f64 {
         let [least, most] = self.bounds;
         let is_inside = |value: f64| least <= value && value <= most;
@@ -129,7 +129,7 @@ impl<'a> Sample<'a> {
         if misfit.is_nan() { f64::INFINITY } else { misfit }
     }
 
-    /// The decay times of the least misfit.
+    /// Returns the decay times with the least sum of squared residuals.
     pub(super) fn search(&self) -> Decays {
         let side = (self.bounds[1] - self.bounds[0]) / GRID as f64;
         let lower = |a: &Decays, b: &Decays| self.misfit(*a).total_cmp(&self.misfit(*b));
@@ -144,8 +144,8 @@ impl<'a> Sample<'a> {
         self.level_out(bottoms.min_by(lower).expect("a grid has points"))
     }
 
-    /// The middles of the squares into which the pairs of decay times are divided, but for the
-    /// pairs of equal ones.
+    /// Returns the centres of the squares of a grid over pairs of decay times, without pairs of
+    /// equal ones.
     fn grid(&self, side: f64) -> Vec<Decays> {
         let place = |index: usize| self.bounds[0] + side * (index as f64 + 0.5);
         (0..GRID * GRID)
@@ -155,7 +155,7 @@ impl<'a> Sample<'a> {
             .collect()
     }
 
-    /// The lowest point that the simplex method finds from a start.
+    /// Returns the lowest point that the simplex method finds from a start.
     fn descend(&self, start: Decays, step: f64) -> Decays {
         let corners = [[0.0, 0.0], [0.5 * step, 0.0], [0.0, 0.5 * step]];
         let corners = corners.map(|corner| start.add(&Decays(corner))).to_vec();
@@ -169,7 +169,7 @@ impl<'a> Sample<'a> {
         found.state().get_best_param().copied().unwrap_or(start)
     }
 
-    /// A lower point in the valley, by Levenberg and Marquardt's method in all six parameters.
+    /// Returns a lower point, by Levenberg–Marquardt steps in all six parameters.
     fn go_down(&self, start: Decays, steps: u32) -> Decays {
         let (mut decays, mut misfit) = (start, self.misfit(start));
         let mut damping = FIRST_DAMPING;
@@ -188,8 +188,8 @@ impl<'a> Sample<'a> {
         decays
     }
 
-    /// The bottom itself, by Newton's method on the slopes of the misfit: near it they tell more
-    /// than the misfit, which is level to rounding.
+    /// Returns the minimum, by Newton's method on the gradient of the misfit. Near the minimum, the
+    /// misfit is constant up to rounding, while the gradient still has digits.
     fn level_out(&self, start: Decays) -> Decays {
         let size = |slopes: [f64; 2]| slopes[0].abs().max(slopes[1].abs());
         let (mut decays, mut slopes) = (start, self.slopes(start));
@@ -214,14 +214,14 @@ impl<'a> Sample<'a> {
         decays
     }
 
-    /// Minus half the derivatives of the misfit by the logarithms of the decay times.
+    /// Returns minus half the derivatives of the misfit by the logarithms of the decay times.
     fn slopes(&self, decays: Decays) -> [f64; 2] {
         let (columns, rest) = self.linearised(decays);
         [4, 5].map(|index| columns[index].iter().zip(&rest).map(|(a, b)| a * b).sum())
     }
 
-    /// The derivatives of the rates by all parameters, the linear ones first, and what the best
-    /// linear parameters leave of the rates.
+    /// Returns the derivatives of the rates by all parameters, the linear ones first, and the
+    /// residuals at the best linear parameters.
     fn linearised(&self, Decays([first, second]): Decays) -> ([Vec<f64>; PARAMETERS], Vec<f64>) {
         let (first, second) = (self.loadings(first), self.loadings(second));
         let ([_, slope, curvature, second_curvature], rest) = self.solve(&first, &second);
@@ -241,11 +241,12 @@ impl<'a> Sample<'a> {
         (columns, rest)
     }
 
-    /// The step of the logarithms of the decay times to the least squares of the curve made
-    /// linear in all its parameters, with a penalty on the step.
+    /// Returns the step of the logarithms of the decay times that minimises the squares of the
+    /// linearised curve, with a penalty on the step.
     fn damped_step(&self, Decays([first, second]): Decays, damping: f64) -> Decays {
         let (mut columns, mut rest) = self.linearised(Decays([first, second]));
-        // A row for each decay time, in which its step is weighed against what it explains.
+        // One row for each decay time penalises its step in proportion to the size of its
+        // derivative.
         for penalised in [4, 5] {
             let weight = (damping * squares(&columns[penalised])).sqrt();
             for (index, column) in columns.iter_mut().enumerate() {
@@ -257,7 +258,7 @@ impl<'a> Sample<'a> {
         Decays([first, second])
     }
 
-    /// The curve with given decay times, in the unit of the rates.
+    /// Returns the curve with given decay times, in the unit of the rates.
     pub(super) fn curve(&self, decays: Decays, exponent: i32) -> Result<NelsonSiegelSvensson> {
         let Decays([first, second]) = decays;
         let (betas, _) = self.solve(&self.loadings(first), &self.loadings(second));

@@ -11,14 +11,14 @@ use crate::pricing::lattice::band::{Band, step_back};
 use crate::pricing::lattice::oriented::OrientedLattice;
 
 /// A lattice with an absorbing edge, and the terminal nodes to start from.
-pub(super) struct Induction<'a> {
+pub(super) struct AbsorbingInduction<'a> {
     pub(super) lattice: &'a OrientedLattice,
     pub(super) edge: &'a Edge,
     /// The terminal nodes whose value is not zero, as the first and one past the last.
     pub(super) ends: (usize, usize),
 }
 
-impl Induction<'_> {
+impl AbsorbingInduction<'_> {
     /// Returns the expected value at the start, given the value of each node of step `last` and the
     /// value that the edge absorbs at each step.
     pub(super) fn run(

@@ -1,7 +1,7 @@
 //! The price on a binomial tree, with the barrier monitored at every step.
 
 use super::edge::{self, Edge};
-use super::induction::Induction;
+use super::induction::AbsorbingInduction;
 use super::option::{BarrierOption, Knock, TOUCH};
 use super::reflection::Reflection;
 use crate::pricing::black_scholes::{EuropeanOption, OptionType, discount};
@@ -140,7 +140,8 @@ impl BarrierOption {
         let (from, to) = payoff.paying(&oriented);
         let ends = (from.max(edge.nodes_beyond(n)), to);
         let end = |j| payoff.at(oriented.height(n, j));
-        payoff.unit * Induction { lattice: &oriented, edge: &edge, ends }.run(n, end, |_| 0.0)
+        payoff.unit
+            * AbsorbingInduction { lattice: &oriented, edge: &edge, ends }.run(n, end, |_| 0.0)
     }
 
     /// The value of the rebate, by induction.
@@ -153,7 +154,7 @@ impl BarrierOption {
         let ends = (0, edge.nodes_beyond(oriented.steps));
         let (rate, step) = (self.option.risk_free_rate, self.step(lattice));
         let paid = |i| libm::exp(-rate * (i as f64 * step));
-        let induction = Induction { lattice: &oriented, edge: &edge, ends };
+        let induction = AbsorbingInduction { lattice: &oriented, edge: &edge, ends };
         self.rebate * induction.run(oriented.steps, |_| 0.0, paid)
     }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::http::{AccountHolder, Answer, Body, JsonString, Tag, Text, validation::Fault};
 
-/// The endpoints.
+/// The endpoint of the deletion.
 #[derive(Default)]
 pub struct Deletion;
 
@@ -19,9 +19,9 @@ pub struct Deletion;
 impl Deletion {
     /// Delete the account.
     ///
-    /// Confirmed by the account's `password`, or, for an account that signs in through an identity
-    /// provider only, by its e-mail in `confirm_email`. Immediate: key and sessions end with the
-    /// answer, and what is kept of the usage names nobody. Not for guests.
+    /// Confirmed by the account's `password`. An account that signs in only through an identity
+    /// provider is confirmed by its e-mail in `confirm_email`. The key and all sessions end with
+    /// this answer, and usage rows are kept without the account. Not for guests.
     #[oai(path = "/account", method = "delete", operation_id = "delete_account")]
     async fn delete(
         &self,
@@ -38,7 +38,7 @@ impl Deletion {
     }
 }
 
-/// The confirmation of a deletion: one of both.
+/// The confirmation of a deletion: either field.
 #[derive(Clone, Object)]
 #[oai(rename = "DeletionRequest", example)]
 pub struct DeletionForm {

@@ -1,11 +1,11 @@
-//! The answers for what a rule of `account-core` refuses.
+//! The answers to refusals by the rules of `account-core`.
 
 use account_core::Error;
 use poem::http::StatusCode;
 
 use crate::http::{ApiError, RequestContext, json_string::rule_fault, validation::Fault};
 
-/// Answers an error of `account-core`.
+/// Makes the answer to an error of `account-core`.
 pub(super) fn refuse(call: &RequestContext, error: Error) -> poem::Error {
     refuse_by(call, refusal(call, error))
 }
@@ -97,12 +97,12 @@ pub(super) fn fault(error: &Error) -> Fault {
     Fault::at_field(error.field().unwrap_or("body"), kind, msg)
 }
 
-/// Answers the faults of a form.
+/// Makes the answer with the faults of a form.
 pub(super) fn refuse_faults(call: &RequestContext, faults: Vec<Fault>) -> poem::Error {
     poem::Error::from_response(ApiError::Faults(faults).into_response(call.surface))
 }
 
-/// Answers an error with a text of its own.
+/// Makes the answer to an error with a text of its own.
 pub(super) fn refuse_with(
     call: &RequestContext,
     status: StatusCode,

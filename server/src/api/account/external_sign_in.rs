@@ -22,7 +22,7 @@ use crate::http::{
     json_string::json_string, validation::Fault,
 };
 
-/// The endpoints.
+/// The endpoints of external sign-in.
 #[derive(Default)]
 pub struct IdentityProvider;
 
@@ -30,9 +30,9 @@ pub struct IdentityProvider;
 impl IdentityProvider {
     /// Sign in with an ID token.
     ///
-    /// For programs that have signed in at the identity provider by themselves. A newcomer gets a
+    /// For programs that have obtained an ID token themselves. A new identity gets a
     /// `completion_token` for `POST /user/auth/complete-profile` instead of a key. Where `nonce` is
-    /// sent, the token must carry it.
+    /// sent, the ID token must contain the same nonce.
     #[oai(path = "/idp", method = "post", operation_id = "sign_in_with_identity")]
     async fn sign_in(
         &self,
@@ -56,14 +56,15 @@ impl IdentityProvider {
 
     /// Send the browser to the identity provider.
     ///
-    /// Redirects to its consent screen. `desktop_cb` is where a desktop program waits:
-    /// `http://127.0.0.1:PORT/…`, `http://[::1]:PORT/…` or `http://localhost:PORT/…`, with a port of
-    /// 1024 or above; it gets a hand-off code in `code`. Every error redirects to the login page.
+    /// Redirects to the provider's consent page. `desktop_cb` is the address of a waiting desktop
+    /// program: `http://127.0.0.1:PORT/…`, `http://[::1]:PORT/…` or `http://localhost:PORT/…`, with
+    /// a port of 1024 or above. The program receives a hand-off code in `code`. Every error
+    /// redirects to the login page.
     #[oai(path = "/idp/start", method = "get", operation_id = "start_identity_sign_in")]
     async fn start(
         &self,
         anonymous: Anonymous,
-        /// Where a desktop program waits.
+        /// The address of a waiting desktop program.
         desktop_cb: Query<Option<String>>,
     ) -> Result<Redirect> {
         let call = anonymous.context();
@@ -78,18 +79,18 @@ impl IdentityProvider {
 
     /// Take the browser back from the identity provider.
     ///
-    /// Redirects a known identity to the website, or to the desktop program that waits, with a
-    /// hand-off code; a newcomer to the website's `/complete-profile`; and every error to its
-    /// `/login`, with a text in `error`.
+    /// Redirects a known identity, with a hand-off code, to the website or to the waiting desktop
+    /// program. A new identity is redirected to the website's `/complete-profile`. Every error
+    /// redirects to `/login`, with a text in `error`.
     #[oai(path = "/idp/callback", method = "get", operation_id = "finish_identity_sign_in")]
     async fn callback(
         &self,
         anonymous: Anonymous,
-        /// What the provider gives for a sign-in.
+        /// The authorization code of the provider.
         code: Query<Option<String>>,
-        /// What the browser was sent away with.
+        /// The `state` of the authorization request.
         state: Query<Option<String>>,
-        /// What the provider says where there was no sign-in.
+        /// The provider's error, where the sign-in failed.
         error: Query<Option<String>>,
     ) -> Result<Redirect> {
         let call = anonymous.context();
@@ -98,11 +99,11 @@ impl IdentityProvider {
         Ok(finished.unwrap_or_else(|error| to_error(call, error)))
     }
 
-    /// Complete a newcomer's profile.
+    /// Complete the profile of a new account.
     ///
-    /// Makes the account that the `completion_token` of a sign-in stands for, and its first
-    /// session. The token is good for 15 minutes and one account; a taken user name (409) does not
-    /// use it up.
+    /// Creates the account of the identity that the `completion_token` belongs to, and its first
+    /// session. The token is valid for 15 minutes and one account; a taken user name (409) does not
+    /// consume it.
     #[oai(path = "/complete-profile", method = "post", operation_id = "complete_profile")]
     async fn complete(
         &self,
@@ -127,7 +128,7 @@ impl IdentityProvider {
         Ok(with_client_cookie(answer, call, &completed.signed_in))
     }
 
-    /// Mint a hand-off code.
+    /// Create a hand-off code.
     ///
     /// The client that redeems the code is signed in to this account: once, and within 60 seconds.
     /// Not for guests.
@@ -145,7 +146,7 @@ impl IdentityProvider {
 
     /// Redeem a hand-off code.
     ///
-    /// The code is the credential: no key is needed. It is sent as `token`, or as `code`.
+    /// The code is the only credential; no key is needed. Send the code as `token` or as `code`.
     #[oai(path = "/desktop-handoff/redeem", method = "post", operation_id = "redeem_handoff_code")]
     async fn redeem(
         &self,
@@ -165,7 +166,7 @@ impl IdentityProvider {
 
 const COMPLETED: &str = "Your account is ready. Keep your API key.";
 
-/// The provider, or the refusal of a service that has none.
+/// Returns the provider, or the refusal of a service without one.
 fn provider(call: &RequestContext) -> Result<&Provider> {
     call.state.idp.as_ref().ok_or_else(|| {
         let detail = "This service has no identity provider: its operator sets QS_IDP_ISSUER.";
@@ -174,7 +175,7 @@ fn provider(call: &RequestContext) -> Result<&Provider> {
     })
 }
 
-/// Tells a program why its token was not taken; the reason in detail is in the log.
+/// Makes the refusal of an ID token; the detailed reason is in the log.
 fn refuse_token(call: &RequestContext, error: &IdpError) -> poem::Error {
     tracing::warn!(request_id = %call.id, %error, "an ID token was not taken");
     if let IdpError::Unavailable(_) = error {
@@ -193,7 +194,7 @@ pub struct IdpForm {
     /// The ID token.
     #[oai(validator(min_length = 1, max_length = 16384))]
     pub id_token: Text,
-    /// What the program sent along when it asked for the token.
+    /// The nonce of the program's authorization request.
     #[oai(nullable)]
     pub nonce: Option<Text>,
 }
@@ -202,19 +203,19 @@ pub struct IdpForm {
 #[derive(Clone, Object)]
 #[oai(rename = "IdentitySignIn", example, skip_serializing_if_is_none)]
 pub struct IdpSignedIn {
-    /// The account's API key; absent for a newcomer.
+    /// The account's API key; absent for a new identity.
     pub api_key: Option<String>,
-    /// The session, for the header `X-Session-Token`; absent for a newcomer.
+    /// The session, for the header `X-Session-Token`; absent for a new identity.
     pub session_token: Option<String>,
-    /// True for a newcomer; absent otherwise.
+    /// True for a new identity; absent otherwise.
     pub requires_completion: Option<bool>,
-    /// What `POST /user/auth/complete-profile` takes; present for a newcomer.
+    /// The token for `POST /user/auth/complete-profile`; present for a new identity.
     pub completion_token: Option<String>,
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 
-/// What a newcomer completes a profile with.
+/// The profile of a new account.
 #[derive(Clone, Object)]
 #[oai(rename = "CompletionRequest", example)]
 pub struct CompletionForm {
@@ -229,12 +230,12 @@ pub struct CompletionForm {
     /// The country's code.
     #[oai(nullable, validator(max_length = 100))]
     pub country_code: Option<Text>,
-    /// The name of the account; one is made of the e-mail where it is left out.
+    /// The user name; one is derived from the e-mail where the field is omitted.
     #[oai(nullable)]
     pub username: Option<JsonString<Username>>,
 }
 
-/// A newcomer's account.
+/// A new account with its session.
 #[derive(Clone, Object)]
 #[oai(rename = "ProfileCompleted", example, skip_serializing_if_is_none)]
 pub struct ProfileCompleted {
@@ -242,10 +243,10 @@ pub struct ProfileCompleted {
     pub api_key: String,
     /// The session, for the header `X-Session-Token`.
     pub session_token: String,
-    /// Where to send the browser on at once, where a desktop program began the sign-in, or an
-    /// application that asks for access; absent otherwise.
+    /// The address to redirect the browser to, where a desktop program or an application started
+    /// the sign-in; absent otherwise.
     pub desktop_redirect: Option<String>,
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 
@@ -255,24 +256,24 @@ pub struct ProfileCompleted {
 pub struct HandOff {
     /// The code, for `POST /user/auth/desktop-handoff/redeem`.
     pub code: String,
-    /// Seconds until it ends.
+    /// The validity of the code, in seconds.
     pub expires_in: i64,
 }
 
-/// A hand-off code to redeem: one of both.
+/// A hand-off code to redeem, in either field.
 #[derive(Clone, Object)]
 #[oai(rename = "RedeemRequest", example)]
 pub struct RedeemForm {
     /// The code.
     #[oai(nullable)]
     pub token: Option<Text>,
-    /// The code, by its other name.
+    /// The code, under its alternative name.
     #[oai(nullable)]
     pub code: Option<Text>,
 }
 
 impl CompletionForm {
-    /// Every field by its rule; a malformed token is no token.
+    /// Checks every field; a malformed token is treated as a wrong one.
     fn check(&self) -> Result<(Option<CompletionToken>, NewProfile), Vec<Fault>> {
         let contact = Contact::parse(
             Some(&self.phone),
@@ -287,7 +288,7 @@ impl CompletionForm {
 }
 
 impl RedeemForm {
-    /// A malformed code is no code.
+    /// Checks the code; a malformed code is treated as a wrong one.
     fn check(&self) -> Result<Option<HandOffCode>, Vec<Fault>> {
         let missing = || vec![Fault::at_field("token", "value_error.missing", "field required")];
         let code = self.token.as_ref().or(self.code.as_ref()).ok_or_else(missing)?;

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::http::{Anonymous, Answer, Body, JsonString, Moment, Tag, Text, json_string::moment};
 
-/// The endpoints.
+/// The endpoint of guest keys.
 #[derive(Default)]
 pub struct Guests;
 
@@ -18,9 +18,9 @@ pub struct Guests;
 impl Guests {
     /// Create a guest key.
     ///
-    /// Valid for 24 hours, for FREE endpoints, 60 requests an hour and 50 a day. Keys made from
-    /// one address share what a few of them may do; how many are made in a day is limited by
-    /// address, by device and in all.
+    /// Valid for 24 hours, for FREE endpoints, with 60 requests an hour and 50 a day. The keys of
+    /// one network share a budget of requests. The number of keys created in a day is limited by
+    /// network, by device and in total.
     #[oai(path = "/create", method = "post", operation_id = "create_guest_key")]
     async fn create(
         &self,
@@ -45,17 +45,17 @@ impl Guests {
     }
 }
 
-/// The device that a guest key is for.
+/// The device of a guest key.
 #[derive(Clone, Object)]
 #[oai(rename = "GuestRequest", example)]
 pub struct GuestForm {
-    /// A name of the device, chosen by the client; 1 to 255 characters.
+    /// A device id that the client chooses; 1 to 255 characters.
     #[oai(validator(min_length = 1, max_length = 255))]
     pub device_id: Text,
-    /// What its owner calls the device.
+    /// The name of the device, as its owner calls the device.
     #[oai(nullable, validator(max_length = 255))]
     pub device_name: Option<Text>,
-    /// The device's system, as in `linux`.
+    /// The operating system of the device, as in `linux`.
     #[oai(nullable, validator(max_length = 255))]
     pub platform: Option<Text>,
 }
@@ -68,7 +68,7 @@ pub struct GuestKey {
     pub api_key: String,
     /// Credits of the key.
     pub credit_balance: u64,
-    /// When the key ends.
+    /// The expiry of the key.
     pub expires_at: Moment,
     /// Requests made with the key today.
     pub requests_today: u32,

@@ -7,23 +7,23 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use super::{errors::refuse, fields::EXAMPLE_SECOND, usage::Pagination};
 use crate::http::{AccountHolder, Answer, JsonString, Moment, Query, Tag, json_string::moment};
 
-/// The endpoints.
+/// The endpoints of the history.
 #[derive(Default)]
 pub struct Histories;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
 impl Histories {
-    /// List the tries to sign in.
+    /// List the sign-in attempts.
     ///
-    /// Newest first, refused ones among them. Not for guests.
+    /// Newest first, including refused attempts. Not for guests.
     #[oai(path = "/login-history", method = "get", operation_id = "list_login_history")]
     async fn login_history(
         &self,
         caller: AccountHolder,
-        /// How many to list; 1 to 100.
+        /// The number of attempts to list; 1 to 100.
         #[oai(default = "twenty", validator(minimum(value = "1"), maximum(value = "100")))]
         limit: Query<u32>,
-        /// How many to pass over.
+        /// The number of attempts to skip.
         #[oai(default, validator(minimum(value = "0"), maximum(value = "1000000")))]
         offset: Query<u32>,
     ) -> Result<Answer<LoginHistory>> {
@@ -63,38 +63,38 @@ fn twenty() -> u32 {
     20
 }
 
-/// The tries to sign in.
+/// The sign-in attempts of an account.
 #[derive(Clone, Object)]
 #[oai(rename = "LoginHistory", example)]
 pub struct LoginHistory {
-    /// The tries, newest first.
+    /// The attempts, newest first.
     pub login_history: Vec<LoginTry>,
-    /// How many there are in all.
+    /// The number of all attempts.
     pub total: u64,
-    /// How many of them succeeded.
+    /// The number of successful attempts.
     pub successful_logins: u64,
-    /// How many of them did not.
+    /// The number of other attempts.
     pub failed_logins: u64,
 }
 
-/// A try to sign in.
+/// A sign-in attempt.
 #[derive(Clone, Object)]
 pub struct LoginTry {
-    /// The try's number.
+    /// The attempt's number.
     pub id: i64,
-    /// Where it came from.
+    /// The client's address.
     pub ip_address: String,
-    /// What it came with.
+    /// The client's `User-Agent`.
     pub user_agent: String,
-    /// Whether it succeeded.
+    /// True for a successful attempt.
     pub login_successful: bool,
     /// `success`, `failed` or `locked`.
     pub status: String,
     /// `password`, `idp` or `desktop`.
     pub method: String,
-    /// When it was made.
+    /// The time of the attempt.
     pub created_at: Moment,
-    /// When it was made, once more.
+    /// The time of the attempt, the same as `created_at`.
     pub timestamp: Moment,
 }
 
@@ -104,24 +104,24 @@ pub struct LoginTry {
 pub struct Transactions {
     /// The transactions, newest first.
     pub transactions: Vec<Transaction>,
-    /// Which of them these are.
+    /// The position of the page.
     pub pagination: Pagination,
 }
 
-/// Credits that came or went.
+/// A change of the balance.
 #[derive(Clone, Object)]
 pub struct Transaction {
     /// The transaction's number.
     pub id: i64,
     /// `signup_grant`, `usage`, `admin_grant`, `refund` or `adjustment`.
     pub kind: String,
-    /// Credits that came; negative where they went.
+    /// The credits that were added; negative for a debit.
     pub credits: i64,
-    /// Credits there were afterwards.
+    /// The balance after the change.
     pub balance_after: u64,
-    /// What for.
+    /// The reason for the change.
     pub description: String,
-    /// When.
+    /// The time of the change.
     pub created_at: Moment,
 }
 

@@ -12,7 +12,7 @@ use crate::http::{
     AccountHolder, Answer, Authenticated, JsonString, Moment, Tag, json_string::moment,
 };
 
-/// The endpoints.
+/// The endpoints of API keys.
 #[derive(Default)]
 pub struct Keys;
 
@@ -20,7 +20,7 @@ pub struct Keys;
 impl Keys {
     /// Validate a key.
     ///
-    /// Tells whose key it is. Costs nothing, and counts against the limit.
+    /// Returns the account or the guest of the key. Costs nothing, and counts towards the limit.
     #[oai(path = "/auth/validate", method = "get", operation_id = "validate_key")]
     async fn validate(&self, caller: Authenticated) -> Result<Answer<KeyOwner>> {
         let call = caller.context();
@@ -38,15 +38,14 @@ impl Keys {
 
     /// Replace the API key.
     ///
-    /// The old key stops working with this answer, and all that was obtained with it: sessions,
-    /// hand-off codes and the access of applications end. Sign in again for a session. Not for
-    /// guests.
+    /// The old key is invalid from this answer on. Sessions, hand-off codes and the access of
+    /// applications end too; sign in again for a session. Not for guests.
     #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
     async fn regenerate(&self, caller: AccountHolder) -> Result<Answer<NewKey>> {
         let call = caller.context();
         let account = caller.caller();
         let regenerated = call.state.accounts.regenerate(account, call.at).await;
-        // Whatever came of it, what was remembered of the old key is no longer to be trusted.
+        // The cached key is removed after a failure too, because the outcome may be unknown.
         forget(&caller).await;
         let api_key = regenerated.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(NewKey {
@@ -58,21 +57,21 @@ impl Keys {
 
 const NEW_KEY: &str = "The old key no longer works. Keep the new one.";
 
-/// Whose key it is.
+/// The account or the guest of a key.
 #[derive(Clone, Object)]
 #[oai(rename = "KeyOwner", example, skip_serializing_if_is_none)]
 pub struct KeyOwner {
-    /// Always true: a key that is not valid is answered 401.
+    /// Always true: an invalid key is answered with 401.
     pub valid: bool,
     /// `registered` or `guest`.
     pub user_type: String,
-    /// The account, where the key is a registered one.
+    /// The account, for a registered key.
     pub user: Option<KeyAccount>,
-    /// The guest, where the key is a guest's.
+    /// The guest, for a guest key.
     pub guest: Option<KeyGuest>,
 }
 
-/// The account behind a key.
+/// The account of a key.
 #[derive(Clone, Object)]
 pub struct KeyAccount {
     /// The account's number.
@@ -85,25 +84,25 @@ pub struct KeyAccount {
     pub account_type: String,
     /// Credits of the account.
     pub credit_balance: u64,
-    /// When the account was created.
+    /// The time at which the account was created.
     pub created_at: Moment,
 }
 
-/// The guest behind a key.
+/// The guest of a key.
 #[derive(Clone, Object)]
 #[oai(skip_serializing_if_is_none)]
 pub struct KeyGuest {
-    /// The device that the key is for.
+    /// The device of the key.
     pub device_id: String,
-    /// The device's system.
+    /// The operating system of the device.
     pub platform: Option<String>,
     /// Credits of the key.
     pub credit_balance: u64,
-    /// Requests made with the key today, this one included.
+    /// Requests made with the key today, including this one.
     pub requests_today: u32,
     /// Requests that a day allows.
     pub daily_limit: u32,
-    /// When the key ends.
+    /// The expiry of the key.
     pub expires_at: Moment,
 }
 
@@ -133,13 +132,13 @@ impl KeyOwner {
     }
 }
 
-/// A key in place of the old one.
+/// A new key in place of the old one.
 #[derive(Clone, Object)]
 #[oai(rename = "NewKey", example)]
 pub struct NewKey {
     /// The new key, for the header `X-API-Key`.
     pub api_key: String,
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 

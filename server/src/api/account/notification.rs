@@ -1,4 +1,4 @@
-//! The inbox, its preferences, the messaging channel, and the administrators' broadcast.
+//! The inbox, its preferences, the messaging channel, and broadcasts of an administrator.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::http::{
     RequestContext, Tag, Text, json_string::moment, validation::Fault,
 };
 
-/// The endpoints.
+/// The endpoints of notifications.
 #[derive(Default)]
 pub struct Notifications;
 
@@ -30,19 +30,19 @@ pub struct Notifications;
 impl Notifications {
     /// List the account's notifications.
     ///
-    /// Newest first: what the service tells the account, and the broadcasts since it was verified.
-    /// Not for guests.
+    /// Newest first: notices of the service, and broadcasts since the account was verified. Not for
+    /// guests.
     #[oai(path = "/notifications", method = "get", operation_id = "list_notifications")]
     async fn list(
         &self,
         caller: AccountHolder,
-        /// How many to list; 1 to 100.
+        /// The number of notifications to list; 1 to 100.
         #[oai(default = "thirty", validator(minimum(value = "1"), maximum(value = "100")))]
         limit: Query<u32>,
-        /// How many to pass over.
+        /// The number of notifications to skip.
         #[oai(default, validator(minimum(value = "0"), maximum(value = "1000000")))]
         offset: Query<u32>,
-        /// Whether to list unread ones alone.
+        /// True to list unread notifications only.
         #[oai(default)]
         unread_only: Query<bool>,
     ) -> Result<Answer<NotificationList>> {
@@ -55,7 +55,7 @@ impl Notifications {
 
     /// Mark a notification as read.
     ///
-    /// 404 for one that is not in the account's inbox. Not for guests.
+    /// 404 for a notification that is not in the account's inbox. Not for guests.
     #[oai(
         path = "/notifications/:notification_id/read",
         method = "put",
@@ -93,7 +93,7 @@ impl Notifications {
 
     /// Delete a notification.
     ///
-    /// 404 for one that is not in the account's inbox. Not for guests.
+    /// 404 for a notification that is not in the account's inbox. Not for guests.
     #[oai(
         path = "/notifications/:notification_id",
         method = "delete",
@@ -115,8 +115,8 @@ impl Notifications {
 
     /// Read the account's preferences.
     ///
-    /// Over which channels it hears of broadcasts. Notices of its own security and credits are in
-    /// the inbox whatever they say. Not for guests.
+    /// The channels on which the account receives broadcasts. Notices about security and credits
+    /// are always in the inbox. Not for guests.
     #[oai(
         path = "/notifications/preferences",
         method = "get",
@@ -132,7 +132,8 @@ impl Notifications {
 
     /// Change the account's preferences.
     ///
-    /// Those that are sent; anything else is ignored. Answers them all. Not for guests.
+    /// Changes the fields that are sent, and ignores unknown fields. Returns all preferences. Not
+    /// for guests.
     #[oai(
         path = "/notifications/preferences",
         method = "put",
@@ -153,8 +154,8 @@ impl Notifications {
 
     /// Send a test message.
     ///
-    /// To the chat of the preferences, over the messaging channel; at most one a minute. 503 where
-    /// the service has no such channel, 422 where the account has no chat. Not for guests.
+    /// Sends a message to the chat of the preferences, at most one a minute. 503 where the service
+    /// has no messaging channel, 422 where the account has no chat. Not for guests.
     #[oai(
         path = "/notifications/messaging/test",
         method = "post",
@@ -176,10 +177,10 @@ impl Notifications {
         Err(poem::Error::from_response(refusal.into_response(call.surface)))
     }
 
-    /// Tell all accounts.
+    /// Send a broadcast to all accounts.
     ///
-    /// For administrators. Written once, whatever the number of accounts; e-mails and messages
-    /// follow one by one. Answers how many accounts there are to be told.
+    /// For administrators. One row is written, whatever the number of accounts; e-mails and chat
+    /// messages follow. Returns the number of accounts.
     #[oai(
         path = "/admin/notifications/broadcast",
         method = "post",
@@ -218,7 +219,8 @@ fn require_messaging(call: &RequestContext) -> Result<()> {
     Err(refuse_with(call, status, "Messaging not configured", detail.to_owned()))
 }
 
-/// A notification that another account has is none, as far as this one is told.
+/// Makes the refusal of one notification. Another account's notification is treated as an unknown
+/// one.
 fn refuse_one(call: &RequestContext, error: Error) -> poem::Error {
     if !matches!(error, Error::NotFound) {
         return refuse(call, error);
@@ -227,7 +229,8 @@ fn refuse_one(call: &RequestContext, error: Error) -> poem::Error {
     refuse_with(call, StatusCode::NOT_FOUND, "Notification not found", detail)
 }
 
-/// The chat is no field of this request, but of the preferences.
+/// Makes the refusal of a missing chat, which is a field of the preferences and not of this
+/// request.
 fn refuse_chat(call: &RequestContext, error: Error) -> poem::Error {
     if !matches!(error, Error::Invalid { .. }) {
         return refuse(call, error);
@@ -242,9 +245,9 @@ fn refuse_chat(call: &RequestContext, error: Error) -> poem::Error {
 pub struct NotificationList {
     /// The notifications, newest first.
     pub notifications: Vec<Notification>,
-    /// How many of all are unread.
+    /// The number of all unread notifications.
     pub unread_count: u64,
-    /// How many there are in all, read and unread.
+    /// The number of all notifications, read and unread.
     pub total: u64,
 }
 
@@ -253,7 +256,7 @@ pub struct NotificationList {
 pub struct Notification {
     /// The notification's number.
     pub id: i64,
-    /// Its headline.
+    /// The headline.
     pub title: String,
     /// A short summary.
     #[oai(nullable)]
@@ -261,100 +264,101 @@ pub struct Notification {
     /// The text.
     #[oai(nullable)]
     pub message: Option<String>,
-    /// What it is about: `account`, `security` or `credits` for what the service writes, what its
-    /// administrators choose for broadcasts.
+    /// The category: `account`, `security` or `credits` for notices of the service; chosen by the
+    /// administrator for broadcasts.
     pub category: String,
-    /// Whether it was read.
+    /// True for a read notification.
     pub is_read: bool,
-    /// When it was written.
+    /// The time at which the notification was written.
     pub created_at: Moment,
-    /// When it was read.
+    /// The time at which the notification was read.
     #[oai(nullable)]
     pub read_at: Option<Moment>,
 }
 
-/// How many notifications were marked.
+/// The number of notifications that were marked.
 #[derive(Clone, Object)]
 #[oai(rename = "ReadAll", example)]
 pub struct ReadAll {
-    /// How many were unread before.
+    /// The number of notifications that were unread before.
     pub updated: u64,
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 
-/// Over which channels an account hears of broadcasts.
+/// The channels on which an account receives broadcasts.
 #[derive(Clone, Object)]
 #[oai(rename = "Preferences", example)]
 pub struct PreferenceList {
-    /// Whether by e-mail.
+    /// True for broadcasts by e-mail.
     pub notify_email: bool,
-    /// Whether over the messaging channel.
+    /// True for broadcasts on the messaging channel.
     pub notify_messaging: bool,
-    /// Whether in the inbox.
+    /// True for broadcasts in the inbox.
     pub notify_in_app: bool,
     /// The chat on the messaging channel.
     #[oai(nullable)]
     pub messaging_chat_id: Option<String>,
-    /// Whether there are both a chat and a messaging channel.
+    /// True where the account has a chat and the service has a messaging channel.
     pub messaging_connected: bool,
 }
 
-/// What to change of the preferences.
+/// Changes of the preferences.
 #[derive(Clone, Object)]
 #[oai(rename = "PreferencesRequest", example)]
 pub struct PreferenceForm {
-    /// Whether by e-mail.
+    /// True for broadcasts by e-mail.
     pub notify_email: Option<bool>,
-    /// Whether over the messaging channel.
+    /// True for broadcasts on the messaging channel.
     pub notify_messaging: Option<bool>,
-    /// Whether in the inbox.
+    /// True for broadcasts in the inbox.
     pub notify_in_app: Option<bool>,
-    /// The chat on the messaging channel, a number as text, or `@` and a name; null takes it away.
+    /// The chat on the messaging channel: a number as text, or `@` and a name. Null removes the
+    /// chat.
     #[oai(nullable)]
     pub messaging_chat_id: MaybeUndefined<Text>,
 }
 
-/// A channel.
+/// A channel of broadcasts.
 #[derive(Clone, Copy, Debug, Enum, PartialEq, Eq)]
 #[oai(rename = "NotificationChannel", rename_all = "snake_case")]
 pub enum Channel {
     /// The inbox.
     InApp,
-    /// Letters.
+    /// E-mail.
     Email,
     /// The messaging channel.
     Messaging,
 }
 
-/// What to tell all accounts.
+/// A broadcast to all accounts.
 #[derive(Clone, Object)]
 #[oai(rename = "BroadcastRequest", example)]
 pub struct BroadcastForm {
-    /// The headline, one line.
+    /// The headline, in one line.
     #[oai(validator(min_length = 1, max_length = 200))]
     pub title: Text,
-    /// A short summary, one line.
+    /// A short summary, in one line.
     #[oai(nullable, validator(max_length = 500))]
     pub description: Option<Text>,
-    /// The text; it may have lines and paragraphs.
+    /// The text, in lines and paragraphs.
     #[oai(nullable, validator(max_length = 4000))]
     pub message: Option<Text>,
-    /// What it is about; `announcement` if left out.
+    /// The category; `announcement` where omitted.
     #[oai(nullable, validator(max_length = 50))]
     pub category: Option<Text>,
-    /// Over which channels; the inbox alone if left out.
+    /// The channels; only the inbox where omitted.
     #[oai(nullable, validator(min_items = 1, max_items = 3))]
     pub channels: Option<Vec<Channel>>,
 }
 
-/// A broadcast on its way.
+/// The result of a broadcast.
 #[derive(Clone, Object)]
 #[oai(rename = "Broadcast", example)]
 pub struct BroadcastSent {
-    /// How many accounts there are to be told.
+    /// The number of accounts that receive the broadcast.
     pub recipients: u64,
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 

@@ -15,16 +15,16 @@ use crate::http::{
 /// The answer to a reset.
 const RESET: &str = "The password is changed. All sessions have ended; log in with the new one.";
 
-/// The endpoints.
+/// The endpoints of a password reset.
 #[derive(Default)]
 pub struct Passwords;
 
 #[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
 impl Passwords {
-    /// Ask for a code to choose another password.
+    /// Request a code for a new password.
     ///
-    /// The answer is the same whether or not there is such an account. At most one e-mail a minute
-    /// and ten a day; the code is valid for 10 minutes. No rate limit applies.
+    /// The answer is the same for an e-mail with and without an account. At most one e-mail a
+    /// minute and ten a day are sent; the code is valid for 10 minutes. No rate limit applies.
     #[oai(path = "/forgot-password", method = "post", operation_id = "request_password_reset")]
     async fn forgot(
         &self,
@@ -37,10 +37,11 @@ impl Passwords {
         Ok(Answer::new(Message::new(NEUTRAL)))
     }
 
-    /// Choose another password.
+    /// Set a new password.
     ///
-    /// With the code from the e-mail. Ends all sessions, hand-off codes and the access of applications,
-    /// lifts a lock, and answers no key: sign in with the new password, and with a second factor where the account asks for one.
+    /// Requires the code from the e-mail. Ends all sessions, hand-off codes and the access of
+    /// applications, lifts a lock, and returns no key: sign in with the new password, and with the
+    /// second factor where the account has one.
     #[oai(path = "/reset-password", method = "post", operation_id = "reset_password")]
     async fn reset(&self, anonymous: Anonymous, body: Body<ResetForm>) -> Result<Answer<Message>> {
         let call = anonymous.context();
@@ -53,16 +54,16 @@ impl Passwords {
     }
 }
 
-/// A code and the password that it lets in.
+/// A code with the new password.
 #[derive(Clone, Object)]
 #[oai(rename = "PasswordResetRequest", example)]
 pub struct ResetForm {
-    /// The address that the code was sent to.
+    /// The address to which the code was sent.
     pub email: JsonString<Email>,
     /// The six digits of the code.
     pub otp: JsonString<Code>,
-    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Neither one
-    /// of the commonest, nor the e-mail address, nor the user name.
+    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Not one of
+    /// the most common passwords, the e-mail address or the user name.
     pub new_password: JsonString<Password>,
 }
 

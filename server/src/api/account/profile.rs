@@ -16,10 +16,10 @@ use crate::http::{
     validation::Fault,
 };
 
-/// The window of the hourly limit.
+/// The window of the hourly limit, in seconds.
 const WINDOW_SECONDS: u32 = 3600;
 
-/// The endpoints.
+/// The endpoints of the profile.
 #[derive(Default)]
 pub struct Profiles;
 
@@ -27,7 +27,7 @@ pub struct Profiles;
 impl Profiles {
     /// Read the account's profile.
     ///
-    /// The account with its balance, its key and how its hourly limit stands. Not for guests.
+    /// The account with its balance, its key and the state of its hourly limit. Not for guests.
     #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
     async fn profile(&self, caller: AccountHolder) -> poem::Result<Answer<Profile>> {
         let context = caller.context();
@@ -37,8 +37,9 @@ impl Profiles {
 
     /// Change the account's profile.
     ///
-    /// Changes `username`, `phone`, `country` and `country_code`, those that are sent; null takes
-    /// one of the latter away. Anything else is ignored. Answers the whole profile. Not for guests.
+    /// Changes the fields `username`, `phone`, `country` and `country_code` that are sent; null
+    /// removes one of the last three. Unknown fields are ignored. Returns the whole profile. Not
+    /// for guests.
     #[oai(path = "/profile", method = "put", operation_id = "update_profile")]
     async fn update(
         &self,
@@ -76,25 +77,25 @@ async fn with_limit(
     Ok(Profile::new(profile, limit_status))
 }
 
-/// What to change of a profile.
+/// Changes of a profile.
 #[derive(Clone, Object)]
 #[oai(rename = "ProfileRequest", example)]
 pub struct ProfileForm {
-    /// The name of the account; not taken by another one.
+    /// The user name, which no other account may have.
     pub username: Option<JsonString<Username>>,
-    /// A telephone number; null takes it away.
+    /// A telephone number; null removes the stored one.
     #[oai(nullable, validator(max_length = 100))]
     pub phone: MaybeUndefined<Text>,
-    /// The name of a country; null takes it away.
+    /// The name of a country; null removes the stored one.
     #[oai(nullable, validator(max_length = 100))]
     pub country: MaybeUndefined<Text>,
-    /// The country's code; null takes it away.
+    /// The country's code; null removes the stored one.
     #[oai(nullable, validator(max_length = 100))]
     pub country_code: MaybeUndefined<Text>,
 }
 
 impl ProfileForm {
-    /// Every field by its rule; all faults at once.
+    /// Checks every field, and returns all faults together.
     fn check(&self) -> Result<ProfileChanges, Vec<Fault>> {
         let changes = ProfileChanges::parse(
             self.username.as_ref().map(|name| name.as_str()),
@@ -106,7 +107,7 @@ impl ProfileForm {
     }
 }
 
-/// Not sent, taken away, or a new text.
+/// Returns a change: absent, a removal, or a new text.
 fn change(field: &MaybeUndefined<Text>) -> Option<Option<&str>> {
     match field {
         MaybeUndefined::Undefined => None,
@@ -121,7 +122,7 @@ fn change(field: &MaybeUndefined<Text>) -> Option<Option<&str>> {
 pub struct Profile {
     /// The account's number.
     pub id: i64,
-    /// The account's name.
+    /// The user name.
     pub username: String,
     /// The account's e-mail address.
     pub email: String,
@@ -138,34 +139,34 @@ pub struct Profile {
     pub account_type: String,
     /// Credits of the account.
     pub credit_balance: u64,
-    /// Whether the e-mail is confirmed.
+    /// True where the e-mail is confirmed.
     pub is_verified: bool,
-    /// Whether the account may call the admin's endpoints.
+    /// True for an administrator.
     pub is_admin: bool,
-    /// Whether sign-in asks for a code by e-mail.
+    /// True where sign-in requires a code by e-mail.
     pub mfa_enabled: bool,
-    /// When the account was created.
+    /// The time at which the account was created.
     pub created_at: Moment,
-    /// When its owner last signed in; null before the first time.
+    /// The time of the last sign-in; null before the first.
     #[oai(nullable)]
     pub last_login_at: Option<Moment>,
-    /// When the key was made.
+    /// The time at which the key was made.
     #[oai(nullable)]
     pub api_key_created_at: Option<Moment>,
     /// `active`, `suspended` or `revoked`.
     pub api_key_status: String,
-    /// How the hourly limit stands.
+    /// The state of the hourly limit.
     pub rate_limit: RateLimit,
 }
 
-/// How a limit stands.
+/// The state of a limit.
 #[derive(Clone, Object)]
 pub struct RateLimit {
-    /// Calls that the window allows.
+    /// The calls that the window allows.
     pub limit: u32,
-    /// Calls that are left now.
+    /// The calls that remain.
     pub remaining: u32,
-    /// When a call is free again.
+    /// The time at which more calls are allowed.
     pub reset_at: Moment,
     /// The length of the window, in seconds.
     pub window_seconds: u32,

@@ -18,7 +18,7 @@ const SENT: &str = "A verification code has been sent. Check your e-mail.";
 /// The answer to every request for a code.
 pub(super) const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
 
-/// The endpoints.
+/// The endpoints of registration.
 #[derive(Default)]
 pub struct Registration;
 
@@ -26,10 +26,10 @@ pub struct Registration;
 impl Registration {
     /// Register an account.
     ///
-    /// Sends an e-mail with a code of six digits, valid for 10 minutes, to confirm with
-    /// `POST /user/verify-otp`. Registering an unverified e-mail again, a minute later or more,
-    /// sends a fresh code for the newest form. The answer does not tell whether the e-mail has an
-    /// account already: the e-mail does.
+    /// Sends an e-mail with a code of six digits, valid for 10 minutes, to confirm with `POST
+    /// /user/verify-otp`. Registering an unverified e-mail again, a minute later or more, sends a
+    /// new code for the latest form. Only the e-mail reveals whether the address already has an
+    /// account; the answer does not.
     #[oai(path = "/register", method = "post", operation_id = "register_account")]
     async fn register(
         &self,
@@ -45,8 +45,8 @@ impl Registration {
 
     /// Send the registration code again.
     ///
-    /// At most one e-mail a minute and ten a day. The answer is the same whether or not there is
-    /// a registration to confirm.
+    /// At most one e-mail a minute and ten a day are sent. The answer is the same for an e-mail
+    /// with and without an unconfirmed registration.
     #[oai(path = "/resend-otp", method = "post", operation_id = "resend_registration_code")]
     async fn resend(&self, anonymous: Anonymous, body: Body<EmailForm>) -> Result<Answer<Message>> {
         let call = anonymous.context();
@@ -57,7 +57,7 @@ impl Registration {
 
     /// Confirm a registration.
     ///
-    /// Opens the account, credits it with 350 credits and answers its API key.
+    /// Creates the account with 350 credits, and returns its API key.
     #[oai(path = "/verify-otp", method = "post", operation_id = "verify_registration")]
     async fn verify(&self, anonymous: Anonymous, body: Body<CodeForm>) -> Result<Answer<SignedIn>> {
         let call = anonymous.context();
@@ -68,16 +68,16 @@ impl Registration {
     }
 }
 
-/// Who registers.
+/// The form of a registration.
 #[derive(Clone, Object)]
 #[oai(rename = "RegistrationRequest", example)]
 pub struct RegistrationForm {
-    /// The name of the account; not taken by another one.
+    /// The user name, which no other account may have.
     pub username: JsonString<Username>,
-    /// The address that codes are sent to.
+    /// The address to which codes are sent.
     pub email: JsonString<Email>,
-    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Neither one
-    /// of the commonest, nor the e-mail address, nor the user name.
+    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Not one of
+    /// the most common passwords, the e-mail address or the user name.
     pub password: JsonString<Password>,
     /// A telephone number.
     #[oai(nullable, validator(max_length = 100))]
@@ -91,7 +91,7 @@ pub struct RegistrationForm {
 }
 
 impl RegistrationForm {
-    /// The form as the rules take it; what a schema cannot say is checked here, all at once.
+    /// Returns the form for the rules; checks all that a schema cannot state, at once.
     fn check(self) -> Result<core::Registration, Vec<Fault>> {
         let password = self.password.refuse_personal("password", &self.email, &self.username);
         let contact =
@@ -115,25 +115,25 @@ impl RegistrationForm {
 #[derive(Clone, Object)]
 #[oai(rename = "EmailRequest", example)]
 pub struct EmailForm {
-    /// The address that the code is sent to.
+    /// The address to which the code is sent.
     pub email: JsonString<Email>,
 }
 
-/// A code and the address that it was sent to.
+/// A code, and the address to which it was sent.
 #[derive(Clone, Object)]
 #[oai(rename = "CodeRequest", example)]
 pub struct CodeForm {
-    /// The address that the code was sent to.
+    /// The address to which the code was sent.
     pub email: JsonString<Email>,
     /// The six digits of the code.
     pub otp: JsonString<Code>,
 }
 
-/// A word to a person.
+/// A message to a person.
 #[derive(Clone, Object)]
 #[oai(example)]
 pub struct Message {
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 
@@ -143,15 +143,15 @@ impl Message {
     }
 }
 
-/// A registration that waits for its code.
+/// A registration that awaits its code.
 #[derive(Clone, Object)]
 #[oai(rename = "Registered", example)]
 pub struct Registered {
-    /// What happened; said beside `data` as well.
+    /// The result in words, the same as beside `data`.
     pub message: String,
 }
 
-/// What a sign-in hands out.
+/// The key and the session of a sign-in.
 #[derive(Clone, Object)]
 #[oai(rename = "SignedIn", example)]
 pub struct SignedIn {
@@ -159,7 +159,7 @@ pub struct SignedIn {
     pub api_key: String,
     /// The session, for the header `X-Session-Token`; ends after 24 hours without use.
     pub session_token: String,
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 

@@ -19,7 +19,7 @@ const ON: &str = "Sign-in now asks for a code, which is sent to your e-mail.";
 /// The answer to `disable`.
 const OFF: &str = "Sign-in no longer asks for a code.";
 
-/// The endpoints.
+/// The endpoints of the second factor.
 #[derive(Default)]
 pub struct SecondFactor;
 
@@ -27,8 +27,9 @@ pub struct SecondFactor;
 impl SecondFactor {
     /// Finish a sign-in with the code from the e-mail.
     ///
-    /// The second step where the account asks for one. The code is valid for 10 minutes and five
-    /// tries; who sends back the `mfa_token` of the first step has tries of their own.
+    /// The second step of a sign-in, where the account requires one. The code is valid for 10
+    /// minutes and five attempts. A client that sends the `mfa_token` of the first step has
+    /// attempts of its own.
     #[oai(path = "/verify-mfa", method = "post", operation_id = "verify_second_factor")]
     async fn verify(
         &self,
@@ -46,9 +47,9 @@ impl SecondFactor {
         Ok(with_client_cookie(answer, call, &signed_in))
     }
 
-    /// Ask for a code at each sign-in.
+    /// Require a code at each sign-in.
     ///
-    /// Takes effect at once; an e-mail tells of it. Not for guests.
+    /// Takes effect at once, and is confirmed by an e-mail. Not for guests.
     #[oai(path = "/mfa/enable", method = "post", operation_id = "enable_second_factor")]
     async fn enable(&self, caller: AccountHolder) -> Result<Answer<Message>> {
         let call = caller.context();
@@ -58,9 +59,9 @@ impl SecondFactor {
         Ok(Answer::new(Message::new(ON)))
     }
 
-    /// Ask for no code any more.
+    /// Stop requiring a code at sign-in.
     ///
-    /// Takes the account's password; a wrong one is answered 403. Not for guests.
+    /// Requires the account's password; a wrong one is answered with 403. Not for guests.
     #[oai(path = "/mfa/disable", method = "post", operation_id = "disable_second_factor")]
     async fn disable(
         &self,
@@ -76,11 +77,11 @@ impl SecondFactor {
     }
 }
 
-/// The code of a second step.
+/// The code of the second step.
 #[derive(Clone, Object)]
 #[oai(rename = "SecondStepRequest", example)]
 pub struct SecondStepForm {
-    /// The address that the code was sent to.
+    /// The address to which the code was sent.
     pub email: JsonString<Email>,
     /// The six digits of the code.
     pub otp: JsonString<Code>,

@@ -6,7 +6,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use super::{errors::refuse, registration::Message};
 use crate::http::{AccountHolder, Answer, ApiError, Tag};
 
-/// The endpoints.
+/// The endpoints of sessions.
 #[derive(Default)]
 pub struct Sessions;
 
@@ -14,8 +14,8 @@ pub struct Sessions;
 impl Sessions {
     /// End the session.
     ///
-    /// The session of `X-Session-Token` is over; the key goes on. Without the header there is
-    /// nothing to end, and the answer is the same. Not for guests.
+    /// Ends the session of `X-Session-Token`; the key stays valid. Without the header there is no
+    /// session to end, and the answer is the same. Not for guests.
     #[oai(path = "/logout", method = "post", operation_id = "log_out")]
     async fn log_out(&self, caller: AccountHolder) -> Result<Answer<Message>> {
         let call = caller.context();
@@ -27,9 +27,9 @@ impl Sessions {
         Ok(Answer::new(Message::new("Logged out.")))
     }
 
-    /// Tell whether the session is valid.
+    /// Test whether the session is valid.
     ///
-    /// False without `X-Session-Token`; a token that is not valid is answered 401. Not for guests.
+    /// False without `X-Session-Token`; an invalid token is answered with 401. Not for guests.
     #[oai(path = "/validate-session", method = "post", operation_id = "validate_session")]
     async fn validate(&self, caller: AccountHolder) -> Result<Answer<SessionState>> {
         Ok(Answer::new(SessionState { valid: caller.session().is_some() }))
@@ -48,11 +48,11 @@ impl Sessions {
     }
 }
 
-/// Whether a session is valid.
+/// The validity of a session.
 #[derive(Clone, Object)]
 #[oai(rename = "SessionState", example)]
 pub struct SessionState {
-    /// Whether the session of the token is valid.
+    /// True where the session of the token is valid.
     pub valid: bool,
 }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::api::browser::client_cookie::with_client_cookie;
 use crate::http::{Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string};
 
-/// The endpoints.
+/// The endpoint of sign-in.
 #[derive(Default)]
 pub struct SignIn;
 
@@ -20,9 +20,9 @@ pub struct SignIn;
 impl SignIn {
     /// Sign in with a password.
     ///
-    /// Answers the account's existing API key and a session token. Where the account asks for a
-    /// second step, `mfa_required` is true instead, and a code is on its way to the e-mail for
-    /// `POST /user/verify-mfa`. Five wrong passwords lock sign-in for 30 minutes (423).
+    /// Returns the account's existing API key and a session token. Where the account requires a
+    /// second step, `mfa_required` is true instead, and a code for `POST /user/verify-mfa` is sent
+    /// by e-mail. Five wrong passwords lock sign-in for 30 minutes (423).
     #[oai(path = "/login", method = "post", operation_id = "log_in")]
     async fn log_in(
         &self,
@@ -55,20 +55,20 @@ pub struct LoginForm {
     pub password: Text,
 }
 
-/// A sign-in, or its first of two steps.
+/// A sign-in, or the first of its two steps.
 #[derive(Clone, Object)]
 #[oai(rename = "Login", example, skip_serializing_if_is_none)]
 pub struct LoggedIn {
-    /// The account's API key; absent where a second step is needed.
+    /// The account's API key; absent where a second step is required.
     pub api_key: Option<String>,
-    /// The session, for the header `X-Session-Token`; absent where a second step is needed.
+    /// The session, for the header `X-Session-Token`; absent where a second step is required.
     pub session_token: Option<String>,
-    /// True where a code has been sent for the second step; absent otherwise.
+    /// True where a code was sent for the second step; absent otherwise.
     pub mfa_required: Option<bool>,
-    /// What `POST /user/verify-mfa` may be sent with the code, for tries of one's own; present
-    /// where a second step is needed.
+    /// The token to send with the code to `POST /user/verify-mfa`, which gives the client attempts
+    /// of its own; present where a second step is required.
     pub mfa_token: Option<String>,
-    /// What happened.
+    /// The result in words.
     pub message: String,
 }
 

@@ -12,7 +12,7 @@ use crate::http::{
     AccountHolder, Answer, Body, JsonString, Moment, Tag, Text, json_string::moment,
 };
 
-/// The endpoints.
+/// The endpoints of subscriptions.
 #[derive(Default)]
 pub struct Subscriptions;
 
@@ -20,8 +20,7 @@ pub struct Subscriptions;
 impl Subscriptions {
     /// Subscribe to a database.
     ///
-    /// 404 for a name that the service does not know, 409 for one that is subscribed already. Not
-    /// for guests.
+    /// 404 for an unknown database, 409 for one that is already subscribed. Not for guests.
     #[oai(path = "/subscribe", method = "post", operation_id = "subscribe_database")]
     async fn subscribe(
         &self,
@@ -83,9 +82,9 @@ pub struct Subscription {
     pub id: i64,
     /// The database's name.
     pub database_name: String,
-    /// Whether it goes on.
+    /// True for an active subscription.
     pub is_active: bool,
-    /// Since when.
+    /// The start of the subscription.
     pub subscribed_at: Moment,
 }
 
@@ -101,7 +100,7 @@ pub struct SubscriptionList {
     pub credit_balance: u64,
     /// The subscriptions.
     pub subscriptions: Vec<Subscription>,
-    /// How many there are.
+    /// The number of subscriptions.
     pub total: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The usage dashboard.
+//! The usage of an account.
 
 use account_core::{self as core, AccountCaller, UsageQuery, UsageReport};
 use poem_openapi::{Object, OpenApi, types::Example};
@@ -13,7 +13,7 @@ use crate::http::{
     query::parse_pair,
 };
 
-/// The endpoints.
+/// The endpoint of usage.
 #[derive(Default)]
 pub struct Usages;
 
@@ -22,12 +22,12 @@ impl Usages {
     /// Read the account's usage.
     ///
     /// Requests, credits and response times, by day, by endpoint and one by one, newest first. The
-    /// filters apply to all of it. Not for guests.
+    /// filters apply to the whole report. Not for guests.
     #[oai(path = "/usage", method = "get", operation_id = "get_usage")]
     async fn usage(
         &self,
         caller: AccountHolder,
-        /// How many UTC days back, today among them; 1 to 366.
+        /// The number of UTC days, including today; 1 to 366.
         #[oai(default = "thirty", validator(minimum(value = "1"), maximum(value = "366")))]
         days: Query<u32>,
         /// The page of `requests`, from 1.
@@ -36,9 +36,9 @@ impl Usages {
         /// Requests on a page; 1 to 500.
         #[oai(default = "fifty", validator(minimum(value = "1"), maximum(value = "500")))]
         page_size: Query<u32>,
-        /// Only endpoints of this path, or that start with it.
+        /// A path, or a prefix of paths, to filter by.
         endpoint_filter: Query<Option<String>>,
-        /// Only this method, in any case.
+        /// A method to filter by, in upper or lower case.
         method_filter: Query<Option<String>>,
     ) -> poem::Result<Answer<Usage>> {
         let query = UsageQuery {
@@ -90,25 +90,25 @@ fn fifty() -> u32 {
     50
 }
 
-/// What an account has called, and what it cost.
+/// The usage of an account.
 #[derive(Clone, Object)]
 #[oai(rename = "Usage", example)]
 pub struct Usage {
-    /// How the account stands.
+    /// The state of the account.
     pub account: UsageAccount,
-    /// All of it together.
+    /// The sums and averages of all requests.
     pub summary: UsageSummary,
-    /// By day, ascending; days without a request are left out.
+    /// The usage by day, in ascending order; days without requests are omitted.
     pub daily_usage: Vec<DailyUsage>,
-    /// By endpoint, the most called first.
+    /// The usage by endpoint, in descending order of requests.
     pub endpoint_breakdown: Vec<EndpointUsage>,
-    /// One by one, newest first.
+    /// The requests, newest first.
     pub requests: Vec<UsageRequest>,
-    /// Which of them these are.
+    /// The position of the page.
     pub pagination: Pagination,
 }
 
-/// How the account stands.
+/// The state of an account.
 #[derive(Clone, Object)]
 pub struct UsageAccount {
     /// Credits of the account.
@@ -119,16 +119,16 @@ pub struct UsageAccount {
     pub rate_limit_per_hour: u32,
 }
 
-/// All requests together.
+/// The sums and averages of all requests.
 #[derive(Clone, Object)]
 pub struct UsageSummary {
-    /// How many requests.
+    /// The number of requests.
     pub total_requests: u64,
-    /// What they cost.
+    /// The credits of all requests.
     pub total_credits_used: u64,
-    /// What one cost on average.
+    /// The average credits of a request.
     pub avg_credits_per_request: f64,
-    /// How long one took on average, in milliseconds.
+    /// The average duration of a request, in milliseconds.
     pub avg_response_time_ms: f64,
 }
 
@@ -137,9 +137,9 @@ pub struct UsageSummary {
 pub struct DailyUsage {
     /// The UTC day.
     pub date: Date,
-    /// How many requests.
+    /// The number of requests.
     pub request_count: u64,
-    /// What they cost.
+    /// The credits of all requests.
     pub credits_used: u64,
 }
 
@@ -148,15 +148,15 @@ pub struct DailyUsage {
 pub struct EndpointUsage {
     /// The endpoint's path.
     pub endpoint: String,
-    /// How many requests.
+    /// The number of requests.
     pub request_count: u64,
-    /// What they cost.
+    /// The credits of all requests.
     pub credits_used: u64,
-    /// How long one took on average, in milliseconds.
+    /// The average duration of a request, in milliseconds.
     pub avg_response_time_ms: f64,
 }
 
-/// One request.
+/// A request.
 #[derive(Clone, Object)]
 pub struct UsageRequest {
     /// The request's number.
@@ -167,17 +167,17 @@ pub struct UsageRequest {
     pub method: String,
     /// The status of the answer.
     pub status_code: u16,
-    /// What it cost.
+    /// The credits of the request.
     pub credits_used: u32,
-    /// How long it took, in milliseconds.
+    /// The duration of the request, in milliseconds.
     pub response_time_ms: u32,
-    /// Where it came from.
+    /// The client's address.
     pub ip_address: String,
-    /// When it came.
+    /// The time of the request.
     pub created_at: Moment,
 }
 
-/// Which page of a list this is.
+/// The position of a page in a list.
 #[derive(Clone, Object)]
 pub struct Pagination {
     /// The page, from 1.
@@ -186,7 +186,7 @@ pub struct Pagination {
     pub page_size: u32,
     /// Entries on all pages.
     pub total: u64,
-    /// How many pages there are.
+    /// The number of pages.
     pub total_pages: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The sign-in of a browser by the identity provider: away to the provider, back with a code, and on
-//! to the page or program that asked for the sign-in.
+//! The sign-in of a browser by the identity provider: the redirect to the provider, the return with
+//! a code, and the redirect to the page or program that required the sign-in.
 
 use std::time::Duration;
 
@@ -19,19 +19,20 @@ const COOKIE_MAX_AGE: Duration =
     Duration::from_secs(account_core::id_token::START_VALIDITY.num_seconds().cast_unsigned());
 const NO_STORE: &str = "no-store";
 
-/// Where a browser is sent.
+/// A redirect of the browser.
 #[derive(ApiResponse)]
 pub(crate) enum Redirect {
-    /// To the identity provider, to the website, or to what waits for the sign-in.
+    /// To the identity provider, to the website, or to the program or page that waits for the
+    /// sign-in.
     #[oai(status = 302)]
     Found(
-        /// Where to.
+        /// The address.
         #[oai(header = "Location")]
         String,
-        /// What ties the sign-in to this browser.
+        /// The secret that binds the sign-in to this browser.
         #[oai(header = "Set-Cookie")]
         Option<String>,
-        /// The address may hold a code.
+        /// `no-store`, because the address may contain a code.
         #[oai(header = "Cache-Control")]
         String,
     ),
@@ -62,7 +63,7 @@ pub(crate) enum LoginError {
 }
 
 impl LoginError {
-    /// All of them.
+    /// All reasons.
     pub(crate) const ALL: [Self; 9] = [
         Self::Refused,
         Self::Stale,

@@ -86,7 +86,8 @@ fn json<T: ToJSON>(data: Result<T, ApiError>) -> Executed {
     data.map(|data| data.to_json().unwrap_or_default())
 }
 
-/// The arguments as the pairs of a query string. An absent argument and a null one are the same.
+/// Returns the arguments as the pairs of a query string. An absent argument and a null one are the
+/// same.
 fn pairs(arguments: &JsonObject) -> Vec<Pair> {
     let given = arguments.iter().filter(|(_, value)| !value.is_null());
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     context::McpContext,
-    tools::{Entry, Operation, Target},
+    tools::{Entry, OperationRoute, Target},
 };
 use crate::{
     http::{
@@ -23,10 +23,10 @@ use crate::{
     state::AppState,
 };
 
-/// The largest data, in bytes, that are stored in the transaction of their charge.
+/// The largest size of data, in bytes, that is stored in the transaction of the charge.
 const LARGEST_WITH_CHARGE: usize = 64 * 1024;
 
-/// The facts of a call that its envelope states.
+/// The facts of a call, which its envelope contains.
 pub(super) struct Called {
     /// The tool.
     pub(super) entry: &'static Entry,
@@ -36,7 +36,7 @@ pub(super) struct Called {
     pub(super) id: u128,
     /// The time of the call.
     pub(super) at: Timestamp,
-    /// The credits taken.
+    /// The credits of the call.
     pub(super) cost: u64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Called {
 pub(super) struct Outcome {
     /// The call.
     pub(super) called: Called,
-    /// Whether the envelope was stored with the charge.
+    /// True if the envelope was stored with the charge.
     pub(super) was_kept: bool,
     /// The balance after the call.
     pub(super) balance: u64,
@@ -53,14 +53,14 @@ pub(super) struct Outcome {
     /// The seconds to wait before the next attempt, where the refusal states them.
     pub(super) retry_after: Option<u64>,
     /// The data of a success, or the refusal.
-    pub(super) answer: Result<Value, Failure>,
-    /// Whether the answer is so large that its shaping must not delay others.
+    pub(super) answer: Result<Value, ToolError>,
+    /// True if the answer is so large that making its result must not delay others.
     pub(super) is_large: bool,
 }
 
 /// The reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct ToolError {
     /// The code, for programs.
     pub(super) code: &'static str,
     /// The fault and its remedy, for people and models.
@@ -77,7 +77,7 @@ pub(super) async fn call(
     let (Target::Computation(operation, _) | Target::Account(operation, _)) = &entry.target else {
         return None;
     };
-    let Operation { method, route } = operation;
+    let OperationRoute { method, route } = operation;
     let context = RequestContext::of_tool_call(state.clone(), mcp.address, method, route.clone());
     let length = Arc::new(AtomicUsize::new(0));
     let executed = match &entry.target {
@@ -117,7 +117,7 @@ fn template(
     }
 }
 
-/// Runs long work on a blocking thread, so that it delays no other request.
+/// Runs long work on a blocking thread, so that other requests are not delayed.
 pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
@@ -148,18 +148,18 @@ fn outcome(
         balance: charge.map_or(mcp.caller.credit_balance, |charge| charge.balance),
         limit,
         retry_after: executed.as_ref().err().and_then(ApiError::retry_after_seconds),
-        answer: executed.map_err(|refusal| Failure::of(&refusal)),
+        answer: executed.map_err(|refusal| ToolError::of(&refusal)),
         is_large: length > SMALL_BODY,
     }
 }
 
-/// The calls left, and the next free call in seconds since 1970.
+/// Returns the remaining calls, and the next free call in seconds since 1970.
 fn limit(status: &LimitStatus) -> (u64, u64) {
     (status.remaining.into(), u64::try_from(seconds_up(status.reset_at)).unwrap_or_default())
 }
 
-impl Failure {
-    /// The refusal of an operation.
+impl ToolError {
+    /// Makes the error of a tool from the refusal of its operation.
     fn of(refusal: &ApiError) -> Self {
         let code = match refusal.status() {
             StatusCode::PAYMENT_REQUIRED => "insufficient_credits",
@@ -179,7 +179,7 @@ impl Failure {
     }
 }
 
-/// A fault of the arguments, as `prices[1]: field required`.
+/// Writes a fault of the arguments, as in `prices[1]: field required`.
 fn line(fault: &Fault) -> String {
     let mut place = String::new();
     for step in fault.loc.iter().skip(1) {
@@ -218,7 +218,7 @@ mod tests {
                 "value is not a valid integer",
             ),
         ];
-        let failure = Failure::of(&ApiError::Faults(faults));
+        let failure = ToolError::of(&ApiError::Faults(faults));
         assert_eq!(failure.code, "invalid_arguments");
         assert_eq!(
             failure.message,

@@ -15,6 +15,6 @@ pub(super) struct McpContext {
     pub(super) at: Timestamp,
     /// The named sets of tools.
     pub(super) toolsets: String,
-    /// Whether the message is so large that its handling must not delay others.
+    /// True if the message is so large that its handling must not delay others.
     pub(super) is_large: bool,
 }

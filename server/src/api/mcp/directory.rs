@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::tools::{CATALOGUE, Entry};
 
-/// The tools that match the words of `query`, the best first; all tools where there is no word.
+/// Returns the tools that match the words of `query`, the best first; all tools for an empty query.
 pub(super) fn search(query: &str, limit: usize) -> Value {
     let query = query.to_lowercase();
     let words: Vec<&str> =
@@ -14,14 +14,15 @@ pub(super) fn search(query: &str, limit: usize) -> Value {
         .map(|entry| (score(entry, &words), entry))
         .filter(|(score, _)| *score > 0 || words.is_empty())
         .collect();
-    // The sort is stable: equals stay in the order of the list.
+    // The sort is stable, so that tools of equal score keep the order of the list.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let total = found.len();
     let tools = found.into_iter().take(limit).map(|(_, entry)| line(entry));
     json!({ "tools": tools.collect::<Vec<_>>(), "total": total })
 }
 
-/// The score of a tool: a word in its name counts most, in its arguments least.
+/// Returns the score of a tool: a word in its name has the highest weight, a word in its arguments
+/// the lowest.
 fn score(entry: &Entry, words: &[&str]) -> usize {
     let tool = &entry.tool;
     let title = tool.title.as_deref().unwrap_or_default().to_lowercase();
@@ -51,7 +52,7 @@ fn line(entry: &Entry) -> Value {
     line
 }
 
-/// The full description of a tool.
+/// Returns the full description of a tool.
 pub(super) fn describe(entry: &Entry) -> Value {
     json!({
         "name": entry.tool.name,

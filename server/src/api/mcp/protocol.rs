@@ -1,4 +1,4 @@
-//! The answers to each method of the protocol, in both of its eras.
+//! The methods of the MCP protocol, for clients with and without the `initialize` handshake.
 
 use std::{
     borrow::Cow,
@@ -21,7 +21,7 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use super::{
-    calls::{self, Failure, Outcome},
+    calls::{self, Outcome, ToolError},
     context::McpContext,
     directory, results,
     tools::{CATALOGUE, Entry, GatewayTool, Target},
@@ -30,8 +30,8 @@ use crate::{api::openapi::VERSION, state::AppState, store::ResultWriter};
 
 /// The time to live of a list, in milliseconds. Lists change only with a release.
 const LISTS_KEPT: u64 = 5 * 60 * 1000;
-/// The methods that are served in both eras. A request of one of them that does not decode has
-/// wrong parameters.
+/// The methods of the protocol with and without the handshake. A request for one of these that
+/// cannot be decoded has invalid parameters.
 const METHODS: [&str; 5] =
     ["resources/list", "resources/read", "resources/templates/list", "tools/call", "tools/list"];
 
@@ -39,7 +39,7 @@ const METHODS: [&str; 5] =
 #[derive(Clone)]
 pub(super) struct Protocol(pub(super) Arc<McpState>);
 
-/// The parts that answers are made from.
+/// The state from which the methods make their answers.
 pub(super) struct McpState {
     /// The shared state of the service.
     pub(super) app: Arc<AppState>,
@@ -47,16 +47,16 @@ pub(super) struct McpState {
     pub(super) results: ResultWriter,
 }
 
-type Answer<T> = Result<T, ErrorData>;
+type McpResult<T> = Result<T, ErrorData>;
 
 impl ServerHandler for Protocol {
     fn get_info(&self) -> ServerConfig {
-        // The SDK asks with every message.
+        // The SDK calls this function for every message.
         static INFO: LazyLock<ServerConfig> = LazyLock::new(info);
         INFO.clone()
     }
 
-    async fn discover(&self, _: RequestContext<RoleServer>) -> Answer<DiscoverResult> {
+    async fn discover(&self, _: RequestContext<RoleServer>) -> McpResult<DiscoverResult> {
         let versions = self.supported_protocol_versions().into_owned();
         let mut discovered = DiscoverResult::from_server_info(versions, self.get_info());
         (discovered.ttl_ms, discovered.cache_scope) = (LISTS_KEPT, CacheScope::Private);
@@ -67,7 +67,7 @@ impl ServerHandler for Protocol {
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ListToolsResult> {
+    ) -> McpResult<ListToolsResult> {
         refuse_cursor(request)?;
         let tools = CATALOGUE.listed(&mcp_context(&context).toolsets);
         let mut list = ListToolsResult::with_all_items(tools.map(|e| e.tool.clone()).collect());
@@ -79,7 +79,7 @@ impl ServerHandler for Protocol {
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Answer<CallToolResponse> {
+    ) -> McpResult<CallToolResponse> {
         let Some(entry) = CATALOGUE.find(&request.name) else {
             let message = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(message, None));
@@ -105,7 +105,7 @@ impl ServerHandler for Protocol {
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ListResourcesResult> {
+    ) -> McpResult<ListResourcesResult> {
         refuse_cursor(request)?;
         let mut list = ListResourcesResult::with_all_items(Vec::new());
         (list.ttl_ms, list.cache_scope) = hints(&context);
@@ -116,7 +116,7 @@ impl ServerHandler for Protocol {
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ListResourceTemplatesResult> {
+    ) -> McpResult<ListResourceTemplatesResult> {
         refuse_cursor(request)?;
         let mut list = ListResourceTemplatesResult::with_all_items(vec![template()]);
         (list.ttl_ms, list.cache_scope) = hints(&context);
@@ -127,7 +127,7 @@ impl ServerHandler for Protocol {
         &self,
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Answer<ReadResourceResponse> {
+    ) -> McpResult<ReadResourceResponse> {
         let uri = request.uri;
         let caller = mcp_context(&context);
         let found = match results::parse_address(&uri) {
@@ -151,7 +151,7 @@ impl ServerHandler for Protocol {
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
-    ) -> Answer<ListPromptsResult> {
+    ) -> McpResult<ListPromptsResult> {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
@@ -159,7 +159,7 @@ impl ServerHandler for Protocol {
         &self,
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
-    ) -> Answer<CompleteResult> {
+    ) -> McpResult<CompleteResult> {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
@@ -167,7 +167,7 @@ impl ServerHandler for Protocol {
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
-    ) -> Answer<CustomResult> {
+    ) -> McpResult<CustomResult> {
         let method = request.method;
         let is_handshake = method == "initialize" && !is_current(&context);
         if is_handshake || METHODS.contains(&method.as_str()) {
@@ -180,7 +180,7 @@ impl ServerHandler for Protocol {
 }
 
 impl Protocol {
-    /// Calls an operation of the document, stores its result, and shapes the answer.
+    /// Calls an operation of the document, stores its result, and makes the answer.
     async fn run(
         &self,
         context: &McpContext,
@@ -188,7 +188,7 @@ impl Protocol {
         arguments: JsonObject,
         version: String,
         wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, ToolError> {
         let outcome = calls::call(&self.0.app, context, entry, arguments).await;
         let mut outcome = outcome.expect("only operations are run");
         if !outcome.was_kept {
@@ -200,8 +200,8 @@ impl Protocol {
         Ok(outcome.shape(&version, wrap))
     }
 
-    /// Stores an envelope that no charge has stored. The result is answered also where the store
-    /// fails, because the call was paid for.
+    /// Stores an envelope that no charge has stored. The result is sent even if the store fails,
+    /// because the call is paid.
     async fn keep(&self, context: &McpContext, outcome: &Outcome) -> bool {
         let Some(result) = outcome.to_keep(context) else { return false };
         match self.0.results.keep(result).await {
@@ -218,7 +218,7 @@ impl Protocol {
         context: &McpContext,
         mut arguments: JsonObject,
         version: String,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, ToolError> {
         let name = text(&arguments, "name")?;
         let entry = known(&name)?;
         if matches!(entry.target, Target::Gateway(_)) {
@@ -237,7 +237,7 @@ impl Protocol {
         &self,
         context: &McpContext,
         arguments: &JsonObject,
-    ) -> Result<CallToolResult, Failure> {
+    ) -> Result<CallToolResult, ToolError> {
         let name = text(arguments, "id")?;
         let path = optional_text(arguments, "path")?.unwrap_or_default();
         let offset = count(arguments, "offset", 0, 0)?;
@@ -250,10 +250,10 @@ impl Protocol {
             let message = format!(
                 "There is no result {name:?} of this account. Results are kept for 24 hours."
             );
-            return Err(Failure { code: "not_found", message });
+            return Err(ToolError { code: "not_found", message });
         };
         let read = move || results::part(id, &body, &path, offset, limit);
-        // A kept result may hold megabytes.
+        // A stored result may have megabytes.
         Ok(results::structured(calls::run_blocking(read).await?))
     }
 
@@ -261,17 +261,17 @@ impl Protocol {
         &self,
         context: &McpContext,
         id: account_core::ResultId,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, ToolError> {
         let accounts = &self.0.app.accounts;
         accounts.kept_result(context.caller.id, id, context.at).await.map_err(|error| {
             tracing::error!(%error, "a result could not be read");
             let message = "The service cannot read results now.".to_owned();
-            Failure { code: "busy", message }
+            ToolError { code: "busy", message }
         })
     }
 }
 
-/// The context that the transport has added to the request.
+/// Returns the context that the transport has added to the request.
 fn mcp_context(context: &RequestContext<RoleServer>) -> &McpContext {
     let parts = context.extensions.get::<Parts>().expect("the transport hands on its request");
     parts.extensions.get().expect("the transport adds the context to every request")
@@ -281,19 +281,20 @@ fn version(context: &RequestContext<RoleServer>) -> String {
     context.protocol_version().map(|version| version.as_str().to_owned()).unwrap_or_default()
 }
 
-/// Whether the request is of the era without a handshake.
+/// Returns whether the request is of a client without the handshake.
 fn is_current(context: &RequestContext<RoleServer>) -> bool {
     version(context).as_str() >= ProtocolVersion::V_2026_07_28.as_str()
 }
 
-/// The time to live and the scope of an answer; older revisions have neither.
+/// Returns the time to live and the cache scope of an answer; older protocol revisions have
+/// neither.
 fn hints(context: &RequestContext<RoleServer>) -> (Option<u64>, Option<CacheScope>) {
     let knows = is_current(context);
     (knows.then_some(LISTS_KEPT), knows.then_some(CacheScope::Private))
 }
 
-/// Every list is one page, so no cursor was ever handed out.
-fn refuse_cursor(request: Option<PaginatedRequestParams>) -> Answer<()> {
+/// Refuses every cursor, because each list is a single page.
+fn refuse_cursor(request: Option<PaginatedRequestParams>) -> McpResult<()> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("Unknown cursor", None)),
@@ -330,28 +331,28 @@ fn template() -> ResourceTemplate {
         .with_mime_type("application/json")
 }
 
-fn search(arguments: &JsonObject) -> Result<CallToolResult, Failure> {
+fn search(arguments: &JsonObject) -> Result<CallToolResult, ToolError> {
     let query = text(arguments, "query")?;
     let limit = count(arguments, "limit", 1, 10)?;
     Ok(results::structured(directory::search(&query, limit.min(100))))
 }
 
-fn describe(arguments: &JsonObject) -> Result<CallToolResult, Failure> {
+fn describe(arguments: &JsonObject) -> Result<CallToolResult, ToolError> {
     Ok(results::structured(directory::describe(known(&text(arguments, "name")?)?)))
 }
 
-fn known(name: &str) -> Result<&'static Entry, Failure> {
+fn known(name: &str) -> Result<&'static Entry, ToolError> {
     let unknown = || {
         invalid(format!("name: there is no tool {name:?}; search_tools finds those that there are"))
     };
     CATALOGUE.find(name).ok_or_else(unknown)
 }
 
-fn text(arguments: &JsonObject, name: &str) -> Result<String, Failure> {
+fn text(arguments: &JsonObject, name: &str) -> Result<String, ToolError> {
     optional_text(arguments, name)?.ok_or_else(|| invalid(format!("{name}: field required")))
 }
 
-fn optional_text(arguments: &JsonObject, name: &str) -> Result<Option<String>, Failure> {
+fn optional_text(arguments: &JsonObject, name: &str) -> Result<Option<String>, ToolError> {
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -359,7 +360,12 @@ fn optional_text(arguments: &JsonObject, name: &str) -> Result<Option<String>, F
     }
 }
 
-fn count(arguments: &JsonObject, name: &str, least: u64, default: usize) -> Result<usize, Failure> {
+fn count(
+    arguments: &JsonObject,
+    name: &str,
+    least: u64,
+    default: usize,
+) -> Result<usize, ToolError> {
     let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {
         return Ok(default);
     };
@@ -369,11 +375,11 @@ fn count(arguments: &JsonObject, name: &str, least: u64, default: usize) -> Resu
         .ok_or_else(|| invalid(format!("{name}: value is not a whole number of at least {least}")))
 }
 
-fn invalid(message: impl Into<Cow<'static, str>>) -> Failure {
-    Failure { code: "invalid_arguments", message: message.into().into_owned() }
+fn invalid(message: impl Into<Cow<'static, str>>) -> ToolError {
+    ToolError { code: "invalid_arguments", message: message.into().into_owned() }
 }
 
-/// A failure of the tools about tools, which the model can correct.
-fn failed(failure: &Failure) -> CallToolResult {
+/// Makes the answer for a failed call of a tool about tools, which the model can correct.
+fn failed(failure: &ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(failure.message.clone())])
 }

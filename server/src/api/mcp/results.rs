@@ -1,39 +1,40 @@
-//! The envelope of a result: made, shortened where it is too large, and read again.
+//! The envelope of a result: creation, reduction where the result is too large, and reading of a
+//! stored one.
 
 use account_core::{ResultId, ResultTemplate, StoredResult, accounts::results::KEPT};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde_json::{Map, Value, json};
 
 use super::{
-    calls::{Called, Failure, Outcome},
+    calls::{Called, Outcome, ToolError},
     context::McpContext,
 };
 
 /// The start of a result's address, before the id.
 const ADDRESS: &str = "svc://results/";
-/// The template of these addresses.
+/// The URI template of the results' addresses.
 pub(super) const TEMPLATE: &str = "svc://results/{id}";
-/// The most bytes of data in an answer.
+/// The largest size of data in an answer, in bytes.
 const INLINE: usize = 40 * 1024;
-/// The most bytes of a stored envelope.
+/// The largest size of a stored envelope, in bytes.
 const LARGEST_KEPT: usize = 4 * 1024 * 1024;
-/// The first revision of the protocol that has links to resources.
+/// The first revision of the protocol with links to resources.
 const KNOWS_LINKS: &str = "2025-06-18";
 
-/// The address of a result.
+/// Returns the address of a result.
 pub(super) fn address(id: u128) -> String {
     format!("{ADDRESS}{}", uuid::Uuid::from_u128(id))
 }
 
-/// The id in an address.
+/// Returns the id in an address.
 pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
     let id = uri.strip_prefix(ADDRESS)?;
-    // Only the one spelling that is handed out.
+    // Only the spelling that the service itself writes is accepted.
     let read: uuid::Uuid = id.parse().ok()?;
     (read.to_string() == id).then(|| ResultId(read.as_u128()))
 }
 
-/// The id in an address, or an id alone.
+/// Returns the id in an address, or a bare id.
 pub(super) fn parse(text: &str) -> Option<ResultId> {
     parse_address(text).or_else(|| parse_address(&format!("{ADDRESS}{text}")))
 }
@@ -43,8 +44,8 @@ impl Called {
         &self.entry.tool.name
     }
 
-    /// One sentence about the call.
-    fn summary(&self, failure: Option<&Failure>) -> String {
+    /// Returns a sentence about the call.
+    fn summary(&self, failure: Option<&ToolError>) -> String {
         let title = self.entry.tool.title.as_deref().unwrap_or_default();
         match failure {
             None => format!("{title}: {} credits taken.", self.cost),
@@ -52,11 +53,11 @@ impl Called {
         }
     }
 
-    /// The envelope around data that are JSON already, or around the failure.
-    pub(super) fn envelope(&self, answer: Result<&str, &Failure>) -> ResultTemplate {
+    /// Makes the envelope of data in JSON, or of a failure.
+    pub(super) fn envelope(&self, answer: Result<&str, &ToolError>) -> ResultTemplate {
         let error = answer
             .err()
-            .map(|Failure { code, message }| json!({ "code": code, "message": message }));
+            .map(|ToolError { code, message }| json!({ "code": code, "message": message }));
         let told = json!({
             "svc": "result/v1",
             "tool": self.tool(),
@@ -82,13 +83,13 @@ impl Called {
 }
 
 impl Outcome {
-    /// Whether the envelope is stored. A call that a limit or a busy service refused is not stored,
-    /// because its client repeats it.
+    /// Returns whether the envelope is stored. A call that a limit or a busy service refused is not
+    /// stored, because its client repeats the call.
     fn is_worth_keeping(&self) -> bool {
         self.answer.is_ok() || (self.called.status.is_client_error() && self.retry_after.is_none())
     }
 
-    /// The envelope that is to be stored apart from the charge, if any.
+    /// Returns the envelope that must be stored apart from the charge, if any.
     pub(super) fn to_keep(&self, context: &McpContext) -> Option<StoredResult> {
         if !self.is_worth_keeping() {
             return None;
@@ -100,7 +101,8 @@ impl Outcome {
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }
 
-    /// The result in the protocol's form: the data, and the same as text; or the failure as text.
+    /// Makes the result in the protocol's form: the data, with the same data as text, or the
+    /// failure as text.
     ///
     /// `wrap` makes the structured content from the data.
     pub(super) fn shape(
@@ -149,9 +151,9 @@ fn json_string(at: account_core::Timestamp) -> String {
     at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
 }
 
-/// The bytes of a value as JSON.
+/// Returns the length of a value as JSON, in bytes.
 fn length(value: &Value) -> usize {
-    /// Counts the bytes that are written.
+    /// A writer that counts bytes.
     struct Count(usize);
 
     impl std::io::Write for Count {
@@ -170,15 +172,15 @@ fn length(value: &Value) -> usize {
     count.0
 }
 
-/// Structured content and the same JSON as text.
+/// Makes a result with structured content and the same JSON as text.
 pub(super) fn structured(value: Value) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
     result.structured_content = Some(value);
     result
 }
 
-/// A failure with its remedy.
-fn advice(failure: &Failure, retry_after: Option<u64>, balance: u64) -> String {
+/// Returns the text of a failure with its remedy.
+fn advice(failure: &ToolError, retry_after: Option<u64>, balance: u64) -> String {
     let message = &failure.message;
     let advice = match failure.code {
         "invalid_arguments" => {
@@ -220,8 +222,8 @@ fn link(uri: String, tool: &str) -> ContentBlock {
     ContentBlock::resource_link(resource)
 }
 
-/// Shortens every list of `value` to a common length, so that at most `limit` bytes are left; it
-/// keeps to the schema that the whole kept to.
+/// Shortens every list of `value` to a common length, so that at most `limit` bytes are left. The
+/// result matches the same schema.
 pub(super) fn cut(value: &Value, limit: usize) -> Value {
     let mut most = longest(value);
     loop {
@@ -251,20 +253,20 @@ fn shorten(value: &Value, most: usize) -> Value {
     }
 }
 
-/// A part of a kept result, as `read_result` answers it.
+/// Returns a part of a stored result, for `read_result`.
 pub(super) fn part(
     id: ResultId,
     body: &str,
     path: &str,
     offset: usize,
     limit: usize,
-) -> Result<Value, Failure> {
+) -> Result<Value, ToolError> {
     let envelope: Value = serde_json::from_str(body).unwrap_or_default();
     let Some(found) = envelope.pointer(path) else {
         let message = format!(
             "There is nothing at {path:?} in this result. A path is a JSON pointer, as /data."
         );
-        return Err(Failure { code: "invalid_arguments", message });
+        return Err(ToolError { code: "invalid_arguments", message });
     };
     let mut part = json!({ "uri": address(id.0), "path": path });
     match found {
@@ -283,7 +285,7 @@ pub(super) fn part(
     Ok(part)
 }
 
-/// The first items that fit into one answer, at least one.
+/// Returns the first items that fit into one answer, at least one.
 fn fitting<'a>(items: &[&'a Value]) -> Vec<&'a Value> {
     let mut left = INLINE;
     let mut fitting = Vec::new();

@@ -44,7 +44,8 @@ fn convert_each(properties: &Value, components: &Value) -> Value {
     properties.map(|(name, schema)| (name.clone(), convert(schema, components))).collect()
 }
 
-/// Whether JSON Schema has the format; formats of OpenAPI, as `double`, and our own are left out.
+/// Returns whether JSON Schema has the format; formats of OpenAPI, such as `double`, and formats of
+/// this service are omitted.
 fn is_known_format(format: &Value) -> bool {
     let names = ["date", "date-time", "email", "uri", "uuid"];
     format.as_str().is_some_and(|name| names.contains(&name))
@@ -69,7 +70,8 @@ fn say_bound(schema: &mut Map<String, Value>, bound: &str, exclusive: &str) {
     }
 }
 
-/// The schema or null, as two branches: some hosts do not support a list of types.
+/// Returns a schema that also accepts null, as two branches, because some hosts do not support a
+/// list of types.
 fn or_null(mut schema: Map<String, Value>) -> Value {
     let mut either = Map::new();
     for word in ["description", "default", "examples"] {

@@ -1,5 +1,5 @@
 //! The tools: one for each metered operation of the document, a few about the account, and four
-//! that find, describe, call and read back.
+//! that search, describe and call tools and read results.
 
 use std::{
     collections::HashMap,
@@ -23,14 +23,14 @@ use crate::{
     http::MatchedRoute,
 };
 
-/// The set of everything about the account.
+/// The set of the tools about the account.
 const ACCOUNT: &str = "account";
-/// The set that is always listed.
+/// The set of tools that are always listed.
 const CORE: &str = "core";
 /// All tools, in the order in which they are listed.
 pub(super) static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::of(&DOCUMENT));
 
-/// All tools, found by name.
+/// All tools, which can be found by name.
 pub(super) struct Catalogue {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
@@ -42,7 +42,7 @@ pub(super) struct Entry {
     pub(super) tool: Tool,
     /// The set that the tool belongs to.
     pub(super) toolset: String,
-    /// Tier and cost of a metered tool.
+    /// The tier and the cost of a metered tool.
     pub(super) price: Option<(String, u64)>,
     /// The code that the tool's calls run.
     pub(super) target: Target,
@@ -52,15 +52,15 @@ pub(super) struct Entry {
 /// The code that a tool's calls run.
 pub(super) enum Target {
     /// A metered operation.
-    Computation(Operation, &'static MeteredOperation),
+    Computation(OperationRoute, &'static MeteredOperation),
     /// An operation that reads the account.
-    Account(Operation, &'static AccountTool),
+    Account(OperationRoute, &'static AccountTool),
     /// The MCP endpoint itself.
     Gateway(GatewayTool),
 }
 
 /// The method and the route of an operation, under which its calls are recorded.
-pub(super) struct Operation {
+pub(super) struct OperationRoute {
     pub(super) method: Method,
     pub(super) route: Arc<MatchedRoute>,
 }
@@ -87,7 +87,7 @@ impl Catalogue {
         let route = |id: &str| {
             let found = routes.iter().find(|operation| operation.id == id);
             let found = found.expect("the document describes every operation");
-            Operation { method: found.method.clone(), route: found.route.clone() }
+            OperationRoute { method: found.method.clone(), route: found.route.clone() }
         };
         for &operation in &operations {
             let id = operation["operationId"].as_str().unwrap_or_default();
@@ -111,25 +111,25 @@ impl Catalogue {
         Self { entries, by_name }
     }
 
-    /// Every tool.
+    /// Returns every tool.
     pub(super) fn all(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()
     }
 
-    /// The tool with this name.
+    /// Returns the tool with this name.
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {
         self.by_name.get(name).map(|at| &self.entries[*at])
     }
 
-    /// The core tools, and those of the named sets: separated by commas, or `all`. A set that
-    /// there is not is passed over.
+    /// Returns the core tools and those of the named sets. The names are separated by commas; `all`
+    /// names every set, and unknown names are ignored.
     pub(super) fn listed<'a>(&'a self, toolsets: &'a str) -> impl Iterator<Item = &'a Entry> {
         let is_named =
             |set: &str| toolsets.split(',').map(str::trim).any(|name| name == set || name == "all");
         self.entries.iter().filter(move |entry| entry.is_core || is_named(&entry.toolset))
     }
 
-    /// The named sets, in order.
+    /// Returns the names of the sets, in order.
     pub(super) fn toolsets(&self) -> Vec<&str> {
         let mut sets: Vec<&str> = Vec::new();
         for set in self.entries.iter().map(|entry| entry.toolset.as_str()) {
@@ -147,7 +147,7 @@ fn documented_operations(document: &Value) -> Vec<&Value> {
 }
 
 fn computation(
-    operation: Operation,
+    operation: OperationRoute,
     metered: &'static MeteredOperation,
     described: &Value,
     document: &Value,
@@ -182,7 +182,7 @@ fn of_account(
     tool
 }
 
-/// The tool of an operation.
+/// Makes the tool of an operation.
 fn tool(name: &str, operation: &Value, fields: &[&str], document: &Value) -> Tool {
     let components = &document["components"]["schemas"];
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
@@ -216,7 +216,7 @@ fn of_parameters(parameters: &Value, components: &Value) -> Value {
     json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() })
 }
 
-/// Leaves of a schema's fields only those that are named.
+/// Removes all other fields from a schema.
 fn keep_fields(schema: &mut Value, fields: &[&str]) {
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.retain(|name, _| fields.contains(&name.as_str()));
@@ -235,7 +235,7 @@ fn described(name: &str, title: &str, description: &str, input: Value, output: V
     tool
 }
 
-/// A schema as a tool carries it.
+/// Returns a schema in the form that a tool contains.
 fn object(schema: Value) -> JsonObject {
     match schema {
         Value::Object(fields) => fields,

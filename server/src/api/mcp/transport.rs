@@ -1,6 +1,6 @@
 //! The checks of a message, in this order: host, origin, token, message rate, media types, size,
-//! JSON, form. The SDK handles the message after them; an error that the SDK answers in plain text
-//! becomes an error of the protocol.
+//! JSON, form. The SDK handles the message after the checks. An error that the SDK answers in plain
+//! text becomes an error of the protocol.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ use crate::{
     store::ResultWriter,
 };
 
-/// The most large messages that are read at once; each may hold megabytes.
+/// The number of large messages that are read concurrently; each may hold megabytes.
 const LARGE_MESSAGES: usize = 4;
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION_ID: &str = "mcp-session-id";
@@ -55,12 +55,12 @@ pub struct Gateway {
 struct Head {
     id: Option<RequestId>,
     method: String,
-    /// The version that the message itself names.
+    /// The version of the protocol that the message names.
     version: Option<String>,
 }
 
 impl Gateway {
-    /// The MCP endpoint over the shared state of the service.
+    /// Makes the MCP endpoint on the shared state of the service.
     #[must_use]
     pub fn new(app: Arc<AppState>, results: ResultWriter) -> Self {
         let settings = &app.settings;
@@ -71,7 +71,7 @@ impl Gateway {
         let body_limit = settings.body_limit;
         let state = Arc::new(McpState { app, results });
         let protocol = Protocol(state.clone());
-        // Host and origin are judged here, before the token is looked at.
+        // Host and origin are checked here, before the token is read.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -99,7 +99,7 @@ impl Gateway {
         self.messages.shrink_to_fit();
     }
 
-    /// Stores the results that wait.
+    /// Stores the waiting results.
     pub async fn close(&self) {
         self.state.results.close().await;
     }
@@ -148,7 +148,7 @@ impl Gateway {
         Ok(caller)
     }
 
-    /// Whether the request names this service as its host, or none.
+    /// Returns whether the request names this service as its host, or no host.
     fn is_own_host(&self, request: &Request) -> bool {
         let named = request.header(header::HOST).or_else(|| request.uri().host());
         let Some(named) = named else { return true };
@@ -157,7 +157,7 @@ impl Gateway {
         host == self.own_host || (is_loopback(&host) && is_loopback(&self.own_host))
     }
 
-    /// Whether a browser's page of this origin may call.
+    /// Returns whether a page of this origin may call.
     fn is_allowed(&self, origin: &HeaderValue) -> bool {
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         self.origins.contains(&origin)
@@ -192,7 +192,7 @@ impl Gateway {
             let head = read_head(&bytes);
             return self.pass_on(request, bytes, head, context).await;
         }
-        // Few large messages at once, and none of them parsed where others wait for an answer.
+        // The number of large messages is limited, and none of them is parsed on an async thread.
         let _place = self.large.acquire().await;
         let bytes = self.read(request, body).await?;
         let message = bytes.clone();
@@ -277,7 +277,7 @@ impl Endpoint for Gateway {
     }
 }
 
-/// The answer to a preflight request.
+/// Makes the answer to a preflight request.
 fn preflight() -> Response {
     Response::builder()
         .status(StatusCode::NO_CONTENT)
@@ -290,7 +290,7 @@ fn preflight() -> Response {
         .finish()
 }
 
-/// The token of the header `Authorization`, and whether there was anything of the kind.
+/// Returns the token of the header `Authorization`, and whether the header contains any token.
 fn bearer_token(headers: &HeaderMap) -> (Option<AccessToken>, bool) {
     let mut lines = headers.get_all(header::AUTHORIZATION).into_iter();
     let (Some(line), None) = (lines.next(), lines.next()) else {
@@ -305,7 +305,7 @@ fn bearer_token(headers: &HeaderMap) -> (Option<AccessToken>, bool) {
     }
 }
 
-/// An origin as a browser writes it, and its host.
+/// Returns an origin in the form that a browser sends, with its host.
 fn parse_origin(url: &str) -> Option<(String, String)> {
     let uri: Uri = url.parse().ok()?;
     let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
@@ -317,7 +317,7 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether the client takes JSON. One that says nothing takes anything.
+/// Returns whether the client accepts JSON. A client without the header accepts every type.
 fn accepts_json(headers: &HeaderMap) -> bool {
     if !headers.contains_key(header::ACCEPT) {
         return true;
@@ -334,7 +334,7 @@ fn accepts_json(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The named sets of tools in the query. One that cannot be read names none.
+/// Returns the named sets of tools in the query, or none where the query cannot be read.
 fn toolsets(request: &Request) -> String {
     let query = request.params::<Vec<(String, String)>>().unwrap_or_default();
     let named = query.into_iter().filter(|(name, _)| name == "toolsets").map(|(_, sets)| sets);
@@ -379,8 +379,8 @@ fn read_head(bytes: &[u8]) -> Result<Head, Box<JsonRpcError>> {
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The version in the header, where it is unknown and the message names no other version. A handshake is
-/// exempt: it is answered with a version that is known.
+/// Returns the version in the header, where the version is unknown and the message names no other
+/// one. A handshake is exempt, because its answer contains a known version.
 fn unknown_version(headers: &HeaderMap, head: &Head) -> Option<ProtocolVersion> {
     let named = headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
     let is_known = ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == named);
@@ -391,8 +391,8 @@ fn unknown_version(headers: &HeaderMap, head: &Head) -> Option<ProtocolVersion> 
     serde_json::from_value(named.into()).ok()
 }
 
-/// The request for the SDK: with the headers of the protocol, and without those that this module has
-/// checked.
+/// Makes the request for the SDK: with the headers of the protocol, and without those that this
+/// module has checked.
 fn for_sdk(request: &Request, bytes: Bytes, context: McpContext) -> Request {
     let mut message = Request::builder()
         .method(Method::POST)
@@ -420,7 +420,7 @@ async fn as_protocol_error(response: Response, id: Option<RequestId>) -> Result<
     Ok(refuse(&JsonRpcError::new(id, ErrorData::invalid_request(text, None))))
 }
 
-/// The response to a message that is not of the protocol.
+/// Makes the response to a message that is not of the protocol.
 fn refuse(error: &JsonRpcError) -> Response {
     Response::builder()
         .status(StatusCode::BAD_REQUEST)

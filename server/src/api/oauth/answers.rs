@@ -1,6 +1,6 @@
 //! Answers to OAuth clients, with the headers that let pages of any website read them.
 
-use account_core::oauth::Error;
+use account_core::oauth::OauthError;
 use poem::{
     Endpoint, IntoResponse, Response,
     endpoint::make_sync,
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use crate::http::{ApiError, RequestContext};
 
 /// The error for a resource other than the MCP endpoint of this service.
-pub(super) const FOREIGN_RESOURCE: Error =
-    Error::InvalidTarget("this server gives tokens for its own MCP endpoint alone");
+pub(super) const FOREIGN_RESOURCE: OauthError =
+    OauthError::InvalidTarget("this server gives tokens for its own MCP endpoint alone");
 
-/// Allows calls of pages of any website, since these endpoints read no cookies.
+/// Allows calls from pages of any website, because these endpoints read no cookies.
 fn allow_any_origin(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -42,7 +42,7 @@ pub(super) fn preflight(method: &Method) -> impl Endpoint<Output = Response> + u
     })
 }
 
-/// Answers a client; no cache keeps the answer.
+/// Makes an answer to a client, which no cache stores.
 pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::builder()
         .status(status)
@@ -54,11 +54,11 @@ pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     response
 }
 
-/// Answers an error to a client.
-pub(super) fn refuse(call: &RequestContext, error: &Error) -> Response {
+/// Makes the answer for an error to a client.
+pub(super) fn refuse(call: &RequestContext, error: &OauthError) -> Response {
     let status = match error {
-        Error::InvalidClient(_) => StatusCode::UNAUTHORIZED,
-        Error::Store(cause) => {
+        OauthError::InvalidClient(_) => StatusCode::UNAUTHORIZED,
+        OauthError::Store(cause) => {
             tracing::error!(request_id = %call.id, error = %cause, "an OAuth call failed");
             return unavailable(StatusCode::SERVICE_UNAVAILABLE, 1);
         }
@@ -68,7 +68,7 @@ pub(super) fn refuse(call: &RequestContext, error: &Error) -> Response {
     answer(status, &body)
 }
 
-/// Answers a client whose request could not be read.
+/// Makes the answer to a client whose request could not be read.
 pub(super) fn unfit(refusal: &ApiError) -> Response {
     let told = match refusal {
         ApiError::RateLimit { retry_after, .. } => {

@@ -1,8 +1,8 @@
 //! The authorization endpoint and the consent of the account's owner (RFC 6749, 7636, 8707, 9207).
 
-use account_core::oauth::uri::Destination;
+use account_core::oauth::uri::RedirectTarget;
 use account_core::oauth::{
-    Authorization, Client, ClientId, CodeChallenge, Error, RedirectUri, check_scope,
+    Authorization, ClientId, CodeChallenge, OauthError, RedirectUri, RegisteredClient, check_scope,
     is_same_resource,
 };
 use account_core::{AccountId, Profile};
@@ -25,7 +25,7 @@ const LONGEST_STATE: usize = 4_096;
 
 /// A valid authorization request.
 struct Asked {
-    client: Client,
+    client: RegisteredClient,
     authorization: Authorization,
     state: Option<String>,
 }
@@ -50,10 +50,10 @@ enum AuthorizationError {
 
 /// An error of a request, for the application that sent it.
 struct ClientError {
-    client: Client,
+    client: RegisteredClient,
     redirect_uri: RedirectUri,
     state: Option<String>,
-    error: Error,
+    error: OauthError,
 }
 
 /// Answers an authorization request with the sign-in or the consent page.
@@ -92,8 +92,8 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
 }
 
 /// Refuses an authorization request. Anybody may register an address and send browsers here with a
-/// request that is refused, so nobody is sent on before the sign-in (RFC 9700, section 4.11.2): the
-/// page before it names the fault and the address.
+/// request that is refused, so the redirect follows the sign-in (RFC 9700, section 4.11.2). The
+/// sign-in page names the fault and the address.
 async fn refuse_after_sign_in(
     call: &RequestContext,
     request: &Request,
@@ -146,7 +146,7 @@ pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Respon
     };
     let then = fields["then"].as_str().unwrap_or_default();
     let signed_in = match session::signed_in(&request, call).await {
-        // The consent counts for the account that the page showed, not for a later sign-in.
+        // The consent is valid for the account that the page showed, not for a later sign-in.
         Ok(Some((token, account))) if fields["account"] == account.0 => (token, account),
         Ok(_) => return page::see_other(then),
         Err(error) => return page::failed(call, &error),
@@ -160,7 +160,7 @@ pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Respon
     match form.get("decision") {
         Ok(Some("allow")) => allow(call, signed_in, asked).await,
         Ok(Some("deny")) => {
-            let denied = Error::AccessDenied("the owner of the account said no");
+            let denied = OauthError::AccessDenied("the owner of the account said no");
             asked.refused(call, &denied)
         }
         Ok(Some("switch")) => {
@@ -199,7 +199,7 @@ async fn allow(
 }
 
 impl Asked {
-    fn refused(&self, call: &RequestContext, error: &Error) -> Response {
+    fn refused(&self, call: &RequestContext, error: &OauthError) -> Response {
         let redirect_uri = &self.authorization.redirect_uri;
         redirect_refusal(call, redirect_uri, self.state.as_deref(), error)
     }
@@ -212,8 +212,8 @@ impl ClientError {
     }
 }
 
-/// Validates an authorization request. Errors go to the client, with its state; where client or
-/// redirect address are unknown, they go to the browser.
+/// Validates an authorization request. An error is sent to the client, with its state; where client
+/// or redirect URI are unknown, the error is sent to the browser.
 async fn judge(call: &RequestContext, query: &str) -> Result<Asked, AuthorizationError> {
     let form = Form::of_query(query);
     let known = client_and_redirect(call, &form).await;
@@ -234,7 +234,7 @@ async fn judge(call: &RequestContext, query: &str) -> Result<Asked, Authorizatio
 async fn client_and_redirect(
     call: &RequestContext,
     form: &Form,
-) -> Result<(Client, RedirectUri), Response> {
+) -> Result<(RegisteredClient, RedirectUri), Response> {
     const UNKNOWN: &str = "The application that sent you here is not known to this service, or no \
                            longer. Remove the connection in the application and add it again.";
     const ELSEWHERE: &str = "The application that sent you here wants the answer sent to an \
@@ -244,7 +244,7 @@ async fn client_and_redirect(
     let id = form.get("client_id").ok().flatten().and_then(ClientId::parse);
     let Some(id) = id else { return Err(turned_away(UNKNOWN)) };
     let client = call.state.accounts.client(&id).await.map_err(|error| match error {
-        Error::Store(cause) => page::failed(call, &cause.into()),
+        OauthError::Store(cause) => page::failed(call, &cause.into()),
         _ => turned_away(UNKNOWN),
     })?;
     let asked = form.get("redirect_uri").map_err(|_| turned_away(ELSEWHERE))?;
@@ -255,23 +255,23 @@ async fn client_and_redirect(
 fn authorization(
     call: &RequestContext,
     form: &Form,
-    client: &Client,
+    client: &RegisteredClient,
     redirect_uri: &RedirectUri,
-) -> Result<Authorization, Error> {
+) -> Result<Authorization, OauthError> {
     let one =
-        |name| form.get(name).map_err(|_| Error::InvalidRequest("a parameter is given twice"));
+        |name| form.get(name).map_err(|_| OauthError::InvalidRequest("a parameter is given twice"));
     if one("state")?.is_some_and(|state| state.len() > LONGEST_STATE) {
-        return Err(Error::InvalidRequest("state has at most 4096 bytes"));
+        return Err(OauthError::InvalidRequest("state has at most 4096 bytes"));
     }
     match one("response_type")? {
         Some("code") => {}
-        Some(_) => return Err(Error::UnsupportedResponseType("response_type must be code")),
-        None => return Err(Error::InvalidRequest("response_type is missing")),
+        Some(_) => return Err(OauthError::UnsupportedResponseType("response_type must be code")),
+        None => return Err(OauthError::InvalidRequest("response_type is missing")),
     }
     let challenge = one("code_challenge")?
-        .ok_or(Error::InvalidRequest("code_challenge is missing: PKCE is required"))?;
+        .ok_or(OauthError::InvalidRequest("code_challenge is missing: PKCE is required"))?;
     if one("code_challenge_method")? != Some("S256") {
-        return Err(Error::InvalidRequest("code_challenge_method must be S256"));
+        return Err(OauthError::InvalidRequest("code_challenge_method must be S256"));
     }
     check_scope(one("scope")?)?;
     let resource = call.state.settings.mcp_resource();
@@ -290,7 +290,7 @@ fn redirect_refusal(
     call: &RequestContext,
     redirect_uri: &RedirectUri,
     state: Option<&str>,
-    error: &Error,
+    error: &OauthError,
 ) -> Response {
     let description = error.to_string();
     let query = query(
@@ -316,12 +316,12 @@ fn query(call: &RequestContext, pairs: &[(&str, Option<&str>)]) -> String {
     query.finish()
 }
 
-/// Describes the destination of the answer for the consent page.
+/// Describes the target of the redirect for the consent page.
 fn destination(uri: &RedirectUri) -> String {
-    match uri.destination() {
-        Destination::Website(host) => format!("the website {host}"),
-        Destination::Loopback(host) => format!("a program on this computer ({host})"),
-        Destination::Program(scheme) => {
+    match uri.target() {
+        RedirectTarget::Website(host) => format!("the website {host}"),
+        RedirectTarget::Loopback(host) => format!("a program on this computer ({host})"),
+        RedirectTarget::Program(scheme) => {
             format!("the program on this device that opens links of {scheme}:")
         }
     }
@@ -333,9 +333,9 @@ fn leads_to(uri: &RedirectUri) -> String {
     let source = |scheme: &str, host: &str| {
         if host.contains(['[', '_']) { format!("{scheme}:") } else { format!("{scheme}://{host}") }
     };
-    match uri.destination() {
-        Destination::Website(host) => source("https", host),
-        Destination::Loopback(host) => source("http", host),
-        Destination::Program(scheme) => format!("{scheme}:"),
+    match uri.target() {
+        RedirectTarget::Website(host) => source("https", host),
+        RedirectTarget::Loopback(host) => source("http", host),
+        RedirectTarget::Program(scheme) => format!("{scheme}:"),
     }
 }

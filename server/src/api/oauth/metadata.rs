@@ -19,7 +19,7 @@ pub(super) const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resourc
 ///
 /// # Panics
 ///
-/// Where the MCP address is not valid in a header; the check of the settings excludes that.
+/// Panics where the MCP address is not valid in a header; the check of the settings excludes that.
 #[must_use]
 pub fn challenge(settings: &Settings, token_was_sent: bool) -> HeaderValue {
     let error = if token_was_sent { r#", error="invalid_token""# } else { "" };

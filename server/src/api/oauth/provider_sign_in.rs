@@ -1,8 +1,8 @@
 //! The sign-in by the identity provider, started on the sign-in page.
 //!
-//! The browser sets out from the service's public address, where the provider sends it back to, and
-//! comes to the MCP endpoint's host with a hand-off code; the two may be different hosts. What the
-//! page sealed for it goes along, so that no other browser can be signed in by the code.
+//! The provider returns the browser to the service's public address, which redirects it to the MCP
+//! endpoint's host with a hand-off code, because the two hosts may differ. The sealed form of the
+//! sign-in page goes along, so that the code can sign in no other browser.
 
 use account_core::{Destination, Error, SealedForm};
 use poem::{IntoResponse, Request, Response, http::StatusCode};

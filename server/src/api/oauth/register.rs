@@ -1,6 +1,6 @@
 //! Clients that register themselves (RFC 7591).
 
-use account_core::oauth::{Client, ClientMetadata, Error, RedirectUri, SCOPE};
+use account_core::oauth::{ClientMetadata, OauthError, RedirectUri, RegisteredClient, SCOPE};
 use poem::{Request, Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 
@@ -29,8 +29,8 @@ pub(crate) async fn register(mut request: Request) -> Response {
     }
 }
 
-/// Describes a client: always one without a secret, whatever the registration asked for.
-fn describe(client: &Client) -> Value {
+/// Describes a client, which never has a secret, whatever the registration requested.
+fn describe(client: &RegisteredClient) -> Value {
     let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
     json!({
         "client_id": client.id.as_str(),
@@ -44,20 +44,22 @@ fn describe(client: &Client) -> Value {
     })
 }
 
-fn read(body: &[u8]) -> Result<ClientMetadata, Error> {
+fn read(body: &[u8]) -> Result<ClientMetadata, OauthError> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
-        return Err(Error::InvalidClientMetadata("a registration is a JSON object"));
+        return Err(OauthError::InvalidClientMetadata("a registration is a JSON object"));
     };
     let client_name = match fields.get("client_name") {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name.clone()),
-        Some(_) => return Err(Error::InvalidClientMetadata("client_name must be a text")),
+        Some(_) => return Err(OauthError::InvalidClientMetadata("client_name must be a text")),
     };
     let uris = texts(&fields, "redirect_uris")
-        .map_err(|()| Error::InvalidRedirectUri("redirect_uris must be a list of texts"))?;
+        .map_err(|()| OauthError::InvalidRedirectUri("redirect_uris must be a list of texts"))?;
     let list = |name| {
         texts(&fields, name).map_err(|()| {
-            Error::InvalidClientMetadata("grant_types and response_types must be lists of texts")
+            OauthError::InvalidClientMetadata(
+                "grant_types and response_types must be lists of texts",
+            )
         })
     };
     Ok(ClientMetadata {

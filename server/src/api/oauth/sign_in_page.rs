@@ -32,7 +32,7 @@ struct SignInPage<'a> {
     fault: Option<&'a str>,
     email: &'a str,
     form: String,
-    /// The way to the identity provider, where there is one.
+    /// The link to the identity provider, where there is one.
     provider: Option<String>,
 }
 
@@ -42,7 +42,7 @@ struct SecondStepPage<'a> {
     fault: Option<&'a str>,
     email: &'a str,
     form: String,
-    /// Time for which the code is valid.
+    /// The minutes for which the code is valid.
     minutes: i64,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn form(
 
 /// An application's request that is refused as soon as its user has signed in.
 pub(super) struct RefusedRequest<'a> {
-    /// What the application calls itself.
+    /// The name of the application.
     pub(super) client: &'a str,
     /// The text for its user.
     pub(super) fault: &'a str,
@@ -85,11 +85,11 @@ fn leads_to(sealed: &Map<String, Value>) -> &str {
     sealed.get("leads_to").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the address of the way to the provider, where there is one; the address holds the page's
-/// form.
+/// Returns the address that leads to the provider, where there is one; the address contains the
+/// page's form.
 ///
-/// The way is a link and not a form: a browser checks the target of a form at each redirect, and a
-/// provider may redirect to any host.
+/// The page has a link and not a form, because a browser checks the target of a form at each
+/// redirect, and a provider may redirect to any host.
 fn provider_link(call: &RequestContext, form: &str) -> Option<String> {
     let form = SealedForm::parse(form)?;
     let public_url = call.state.idp.as_ref()?.public_url();

@@ -1,7 +1,7 @@
 //! The token endpoint (RFC 6749, 7636, 8707) and the revocation of tokens (RFC 7009).
 
 use account_core::oauth::{
-    AuthorizationCode, ClientId, CodeVerifier, Error, Exchange, Refresh, RefreshToken, SCOPE,
+    AuthorizationCode, ClientId, CodeVerifier, Exchange, OauthError, Refresh, RefreshToken, SCOPE,
     Tokens, check_scope, is_same_resource,
 };
 use poem::{
@@ -55,7 +55,7 @@ async fn client_form(request: &mut Request) -> Result<(Anonymous, Form), Respons
     let sends_secret = form.all("client_secret").next().is_some();
     let tries_header = request.header(header::AUTHORIZATION).is_some();
     if sends_secret || tries_header {
-        let error = Error::InvalidClient("clients of this server have no secret");
+        let error = OauthError::InvalidClient("clients of this server have no secret");
         let mut response = refuse(anonymous.context(), &error);
         if tries_header {
             let scheme = HeaderValue::from_static("Basic realm=\"oauth\"");
@@ -66,18 +66,18 @@ async fn client_form(request: &mut Request) -> Result<(Anonymous, Form), Respons
     Ok((anonymous, form))
 }
 
-async fn tokens(call: &RequestContext, form: &Form) -> Result<Tokens, Error> {
+async fn tokens(call: &RequestContext, form: &Form) -> Result<Tokens, OauthError> {
     let accounts = &call.state.accounts;
     let kind = required(form, "grant_type", "grant_type is missing")?;
     if !matches!(kind, "authorization_code" | "refresh_token") {
-        return Err(Error::UnsupportedGrantType(
+        return Err(OauthError::UnsupportedGrantType(
             "grant_type must be authorization_code or refresh_token",
         ));
     }
     let client = client(call, form).await?;
     let resource = resource(call, form)?;
-    const WRONG: Error =
-        Error::InvalidGrant("the code or token is wrong, used, expired or revoked");
+    const WRONG: OauthError =
+        OauthError::InvalidGrant("the code or token is wrong, used, expired or revoked");
     if kind == "authorization_code" {
         let code = required(form, "code", "code is missing")?;
         let exchange = Exchange {
@@ -100,7 +100,7 @@ async fn tokens(call: &RequestContext, form: &Form) -> Result<Tokens, Error> {
     accounts.refresh(Refresh { token, client, resource, leeway }).await
 }
 
-async fn end(call: &RequestContext, form: &Form) -> Result<(), Error> {
+async fn end(call: &RequestContext, form: &Form) -> Result<(), OauthError> {
     let token = required(form, "token", "token is missing")?;
     let client = match optional(form, "client_id")? {
         Some(_) => Some(client(call, form).await?),
@@ -110,14 +110,15 @@ async fn end(call: &RequestContext, form: &Form) -> Result<(), Error> {
 }
 
 /// Returns the client that the form names, where it is registered.
-async fn client(call: &RequestContext, form: &Form) -> Result<ClientId, Error> {
+async fn client(call: &RequestContext, form: &Form) -> Result<ClientId, OauthError> {
     let id = required(form, "client_id", "client_id is missing")?;
-    let id = ClientId::parse(id).ok_or(Error::InvalidClient("unknown client: register again"))?;
+    let id =
+        ClientId::parse(id).ok_or(OauthError::InvalidClient("unknown client: register again"))?;
     Ok(call.state.accounts.client(&id).await?.id)
 }
 
 /// Returns the canonical name of the resource that tokens are for: the MCP endpoint, the only one.
-fn resource(call: &RequestContext, form: &Form) -> Result<String, Error> {
+fn resource(call: &RequestContext, form: &Form) -> Result<String, OauthError> {
     let ours = call.state.settings.mcp_resource();
     if form.all("resource").all(|asked| is_same_resource(asked, &ours)) {
         Ok(ours)
@@ -126,14 +127,14 @@ fn resource(call: &RequestContext, form: &Form) -> Result<String, Error> {
     }
 }
 
-fn optional<'a>(form: &'a Form, name: &'static str) -> Result<Option<&'a str>, Error> {
-    form.get(name).map_err(|_| Error::InvalidRequest("a parameter is given twice"))
+fn optional<'a>(form: &'a Form, name: &'static str) -> Result<Option<&'a str>, OauthError> {
+    form.get(name).map_err(|_| OauthError::InvalidRequest("a parameter is given twice"))
 }
 
 fn required<'a>(
     form: &'a Form,
     name: &'static str,
     missing: &'static str,
-) -> Result<&'a str, Error> {
-    optional(form, name)?.ok_or(Error::InvalidRequest(missing))
+) -> Result<&'a str, OauthError> {
+    optional(form, name)?.ok_or(OauthError::InvalidRequest(missing))
 }

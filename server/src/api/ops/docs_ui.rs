@@ -25,7 +25,7 @@ pub fn endpoint() -> impl Endpoint<Output = Response> {
 }
 
 fn page(path: &str) -> Response {
-    // The page's own links are relative, so it must live below a slash.
+    // The page's links are relative, so its path must end with a slash.
     if path == "/docs" {
         return Response::builder()
             .status(StatusCode::PERMANENT_REDIRECT)

@@ -10,28 +10,28 @@ use crate::{
     state::AppState,
 };
 
-/// Longest time for an answer of the store to a probe.
+/// The longest time for the store's answer to a probe.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The endpoints.
+/// The endpoints of the probes.
 #[derive(Default)]
 pub struct Health;
 
 #[OpenApi(tag = "Tag::Service")]
 impl Health {
-    /// Tell whether the service runs.
+    /// Test whether the service runs.
     ///
-    /// Answers as soon as requests are taken, whatever else works. Needs no key.
+    /// Answers as soon as requests are accepted, in every other state. Needs no key.
     #[oai(path = "/health", method = "get", operation_id = "get_health")]
     async fn health(&self) -> Answer<State> {
         Answer::new(State::example())
     }
 
-    /// Tell whether the service can work.
+    /// Test whether the service can work.
     ///
-    /// Answers 200 when it takes work: the store answers, its schema is the one that this release
-    /// knows, the ledger's queue has room, the Redis of the limits answers where there is one, and
-    /// nobody has told the service to stop. Otherwise 503 with the reason. Needs no key.
+    /// Answers 200 when the service accepts work: no shutdown has begun, the store and the Redis of
+    /// the limits answer, the schema is current, and the ledger's queue has room. Otherwise 503
+    /// with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
     async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<State>> {
         let call = prober.context();

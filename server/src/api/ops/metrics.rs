@@ -16,7 +16,7 @@ use crate::{
     state::AppState,
 };
 
-/// Longest wait for the database and for Redis.
+/// The longest wait for the database and for Redis.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Serves the metrics.
@@ -24,7 +24,7 @@ pub fn endpoint() -> impl Endpoint<Output = Response> {
     make(|request: Request| async move {
         let service = RequestContext::of(&request).state.clone();
         if !may_read(&service, &request) {
-            // A client without the right to read is not told that the page exists.
+            // A client without the right to read the metrics gets the answer of an unknown path.
             return ApiError::NotFound.into_response(Surface::Account);
         }
         let text = service.metrics.text(&snapshot(&service).await);

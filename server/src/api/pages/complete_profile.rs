@@ -1,4 +1,5 @@
-//! The page `/complete-profile`, where no website has it: the missing fields of a new account.
+//! The page `/complete-profile` for the missing fields of a new account, where the operator has no
+//! website.
 
 use account_core::accounts::external_sign_in::Completed;
 use account_core::{CompletionToken, Contact, Destination, Error, NewProfile, Username};
@@ -27,7 +28,7 @@ struct CompleteProfile<'a> {
     fields: Vec<Field>,
 }
 
-/// A field of the form, with the value that was typed and its fault.
+/// A field of the form, with the entered value and its fault.
 struct Field {
     name: &'static str,
     label: &'static str,
@@ -107,7 +108,7 @@ fn leads_to(call: &RequestContext) -> &str {
     &call.state.settings.mcp_url
 }
 
-/// Returns the fields of the form, with the values that were typed.
+/// Returns the fields of the form, with the entered values.
 fn fields(form: &Form) -> Vec<Field> {
     let field = |name, label, kind, autocomplete, hint| Field {
         name,

@@ -1,5 +1,5 @@
-//! The page `/login`, where no website has it: errors of a sign-in, the link to the identity
-//! provider, and the last step of the return.
+//! The page `/login`, where the operator has no website: errors of a sign-in, the link to the
+//! identity provider, and the last step of the return.
 
 use account_core::{Error, HandOffCode, SignedIn};
 use askama::Template;
@@ -18,7 +18,7 @@ use crate::http::{Anonymous, RequestContext, form::Form};
 #[template(path = "pages/login.html")]
 struct Login<'a> {
     fault: Option<&'a str>,
-    /// The sealed form with a hand-off code, where a sign-in is almost done.
+    /// The sealed form with a hand-off code, where only the last step of the sign-in is left.
     form: Option<String>,
     has_provider: bool,
 }

@@ -10,7 +10,7 @@ use crate::http::{
     json_string::{date, json_string},
 };
 
-/// Above so many pillars a curve may take over a millisecond.
+/// The number of pillars above which a curve may take over a millisecond.
 const LONG_FROM_PILLARS: usize = 100;
 
 /// The endpoints.
@@ -22,14 +22,14 @@ impl Curves {
     /// Build a yield curve.
     ///
     /// From `tenors` with `values`, or bootstrapped from `instruments` (deposits and par swaps).
-    /// Answers the pillars, and the curve at each of `query_tenors`.
+    /// Returns the pillars, and the curve at each of `query_tenors`.
     #[oai(path = "/build", method = "post", operation_id = "build_curve")]
     async fn build(&self, call: Metered<Build>) -> Result<Answer<BuiltCurve>> {
         call.run().await
     }
 }
 
-/// What the values of a curve are.
+/// The kind of the values of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase", remote = "curves::CurveType")]
 pub enum CurveType {
@@ -41,7 +41,7 @@ pub enum CurveType {
     Forward,
 }
 
-/// How the curve runs between its pillars.
+/// The interpolation between the pillars of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename = "CurveInterpolation", rename_all = "snake_case", remote = "curves::Interpolation")]
 pub enum Interpolation {
@@ -72,9 +72,9 @@ pub struct Instrument {
     /// The kind of the instrument.
     #[oai(rename = "type")]
     pub kind: InstrumentType,
-    /// Its life, as in `3M` or `10Y`.
+    /// The life of the instrument, as in `3M` or `10Y`.
     pub tenor: JsonString<Tenor>,
-    /// Its quoted rate, an annual decimal.
+    /// The quoted rate, an annual decimal.
     pub rate: f64,
     /// Payments of the swap's fixed leg a year: 1, 2, 3, 4, 6 or 12.
     #[oai(default = "annual", validator(minimum(value = "1"), maximum(value = "12")))]
@@ -93,13 +93,13 @@ pub struct Build {
     /// The value at each tenor, by `curve_type`.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub values: Option<Vec<f64>>,
-    /// What the values are.
+    /// The kind of the values.
     #[oai(default = "zero")]
     pub curve_type: CurveType,
     /// Quoted instruments to bootstrap, by increasing maturity; at most 1,000.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub instruments: Option<Vec<Instrument>>,
-    /// How the curve runs between its pillars.
+    /// The interpolation between the pillars.
     #[oai(default = "linear")]
     pub interpolation: Interpolation,
     /// Times in years at which to read the curve; zero or more; at most 1,000.
@@ -170,7 +170,7 @@ impl Build {
     }
 }
 
-/// The fault of a request that does not have exactly one source of a curve.
+/// Returns the fault of a request that does not have exactly one source of a curve.
 fn source_conflict(tenors: bool, values: bool, instruments: bool) -> Error {
     let (argument, problem) = match (tenors, values, instruments) {
         (true, false, false) => ("values", "is needed beside `tenors`"),
@@ -182,7 +182,7 @@ fn source_conflict(tenors: bool, values: bool, instruments: bool) -> Error {
 }
 
 impl Instrument {
-    /// The instrument as the core knows it; its place in the request is for the error.
+    /// Returns the instrument of `quant-core`; `index` is its place in the request, for errors.
     fn quoted(&self, index: usize) -> quant_core::Result<curves::Instrument> {
         let frequency = frequency(self.frequency).map_err(|_| Error::Element {
             argument: "instruments",

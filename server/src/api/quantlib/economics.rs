@@ -131,7 +131,7 @@ impl Computation for Ces {
     }
 }
 
-/// The two numbers of an array whose schema holds it to two.
+/// Returns the two numbers of an array whose schema requires two.
 fn pair(numbers: &[f64]) -> [f64; 2] {
     numbers.try_into().expect("the schema admits exactly two numbers")
 }

@@ -7,7 +7,7 @@ use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Tag};
 
-/// Above so many numbers a computation may take over a millisecond.
+/// The number of points or outcomes above which a computation may take over a millisecond.
 const LONG_FROM_NUMBERS: usize = 10_000;
 
 /// The endpoints.
@@ -18,8 +18,8 @@ pub struct Entropy;
 impl Entropy {
     /// Measure the transfer entropy between two series.
     ///
-    /// `I(y_t ; x_(t-lag) | y_(t-lag))` in nats: how much the past of X tells about Y beyond
-    /// what Y's own past tells. Equal-width bins, plug-in estimate, no bias correction.
+    /// `I(y_t ; x_(t-lag) | y_(t-lag))` in nats: the information about Y in the past of X beyond
+    /// that in the past of Y. Equal-width bins, plug-in estimate, no bias correction.
     #[oai(path = "/transfer", method = "post", operation_id = "measure_transfer_entropy")]
     async fn transfer(&self, call: Metered<Transfer>) -> Result<Answer<TransferValue>> {
         call.run().await
@@ -44,7 +44,7 @@ pub struct Transfer {
     /// The target series, as long as the source.
     #[oai(validator(max_items = 100_000))]
     pub y_history: Vec<f64>,
-    /// How many steps the past lies back; 1 to 100,000.
+    /// The lag in steps; 1 to 100,000.
     #[oai(default = "one", validator(minimum(value = "1"), maximum(value = "100000")))]
     pub lag: u32,
     /// Number of equal-width bins for each series; 1 to 1,000.
@@ -58,7 +58,7 @@ pub struct Transfer {
 pub struct TransferValue {
     /// Transfer entropy in nats; never negative.
     pub transfer_entropy: f64,
-    /// How many steps the past lies back.
+    /// The lag in steps.
     pub lag: u32,
 }
 

@@ -11,10 +11,10 @@ use quant_core::{
 use super::{Computation, example_answer};
 use crate::http::{Answer, Date, JsonString, Metered, Tag, json_string::date};
 
-/// Cash flows that one answer lists at most: a thousand years of monthly coupons.
+/// The largest number of cash flows of one answer: a thousand years of monthly coupons.
 const MOST_FLOWS: u32 = 12_000;
 
-/// The endpoints.
+/// The endpoints of bonds and bills.
 #[derive(Default)]
 pub struct Instruments;
 
@@ -44,7 +44,7 @@ impl Instruments {
     }
 }
 
-/// How days between two dates become a fraction of a year.
+/// The day-count convention, by which the days between two dates become a fraction of a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(remote = "day_count::DayCount")]
 pub enum DayCount {
@@ -74,7 +74,7 @@ pub enum DayCount {
     Bus252,
 }
 
-/// Which days are business days.
+/// The calendar of business days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(remote = "calendar::Calendar")]
 pub enum Calendar {
@@ -95,23 +95,23 @@ pub enum Calendar {
     UnitedKingdom,
 }
 
-/// Where a payment goes that falls on no business day.
+/// The business-day convention, for a payment on a day that is no business day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(remote = "calendar::BusinessDayConvention")]
 pub enum BusinessDayConvention {
-    /// It stays.
+    /// The payment date is not moved.
     #[oai(rename = "unadjusted")]
     Unadjusted,
-    /// To the next business day.
+    /// The next business day.
     #[oai(rename = "following")]
     Following,
-    /// To the next, or the one before where the next is in another month.
+    /// The next business day, or the previous one where the next is in another month.
     #[oai(rename = "modified following")]
     ModifiedFollowing,
-    /// To the business day before.
+    /// The previous business day.
     #[oai(rename = "preceding")]
     Preceding,
-    /// To the one before, or the next where the one before is in another month.
+    /// The previous business day, or the next one where the previous is in another month.
     #[oai(rename = "modified preceding")]
     ModifiedPreceding,
 }
@@ -132,19 +132,19 @@ pub struct FixedBond {
     /// Coupons a year: 1, 2, 3, 4, 6 or 12.
     #[oai(default = "two", validator(minimum(value = "1"), maximum(value = "12")))]
     pub frequency: u32,
-    /// How days between two dates become a fraction of a year.
+    /// The day-count convention.
     #[oai(default = "act_365")]
     pub day_count: DayCount,
-    /// Whether coupons stay on the month's end where maturity is one.
+    /// True if coupons are paid at the end of the month where maturity is at the end of its month.
     #[oai(default)]
     pub end_of_month: bool,
     /// The day of purchase; where given, only later flows are listed, with accrued interest.
     #[oai(nullable)]
     pub settlement_date: Option<Date>,
-    /// Which days are business days.
+    /// The calendar of business days.
     #[oai(default = "no_calendar")]
     pub calendar: Calendar,
-    /// Where a payment goes that falls on no business day.
+    /// The business-day convention, for a payment on a day that is no business day.
     #[oai(default = "unadjusted")]
     pub convention: BusinessDayConvention,
 }
@@ -155,7 +155,7 @@ pub struct FixedBond {
 pub struct BondCashflows {
     /// The flows in the order of their dates; two at maturity.
     pub cashflows: Vec<BondCashflow>,
-    /// How many there are.
+    /// The number of cash flows.
     pub count: u32,
     /// Interest accrued to the settlement date; present where one was sent.
     #[oai(skip_serializing_if_is_none)]
@@ -170,7 +170,7 @@ pub struct BondCashflow {
     pub date: Date,
     /// The amount, in the currency of the face value.
     pub amount: f64,
-    /// What it pays.
+    /// The kind of payment.
     pub kind: CashflowKind,
     /// First day of the interest period.
     pub period_start: Date,
@@ -180,7 +180,7 @@ pub struct BondCashflow {
     pub year_fraction: f64,
 }
 
-/// What a payment pays.
+/// The kind of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase", remote = "fixed_bond::CashFlowKind")]
 pub enum CashflowKind {
@@ -216,13 +216,14 @@ impl Computation for FixedBond {
     }
 
     fn is_long(&self) -> bool {
-        // A thousand years of monthly coupons is a legal request.
+        // A thousand years of monthly coupons is a valid request.
         true
     }
 }
 
 impl FixedBond {
-    /// A request of a hundred bytes can ask for a hundred thousand cash flows, which no bond has.
+    /// Refuses a bond with too many cash flows, because a request of a hundred bytes can describe a
+    /// hundred thousand.
     fn check_length(&self) -> quant_core::Result<()> {
         let years = self.maturity_date.years_since(*self.issue_date).unwrap_or_default();
         if years.saturating_mul(self.frequency) < MOST_FLOWS {
@@ -236,7 +237,7 @@ impl FixedBond {
     }
 }
 
-/// A payment date that leads out of the calendar is the maturity's fault.
+/// Attributes a payment date outside the calendar to the maturity.
 fn in_request(error: Error) -> Error {
     match error {
         Error::Date { argument: "date", value, requirement } => {
@@ -259,7 +260,7 @@ impl From<fixed_bond::CashFlow> for BondCashflow {
     }
 }
 
-/// The frequency that `count` coupons a year make.
+/// Returns the frequency of `count` coupons a year.
 pub(super) fn frequency(count: u32) -> quant_core::Result<schedule::Frequency> {
     schedule::Frequency::from_count(count).ok_or(Error::Domain {
         argument: "frequency",
@@ -287,7 +288,7 @@ pub struct TreasuryBill {
     pub face_value: f64,
 }
 
-/// What a bill is worth and yields.
+/// The price and the yields of a bill.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "TreasuryBillValue", example)]
 pub struct TreasuryBillValue {

@@ -47,7 +47,7 @@ pub enum Function {
     Cube,
 }
 
-/// Where the second point of the quotient lies.
+/// The position of the second point of the difference quotient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
 #[oai(rename = "DifferenceScheme", rename_all = "lowercase", remote = "derivative::Scheme")]
 pub enum Scheme {
@@ -70,7 +70,7 @@ pub struct Derivative {
     /// The step; positive.
     #[oai(default = "default_step", validator(minimum(value = "0", exclusive)))]
     pub h: f64,
-    /// Where the second point of the quotient lies.
+    /// The position of the second point of the difference quotient.
     #[oai(default = "central")]
     pub method: Scheme,
 }
@@ -85,7 +85,7 @@ pub struct DerivativeValue {
     pub x: f64,
     /// The value of the quotient.
     pub derivative: f64,
-    /// Where the second point of the quotient lies.
+    /// The position of the second point of the difference quotient.
     pub method: Scheme,
 }
 

@@ -55,11 +55,11 @@ pub struct CapitalRatios {
     /// Tier 1 capital over total exposure, a fraction; present where the exposure was sent.
     #[oai(skip_serializing_if_is_none)]
     pub leverage_ratio: Option<f64>,
-    /// Whether the common equity tier 1 ratio is at least 4.5 %.
+    /// True if the common equity tier 1 ratio is at least 4.5 %.
     pub cet1_adequate: bool,
-    /// Whether the tier 1 ratio is at least 6 %.
+    /// True if the tier 1 ratio is at least 6 %.
     pub tier1_adequate: bool,
-    /// Whether the total ratio is at least 8 %.
+    /// True if the total ratio is at least 8 %.
     pub total_adequate: bool,
 }
 

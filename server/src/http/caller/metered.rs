@@ -74,7 +74,7 @@ impl<C: Computation> Metered<C> {
     ///
     /// # Errors
     ///
-    /// Those of [`ParsedCall::execute`].
+    /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
         let context = self.call.context().clone();
         let charged = self.call.execute(None).await;

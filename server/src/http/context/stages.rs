@@ -123,7 +123,7 @@ impl AdmittedCall {
     ///
     /// # Panics
     ///
-    /// Where the route has no operation; the routes of metered endpoints are made with one.
+    /// Panics where the route has no operation; the routes of metered endpoints are made with one.
     pub async fn authorise(
         self,
         repeat_key: Result<Option<IdempotencyKey>, Fault>,

@@ -1,4 +1,5 @@
-//! The settlement of the ledger writer's batches, in which one faulty call fails no other.
+//! The settlement of the ledger writer's batches, in which one faulty call does not affect the
+//! others.
 
 use std::sync::Arc;
 
@@ -15,9 +16,9 @@ const POSTGRES_TASKS: usize = 2;
 
 /// The connection on which one task of the ledger writer settles its batches.
 pub(in super::super) enum LedgerBackend {
-    /// The one writer of SQLite.
+    /// The writer of SQLite.
     Sqlite(Arc<SqliteLedger>),
-    /// One of the writers of PostgreSQL.
+    /// A writer of PostgreSQL.
     Postgres(PostgresLedger),
 }
 
@@ -32,7 +33,7 @@ impl LedgerBackend {
         (0..POSTGRES_TASKS).map(backend).collect()
     }
 
-    /// Whether settling blocks its thread, so that the task needs a thread of its own.
+    /// Returns whether settling blocks its thread, so that the task needs a thread of its own.
     pub(in super::super) const fn blocks_thread(&self) -> bool {
         matches!(self, Self::Sqlite(_))
     }

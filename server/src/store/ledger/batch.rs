@@ -6,7 +6,7 @@ use account_core::{AccountId, CallerId, Entry, Settlement, StoreError};
 
 pub(in super::super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 
-/// One result for each call of a batch, in the order of the calls.
+/// The results of a batch, one for each call, in the order of the calls.
 pub(in super::super) type Settled = Vec<Result<Settlement, StoreError>>;
 
 /// Returns the day since 1970 of a time in microseconds.

@@ -112,13 +112,13 @@ pub(in super::super) struct PostgresLedger {
 }
 
 /// The failure of a batch.
-struct Failure {
+struct BatchFailure {
     error: sqlx::Error,
-    /// Whether the batch may have been committed: the connection was lost before the answer.
+    /// True if the batch may have been committed: the connection was lost before the answer.
     may_be_committed: bool,
 }
 
-impl Failure {
+impl BatchFailure {
     /// Returns a failure before the batch was sent.
     const fn unsent(error: sqlx::Error) -> Self {
         Self { error, may_be_committed: false }
@@ -136,7 +136,7 @@ impl Failure {
         Self { error, may_be_committed }
     }
 
-    /// Whether a single call caused the failure, for example by a stored request id.
+    /// Returns whether a single call caused the failure, for example by a stored request id.
     fn is_of_one_call(&self) -> bool {
         let code = self.error.as_database_error().and_then(DatabaseError::code);
         code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
@@ -180,7 +180,8 @@ impl PostgresLedger {
         }
     }
 
-    /// Settles each call of a failed batch alone, so that one faulty call fails no other.
+    /// Settles each call of a failed batch separately, so that one faulty call does not affect the
+    /// others.
     async fn singly(&mut self, batch: &[Entry], may_be_written: bool) -> Settled {
         let mut settled = Vec::with_capacity(batch.len());
         for entry in batch {
@@ -192,29 +193,33 @@ impl PostgresLedger {
         settled
     }
 
-    async fn at_once(&mut self, batch: &[Entry]) -> Result<Vec<Settlement>, Failure> {
+    async fn at_once(&mut self, batch: &[Entry]) -> Result<Vec<Settlement>, BatchFailure> {
         let mut connection = self.connect().await?;
-        let settled = settle_on(&mut connection, batch).await.map_err(Failure::sent)?;
+        let settled = settle_on(&mut connection, batch).await.map_err(BatchFailure::sent)?;
         self.connection = Some(connection);
         Ok(settled)
     }
 
     /// Settles a batch that has failed before. A call with a stored request id counts as charged
     /// where the batch may be committed, and as a duplicate of another call otherwise.
-    async fn anew(&mut self, batch: &[Entry], may_be_written: bool) -> Result<Settled, Failure> {
+    async fn anew(
+        &mut self,
+        batch: &[Entry],
+        may_be_written: bool,
+    ) -> Result<Settled, BatchFailure> {
         let mut connection = self.connect().await?;
         let settled = settle_anew(&mut connection, batch, may_be_written).await;
-        let settled = settled.map_err(Failure::sent)?;
+        let settled = settled.map_err(BatchFailure::sent)?;
         self.connection = Some(connection);
         Ok(settled)
     }
 
     /// Returns the task's connection, or a new one. A connection is not put back after a failure.
-    async fn connect(&mut self) -> Result<PoolConnection<Postgres>, Failure> {
+    async fn connect(&mut self) -> Result<PoolConnection<Postgres>, BatchFailure> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
-        self.pool.acquire().await.map_err(Failure::unsent)
+        self.pool.acquire().await.map_err(BatchFailure::unsent)
     }
 }
 
@@ -358,10 +363,10 @@ async fn charge(
     query.fetch_all(connection).await?.iter().map(held).collect()
 }
 
-type Query<'q> = sqlx::query::Query<'q, Postgres, sqlx::postgres::PgArguments>;
+type PgQuery<'q> = sqlx::query::Query<'q, Postgres, sqlx::postgres::PgArguments>;
 
 /// Binds the debits of accounts: one row for each day and endpoint.
-fn bind_debits<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_debits<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     let mut left: HashMap<i64, i64> = HashMap::new();
     let mut rows: BTreeMap<(i64, i64, String), (i64, i64, i64)> = BTreeMap::new();
     // The order is from the last call to the first, so an entry seen earlier is paid later.
@@ -389,7 +394,7 @@ fn bind_debits<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
 }
 
 /// Binds the usage rows.
-fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_calls<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     fn column<T>(entries: &[&Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
         entries.iter().map(|entry| of(entry)).collect()
     }
@@ -413,7 +418,7 @@ fn bind_calls<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
 }
 
 /// Binds the daily sums of accounts, which listings read in place of calls.
-fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_tallies<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![], vec![]);
     let tallies = tallies(entries.iter().copied());
     for ((account, day, endpoint, method), (requests, credits, time)) in tallies {
@@ -437,7 +442,7 @@ fn bind_tallies<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
 }
 
 /// Binds the stored results.
-fn bind_kept<'q>(query: Query<'q>, entries: &[&Entry]) -> Query<'q> {
+fn bind_kept<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     let mut left: HashMap<i64, i64> = HashMap::new();
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![]);
     // The order is from the last call to the first, as for the debits.
@@ -499,12 +504,12 @@ mod tests {
     use super::*;
     use crate::store::testing::{call, postgres};
 
-    /// What the line to the server does with the next message.
+    /// The proxy passes the next message on to the server.
     const CARRIES: u8 = 0;
     const LOSES_THE_ANSWER: u8 = 1;
     const LOSES_THE_CALL: u8 = 2;
 
-    /// A line to the server that can be cut at a given point, once.
+    /// A proxy before the server that can cut the connection at a given point, once.
     async fn line(server: String, folder: &Path, next: Arc<AtomicU8>) {
         let listener = UnixListener::bind(folder.join(".s.PGSQL.5432")).expect("a socket");
         tokio::spawn(async move {
@@ -541,7 +546,7 @@ mod tests {
     async fn a_call_whose_answer_was_lost_is_charged_once_and_told_so() {
         let Some((store, home)) = postgres().await else { return };
         let options: PgConnectOptions = home.address().parse().expect("an address");
-        // A server over TCP has no file that a line could lead to.
+        // A server over TCP has no socket file for the proxy to connect to.
         let Some(socket) = options.get_socket() else { return };
         let (next, folder) = (Arc::new(AtomicU8::new(CARRIES)), TempDir::new().expect("a folder"));
         let server = socket.join(format!(".s.PGSQL.{}", options.get_port()));

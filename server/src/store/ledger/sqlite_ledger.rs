@@ -118,14 +118,14 @@ impl SqliteLedger {
         let (sender, result) = oneshot::channel();
         std::thread::spawn(move || {
             lower_priority();
-            // The service may have ended meanwhile, and with it the receiver.
+            // The service may have ended in the meantime, and the receiver with it.
             let _ = sender.send(self.open().and_then(|connection| work(&connection)));
         });
         result.await.map_err(StoreError::new)?.map_err(StoreError::new)
     }
 
-    /// Settles a batch on this thread, which blocks meanwhile. A failed batch left nothing behind,
-    /// and a stored request id is refused, so the calls of a failed batch are tried singly.
+    /// Settles a batch, and blocks this thread until the end. A failed batch has written nothing,
+    /// and a stored request id is refused, so the calls of a failed batch are settled one by one.
     pub(super) async fn settle_here(&self, batch: &[Entry]) -> Settled {
         let _guard = match self.write_lock.acquire().await {
             Ok(guard) => guard,

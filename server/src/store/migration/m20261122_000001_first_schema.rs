@@ -11,10 +11,10 @@ const POSTGRES: &str = include_str!("first_schema/postgres.sql");
 const DOWN: &str = include_str!("first_schema/down.sql");
 
 #[derive(DeriveMigrationName)]
-pub(super) struct Migration;
+pub(super) struct FirstSchema;
 
 #[async_trait::async_trait]
-impl MigrationTrait for Migration {
+impl MigrationTrait for FirstSchema {
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
     }

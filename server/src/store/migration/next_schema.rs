@@ -10,19 +10,19 @@ use sea_orm_migration::schema::{big_integer, text_null};
 /// Returns the migration where the environment variable `QS_NEXT_SCHEMA` requests it.
 pub(super) fn requested() -> Option<Box<dyn MigrationTrait>> {
     std::env::var_os("QS_NEXT_SCHEMA")?;
-    Some(Box::new(Migration))
+    Some(Box::new(NextSchema))
 }
 
-struct Migration;
+struct NextSchema;
 
-impl MigrationName for Migration {
+impl MigrationName for NextSchema {
     fn name(&self) -> &str {
         "m29991231_000001_next"
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for Migration {
+impl MigrationTrait for NextSchema {
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
     }

@@ -26,7 +26,7 @@ impl IndexLock {
         WaitingQuery(&self.waiting_queries)
     }
 
-    /// Whether a query waits for the pass.
+    /// Returns whether a query waits for the pass.
     pub(in super::super) fn is_urgent(&self) -> bool {
         self.waiting_queries.load(Ordering::Relaxed) > 0
     }
