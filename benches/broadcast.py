@@ -68,7 +68,7 @@ def pages(url, key):
 
 
 with tempfile.TemporaryDirectory() as data:
-    subprocess.run([arguments.program, "migrate"], check=True, capture_output=True, env=environment(data))
+    subprocess.run([arguments.program, "migrate", "--create-database"], check=True, capture_output=True, env=environment(data))
     root = create(data, "root", "--admin", "--tier", "enterprise")
     ada = create(data, "ada", "--tier", "enterprise")
     fill(data)

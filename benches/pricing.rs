@@ -5,6 +5,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use quant_benches::{down_and_out_call, european_call, european_options, numbers};
 use quant_core::pricing::{
+    Caplet, CurrencyOption, ForwardOption, NormalOption, SpreadOption, american as american_greeks,
     barrier::Tree,
     batch,
     binomial::{self, Exercise},
@@ -61,6 +62,88 @@ fn implied_volatility(c: &mut Criterion) {
     group.bench_with_input(BenchmarkId::from_parameter(1000), &quotes, |b, quotes| {
         b.iter(|| quotes.iter().filter_map(|quote| quote.implied_volatility().ok()).sum::<f64>());
     });
+}
+
+/// The faces of the same formula, and Bachelier's: what each adds to `black_scholes/price`.
+fn black_family(c: &mut Criterion) {
+    let (option_type, time_to_maturity) = (OptionType::Call, 1.0);
+    let forward = ForwardOption {
+        option_type,
+        forward: 100.0,
+        strike: 105.0,
+        risk_free_rate: 0.05,
+        volatility: 0.2,
+        time_to_maturity,
+    };
+    c.bench_function("black76/price", |b| b.iter(|| black_box(&forward).price()));
+    c.bench_function("black76/greeks", |b| b.iter(|| black_box(&forward).greeks()));
+    c.bench_function("black76/implied", |b| b.iter(|| black_box(&forward).implied_volatility(8.0)));
+    let normal = NormalOption {
+        option_type,
+        forward: 100.0,
+        strike: 105.0,
+        risk_free_rate: 0.05,
+        normal_volatility: 5.0,
+        time_to_maturity,
+    };
+    c.bench_function("bachelier/price", |b| b.iter(|| black_box(&normal).price()));
+    c.bench_function("bachelier/greeks", |b| b.iter(|| black_box(&normal).greeks()));
+    c.bench_function("bachelier/implied", |b| {
+        b.iter(|| black_box(&normal).implied_volatility(5.0));
+    });
+    let caplet = Caplet {
+        option_type,
+        forward_rate: 0.05,
+        strike: 0.048,
+        discount_factor: 0.95,
+        volatility: 0.2,
+        start_time: 1.0,
+        end_time: 1.25,
+        notional: 1e6,
+    };
+    c.bench_function("rate_option/caplet", |b| b.iter(|| black_box(&caplet).value()));
+    let currency = CurrencyOption {
+        option_type,
+        spot: 1.56,
+        strike: 1.6,
+        domestic_rate: 0.06,
+        foreign_rate: 0.08,
+        volatility: 0.12,
+        time_to_expiry: 0.5,
+    };
+    c.bench_function("garman_kohlhagen/price", |b| b.iter(|| black_box(&currency).price()));
+    c.bench_function("garman_kohlhagen/greeks", |b| b.iter(|| black_box(&currency).greeks()));
+    let european = european_call();
+    c.bench_function("digital/value", |b| b.iter(|| black_box(&european).digital()));
+    let spread = SpreadOption {
+        option_type,
+        forward1: 100.0,
+        forward2: 95.0,
+        strike: 5.0,
+        risk_free_rate: 0.05,
+        volatility1: 0.2,
+        volatility2: 0.18,
+        correlation: 0.7,
+        time_to_maturity,
+    };
+    c.bench_function("kirk/value", |b| b.iter(|| black_box(&spread).value()));
+}
+
+/// Greeks and boundary: every node of one tree, and six prices on trees beside it.
+fn greeks_on_trees(c: &mut Criterion) {
+    let put = EuropeanOption { option_type: OptionType::Put, ..european_call() };
+    let mut group = c.benchmark_group("american/evaluate");
+    group.sample_size(20);
+    for steps in [100, 1_000, 5_000] {
+        group.bench_with_input(BenchmarkId::from_parameter(steps), &steps, |b, &steps| {
+            b.iter(|| american_greeks::evaluate(black_box(&put), Tree::LeisenReimer, steps));
+        });
+        let id = BenchmarkId::new("bermudan", steps);
+        group.bench_with_input(id, &steps, |b, &steps| {
+            let (tree, dates) = (Tree::LeisenReimer, [0.25, 0.5]);
+            b.iter(|| american_greeks::evaluate_on_dates(black_box(&put), tree, steps, &dates));
+        });
+    }
 }
 
 /// A million options of all kinds on one core.
@@ -152,9 +235,11 @@ criterion_group!(
     chain,
     greeks,
     implied_volatility,
+    black_family,
     of_many,
     barrier,
     american,
+    greeks_on_trees,
     discrete,
     continuous,
     margrabe

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
     let ahead = curve.between(5.0, 10.0)?;
-    println!("\nfive years in five years: {:.4}% (simple)", 100.0 * ahead.simple_rate);
+    println!("\nfive years in five years: {:.4}% (simple)", 100.0 * ahead.simple_forward_rate);
 
     let years = || (1..=600).map(|step| f64::from(step) / 20.0);
     let line = |name, value: &dyn Fn(f64) -> quant_core::Result<f64>| -> quant_core::Result<Line> {
@@ -56,10 +56,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         legend: SeriesLabelPosition::UpperMiddle,
         lines: &[
             line("zero rate", &|tenor| Ok(curve.at(tenor)?.zero_rate))?,
-            line("forward, monotone convex", &|tenor| Ok(curve.at(tenor)?.forward_rate))?,
-            line("forward, log-linear", &|tenor| Ok(log_linear.at(tenor)?.forward_rate))?,
+            line("forward, monotone convex", &|tenor| {
+                Ok(curve.at(tenor)?.instantaneous_forward_rate)
+            })?,
+            line("forward, log-linear", &|tenor| {
+                Ok(log_linear.at(tenor)?.instantaneous_forward_rate)
+            })?,
             line("forward, Nelson–Siegel–Svensson", &|tenor| {
-                Ok(fitted.at(tenor)?.forward_rate)
+                Ok(fitted.at(tenor)?.instantaneous_forward_rate)
             })?,
         ],
     }

@@ -7,12 +7,14 @@
 
 /// `/user`, `/auth`, `/guest`: accounts, their keys, sessions and inboxes.
 mod account {
+    mod code_requests;
     mod guests;
     mod notifications;
     mod revocation;
     mod security;
     mod sign_in;
     mod timing;
+    mod website;
 }
 
 /// `/user/auth/idp`: sign-in at an OpenID Connect provider.
@@ -33,22 +35,28 @@ mod oauth {
     mod tokens;
 }
 
-/// `/health`, `/ready`, `/metrics`, `/openapi.json`, and several instances on one store.
+/// `/health`, `/ready`, `/metrics`, `/openapi.json`, what holds for every route, and the instances on
+/// one store.
 mod ops {
     mod attacks;
+    mod hosts;
     mod instances;
+    mod no_store;
     mod openapi;
     mod operation;
+    mod serve_lock;
 }
 
 /// `/quantlib`: the computations, their figures, and the stages of a metered request.
 mod quantlib {
     mod binomial;
+    mod black_family;
     mod bonds;
     mod curves;
     mod economics;
     mod entropy;
     mod frontier;
+    mod further;
     mod idempotency;
     mod instruments;
     mod metering;
@@ -57,6 +65,7 @@ mod quantlib {
     mod portfolio;
     mod pricing;
     mod regulatory;
+    mod reserved_credits;
     mod time;
     mod validation;
 }

@@ -39,7 +39,7 @@ pub use activity::{
 };
 pub use clean_up::Cleaned;
 pub use external_sign_in::{Completed, IdpLogin, NewProfile, OidcOutcome};
-pub use operator::{Created, NewAccount};
+pub use operator::{AccountList, AccountOverview, Created, NewAccount};
 pub use owner::Confirmation;
 pub use registration::Registration;
 pub use sign_in::{Login, SignedIn};

@@ -79,6 +79,16 @@ pub enum Settlement {
     },
 }
 
+impl Settlement {
+    /// Returns the balance after the entry.
+    #[must_use]
+    pub const fn balance(&self) -> u64 {
+        match self {
+            Self::Charged { balance } | Self::Insufficient { balance } => *balance,
+        }
+    }
+}
+
 /// Decides a batch in the order of arrival: each entry is paid where the remaining balance covers
 /// its cost. A caller without a balance does not exist.
 ///
@@ -178,6 +188,15 @@ pub struct MinuteCount {
     pub calls: u32,
 }
 
+impl MinuteCount {
+    /// Returns the same calls, counted in this minute where they were written down later, by a clock
+    /// that was ahead.
+    #[must_use]
+    pub fn not_after(self, now: Timestamp) -> Self {
+        Self { minute: self.minute.min(now.timestamp().div_euclid(60)), ..self }
+    }
+}
+
 /// The report of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
@@ -202,14 +221,14 @@ pub struct AuditFault {
     pub caller: CallerId,
     /// The pair of figures that differ.
     pub kind: FaultKind,
-    /// The credits by the ledger.
+    /// The figure of the first of both: credits, calls or milliseconds.
     pub expected: i64,
-    /// The credits that were found.
+    /// The figure of the second of both.
     pub found: i64,
 }
 
 /// A pair of figures that an audit compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The sum of the ledger and the balance.
     Balance,
@@ -218,6 +237,31 @@ pub enum FaultKind {
         /// The day since 1970.
         day: i64,
     },
+    /// The usage rows of a day, endpoint and method, and their daily sum.
+    Tally {
+        /// The day since 1970.
+        day: i64,
+        /// The method and the path.
+        endpoint: String,
+        /// The figure that differs.
+        figure: TallyFigure,
+    },
+}
+
+/// A figure of a daily sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TallyFigure {
+    /// The number of calls.
+    Requests,
+    /// Their credits.
+    Credits,
+    /// Their response times together, in milliseconds.
+    ResponseTime,
+}
+
+impl TallyFigure {
+    /// All figures.
+    pub const ALL: [Self; 3] = [Self::Requests, Self::Credits, Self::ResponseTime];
 }
 
 #[cfg(test)]

@@ -82,8 +82,14 @@ pub enum Error {
     /// under a lost key.
     #[error("a stored secret does not open")]
     Sealed,
+    /// More credits were to be taken than the balance holds; told to operators only.
+    #[error("the balance is {balance} credits, and it cannot fall below zero")]
+    Overdrawn {
+        /// The balance.
+        balance: u64,
+    },
     /// The storage failed, so that the outcome of the call is unknown.
-    #[error("storage failed")]
+    #[error("the storage failed: {0}")]
     Store(#[from] StoreError),
 }
 
@@ -117,6 +123,7 @@ impl Error {
             Self::TooManyGuests { .. } => "too_many_guests",
             Self::Busy { .. } => "busy",
             Self::Sealed => "sealed",
+            Self::Overdrawn { .. } => "overdrawn",
             Self::Store(_) => "store",
         }
     }
@@ -143,5 +150,11 @@ impl StoreError {
     /// Makes an error from the storage's own.
     pub fn new(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(cause.into())
+    }
+
+    /// Returns what the storage said, of whichever type that is.
+    #[must_use]
+    pub fn cause(&self) -> &(dyn std::error::Error + 'static) {
+        &*self.0
     }
 }

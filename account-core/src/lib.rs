@@ -19,6 +19,7 @@
 //! | [`revocation`] | the credentials that each change of an account's security ends |
 //! | [`limit`] | limits over a rolling hour and a UTC day, of one instance or shared by several |
 //! | [`credits`] | debits, grants, and the ledger whose sum is the balance |
+//! | [`operation`] | operators' actions on accounts, with their reasons |
 //! | [`idempotency`] | repeated requests |
 //! | [`guest`] | keys without an account |
 //! | [`reseal`] | re-encryption of stored secrets under a new data key |
@@ -40,6 +41,7 @@ pub mod limit;
 pub mod lockout;
 pub mod notification;
 pub mod oauth;
+pub mod operation;
 pub mod outbox;
 pub mod password;
 pub mod random;
@@ -54,15 +56,15 @@ pub mod token;
 pub mod vault;
 
 pub use accounts::{
-    Accounts, Cleaned, Confirmation, Created, DailyUsage, EndpointUsage, IdpLogin, Login,
-    NewAccount, NewProfile, OidcOutcome, Page, Registration, SignedIn, Transactions, UsageQuery,
-    UsageReport, UsageSummary,
+    AccountList, AccountOverview, Accounts, Cleaned, Confirmation, Created, DailyUsage,
+    EndpointUsage, IdpLogin, Login, NewAccount, NewProfile, OidcOutcome, Page, Registration,
+    SignedIn, Transactions, UsageQuery, UsageReport, UsageSummary,
 };
 pub use client::{Client, ClientToken};
 pub use code::{Code, MfaToken};
 pub use credits::{
-    Audit, AuditFault, Entry, FaultKind, MinuteCount, ResultTemplate, Settlement, TransactionKind,
-    Usage,
+    Audit, AuditFault, Entry, FaultKind, MinuteCount, ResultTemplate, Settlement, TallyFigure,
+    TransactionKind, Usage,
 };
 pub use digest::Digest;
 pub use error::{Error, Result, StoreError};
@@ -76,6 +78,7 @@ pub use notification::{
     Announcement, Channels, ChatId, Notice, NotificationId, PreferenceChanges, Preferences,
 };
 pub use oauth::{AccessToken, Bearer};
+pub use operation::{Operation, OperatorAction, Reason};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use random::SharedRng;
 pub use revocation::SecurityEvent;

@@ -12,6 +12,8 @@ const CELLS: usize = 61;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
+/// Minutes by which a clock may go back without a change of what was counted.
+const CLOCK_SLACK: u32 = 5;
 
 pub mod lease;
 
@@ -73,7 +75,9 @@ impl LimitDecision {
 /// bound, and is exact for calls in bursts. The value is one pointer, with about 200 bytes on the
 /// heap.
 ///
-/// A clock that moves backwards allows no more calls: calls are counted at the latest time seen.
+/// A clock that moves backwards allows no more calls. Up to five minutes back, calls are counted at
+/// the latest time seen. Further back, calls that were counted later than now are counted now: after
+/// a clock that was a day ahead, a caller waits for an hour and not for a day.
 ///
 /// # Examples
 ///
@@ -128,6 +132,10 @@ impl RollingHour {
     /// Returns the state of this limit for the caller.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
+        if self.0.is_far_ahead(now) {
+            let redated = self.0.redated(now);
+            return hour_status(redated.live_cells(now), now, limit);
+        }
         hour_status(self.0.live_cells(now), now, limit)
     }
 
@@ -145,12 +153,34 @@ impl RollingHour {
 impl Ring {
     /// Removes the cells that are older than an hour.
     fn advance(&mut self, now: Timestamp) {
+        if self.is_far_ahead(now) {
+            *self = self.redated(now);
+        }
         self.advance_to(minute(now));
         // Of the cells in the ring, only the oldest can be older than an hour.
         let Some(oldest) = self.newest.checked_sub(CELLS as u32 - 1) else { return };
         if self.leaves_at(oldest) <= now.timestamp() {
             self.clear(oldest);
         }
+    }
+
+    /// Returns true where the newest cell is later than a correct clock allows: the clock was ahead.
+    fn is_far_ahead(&self, now: Timestamp) -> bool {
+        self.newest > minute(now).saturating_add(CLOCK_SLACK)
+    }
+
+    /// The same calls, with those of later minutes counted at the end of this minute.
+    fn redated(&self, now: Timestamp) -> Self {
+        let this_minute = minute(now);
+        let mut redated = Self { newest: this_minute, ..Self::default() };
+        for minute in self.newest.saturating_sub(CELLS as u32 - 1)..=self.newest {
+            let last = if minute > this_minute { 60 } else { self.last[cell(minute)] };
+            match self.calls(minute) {
+                0 => {}
+                calls => redated.add(minute.min(this_minute), calls, last),
+            }
+        }
+        redated
     }
 
     fn advance_to(&mut self, minute: u32) {
@@ -263,24 +293,26 @@ impl GuestDay {
 
     /// Allows a call and counts it, or refuses the call.
     pub fn admit(&mut self, now: Timestamp, limit: u32) -> LimitDecision {
-        if self.used(now) >= limit {
+        *self = self.as_of(now);
+        if self.used >= limit {
             return LimitDecision::refused(self.limit_status(now, limit), now);
         }
-        *self = Self { day: self.day_at(now), used: self.used(now) + 1 };
+        self.used += 1;
         LimitDecision::Granted(self.limit_status(now, limit))
     }
 
     /// Returns the state of this limit for the guest.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, limit: u32) -> LimitStatus {
-        let reset_at = at_second((self.day_at(now) + 1) * DAY);
-        LimitStatus { limit, remaining: limit.saturating_sub(self.used(now)), reset_at }
+        let Self { day, used } = self.as_of(now);
+        let reset_at = at_second((day + 1) * DAY);
+        LimitStatus { limit, remaining: limit.saturating_sub(used), reset_at }
     }
 
     /// Returns the number of calls of this UTC day.
     #[must_use]
     pub fn used(&self, now: Timestamp) -> u32 {
-        if self.day_at(now) == self.day { self.used } else { 0 }
+        self.as_of(now).used
     }
 
     /// Adds calls of a minute since 1970, which the store knows after a restart.
@@ -293,9 +325,18 @@ impl GuestDay {
         }
     }
 
-    /// Returns the latest day seen, so that a clock that moves backwards does not reset the day.
-    fn day_at(&self, now: Timestamp) -> i64 {
-        now.timestamp().div_euclid(DAY).max(self.day)
+    /// Returns the day as counted now. A clock that moves backwards does not reset the day: up to five
+    /// minutes back over midnight, the later day continues; further back, its calls count today.
+    fn as_of(self, now: Timestamp) -> Self {
+        let today = now.timestamp().div_euclid(DAY);
+        let latest = (now.timestamp() + i64::from(CLOCK_SLACK) * MINUTE).div_euclid(DAY);
+        if self.day > latest {
+            Self { day: today, ..self }
+        } else if self.day < today {
+            Self { day: today, used: 0 }
+        } else {
+            self
+        }
     }
 }
 
@@ -428,6 +469,54 @@ mod tests {
         assert!(!granted(hour.admit(at(-HOUR * 1000), 10)));
         assert!(!granted(hour.admit(at(-HOUR * 2000), 10)));
         assert!(granted(hour.admit(at(HOUR * 1000), 10)));
+    }
+
+    #[test]
+    fn after_a_clock_that_was_a_day_ahead_a_spent_caller_waits_for_an_hour() {
+        for ahead in [6 * 60_000, 30 * 60_000, HOUR * 1000, DAY * 1000, 400 * DAY * 1000] {
+            let mut hour = RollingHour::new();
+            for _ in 0..10 {
+                assert!(granted(hour.admit(at(ahead), 10)));
+            }
+            let told = hour.limit_status(at(0), 10);
+            assert_eq!((told.remaining, told.reset_at), (0, at((HOUR + MINUTE) * 1000)), "{ahead}");
+            assert!(!granted(hour.admit(at(0), 10)), "{ahead}");
+            assert!(!granted(hour.admit(at(HOUR * 1000), 10)), "{ahead}");
+            assert!(granted(hour.admit(at((HOUR + MINUTE) * 1000), 10)), "{ahead}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_a_little_changes_no_count() {
+        let mut hour = RollingHour::new();
+        for minute in 0..5 {
+            assert!(granted(hour.admit(at(minute * MINUTE * 1000), 5)));
+        }
+        let before = hour.limit_status(at(4 * MINUTE * 1000), 5);
+        assert!(!granted(hour.admit(at(0), 5)), "four minutes back");
+        assert_eq!(hour.limit_status(at(4 * MINUTE * 1000), 5), before);
+    }
+
+    #[test]
+    fn of_the_calls_before_a_clock_went_back_the_earlier_ones_end_in_their_own_time() {
+        let mut hour = RollingHour::new();
+        for minute in [0, 30] {
+            assert!(granted(hour.admit(at(minute * MINUTE * 1000), 3)));
+        }
+        assert!(granted(hour.admit(at(10 * MINUTE * 1000), 3)), "twenty minutes back");
+        let left = |minute| hour.limit_status(at(minute * MINUTE * 1000), 3).remaining;
+        assert_eq!([left(59), left(60), left(70), left(71)], [0, 1, 1, 3]);
+    }
+
+    #[test]
+    fn after_a_clock_that_was_a_day_ahead_a_guest_waits_for_the_end_of_the_day() {
+        let mut day = GuestDay::new();
+        let tomorrow = at(DAY * 1000);
+        assert_eq!((0..60).filter(|_| granted(day.admit(tomorrow, 50))).count(), 50);
+        let midnight = at(DAY * 500);
+        assert_eq!(day.limit_status(at(0), 50).reset_at, midnight);
+        assert!(!granted(day.admit(at(0), 50)));
+        assert!(granted(day.admit(midnight, 50)));
     }
 
     #[test]

@@ -194,7 +194,12 @@ impl Lockout {
     /// Reserves an attempt, or returns the reason for a refusal.
     #[must_use = "without `Proceed` no password may be looked at"]
     pub fn reserve(&mut self, now: Timestamp) -> Verdict {
+        // A clock that was ahead left a lock or a try in the future: neither counts for longer than
+        // one that is made now.
+        self.last_try_at = self.last_try_at.min(now);
         if let Some(until) = self.locked_until {
+            let until = until.min(now + LOCK);
+            self.locked_until = Some(until);
             if now < until {
                 return Verdict::Locked { until };
             }
@@ -268,6 +273,31 @@ mod tests {
         assert_eq!(lockout.reserve(until - TimeDelta::microseconds(1)), Verdict::Locked { until });
         assert_eq!(lockout.reserve(until), Verdict::Proceed);
         assert_eq!(lockout.tries, 1);
+    }
+
+    #[test]
+    fn a_lock_of_a_clock_that_was_a_day_ahead_lasts_thirty_minutes() {
+        let tomorrow = minutes(24 * 60);
+        let mut lockout = Lockout::new(tomorrow);
+        for _ in 0..FAILURES {
+            assert_eq!(lockout.reserve(tomorrow), Verdict::Proceed);
+            lockout.fail(tomorrow);
+        }
+        assert_eq!(lockout.reserve(START), Verdict::Locked { until: minutes(30) });
+        assert_eq!(lockout.reserve(minutes(29)), Verdict::Locked { until: minutes(30) });
+        assert_eq!(lockout.reserve(minutes(30)), Verdict::Proceed);
+    }
+
+    #[test]
+    fn tries_that_a_clock_a_day_ahead_never_concluded_count_as_wrong_after_a_minute() {
+        let tomorrow = minutes(24 * 60);
+        let mut lockout = Lockout::new(tomorrow);
+        for _ in 0..FAILURES {
+            assert_eq!(lockout.reserve(tomorrow), Verdict::Proceed);
+        }
+        assert!(matches!(lockout.reserve(START), Verdict::Busy { .. }));
+        assert_eq!(lockout.reserve(minutes(1)), Verdict::Locked { until: minutes(30) });
+        assert_eq!(lockout.reserve(minutes(30)), Verdict::Proceed);
     }
 
     #[test]

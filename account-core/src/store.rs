@@ -26,11 +26,12 @@ mod lease_store;
 mod ledger_store;
 mod notification_store;
 mod oauth_store;
+mod operator_store;
 mod sign_in_store;
 mod vault_store;
 
 pub use account_store::{
-    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, Granted, KeyStatus,
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
     NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
     Updated,
 };
@@ -48,6 +49,7 @@ pub use notification_store::{
     Batch, Inbox, Notification, NotificationStore, Recipient, TEST_COOLDOWN,
 };
 pub use oauth_store::OauthStore;
+pub use operator_store::{AccountFilter, AccountState, Booked, Booking, OperatorStore};
 pub use sign_in_store::{
     Concluded, Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
     SealedKey, SignInStore, TryStatus,
@@ -65,6 +67,7 @@ pub trait Store:
     + LedgerStore
     + NotificationStore
     + OauthStore
+    + OperatorStore
     + SignInStore
     + VaultStore
     + 'static

@@ -178,7 +178,7 @@ def main():
         folder = pathlib.Path(name)
         path = folder / "data" / "quant.db"
         service, keys = Service(options, folder), []
-        service.command("migrate")
+        service.command("migrate", "--create-database")
         # The first start creates the partitions of the usage rows.
         service.start()
         service.stop()

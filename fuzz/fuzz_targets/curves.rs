@@ -12,13 +12,6 @@ use quant_core::{
 };
 use quant_fuzz::{Date, Number, check, numbers, one};
 
-const TYPES: [CurveType; 3] = [CurveType::Zero, CurveType::Discount, CurveType::Forward];
-const INTERPOLATIONS: [Interpolation; 4] = [
-    Interpolation::Linear,
-    Interpolation::LogLinear,
-    Interpolation::Cubic,
-    Interpolation::MonotoneConvex,
-];
 
 #[derive(Arbitrary, Debug)]
 struct Quote<'a> {
@@ -48,6 +41,7 @@ fn look_up(curve: &Curve, drawn: &Drawn<'_>) {
     check(&curve.at(start));
     check(&curve.between(start, end));
     check(&curve.tenor(drawn.date.0));
+    check(&curve.at_date(drawn.date.0));
 }
 
 fn instrument(quote: &Quote<'_>) -> Option<Instrument> {
@@ -59,11 +53,11 @@ fn instrument(quote: &Quote<'_>) -> Option<Instrument> {
 }
 
 fuzz_target!(|drawn: Drawn<'_>| {
-    let interpolation = one(&INTERPOLATIONS, drawn.interpolation);
+    let interpolation = one(Interpolation::ALL, drawn.interpolation);
     let (mut tenors, values) = (numbers(&drawn.tenors), numbers(&drawn.values));
     tenors.sort_by(f64::total_cmp);
     tenors.truncate(values.len());
-    let curve_type = one(&TYPES, drawn.curve_type);
+    let curve_type = one(CurveType::ALL, drawn.curve_type);
     let values = &values[..tenors.len()];
     let reference_date = drawn.reference_date.0;
     let curve = Curve::from_values(reference_date, &tenors, values, curve_type, interpolation);

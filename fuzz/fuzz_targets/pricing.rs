@@ -7,13 +7,19 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::pricing::{
+    american,
+    bachelier::NormalOption,
     barrier::{BarrierOption, Direction, Knock},
     batch,
     binomial::{self, Exercise, Tree},
+    black76::ForwardOption,
     black_scholes::{EuropeanOption, OptionType},
+    garman_kohlhagen::CurrencyOption,
     implied_volatility::QuotedOption,
+    kirk::SpreadOption,
     margrabe::ExchangeOption,
     normal,
+    rate_option::{Caplet, Swaption},
 };
 use quant_fuzz::{Number, check, one};
 
@@ -72,6 +78,10 @@ fuzz_target!(|drawn: Drawn| {
     for exercise in [Exercise::European, Exercise::American] {
         check(&binomial::price(&option, exercise, tree, n_steps));
     }
+    check(&american::evaluate(&option, tree, n_steps));
+    check(&american::evaluate_on_dates(&option, tree, n_steps, &[barrier, rebate]));
+    check(&option.digital());
+    faces(&option, barrier, rebate);
     let barrier = BarrierOption {
         option,
         barrier,
@@ -93,8 +103,85 @@ fuzz_target!(|drawn: Drawn| {
         time_to_maturity,
     };
     check(&exchange.prices());
-    if spot.is_finite() {
-        let values = [normal::cdf(spot), normal::pdf(spot), normal::mills_ratio(spot)];
-        assert!(values.iter().all(|value| *value >= 0.0), "{values:?} at {spot}");
+    for value in [normal::probability(spot), normal::density(spot), normal::mills_ratio(spot)] {
+        check(&value);
+        assert!(value.is_err() || value.is_ok_and(|value| value >= 0.0), "at {spot}");
     }
 });
+
+/// The options on forwards, rates and currencies with the same numbers.
+fn faces(option: &EuropeanOption, first: f64, second: f64) {
+    let EuropeanOption { option_type, spot, strike, volatility, time_to_maturity, .. } = *option;
+    let (risk_free_rate, foreign_rate) = (option.risk_free_rate, option.dividend_yield);
+    let forward = ForwardOption {
+        option_type,
+        forward: spot,
+        strike,
+        risk_free_rate,
+        volatility,
+        time_to_maturity,
+    };
+    let price = forward.price();
+    check(&price);
+    check(&forward.greeks());
+    let normal = NormalOption {
+        option_type,
+        forward: spot,
+        strike,
+        risk_free_rate,
+        normal_volatility: volatility,
+        time_to_maturity,
+    };
+    let normal_price = normal.price();
+    check(&normal_price);
+    check(&normal.greeks());
+    for price in [first, price.unwrap_or(second), normal_price.unwrap_or(second)] {
+        check(&forward.implied_volatility(price));
+        check(&normal.implied_volatility(price));
+    }
+    let caplet = Caplet {
+        option_type,
+        forward_rate: spot,
+        strike,
+        discount_factor: first,
+        volatility,
+        start_time: time_to_maturity,
+        end_time: second,
+        notional: foreign_rate,
+    };
+    check(&caplet.value());
+    let swaption = Swaption {
+        option_type,
+        forward_swap_rate: spot,
+        strike,
+        annuity: first,
+        volatility,
+        time_to_expiry: time_to_maturity,
+        notional: second,
+    };
+    check(&swaption.value());
+    let spread = SpreadOption {
+        option_type,
+        forward1: spot,
+        forward2: strike,
+        strike: first,
+        risk_free_rate,
+        volatility1: volatility,
+        volatility2: second,
+        correlation: foreign_rate,
+        time_to_maturity,
+    };
+    check(&spread.value());
+    let currency = CurrencyOption {
+        option_type,
+        spot,
+        strike,
+        domestic_rate: risk_free_rate,
+        foreign_rate,
+        volatility,
+        time_to_expiry: time_to_maturity,
+    };
+    check(&currency.price());
+    check(&currency.forward());
+    check(&currency.greeks());
+}

@@ -7,11 +7,13 @@
 //! | [`exponential`] | every exponential function of the crate |
 //! | [`logarithm`] | every logarithm of the crate |
 //! | [`trigonometric`] | sine and cosine of angles of any size |
+//! | [`decimal`] | decisions on numbers as they are written |
 //! | [`constants`] | constants and tables of these functions |
 //!
 //! Where 53 bits are enough, the crate calls `libm`, whose results are the same on every platform.
 
 mod constants;
+pub(crate) mod decimal;
 pub(crate) mod double_double;
 pub(crate) mod exponential;
 pub(crate) mod logarithm;

@@ -8,6 +8,23 @@ pub(crate) fn finite(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite(), argument, value, "a finite number")
 }
 
+/// The largest size of an annual rate that is quoted by a market: 2 is 200 %.
+pub(crate) const MAX_ANNUAL_RATE: f64 = 2.0;
+
+/// The requirement of an annual rate.
+pub(crate) const ANNUAL_RATE: &str =
+    "between -2 and 2: no market quotes a rate beyond 200 % a year, and 5 % is written 0.05";
+
+/// Returns whether a number may be an annual rate, and is not a percentage by mistake.
+pub(crate) fn is_annual_rate(value: f64) -> bool {
+    value.abs() <= MAX_ANNUAL_RATE
+}
+
+/// Refuses NaN and a number too large for an annual rate, as is a percentage for a decimal.
+pub(crate) fn annual_rate(argument: &'static str, value: f64) -> Result<()> {
+    require(is_annual_rate(value), argument, value, ANNUAL_RATE)
+}
+
 /// Refuses any value but a finite number above zero.
 pub(crate) fn positive(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite() && value > 0.0, argument, value, "a positive finite number")

@@ -9,6 +9,13 @@
 //! forward rate      f(t) = −d ln D(t) / dt       instantaneous
 //! ```
 //!
+//! Over a period from s to e there are two more forward rates, with R = D(s)/D(e):
+//!
+//! ```text
+//! simple forward rate        (R − 1) / (e − s)
+//! continuous forward rate    ln R / (e − s)      the mean of the instantaneous ones
+//! ```
+//!
 //! A curve passes through its pillars exactly; its [`Interpolation`] determines the values between
 //! them. A [`NelsonSiegelSvensson`] curve of six parameters is a smooth approximation. Times are in
 //! years; rates may be negative. Not modelled: a second curve for discounting, year-end jumps,
@@ -24,6 +31,7 @@ mod monotone_convex;
 pub mod nelson_siegel_svensson;
 mod newton;
 mod pillars;
+mod times;
 
 pub use curve::{Curve, CurveType, Pillar, Point};
 pub use forward_period::ForwardPeriod;

@@ -188,6 +188,26 @@ impl Error {
         }
     }
 
+    /// Returns the same error about the argument that `rename` names instead.
+    pub(crate) fn renamed(mut self, rename: impl Fn(&'static str) -> &'static str) -> Self {
+        match &mut self {
+            Self::Domain { argument, .. }
+            | Self::Element { argument, .. }
+            | Self::Shape { argument, .. }
+            | Self::TooFew { argument, .. }
+            | Self::Sum { argument, .. }
+            | Self::Text { argument, .. }
+            | Self::Date { argument, .. }
+            | Self::Conflict { argument, .. }
+            | Self::Asymmetric { argument, .. }
+            | Self::NotPositiveSemiDefinite { argument, .. }
+            | Self::Infeasible { argument, .. }
+            | Self::Overflow { argument } => *argument = rename(argument),
+            Self::NoConvergence { .. } => {}
+        }
+        self
+    }
+
     /// The position in that argument, from zero, where a single element is at fault.
     #[must_use]
     pub fn index(&self) -> Option<usize> {

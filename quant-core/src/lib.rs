@@ -147,7 +147,7 @@
 //! let start = NaiveDate::from_ymd_opt(2024, 1, 31).expect("a date");
 //! let end = "1M".parse::<Tenor>()?.add_to(start)?;
 //! assert_eq!(end.to_string(), "2024-02-29");
-//! assert_eq!(Calendar::Weekends.business_days_between(start, end), 21);
+//! assert_eq!(Calendar::Weekends.business_days_between(start, end)?, 21);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -15,7 +15,8 @@ pub use crate::instruments::{FixedBond, Quote, TreasuryBill, YieldConvention};
 pub use crate::numerical::{Function, Scheme, derivative};
 pub use crate::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
 pub use crate::pricing::{
-    BarrierOption, Direction, EuropeanOption, ExchangeOption, Exercise, Knock, OptionType, Tree,
+    BarrierOption, Caplet, CurrencyOption, Direction, EuropeanOption, ExchangeOption, Exercise,
+    ForwardOption, Knock, NormalOption, OptionType, SpreadOption, Swaption, Tree,
 };
 pub use crate::regulatory::Capital;
 pub use crate::time::{

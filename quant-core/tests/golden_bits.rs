@@ -20,6 +20,10 @@ use quant_core::pricing::barrier::{BarrierOption, Direction, Knock, Tree};
 use quant_core::pricing::binomial::{self, Exercise};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_core::pricing::implied_volatility::QuotedOption;
+use quant_core::pricing::{
+    Caplet, CurrencyOption, ForwardGreeks, ForwardOption, NormalOption, SpreadOption, Swaption,
+    american,
+};
 use quant_core::pricing::{margrabe::ExchangeOption, normal};
 use quant_core::regulatory::capital_ratios::Capital;
 use quant_core::time::NaiveDate;
@@ -67,8 +71,9 @@ fn european(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
 }
 
 fn pricing(lines: &mut Lines) {
-    for x in [-38.0, -9.5, -1.0, -0.3, 0.0, 0.7, 4.2, 12.0] {
-        lines.add("normal", x, &[normal::cdf(x), normal::pdf(x), normal::mills_ratio(x)]);
+    for x in [-37.5, -9.5, -1.0, -0.3, 0.0, 0.7, 4.2, 12.0] {
+        let values = [normal::probability(x), normal::density(x), normal::mills_ratio(x)];
+        lines.add("normal", x, &values.map(|value| value.expect("a number")));
     }
     for numbers in EUROPEAN {
         for option_type in [OptionType::Call, OptionType::Put] {
@@ -116,6 +121,7 @@ fn pricing(lines: &mut Lines) {
         let found = option.implied_volatility().expect("a volatility");
         lines.add("implied volatility", (strike, price), &[found]);
     }
+    black_family(lines);
     for correlation in [-0.5, 0.3, 1.0 - 1e-12] {
         let option = ExchangeOption {
             spot1: 22.0,
@@ -154,6 +160,151 @@ fn pricing(lines: &mut Lines) {
     for observations in [1, 12, 252] {
         let found = call.price_discrete(observations).expect("a price");
         lines.add("barrier monitored on dates", observations, &[found]);
+    }
+}
+
+/// Options on forwards, rates and currencies, and American Greeks.
+fn black_family(lines: &mut Lines) {
+    let of = |greeks: ForwardGreeks| {
+        [
+            greeks.price,
+            greeks.delta,
+            greeks.gamma,
+            greeks.vega,
+            greeks.theta,
+            greeks.rho,
+            greeks.dual_delta,
+            greeks.dual_gamma,
+            greeks.vanna,
+            greeks.vomma,
+            greeks.charm,
+            greeks.veta,
+            greeks.vera,
+        ]
+    };
+    for [forward, strike, volatility] in [[100.0, 105.0, 0.2], [0.03, 0.2, 0.3], [50.0, 50.0, 0.8]]
+    {
+        let (option_type, risk_free_rate, time_to_maturity) = (OptionType::Put, 0.05, 1.5);
+        let option = ForwardOption {
+            option_type,
+            forward,
+            strike,
+            risk_free_rate,
+            volatility,
+            time_to_maturity,
+        };
+        lines.add("black76", (forward, strike), &of(option.greeks().expect("greeks")));
+    }
+    // Near the strike, far from it on both sides, and at it.
+    for [forward, strike, price] in
+        [[100.0, 105.0, 5.0], [0.01, 0.12, 1e-12], [3.0, -1.0, 4.5], [-0.01, -0.01, 0.002]]
+    {
+        let (option_type, risk_free_rate, time_to_maturity) = (OptionType::Call, 0.05, 1.5);
+        let mut option = NormalOption {
+            option_type,
+            forward,
+            strike,
+            risk_free_rate,
+            normal_volatility: 0.0,
+            time_to_maturity,
+        };
+        option.normal_volatility = option.implied_volatility(price).expect("a volatility");
+        let mut values = of(option.greeks().expect("greeks")).to_vec();
+        values.push(option.normal_volatility);
+        lines.add("bachelier", (forward, strike, price), &values);
+    }
+    for option_type in [OptionType::Call, OptionType::Put] {
+        let (strike, volatility) = (0.048, 0.2);
+        let caplet = Caplet {
+            option_type,
+            forward_rate: 0.05,
+            strike,
+            discount_factor: 0.95,
+            volatility,
+            start_time: 1.0,
+            end_time: 1.25,
+            notional: 1e6,
+        };
+        let swaption = Swaption {
+            option_type,
+            forward_swap_rate: 0.05,
+            strike,
+            annuity: 4.5,
+            volatility,
+            time_to_expiry: 1.0,
+            notional: 1e6,
+        };
+        let [caplet, swaption] =
+            [caplet.value(), swaption.value()].map(|value| value.expect("a value"));
+        for (name, value) in [("caplet", caplet), ("swaption", swaption)] {
+            let vega = value.greeks.expect("greeks").vega;
+            let values = [value.price, value.time_value, value.normal_volatility, vega];
+            lines.add(name, option_type, &values);
+        }
+        let currency = CurrencyOption {
+            option_type,
+            spot: 1.56,
+            strike: 1.6,
+            domestic_rate: 0.06,
+            foreign_rate: 0.08,
+            volatility: 0.12,
+            time_to_expiry: 0.5,
+        };
+        let found = currency.greeks().expect("greeks");
+        let forward = currency.forward().expect("a forward");
+        let values =
+            [found.greeks.price, forward, found.forward_delta, found.premium_adjusted_delta];
+        lines.add("garman_kohlhagen", option_type, &values);
+    }
+    for &tree in Tree::ALL {
+        let put = european(OptionType::Put, EUROPEAN[0]);
+        let found = american::evaluate(&put, tree, 101).expect("a price");
+        let greeks = found.greeks.expect("greeks");
+        let first = found.boundary.first().expect("a boundary");
+        let values = [
+            found.price,
+            found.european_price,
+            greeks.delta,
+            greeks.gamma,
+            greeks.theta,
+            greeks.vega,
+            greeks.rho,
+            greeks.epsilon,
+            first.time,
+            first.spot,
+        ];
+        lines.add("american", tree, &values);
+        let bermudan = american::evaluate_on_dates(&put, tree, 101, &[0.25, 0.5]).expect("a price");
+        lines.add("bermudan", tree, &[bermudan.price, bermudan.greeks.expect("greeks").vega]);
+    }
+    for numbers in EUROPEAN {
+        let found = european(OptionType::Call, numbers).digital().expect("a value");
+        let values = [
+            found.cash_or_nothing,
+            found.asset_or_nothing,
+            found.delta,
+            found.gamma,
+            found.vega,
+            found.theta,
+            found.rho,
+            found.epsilon,
+        ];
+        lines.add("digital", numbers, &values);
+    }
+    for strike in [-5.0, 0.0, 20.0] {
+        let spread = SpreadOption {
+            option_type: OptionType::Call,
+            forward1: 100.0,
+            forward2: 95.0,
+            strike,
+            risk_free_rate: 0.05,
+            volatility1: 0.2,
+            volatility2: 0.18,
+            correlation: 0.7,
+            time_to_maturity: 1.0,
+        };
+        let found = spread.value().expect("a value");
+        lines.add("kirk", strike, &[found.price, found.spread_volatility, found.exact_price]);
     }
 }
 
@@ -324,7 +475,7 @@ fn curves(lines: &mut Lines) {
             .iter()
             .flat_map(|&tenor| {
                 let point = curve.at(tenor).expect("a point");
-                [point.discount_factor, point.zero_rate, point.forward_rate]
+                [point.discount_factor, point.zero_rate, point.instantaneous_forward_rate]
             })
             .collect();
         lines.add("bootstrap", interpolation, &values);
@@ -332,7 +483,11 @@ fn curves(lines: &mut Lines) {
             curve.pillars().iter().map(|pillar| (pillar.tenor, pillar.zero_rate)).unzip();
         let values = Curve::from_values(today, &tenors, &rates, CurveType::Zero, interpolation);
         let period = values.expect("a curve").between(0.4, 6.3).expect("a period");
-        lines.add("forward", interpolation, &[period.simple_rate, period.continuous_rate]);
+        lines.add(
+            "forward",
+            interpolation,
+            &[period.simple_forward_rate, period.continuous_forward_rate],
+        );
         fitted = Some(NelsonSiegelSvensson::fit(&tenors, &rates).expect("a fit"));
     }
     let curve = fitted.expect("the last of four");
@@ -345,7 +500,7 @@ fn curves(lines: &mut Lines) {
         curve.decay_time,
         curve.second_decay_time,
         point.zero_rate,
-        point.forward_rate,
+        point.instantaneous_forward_rate,
         point.discount_factor,
     ];
     lines.add("nelson_siegel_svensson", "six rates", &values);

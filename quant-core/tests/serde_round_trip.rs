@@ -4,7 +4,10 @@ use std::fmt::Debug;
 
 use quant_core::curves::NelsonSiegelSvensson;
 use quant_core::prelude::*;
-use quant_core::pricing::QuotedOption;
+use quant_core::pricing::{
+    Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
+    american,
+};
 use quant_core::time::Reference;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -27,6 +30,78 @@ fn option() -> EuropeanOption {
         volatility: 0.25,
         time_to_maturity: 0.7,
     }
+}
+
+#[test]
+fn options_on_forwards_rates_and_currencies() {
+    let (option_type, time) = (OptionType::Put, 1.5);
+    let forward = ForwardOption {
+        option_type,
+        forward: 100.0,
+        strike: 105.0,
+        risk_free_rate: 0.05,
+        volatility: 0.2,
+        time_to_maturity: time,
+    };
+    same_after_a_round_trip(&forward);
+    same_after_a_round_trip(&forward.greeks().expect("greeks"));
+    same_after_a_round_trip(&NormalOption {
+        option_type,
+        forward: -0.01,
+        strike: 0.02,
+        risk_free_rate: 0.05,
+        normal_volatility: 0.005,
+        time_to_maturity: time,
+    });
+    let caplet = Caplet {
+        option_type,
+        forward_rate: 0.05,
+        strike: 0.048,
+        discount_factor: 0.95,
+        volatility: 0.2,
+        start_time: 1.0,
+        end_time: 1.25,
+        notional: 1e6,
+    };
+    same_after_a_round_trip(&caplet);
+    same_after_a_round_trip(&caplet.value().expect("a value"));
+    same_after_a_round_trip(&Swaption {
+        option_type,
+        forward_swap_rate: 0.05,
+        strike: 0.055,
+        annuity: 4.5,
+        volatility: 0.2,
+        time_to_expiry: time,
+        notional: 1e6,
+    });
+    let currency = CurrencyOption {
+        option_type,
+        spot: 1.56,
+        strike: 1.6,
+        domestic_rate: 0.06,
+        foreign_rate: 0.08,
+        volatility: 0.12,
+        time_to_expiry: time,
+    };
+    same_after_a_round_trip(&currency);
+    same_after_a_round_trip(&currency.greeks().expect("greeks"));
+    same_after_a_round_trip(&american::evaluate(&option(), Tree::Tian, 20).expect("a price"));
+    let bermudan = american::evaluate_on_dates(&option(), Tree::Tian, 20, &[0.3]);
+    same_after_a_round_trip(&bermudan.expect("a price"));
+    same_after_a_round_trip(&option().digital().expect("a value"));
+    let spread = SpreadOption {
+        option_type,
+        forward1: 100.0,
+        forward2: 95.0,
+        strike: 5.0,
+        risk_free_rate: 0.05,
+        volatility1: 0.2,
+        volatility2: 0.18,
+        correlation: 0.7,
+        time_to_maturity: time,
+    };
+    same_after_a_round_trip(&spread);
+    same_after_a_round_trip(&spread.value().expect("a value"));
 }
 
 #[test]

@@ -23,15 +23,17 @@ use crate::{
     },
     clock::Clock,
     compute_pool::ComputePool,
-    config::{Config, MailRoute, MigrateChoice, Storage},
+    config::{Config, MailRoute, MigrateChoice, NewDatabase, Storage},
     email,
     http::RequestPipeline,
     jobs,
-    limits::{AddressLimiter, Leases, Limits, RedisAddress, RedisLeases},
+    limits::{
+        AddressLimiter, CodeRequests, Leases, Limits, RedisAddress, RedisLeases, ReservedCredits,
+    },
     metrics::Metrics,
     shutdown,
     state::{Accounts, AppState, LARGE_BODIES},
-    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, Store},
+    store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, ServeLock, Store},
 };
 
 /// The number of logins that may wait for a core. Further ones are refused with a time to wait.
@@ -74,6 +76,7 @@ pub struct App {
     gateway: Arc<Gateway>,
     mail: Vec<email::Worker>,
     jobs: jobs::RunningJobs,
+    lock: Option<ServeLock>,
 }
 
 /// An opened store with its keys and rules, for the service and for the operator's commands.
@@ -105,17 +108,32 @@ pub async fn open_with_clock(
     migrate: MigrateChoice,
     clock: Clock,
 ) -> Result<Opened, StartError> {
+    // Looked for before the database is opened: another process on its first start makes the key
+    // after the database.
+    let has_key = storage.master_key_file.exists();
+    let may_create = match storage.new_database {
+        NewDatabase::Never => false,
+        NewDatabase::FirstStart => !has_key,
+        NewDatabase::Always => true,
+    };
+    let migrate = match migrate {
+        MigrateChoice::Run if may_create => Migrate::Run,
+        MigrateChoice::Run => Migrate::Existing,
+        MigrateChoice::Refuse => Migrate::Refuse,
+    };
+    let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await;
+    let store = store.map_err(|error| match error {
+        OpenError::NoDatabase(database) if has_key => {
+            OpenError::DatabaseGone { key: storage.master_key_file.display().to_string(), database }
+        }
+        error => error,
+    })?;
     let mut folder = std::fs::DirBuilder::new();
-    // The database holds e-mail addresses, so only the owner of a folder made here may read its
-    // files.
+    // The folder holds the master key and e-mails, so only the owner of a folder made here may read
+    // its files.
     folder.recursive(true).mode(0o700).create(&storage.data_dir).map_err(|source| {
         StartError::DataDir { path: storage.data_dir.display().to_string(), source }
     })?;
-    let migrate = match migrate {
-        MigrateChoice::Run => Migrate::Run,
-        MigrateChoice::Refuse => Migrate::Refuse,
-    };
-    let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await?;
     let store = account_core::Store::with_clock(store, move || clock.now());
     let vault = store::vault(&store, &storage.master_key_file, UnwrapErr(SysRng)).await?;
     let vault = Arc::new(vault);
@@ -132,6 +150,8 @@ impl App {
     ///
     /// The reason why the service cannot start.
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
+        // Before the database is opened, because opening may migrate it under the other service.
+        let lock = ServeLock::take(&config.storage.database_url)?;
         let opened = open_with_clock(&config.storage, config.migrate, clock.clone()).await?;
         let sender = match &config.mail {
             MailRoute::Smtp(url) => email::Sender::smtp(url, &config.mail_from)?,
@@ -147,10 +167,11 @@ impl App {
             let clock = clock.clone();
             email::Worker::start(accounts.clone(), vault.clone(), transport, move || clock.now())
         });
-        Ok(Self { mail: workers.collect(), ..app })
+        Ok(Self { mail: workers.collect(), lock, ..app })
     }
 
-    /// Starts the service on opened data, without e-mail workers: e-mails stay in the outbox.
+    /// Starts the service on opened data, without e-mail workers and without the lock of a SQLite
+    /// database: e-mails stay in the outbox.
     ///
     /// # Errors
     ///
@@ -171,6 +192,8 @@ impl App {
             callers: ApiKeyCache::new(vault.clone(), freshness.clone()),
             bearers: AccessTokenCache::new(vault, freshness.clone()),
             addresses: AddressLimiter::new(config.address_limit),
+            code_requests: CodeRequests::new(AddressLimiter::new(config.address_limit)),
+            reserved_credits: ReservedCredits::default(),
             ledger: LedgerWriter::start(&store, &metrics.ledger_batches),
             large_bodies: Semaphore::new(LARGE_BODIES),
             compute_pool: ComputePool::new(cores()),
@@ -190,7 +213,7 @@ impl App {
             revision,
         };
         let jobs = jobs::start(jobs::list(parts));
-        Ok(Self { service, gateway, mail: Vec::new(), jobs })
+        Ok(Self { service, gateway, mail: Vec::new(), jobs, lock: None })
     }
 
     /// Returns the endpoint of all routes.
@@ -206,8 +229,9 @@ impl App {
 
     /// Closes the service: steps 4 to 9 of [`shutdown`].
     pub async fn close(self) {
-        let Self { service, gateway, mail, jobs } = self;
+        let Self { service, gateway, mail, jobs, lock } = self;
         shutdown::close(jobs, &service, &gateway, mail).await;
+        drop(lock);
     }
 }
 
@@ -225,13 +249,16 @@ async fn limits_before(
     // Only guests have daily limits, and guests are few.
     let since = midnight.min(an_hour_ago);
     let store = accounts.store();
+    // A clock that was ahead wrote calls of the future, which count as made now.
     let of_guests = store.guest_calls(since).await?;
+    let of_guests: Vec<_> = of_guests.into_iter().map(|count| count.not_after(now)).collect();
     let guests_per_network = config.service.guests_per_network;
     // Leased calls are counted by the database or Redis that granted the lease.
     if let Some(leases) = leases(store, config.redis.as_ref()).await? {
         return Ok(Limits::distributed(leases, &of_guests, guests_per_network));
     }
     let calls = store.calls_per_minute(an_hour_ago, since).await?;
+    let calls: Vec<_> = calls.into_iter().map(|count| count.not_after(now)).collect();
     Ok(Limits::local(&calls, &of_guests, guests_per_network))
 }
 

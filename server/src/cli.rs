@@ -12,15 +12,18 @@ mod rotate_data_key;
 mod rotate_master_key;
 mod serve;
 
-use std::{io::IsTerminal, process::ExitCode};
+use std::{error::Error, io::IsTerminal, process::ExitCode};
 
+use account_core::StoreError;
 use clap::{Parser, Subcommand};
 
 use command_error::CommandError;
 
 use crate::{
-    config::{LogFormat, ServeArgs, StorageArgs},
+    clock::Clock,
+    config::{LogFormat, ServeArgs, Storage, StorageArgs},
     http::ACCESS,
+    store::StoreFault,
 };
 
 /// Exact financial computations over REST, with keys, tiers, credits and limits.
@@ -43,7 +46,7 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Print the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
-    /// Create accounts and change them, also beside a running service.
+    /// Create, show, list, change and delete accounts, also beside a running service.
     #[command(subcommand)]
     Account(account::AccountCommand),
     /// Prove that every balance is the sum of its ledger.
@@ -51,7 +54,7 @@ enum Command {
     /// Copy the embedded database to a file, also beside a running service.
     Backup(backup::BackupArgs),
     /// Bring the database up to date, for a service that runs with --migrate refuse.
-    Migrate(StorageArgs),
+    Migrate(migrate::MigrateArgs),
     /// Seal everything under a new master key, also beside a running service.
     RotateMasterKey(StorageArgs),
     /// Seal keys and e-mails under a new data key, also beside a running service; continues an
@@ -66,32 +69,73 @@ impl Cli {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let command = self.command.unwrap_or_else(|| Command::Serve(Box::new(self.serve)));
-        let outcome = match command {
-            Command::Serve(args) => {
-                log(args.operation.log);
-                block_on(serve::run(&args))
-            }
-            Command::Demo(args) => {
-                log(LogFormat::Text);
-                block_on(demo::run(&args))
-            }
-            Command::Openapi(args) => openapi::run(&args),
-            Command::Account(command) => block_on(account::run(command)),
-            Command::Audit(args) => block_on(audit::run(&args)),
-            Command::Backup(args) => block_on(backup::run(&args)),
-            Command::Migrate(args) => block_on(migrate::run(&args)),
-            Command::RotateMasterKey(args) => block_on(rotate_master_key::run(&args)),
-            Command::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
-            Command::Health(args) => block_on(health::run(&args)),
-        };
-        match outcome {
+        let storage = command.storage().map(StorageArgs::locate);
+        match command.execute() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("quant-server: {error}");
+                eprintln!("quant-server: {}", explain(error.as_ref(), storage.as_ref()));
                 ExitCode::FAILURE
             }
         }
     }
+}
+
+impl Command {
+    fn execute(self) -> Result<(), CommandError> {
+        if self.storage().is_some() {
+            Clock::check_system()?;
+        }
+        match self {
+            Self::Serve(args) => {
+                log(args.operation.log);
+                block_on(serve::run(&args))
+            }
+            Self::Demo(args) => {
+                log(LogFormat::Text);
+                Clock::check_system()?;
+                block_on(demo::run(&args))
+            }
+            Self::Openapi(args) => openapi::run(&args),
+            Self::Account(command) => block_on(account::run(command)),
+            Self::Audit(args) => block_on(audit::run(&args)),
+            Self::Backup(args) => block_on(backup::run(&args)),
+            Self::Migrate(args) => block_on(migrate::run(&args)),
+            Self::RotateMasterKey(args) => block_on(rotate_master_key::run(&args)),
+            Self::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
+            Self::Health(args) => block_on(health::run(&args)),
+        }
+    }
+
+    /// Returns the place of the data of a command that uses a lasting database.
+    fn storage(&self) -> Option<&StorageArgs> {
+        match self {
+            Self::Serve(args) => Some(&args.storage),
+            Self::Account(command) => Some(command.storage()),
+            Self::Audit(args) | Self::RotateMasterKey(args) | Self::RotateDataKey(args) => {
+                Some(args)
+            }
+            Self::Backup(args) => Some(&args.storage),
+            Self::Migrate(args) => Some(&args.storage),
+            Self::Demo(_) | Self::Openapi(_) | Self::Health(_) => None,
+        }
+    }
+}
+
+/// Returns the text of an error. An error of the database names the database and, where one is
+/// known, the state that the database is in.
+fn explain(error: &(dyn Error + 'static), storage: Option<&Storage>) -> String {
+    let mut cause = Some(error);
+    while let Some(link) = cause {
+        if let (Some(failed), Some(storage)) = (link.downcast_ref::<StoreError>(), storage) {
+            let database = storage.database_name();
+            return match StoreFault::of(failed) {
+                Some(fault) => format!("{database}: {} ({failed})", fault.reason()),
+                None => format!("{database}: {error}"),
+            };
+        }
+        cause = link.source();
+    }
+    error.to_string()
 }
 
 fn block_on(command: impl Future<Output = Result<(), CommandError>>) -> Result<(), CommandError> {

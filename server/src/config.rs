@@ -33,7 +33,7 @@ pub use operation::{LogFormat, MetricsToken, MigrateChoice, OperationArgs, Opera
 pub use problems::Problems;
 pub use server::{Server, ServerArgs};
 pub use settings::Settings;
-pub use storage::{Storage, StorageArgs, sqlite_url};
+pub use storage::{NewDatabase, NewDatabaseArgs, Storage, StorageArgs, sqlite_url};
 
 /// The settings of `serve`, one field a group.
 #[derive(Args, Clone, Debug)]
@@ -44,6 +44,9 @@ pub struct ServeArgs {
     /// The places of the data.
     #[command(flatten)]
     pub storage: StorageArgs,
+    /// The permission to make a database.
+    #[command(flatten)]
+    pub new_database: NewDatabaseArgs,
     /// Limits by hour and by address.
     #[command(flatten)]
     pub limits: LimitsArgs,
@@ -76,8 +79,6 @@ pub struct Config {
     pub storage: Storage,
     /// The Redis of the limits, if there is one.
     pub redis: Option<RedisAddress>,
-    /// The address that clients use, without a slash at the end; the bound one if left out.
-    pub public_url: Option<String>,
     /// The destination of the e-mails.
     pub mail: MailRoute,
     /// Sender of the e-mails.
@@ -127,7 +128,7 @@ impl ServeArgs {
         let oidc = self.oidc.check(public_url, &mut problems);
         let mcp = self.mcp.check(&mut problems);
         let operation = self.operation.check(&mut problems);
-        let storage = self.storage.locate();
+        let storage = self.storage.locate_or_create(self.new_database);
         let mail = self.mail.locate(&storage.data_dir);
         let (Some(server), Some(limits), Some(guests), Some(mcp), true) =
             (server, limits, guests, mcp, problems.is_empty())
@@ -140,7 +141,6 @@ impl ServeArgs {
             bind: server.bind,
             storage,
             redis: limits.redis,
-            public_url: server.public_url,
             mail: mail.route,
             mail_from: mail.from,
             idp: oidc.provider,
@@ -154,6 +154,7 @@ impl ServeArgs {
                 guest_keys: guests.guest_keys,
                 guests_per_network: guests.guests_per_network,
                 trusted_proxies: server.trusted_proxies,
+                public_url: server.public_url,
                 is_https,
                 mcp_messages: mcp.messages,
                 mcp_burst: mcp.burst,

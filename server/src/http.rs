@@ -12,9 +12,12 @@ mod caller;
 mod computation;
 mod context;
 pub(crate) mod cookies;
+mod cors;
+mod date;
 mod error;
 mod execute;
 pub(crate) mod form;
+pub(crate) mod host;
 mod idempotency;
 mod json_position;
 pub(crate) mod json_string;
@@ -33,7 +36,7 @@ pub use answer::Answer;
 pub use body::Body;
 pub(crate) use body::SMALL as SMALL_BODY;
 pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
-pub use computation::Computation;
+pub use computation::{Computation, RequestFor, SharedComputation};
 pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,
     stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},

@@ -148,8 +148,10 @@ async fn clean_up(service: Arc<AppState>, gateway: Arc<Gateway>) {
     loop {
         interval.tick().await;
         service.addresses.sweep();
+        service.code_requests.sweep();
         gateway.sweep();
         service.limits.sweep(service.clock.now()).await;
+        service.reserved_credits.sweep();
         prepare_partitions(service.accounts.store(), &service.clock).await;
         delete_expired(&service).await;
     }

@@ -1,5 +1,5 @@
 //! The rate limits of callers: counted in memory by one instance, or leased from a store that
-//! several instances share.
+//! several instances share. The credits that running calls have reserved are in `reserved_credits`.
 
 use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 
@@ -9,15 +9,21 @@ use account_core::{
 };
 use dashmap::DashMap;
 
+use crate::store::StoreFault;
+
 mod by_address;
+mod code_requests;
 mod distributed;
 mod leases;
 mod local;
 mod redis;
+mod reserved_credits;
 
 pub use by_address::AddressLimiter;
+pub use code_requests::{CodeRequests, Dropped};
 pub use leases::Leases;
 pub use redis::{RedisAddress, RedisLeases};
+pub use reserved_credits::{CreditReservation, Price, ReservedCredits};
 
 use distributed::DistributedLimits;
 use local::{LocalLimits, has_calls};
@@ -43,9 +49,10 @@ enum CallerLimits {
 }
 
 /// The failure to decide: the lease store does not answer, and no leased call is left.
+/// The field is the state of the database, where that is the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no calls of the limit can be leased")]
-pub struct Unavailable;
+pub struct Unavailable(pub Option<StoreFault>);
 
 impl Limits {
     /// Returns limits that this process counts, starting with the counts from before a restart. The
@@ -107,11 +114,11 @@ impl Limits {
             Ok(Ok(decision)) => Ok(decision),
             Ok(Err(error)) => {
                 tracing::error!(%error, "no calls of a limit can be leased");
-                Err(Unavailable)
+                Err(Unavailable(StoreFault::of(&error)))
             }
             Err(_) => {
                 tracing::error!("no calls of a limit were leased in time");
-                Err(Unavailable)
+                Err(Unavailable(None))
             }
         }
     }

@@ -48,28 +48,23 @@ pub struct ConnectionLimits {
 }
 
 /// Accepts connections until `stop`, and returns those that are still open.
-///
-/// # Errors
-///
-/// An error of the system where the address of the listener cannot be read.
 pub async fn accept_until<E>(
     listener: &TcpListener,
     endpoint: E,
     limits: ConnectionLimits,
     stop: impl Future<Output = ()>,
-) -> io::Result<GracefulShutdown>
+) -> GracefulShutdown
 where
     E: Endpoint<Output = Response> + 'static,
 {
-    let local = listener.local_addr()?;
     let endpoint = Arc::new(endpoint);
     let slots = Arc::new(Semaphore::new(limits.connections.get().min(Semaphore::MAX_PERMITS)));
     let open = GracefulShutdown::new();
     let server = server();
     tokio::pin!(stop);
     loop {
-        let (stream, remote, slot) = tokio::select! {
-            () = &mut stop => return Ok(open),
+        let (stream, addresses, slot) = tokio::select! {
+            () = &mut stop => return open,
             accepted = accept(listener, &slots) => match accepted {
                 Some(accepted) => accepted,
                 None => continue,
@@ -77,7 +72,7 @@ where
         };
         let service = {
             let endpoint = endpoint.clone();
-            service_fn(move |request| answer(endpoint.clone(), request, local, remote))
+            service_fn(move |request| answer(endpoint.clone(), request, addresses))
         };
         let connection = server.serve_connection(TokioIo::new(timed(stream)), service);
         let connection = open.watch(connection.into_owned());
@@ -85,7 +80,7 @@ where
         tokio::spawn(async move {
             let _counted = counted;
             if let Err(error) = connection.await {
-                tracing::debug!(%error, %remote, "a connection broke off");
+                tracing::debug!(%error, remote = %addresses.remote, "a connection broke off");
             }
         });
     }
@@ -93,10 +88,17 @@ where
 
 fn server() -> auto::Builder<TokioExecutor> {
     let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LARGEST_HEAD);
+    // The pipeline writes the header `Date`: hyper's panics before 1970.
+    server
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(LARGEST_HEAD)
+        .auto_date_header(false);
     server
         .http2()
         .timer(TokioTimer::new())
+        .auto_date_header(false)
         .keep_alive_interval(PING)
         .keep_alive_timeout(PING)
         .max_concurrent_streams(200);
@@ -107,14 +109,15 @@ fn server() -> auto::Builder<TokioExecutor> {
 async fn accept(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, Addresses, OwnedSemaphorePermit)> {
     let slot = slots.clone().acquire_owned().await.ok()?;
     let accepted = listener.accept().await.and_then(|(stream, remote)| {
         stream.set_nodelay(true)?;
-        Ok((stream, remote))
+        let local = stream.local_addr()?;
+        Ok((stream, Addresses { local, remote }))
     });
     match accepted {
-        Ok((stream, remote)) => Some((stream, remote, slot)),
+        Ok((stream, addresses)) => Some((stream, addresses, slot)),
         Err(error) => {
             tracing::error!(%error, "a connection was not accepted");
             // Out of file handles, for one: another call of accept() would fail at once again.
@@ -134,13 +137,20 @@ fn timed(stream: TcpStream) -> Pin<Box<TimeoutStream<TcpStream>>> {
 async fn answer<E: Endpoint<Output = Response>>(
     endpoint: Arc<E>,
     request: hyper::Request<Incoming>,
-    local: SocketAddr,
-    remote: SocketAddr,
+    addresses: Addresses,
 ) -> Result<hyper::Response<BoxBody<Bytes, io::Error>>, Infallible> {
-    let local = LocalAddr(Addr::SocketAddr(local));
-    let remote = RemoteAddr(Addr::SocketAddr(remote));
+    let local = LocalAddr(Addr::SocketAddr(addresses.local));
+    let remote = RemoteAddr(Addr::SocketAddr(addresses.remote));
     let request = (request, local, remote, Scheme::HTTP).into();
     Ok(endpoint.get_response(request).await.into())
+}
+
+/// The ends of a connection.
+#[derive(Clone, Copy, Debug)]
+struct Addresses {
+    /// The address that the client has connected to, also where the listener has all of them.
+    local: SocketAddr,
+    remote: SocketAddr,
 }
 
 /// An open connection, counted until it ends.

@@ -33,6 +33,7 @@ pub struct Metrics {
     debits: IntCounter,
     credits: IntCounter,
     limit_refusals: IntCounterVec,
+    dropped_code_requests: IntCounterVec,
     /// Entries that the ledger writer settled in one transaction.
     pub ledger_batches: Histogram,
     ledger_queue: IntGauge,
@@ -113,6 +114,16 @@ impl Metrics {
                     &["limit"],
                 ),
             ),
+            dropped_code_requests: kept(
+                &registry,
+                IntCounterVec::new(
+                    Opts::new(
+                        "quant_dropped_code_requests_total",
+                        "Requests for a code that were answered without work.",
+                    ),
+                    &["bound"],
+                ),
+            ),
             ledger_batches: kept(&registry, batches),
             ledger_queue: kept(
                 &registry,
@@ -175,6 +186,12 @@ impl Metrics {
     /// Counts a call that a limit refused: an account's, a guest's or an address's.
     pub fn count_limit_refusal(&self, whose: &'static str) {
         self.limit_refusals.with_label_values(&[whose]).inc();
+    }
+
+    /// Counts a request for a code for which nothing was done: the bound of its address or of the
+    /// queue was reached.
+    pub fn count_dropped_code_request(&self, bound: &'static str) {
+        self.dropped_code_requests.with_label_values(&[bound]).inc();
     }
 
     /// Returns all metrics in the text format of Prometheus, after setting the gauges to `snapshot`.

@@ -3,7 +3,7 @@
 //! [`serve`] takes steps 1 to 3 once the signal to stop has come; [`close`] takes steps 4 to 9. Each
 //! part is closed before the parts that it writes to.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use poem::{Endpoint, Response};
 use tokio::net::TcpListener;
@@ -19,10 +19,6 @@ use crate::{
 const DRAIN: Duration = Duration::from_secs(30);
 
 /// Serves until `signal`, and then answers what runs.
-///
-/// # Errors
-///
-/// An error of the system where the address of the listener cannot be read.
 pub async fn serve<E>(
     listener: TcpListener,
     endpoint: E,
@@ -30,8 +26,7 @@ pub async fn serve<E>(
     service: Arc<AppState>,
     signal: impl Future<Output = ()>,
     drain_delay: Duration,
-) -> io::Result<()>
-where
+) where
     E: Endpoint<Output = Response> + 'static,
 {
     let stop = async move {
@@ -41,14 +36,13 @@ where
         service.drain();
         tokio::time::sleep(drain_delay).await;
     };
-    let connections = listener::accept_until(&listener, endpoint, limits, stop).await?;
+    let connections = listener::accept_until(&listener, endpoint, limits, stop).await;
     // 2. The system refuses new connections.
     drop(listener);
     // 3. Running requests are answered; idle connections are closed.
     if tokio::time::timeout(DRAIN, connections.shutdown()).await.is_err() {
         tracing::warn!("some requests ran for too long and are not answered");
     }
-    Ok(())
 }
 
 /// Closes the parts of a service that takes no more requests.

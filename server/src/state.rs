@@ -12,7 +12,7 @@ use crate::{
     auth::{access_tokens::AccessTokenCache, api_keys::ApiKeyCache, oidc::Provider},
     clock::Clock,
     compute_pool::ComputePool,
-    limits::{AddressLimiter, Limits},
+    limits::{AddressLimiter, CodeRequests, Limits, ReservedCredits},
     metrics::Metrics,
     store::LedgerWriter,
 };
@@ -29,6 +29,10 @@ pub struct AppState {
     pub limits: Limits,
     /// The limits of addresses, for calls without a key.
     pub addresses: AddressLimiter,
+    /// The bound of requests for codes.
+    pub code_requests: CodeRequests,
+    /// The credits that running calls have reserved.
+    pub reserved_credits: ReservedCredits,
     /// The writer of the ledger, which charges calls.
     pub ledger: LedgerWriter,
     /// The places for bodies that are being read and are not small.

@@ -3,7 +3,10 @@
 use account_core::Tier;
 use poem::Request;
 use quant_server::state::MetricsToken;
-use quant_tests::{Answer, App, email};
+use quant_tests::{
+    Answer, App, email,
+    requests::{OPTION, PRICE},
+};
 
 const TOKEN: &str = "0123456789abcdef";
 
@@ -37,6 +40,36 @@ async fn an_unreachable_store_makes_the_service_not_ready() {
     let answer = app.get("/ready", None).await;
 
     assert_eq!(answer.expect(503)["detail"], "The store does not answer.");
+}
+
+/// On PostgreSQL alone; `server/tests/operator.rs` shows the same of files that cannot grow.
+#[tokio::test]
+async fn while_the_database_is_read_only_every_writing_call_and_readiness_are_503_with_the_reason()
+{
+    let app = App::start().await;
+    let Some(database) = app.database() else { return };
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let address = database.address();
+    let name = address.split('?').next().and_then(|path| path.rsplit('/').next());
+    let name = name.expect("the name of the database");
+    let read_only = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
+    database.execute(&read_only).await;
+    // The setting is one of new connections.
+    let app = app.beside().await;
+
+    for (path, key, body) in [
+        ("/user/login", None, r#"{"email": "ada@example.com", "password": "a sentence of hers"}"#),
+        ("/guest/create", None, r#"{"device_id": "a phone"}"#),
+        ("/user/regenerate-api-key", Some(key.as_str()), ""),
+        (PRICE, Some(key.as_str()), OPTION),
+    ] {
+        let answer = app.post(path, key, body).await;
+        let detail = answer.expect(503)["detail"].as_str().expect("a text");
+        assert!(detail.starts_with("The database is read-only."), "{path}: {detail}");
+        assert_eq!(answer.header("retry-after"), Some("5"), "{path}");
+    }
+    assert_eq!(app.get("/ready", None).await.expect(503)["detail"], "The database is read-only.");
+    app.get("/health", None).await.expect(200);
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ fn shannon_entropies_agree_in_every_base() {
 #[test]
 fn transfer_entropies_agree_to_the_last_bit_or_two() {
     let mut largest = Largest::default();
-    for row in golden::rows("transfer", 190) {
+    for row in golden::rows("transfer", 300) {
         let (x, y) = pair(&row);
         let found = transfer_entropy(&x, &y, row.get("lag"), row.get("n_bins")).unwrap();
         let error = error(found, row.get("transfer_entropy"));

@@ -297,3 +297,28 @@ async fn health_and_readiness_need_no_key() {
     assert_eq!(app.get("/ready", None).await.expect(200)["data"]["status"], "ready");
     assert_eq!(app.get("/openapi.json", None).await.expect(200)["openapi"], "3.0.0");
 }
+
+#[tokio::test]
+async fn after_a_clock_that_was_a_day_ahead_a_spent_caller_waits_for_an_hour_over_a_restart() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    app.accounts().set_hourly_limit(&email("ada"), Some(3)).await.expect("an account");
+    app.forget_callers();
+    app.clock.advance(TimeDelta::days(1));
+    for _ in 0..3 {
+        app.post(PRICE, Some(&key), OPTION).await.expect(200);
+    }
+
+    app.clock.advance(TimeDelta::days(-1));
+
+    let refused = app.post(PRICE, Some(&key), OPTION).await;
+    refused.expect(429);
+    let wait: i64 = refused.header("retry-after").expect("a time").parse().expect("seconds");
+    assert!((3_600..=3_700).contains(&wait), "{wait}");
+    let app = app.restart().await;
+    app.post(PRICE, Some(&key), OPTION).await.expect(429);
+    app.clock.advance(TimeDelta::seconds(61));
+    app.post(PRICE, Some(&key), OPTION).await.expect(429);
+    app.clock.advance(TimeDelta::seconds(3_700));
+    app.post(PRICE, Some(&key), OPTION).await.expect(200);
+}

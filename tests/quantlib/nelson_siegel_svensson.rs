@@ -55,7 +55,9 @@ fn values_agree_with_fifty_digits() {
         let betas = &row.list::<f64>(parameters)[..4];
         let size = betas.iter().fold(0.0, |size: f64, beta| size.max(beta.abs()));
         let found = curve(row, parameters).at(tenor).expect("a point");
-        let error = (found.zero_rate - zero).abs().max((found.forward_rate - forward).abs()) / size;
+        let error =
+            (found.zero_rate - zero).abs().max((found.instantaneous_forward_rate - forward).abs())
+                / size;
         let of_factor = (found.discount_factor / factor - 1.0).abs() / (1.0 + size * tenor);
         largest.see(row, error.max(of_factor), VALUE_TOLERANCE, &found);
     }

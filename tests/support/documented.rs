@@ -44,10 +44,15 @@ pub fn metered() -> Vec<Documented> {
     described.collect()
 }
 
-/// The example of the schema that a body or an answer refers to; null where there is none.
+/// The example of a body or an answer: its own, or that of the schema that it refers to; null where
+/// there is none.
 #[must_use]
 pub fn example_of(content: &'static Value) -> &'static Value {
-    let schema = &content["content"]["application/json"]["schema"]["$ref"];
+    let content = &content["content"]["application/json"];
+    if let Some(own) = content.get("example") {
+        return own;
+    }
+    let schema = &content["schema"]["$ref"];
     let name = schema.as_str().and_then(|text| text.rsplit('/').next()).unwrap_or_default();
     &DOCUMENT["components"]["schemas"][name]["example"]
 }

@@ -12,9 +12,7 @@ pub mod names;
 pub mod oauth;
 pub mod requests;
 
-use std::time::Duration;
-
-use std::sync::Arc;
+use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use account_core::guest::CreationLimits;
 use account_core::{
@@ -29,13 +27,15 @@ use poem::{
 use quant_server::{
     app,
     clock::Clock,
-    config::{Config, MailRoute, MigrateChoice, Storage, sqlite_url},
+    config::{Config, MailRoute, MigrateChoice, NewDatabase, Storage, sqlite_url},
+    listener::{ConnectionLimits, accept_until},
     state::{Settings, TierGate},
     store::{self, Migrate, Store},
 };
 use quant_test_services::Postgres;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
 
 /// The password of every account that [`App::account`] creates.
 pub const PASSWORD: &str = "correct horse battery staple";
@@ -113,9 +113,9 @@ pub fn config(folder: &TempDir) -> Config {
             database_url: sqlite_url(&path("quant.db")),
             database_pool: 8,
             master_key_file: path("master.key"),
+            new_database: NewDatabase::FirstStart,
         },
         redis: None,
-        public_url: None,
         mail: MailRoute::Folder(path("mail")),
         mail_from: "quant-server <no-reply@localhost>".to_owned(),
         idp: None,
@@ -133,6 +133,7 @@ pub fn config(folder: &TempDir) -> Config {
                 in_all: 100_000.try_into().expect("not zero"),
             },
             guests_per_network: 5.try_into().expect("not zero"),
+            public_url: None,
             is_https: false,
             mcp_messages: 1_000_000.try_into().expect("not zero"),
             mcp_burst: 1_000_000.try_into().expect("not zero"),
@@ -230,6 +231,19 @@ impl App {
         self.accounts().store().generation().bump();
     }
 
+    /// Serves on a free port of the loopback until the test ends, and returns the address.
+    pub async fn listen(&self) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let open = self.service().metrics.connections.clone();
+        let limits = ConnectionLimits { connections: NonZeroUsize::MAX, open };
+        let endpoint = self.app.endpoint();
+        tokio::spawn(async move {
+            accept_until(&listener, endpoint, limits, std::future::pending()).await;
+        });
+        address
+    }
+
     /// Creates a verified account and returns its API key.
     pub async fn account(&self, name: &str, tier: Tier, credits: u64) -> String {
         let account = NewAccount {
@@ -268,8 +282,11 @@ impl App {
         self.send(with_key(Request::builder(), key).uri_str(path).finish()).await
     }
 
-    /// Sends any request.
-    pub async fn send(&self, request: Request) -> Answer {
+    /// Sends any request. One without a `Host` gets that of the service, as from any client.
+    pub async fn send(&self, mut request: Request) -> Answer {
+        let (_, own) = self.service().settings.mcp_url.split_once("://").expect("an address");
+        let own = own.parse().expect("a host");
+        request.headers_mut().entry("host").or_insert(own);
         Answer::read(self.endpoint.get_response(request).await).await
     }
 }

@@ -12,6 +12,9 @@ pub fn calendar(name: &str) -> Calendar {
         "weekends" => Calendar::Weekends,
         "target" => Calendar::Target,
         "us" => Calendar::UnitedStates,
+        "fedwire" => Calendar::Fedwire,
+        "sifma" => Calendar::Sifma,
+        "nyse" => Calendar::Nyse,
         "uk" => Calendar::UnitedKingdom,
         other => panic!("calendar {other}"),
     }

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 
 use crate::accounts::Accounts;
 use crate::guest::{self, CreationLimits, Device, GuestIssued, NewGuest};
-use crate::key::{AccountCaller, ApiKey, AuthError, Caller, KeyKind};
+use crate::identity::AccountId;
+use crate::key::{AccountCaller, ApiKey, AuthError, Caller, KeyId, KeyKind};
+use crate::operation::Operation;
 use crate::password::PasswordHasher;
 use crate::store::Store;
 use crate::tier::GUEST_CREDITS;
@@ -46,8 +48,19 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// [`Error::Unauthorised`] where the old key was replaced or suspended in the meantime, so that
     /// one of two simultaneous calls gets this error; [`Error::Store`].
     pub async fn regenerate(&self, caller: &AccountCaller, now: Timestamp) -> Result<ApiKey> {
-        let (api_key, key) = self.new_key(caller.id);
-        if self.store().replace_key(caller.id, caller.key_id, key, now).await? {
+        self.replace_key(caller.id, caller.key_id, None, now).await
+    }
+
+    /// Replaces the account's key, where it is still this one.
+    pub(super) async fn replace_key(
+        &self,
+        account: AccountId,
+        old: KeyId,
+        operation: Option<Operation>,
+        now: Timestamp,
+    ) -> Result<ApiKey> {
+        let (api_key, key) = self.new_key(account);
+        if self.store().replace_key(account, old, key, now, operation).await? {
             Ok(api_key)
         } else {
             Err(Error::Unauthorised)

@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 
 use crate::accounts::{Accounts, results};
 use crate::id_token::COMPLETION_VALIDITY;
+use crate::outbox::SendQuota;
 use crate::password::PasswordHasher;
 use crate::store::{Stale, Store};
 use crate::{Result, Timestamp, client, code, lockout, session};
@@ -38,6 +39,8 @@ pub struct Cleaned {
     pub clients: u64,
     /// Login attempts.
     pub tries: u64,
+    /// Sent e-mails and messages.
+    pub messages: u64,
     /// Stored answers to idempotent requests.
     pub answers: u64,
     /// Stored results.
@@ -85,6 +88,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             (Some(Stale::Lockouts(now - lockout::LOCK)), &mut cleaned.lockouts),
             (Some(Stale::Clients(now - client::KNOWN_FOR)), &mut cleaned.clients),
             (Some(Stale::Tries(now - TRY_KEPT, now - lockout::LOCK)), &mut cleaned.tries),
+            (Some(Stale::Messages(SendQuota::since(now))), &mut cleaned.messages),
             (Some(Stale::Answers), &mut cleaned.answers),
             (Some(Stale::Results(now - results::KEPT)), &mut cleaned.results),
             (Some(Stale::SignIns(now - COMPLETION_VALIDITY)), &mut cleaned.sign_ins),

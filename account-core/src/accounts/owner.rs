@@ -93,6 +93,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             only_without_password,
             notice: self.message(&email, Content::AccountDeleted, now),
             at: now,
+            operation: None,
         };
         if self.store().delete_account(deletion).await? {
             Ok(())

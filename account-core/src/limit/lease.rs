@@ -31,6 +31,11 @@ const CELL: i64 = 15;
 /// The largest assumed difference between the clocks of two instances, in seconds, including the
 /// time that a request takes from its instance to the store.
 const CLOCKS: i64 = 10;
+/// The seconds that a clock may be behind the latest second before that second is doubted.
+const FAR_BEHIND: i64 = HOUR;
+/// The seconds after which a doubted second is taken for the error of a clock, where only clocks far
+/// behind that second have asked for calls of the caller in between.
+const DOUBTED: i64 = 60;
 /// The time for which an instance assumes, without a query, that no calls remain.
 const BELIEVED: TimeDelta = TimeDelta::seconds(1);
 /// The divisor of the limit that gives the largest block.
@@ -96,6 +101,9 @@ pub struct SharedWindow {
     cells: BTreeMap<u32, u32>,
     /// The latest second that any instance has sent.
     latest: i64,
+    /// The second of the first request by a clock far behind the latest second, after which no other
+    /// clock has asked.
+    doubted_since: Option<i64>,
     /// The calls of the UTC day, for callers with a daily limit.
     day: GuestDay,
 }
@@ -142,6 +150,7 @@ impl SharedWindow {
         if let Some(unused) = ask.unused {
             self.give_back(unused);
         }
+        self.correct_latest(ask.now);
         // A clock that moves backwards frees no calls. Its request is counted at the latest time
         // known, less the clock difference. The lease has one call, since it would not end with its
         // cell.
@@ -150,7 +159,8 @@ impl SharedWindow {
         let now = ask.now.max(earliest);
         self.latest = self.latest.max(ask.now.timestamp());
         self.cells.retain(|cell, _| leaves_at(*cell) > now.timestamp());
-        let calls = match self.limit_status(now, &ask.allowance).remaining {
+        let told_for = if self.doubted_since.is_some() { ask.now } else { now };
+        let calls = match self.limit_status(told_for, &ask.allowance).remaining {
             0 => 0,
             _ if is_astray || ask.allowance.daily.is_some() => 1,
             left => {
@@ -165,7 +175,32 @@ impl SharedWindow {
         if let (1.., Some(daily)) = (calls, ask.allowance.daily) {
             self.day.admit(now, daily);
         }
-        Lease { calls, cell, limit_status: self.limit_status(now, &ask.allowance) }
+        Lease { calls, cell, limit_status: self.limit_status(told_for, &ask.allowance) }
+    }
+
+    /// Puts the latest moment right where a clock was far ahead: once only clocks far behind it
+    /// have asked for a minute, calls that were counted later than now count as leased now.
+    ///
+    /// The wait keeps the count where one of two instances has a clock that is far behind: while
+    /// both ask, the latest moment stands.
+    fn correct_latest(&mut self, now: Timestamp) {
+        let second = now.timestamp();
+        if second >= self.latest - FAR_BEHIND {
+            self.doubted_since = None;
+            return;
+        }
+        if second - *self.doubted_since.get_or_insert(second) < DOUBTED {
+            return;
+        }
+        let this_cell = cell(now);
+        let later = self.cells.split_off(&this_cell.saturating_add(1));
+        let calls = later.into_values().fold(0, u32::saturating_add);
+        if calls > 0 {
+            let counted = self.cells.entry(this_cell).or_default();
+            *counted = counted.saturating_add(calls);
+        }
+        self.day = self.day.as_of(now);
+        (self.latest, self.doubted_since) = (second, None);
     }
 
     /// Takes back leased calls that will not be used.
@@ -183,7 +218,10 @@ impl SharedWindow {
     /// Returns the state of the limit, with leased calls counted as made.
     #[must_use]
     pub fn limit_status(&self, now: Timestamp, allowance: &Allowance) -> LimitStatus {
-        let cells = self.cells.iter().map(|(cell, calls)| (leaves_at(*cell), *calls));
+        // No call is counted for longer, also where a clock that was ahead counted the call.
+        let longest = now.timestamp() + DOUBTED + CELL + HOUR + CLOCKS;
+        let cells = self.cells.iter();
+        let cells = cells.map(|(cell, calls)| (leaves_at(*cell).min(longest), *calls));
         let live = cells.filter(|(leaves_at, _)| *leaves_at > now.timestamp());
         let hour = hour_status(live, now, allowance.hourly);
         match allowance.daily {
@@ -247,10 +285,15 @@ fn leaves_at(cell: u32) -> i64 {
 }
 
 /// The text form: integers separated by spaces. The latest second, the day and its calls come
-/// first. Each cell follows as its distance from the previous cell and its calls.
+/// first. Where the latest second is doubted, a slash and the second of the doubt follow it. Each
+/// cell follows as its distance from the previous cell and its calls.
 impl fmt::Display for SharedWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.latest, self.day.day, self.day.used)?;
+        write!(f, "{}", self.latest)?;
+        if let Some(since) = self.doubted_since {
+            write!(f, "/{since}")?;
+        }
+        write!(f, " {} {}", self.day.day, self.day.used)?;
         let mut before = 0;
         for (cell, calls) in &self.cells {
             write!(f, " {} {calls}", cell - before)?;
@@ -268,7 +311,12 @@ impl FromStr for SharedWindow {
             words.next()?.parse().ok()
         }
         let words = &mut text.split(' ').peekable();
-        let latest = next(words).ok_or(Malformed)?;
+        let told = words.next().ok_or(Malformed)?;
+        let (latest, doubted_since) = match told.split_once('/') {
+            Some((latest, since)) => (latest, Some(since.parse().map_err(|_| Malformed)?)),
+            None => (told, None),
+        };
+        let latest = latest.parse().map_err(|_| Malformed)?;
         let day = next(words).ok_or(Malformed)?;
         let used = next(words).ok_or(Malformed)?;
         let (mut cells, mut cell) = (BTreeMap::new(), 0u32);
@@ -276,7 +324,7 @@ impl FromStr for SharedWindow {
             cell = next(words).and_then(|after| cell.checked_add(after)).ok_or(Malformed)?;
             cells.insert(cell, next(words).ok_or(Malformed)?);
         }
-        Ok(Self { cells, latest, day: GuestDay { day, used } })
+        Ok(Self { cells, latest, doubted_since, day: GuestDay { day, used } })
     }
 }
 
@@ -578,16 +626,69 @@ mod tests {
     }
 
     #[test]
+    fn after_a_clock_that_was_a_day_ahead_a_spent_caller_waits_for_an_hour() {
+        let mut instances = Instances::new(Allowance::hourly(100), &[0]);
+        let spend = |instances: &mut Instances, second: i64| {
+            (0..150).filter(|_| granted(&instances.call(0, at(second * 1000)))).count()
+        };
+        assert_eq!(spend(&mut instances, DAY), 100);
+        assert_eq!(spend(&mut instances, 0), 0);
+        let told = instances.call(0, at(0));
+        let longest = DOUBTED + CELL + HOUR + CLOCKS;
+        assert_eq!(told.limit_status().reset_at, at(longest * 1000));
+        for second in [30, 60, 1_800, 3_600] {
+            assert_eq!(spend(&mut instances, second), 0, "second {second}");
+        }
+        assert_eq!(spend(&mut instances, longest), 100);
+    }
+
+    #[test]
+    fn after_a_clock_that_was_a_day_ahead_a_guest_waits_for_the_end_of_the_day() {
+        let mut instances = Instances::new(Allowance::GUEST, &[0]);
+        let spend = |instances: &mut Instances, second: i64| {
+            (0..60).filter(|_| granted(&instances.call(0, at(second * 1000)))).count()
+        };
+        assert_eq!(spend(&mut instances, DAY), 50);
+        for second in [0, 60, HOUR] {
+            assert_eq!(spend(&mut instances, second), 0, "second {second}");
+        }
+        assert_eq!(spend(&mut instances, DAY / 2), 50);
+    }
+
+    #[test]
+    fn while_an_instance_asks_whose_clock_is_a_day_ahead_of_anothers_no_call_is_forgotten() {
+        let mut instances = Instances::new(Allowance::hourly(100), &[0, -DAY * 1000]);
+        for second in 0..3_000 {
+            for instance in [0, 1] {
+                if granted(&instances.call(instance, at(second * 1000))) {
+                    assert!(second < 100, "{second}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_is_shared_is_read_back_as_it_was_written() {
         let mut shared = SharedWindow::default();
         for call in 0..70 {
             let now = at(call * call * 1_000);
             shared.lease(&Ask { allowance: Allowance::GUEST, now, unused: None });
         }
+        assert_eq!(shared.to_string().parse().as_ref(), Ok(&shared));
+        shared.lease(&Ask { allowance: Allowance::GUEST, now: at(-HOUR * 1000), unused: None });
+        assert!(shared.to_string().contains('/'), "its latest moment is doubted");
         assert_eq!(shared.to_string().parse(), Ok(shared));
-        for malformed in
-            ["", "1", "1 2", "1 2 3 4", "1 2 3 4 x", "1 2 -3", "1 2 3 4294967295 1 1 1"]
-        {
+        for malformed in [
+            "",
+            "1",
+            "1 2",
+            "1/ 2 3",
+            "/1 2 3",
+            "1 2 3 4",
+            "1 2 3 4 x",
+            "1 2 -3",
+            "1 2 3 4294967295 1 1 1",
+        ] {
             assert_eq!(malformed.parse::<SharedWindow>(), Err(Malformed), "{malformed}");
         }
     }

@@ -5,6 +5,7 @@ use crate::code::{Challenge, ChallengeId};
 use crate::digest::Digest;
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::NewKey;
+use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::revocation::SecurityEvent;
@@ -113,7 +114,7 @@ pub enum Creation {
 }
 
 /// A change by an operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// A change of the tier.
     Tier(Tier),
@@ -123,17 +124,10 @@ pub enum Change {
     Suspend,
     /// The activation of a suspended key.
     Activate,
-}
-
-/// The outcome of a grant of credits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
-    /// The grant is booked, and this is the new balance.
-    Balance(u64),
-    /// The balance would exceed [`LARGEST_BALANCE`](crate::credits::LARGEST_BALANCE).
-    TooMuch,
-    /// No account has the address.
-    NotFound,
+    /// A change of the right to use the administrators' calls.
+    Admin(bool),
+    /// The end of every lock at the address, and of the count of its wrong passwords.
+    Unlock(Digest<Email>),
 }
 
 /// The state of an account's key.
@@ -259,6 +253,8 @@ pub struct Deletion {
     pub notice: SealedMessage,
     /// The time of the deletion.
     pub at: Timestamp,
+    /// The operator's action, where an operator deletes the account.
+    pub operation: Option<Operation>,
 }
 
 /// The replacement of a forgotten password.
@@ -340,20 +336,14 @@ pub trait AccountStore: Send + Sync {
         account: AccountId,
     ) -> impl Future<Output = Result<Option<Profile>, StoreError>> + Send;
 
-    /// Changes an account; `false` where no account has the address.
+    /// Changes an account and records the operator's action, as one step; `false` where no account
+    /// has the address.
     fn change_account(
         &self,
         email: &Email,
         change: Change,
+        operation: Option<Operation>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
-    /// Adds to a balance and books an operator's grant, in one transaction.
-    fn grant(
-        &self,
-        email: &Email,
-        credits: u64,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Granted, StoreError>> + Send;
 
     /// Changes the profile. A user name is taken under the same rule as for
     /// [`register`](Self::register); the account's own name in another case is free.

@@ -23,6 +23,8 @@ pub enum Stale {
     Clients(Timestamp),
     /// Login attempts before the first time, and those without an account before the second.
     Tries(Timestamp, Timestamp),
+    /// Sent e-mails and messages written before this time, which no quota counts any more.
+    Messages(Timestamp),
     /// Stored answers to idempotent requests, after a day.
     Answers,
     /// Stored results made before this time.
@@ -55,12 +57,5 @@ pub trait CleanUpStore: Send + Sync {
         &self,
         stale: StaleOauth,
         limit: u32,
-    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
-
-    /// Removes sent e-mails that no longer count in a quota
-    /// ([`SendQuota::since`](crate::outbox::SendQuota::since)).
-    fn forget_messages(
-        &self,
-        before: Timestamp,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 }

@@ -3,6 +3,7 @@
 use crate::guest::{CreationLimits, NetworkCount, NewGuest};
 use crate::identity::{AccountId, GuestId};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
+use crate::operation::Operation;
 use crate::{StoreError, Timestamp};
 
 /// The storage of API keys, as digests and sealed, and of the guests with guest keys.
@@ -14,6 +15,12 @@ pub trait KeyStore: Send + Sync {
         digest: &KeyDigest,
     ) -> impl Future<Output = Result<Option<AccountCaller>, StoreError>> + Send;
 
+    /// Returns the id of the account's key that is not revoked.
+    fn current_key(
+        &self,
+        account: AccountId,
+    ) -> impl Future<Output = Result<Option<KeyId>, StoreError>> + Send;
+
     /// Finds the guest with this key, expired or not.
     fn guest_by_key(
         &self,
@@ -21,14 +28,16 @@ pub trait KeyStore: Send + Sync {
     ) -> impl Future<Output = Result<Option<GuestCaller>, StoreError>> + Send;
 
     /// Revokes the old key, saves the new one and writes a
-    /// [`Notice::KeyRegenerated`](crate::notification::Notice::KeyRegenerated), in one transaction.
-    /// Returns `false`, with nothing saved, where the old key is not the account's active key.
+    /// [`Notice::KeyRegenerated`](crate::notification::Notice::KeyRegenerated), in one transaction,
+    /// with the record of the action where an operator replaces the key. Returns `false`, with
+    /// nothing saved, where the old key is not the account's active key.
     fn replace_key(
         &self,
         account: AccountId,
         old: KeyId,
         new: NewKey,
         now: Timestamp,
+        operation: Option<Operation>,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Counts the guest in each of the [`CreationLimits::counts`] of its UTC day and saves the

@@ -111,6 +111,12 @@ pub trait LedgerStore: Send + Sync {
         guests_since: Timestamp,
     ) -> impl Future<Output = Result<Vec<MinuteCount>, StoreError>> + Send;
 
+    /// Reads an account's balance; `None` where there is no such account.
+    fn credit_balance(
+        &self,
+        account: AccountId,
+    ) -> impl Future<Output = Result<Option<u64>, StoreError>> + Send;
+
     /// Compares every account's balance with the sum of its ledger, and the ledger's usage of each
     /// day with the usage rows of that day, for the days whose usage rows are retained.
     fn audit(&self) -> impl Future<Output = Result<Audit, StoreError>> + Send;
@@ -144,8 +150,8 @@ pub trait LedgerStore: Send + Sync {
     /// run that did not conclude. Of simultaneous claims, one succeeds.
     fn claim(&self, claim: Claim) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
 
-    /// Returns whether the slot holds an answer.
-    fn is_answered(
+    /// Returns whether a request has the slot: its answer is stored, or it still runs.
+    fn is_claimed(
         &self,
         slot: Slot,
         now: Timestamp,

@@ -8,6 +8,7 @@ mod leases;
 mod ledger;
 mod notifications;
 mod oauth;
+mod operator;
 mod revocation;
 mod secrets;
 mod sign_in;
@@ -26,6 +27,7 @@ use crate::identity::{AccountId, CallerId, Contact, Email, GuestId, Username};
 use crate::key::NewKey;
 use crate::limit::lease::SharedWindow;
 use crate::lockout::{Counter, Lockout};
+use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::session::Session;
@@ -129,6 +131,7 @@ struct State {
     slots: HashMap<Slot, tables::Taken>,
     notifications: tables::Notifications,
     identities: tables::Identities,
+    operations: Vec<(AccountId, Operation)>,
 }
 
 /// A recorded call, without caller and address once these are removed.

@@ -11,7 +11,7 @@ use account_core::{Email, NewAccount, Tier, Username};
 use quant_server::{
     app,
     clock::Clock,
-    config::{MigrateChoice, Storage, sqlite_url},
+    config::{MigrateChoice, NewDatabase, Storage, sqlite_url},
     store::POOL,
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection};
@@ -60,7 +60,9 @@ impl Data {
             }
         };
         let master_key_file = data_dir.join("master.key");
-        let storage = Storage { data_dir, database_url, database_pool: POOL, master_key_file };
+        let new_database = NewDatabase::FirstStart;
+        let storage =
+            Storage { data_dir, database_url, database_pool: POOL, master_key_file, new_database };
         Ok(Self { storage, folder, made })
     }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::instrument::{Flow, Instrument, InstrumentKind};
 use super::interpolation::{Interpolant, Interpolation};
 use super::newton;
+use crate::time::NaiveDate;
 use crate::{Error, Result};
 
 /// The step of Newton's method that is the last: the next would be about its square.
@@ -35,11 +36,12 @@ const MOST_FACTORS: usize = 300_000;
 
 /// Returns minus the logarithms of the discount factors at the instruments' maturities.
 pub(super) fn bootstrap(
+    reference_date: NaiveDate,
     instruments: &[Instrument],
     times: &[f64],
     interpolation: Interpolation,
 ) -> Result<Vec<f64>> {
-    let mut bootstrap = Bootstrap::new(instruments, times, interpolation)?;
+    let mut bootstrap = Bootstrap::new(reference_date, instruments, times, interpolation)?;
     let exponents = bootstrap.sweep(None)?;
     let bends = matches!(interpolation, Interpolation::Cubic | Interpolation::MonotoneConvex);
     if bends && !bootstrap.pays_on_pillars() { bootstrap.settle(exponents) } else { Ok(exponents) }
@@ -82,6 +84,7 @@ struct Payment {
 
 impl<'a> Bootstrap<'a> {
     fn new(
+        reference_date: NaiveDate,
         instruments: &'a [Instrument],
         times: &'a [f64],
         interpolation: Interpolation,
@@ -91,7 +94,7 @@ impl<'a> Bootstrap<'a> {
         for (index, instrument) in instruments.iter().enumerate() {
             let first = flows.len();
             if instrument.kind == InstrumentKind::Swap {
-                instrument.append_flows(index, &mut flows)?;
+                instrument.append_flows(index, reference_date, &mut flows)?;
             }
             ranges.push(first..flows.len());
         }
@@ -159,7 +162,7 @@ impl<'a> Bootstrap<'a> {
             match self.instruments[index].kind {
                 InstrumentKind::Swap => last + self.instruments[index].rate * annuity,
                 InstrumentKind::Deposit => {
-                    last * (1.0 + self.instruments[index].rate * self.times[index])
+                    last * (1.0 + self.instruments[index].rate * self.instruments[index].accrual())
                 }
             }
         };
@@ -190,7 +193,7 @@ impl<'a> Bootstrap<'a> {
         let mut factors: Vec<f64> = Vec::with_capacity(self.payments.len());
         for (index, instrument) in self.instruments.iter().enumerate() {
             let exponent = match instrument.kind {
-                InstrumentKind::Deposit => deposit_exponent(instrument.rate * self.times[index]),
+                InstrumentKind::Deposit => deposit_exponent(instrument.rate * instrument.accrual()),
                 InstrumentKind::Swap => {
                     let near = near.map(|exponents| exponents[index]);
                     self.swap(index, &exponents, &factors).solve(near)?
@@ -329,10 +332,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{
-        curves::Curve,
-        time::{NaiveDate, schedule::Frequency},
-    };
+    use crate::{curves::Curve, time::schedule::Frequency};
 
     const SHAPES: [Interpolation; 4] = [
         Interpolation::Linear,
@@ -355,7 +355,11 @@ mod tests {
     }
 
     fn curve(instruments: &[Instrument], shape: Interpolation) -> Result<Curve> {
-        Curve::bootstrap("2024-01-31".parse::<NaiveDate>().unwrap(), instruments, shape)
+        Curve::bootstrap(today(), instruments, shape)
+    }
+
+    fn today() -> NaiveDate {
+        "2024-01-31".parse().unwrap()
     }
 
     /// Returns the value of an instrument on a curve, per unit; 0 at its quote.
@@ -363,13 +367,16 @@ mod tests {
         let factor = |time: f64| curve.at(time).unwrap().discount_factor;
         let mut flows = Vec::new();
         match instrument.kind {
-            InstrumentKind::Swap => instrument.append_flows(0, &mut flows).unwrap(),
+            InstrumentKind::Swap => instrument.append_flows(0, today(), &mut flows).unwrap(),
             InstrumentKind::Deposit => {
-                flows.push(Flow { time: instrument.time(), accrual: instrument.time() });
+                let date = instrument.maturity(0, today()).unwrap();
+                let time = curve.tenor(date).unwrap();
+                flows.push(Flow { time, accrual: instrument.accrual() });
             }
         }
+        let last = factor(flows[flows.len() - 1].time);
         let annuity: f64 = flows.iter().map(|flow| flow.accrual * factor(flow.time)).sum();
-        instrument.rate * annuity + factor(instrument.time()) - 1.0
+        instrument.rate * annuity + last - 1.0
     }
 
     #[test]
@@ -417,6 +424,38 @@ mod tests {
     }
 
     #[test]
+    fn a_deposit_read_at_its_maturity_date_has_its_rate() {
+        let found = curve(&[deposit("2W", 0.05), deposit("1M", 0.05)], Interpolation::Linear);
+        let found = found.unwrap();
+        let factor = found.at_date("2024-02-14".parse().unwrap()).unwrap().discount_factor;
+        assert!(((1.0 / factor - 1.0) * 365.0 / 14.0 - 0.05).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_curve_at_a_pillar_s_date_is_the_pillar() {
+        let tenors =
+            ["1D", "2D", "1W", "2W", "3W", "1M", "45D", "2M", "10W", "3M", "100D", "6M", "9M"];
+        let years = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50].map(|years| format!("{years}Y"));
+        let mut instruments: Vec<Instrument> =
+            tenors.iter().map(|tenor| deposit(tenor, 0.031)).collect();
+        instruments.extend(years.iter().map(|tenor| swap(tenor, 0.033, 2)));
+        instruments.push(swap("50Y3M20D", 0.034, 4));
+        for start in ["2024-01-31", "2024-02-29", "2023-12-15", "2026-11-20", "2025-08-30"] {
+            for shape in SHAPES {
+                let start = start.parse().unwrap();
+                let found = Curve::bootstrap(start, &instruments, shape).unwrap();
+                for pillar in found.pillars() {
+                    let point = found.at_date(pillar.date).unwrap();
+                    assert_eq!(
+                        (point.tenor, point.discount_factor, point.zero_rate),
+                        (pillar.tenor, pillar.discount_factor, pillar.zero_rate)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn quotes_that_make_no_curve_are_refused_at_their_place() {
         let refused = |instruments: &[Instrument]| {
             let error = curve(instruments, Interpolation::LogLinear).unwrap_err();
@@ -431,6 +470,7 @@ mod tests {
         assert_eq!(refused(&[good, deposit("3M", 0.03)]), at(1));
         assert_eq!(refused(&[good, swap("8000Y", 0.03, 1)]), at(1));
         assert_eq!(refused(&[good, deposit("1Y", -1.0)]), at(1));
+        assert_eq!(refused(&[good, deposit("1Y", 4.25)]), at(1));
         assert_eq!(refused(&[good, deposit("1Y", f64::NAN)]), at(1));
         assert_eq!(refused(&[good, swap("1Y", f64::NEG_INFINITY, 2)]), at(1));
         // The payments before the last are worth more than 1 already.
@@ -458,7 +498,7 @@ mod tests {
         }
 
         #[test]
-        fn lines_need_no_bracket_at_any_rate(rates in prop::collection::vec(-0.9..3.0, 3), which in 0_usize..2) {
+        fn lines_need_no_bracket_at_any_rate(rates in prop::collection::vec(-0.9..2.0, 3), which in 0_usize..2) {
             let instruments = [swap("2Y", rates[0], 1), swap("9Y", rates[1], 2), swap("31Y", rates[2], 1)];
             match curve(&instruments, SHAPES[which]) {
                 Ok(curve) => for instrument in &instruments {

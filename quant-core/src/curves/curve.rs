@@ -4,17 +4,16 @@ use super::bootstrap::bootstrap;
 use super::instrument::Instrument;
 use super::interpolation::{Interpolant, Interpolation};
 use super::pillars::{pillar_before, require_increasing};
+use super::times::{dates, years_until};
 use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
     time::{NaiveDate, require_year},
 };
-use dates::{dates, years_until};
 use values::{exponents, require_values};
 
 pub use values::CurveType;
 
-mod dates;
 mod values;
 
 /// A yield curve.
@@ -42,8 +41,8 @@ pub struct Pillar {
     pub zero_rate: f64,
     /// Value today of one unit paid then.
     pub discount_factor: f64,
-    /// Simple forward rate from the pillar before, or from the reference date.
-    pub forward_rate: f64,
+    /// Forward rate from the pillar before, or from the reference date, without compounding.
+    pub simple_forward_rate: f64,
 }
 
 /// The values of a curve at one time.
@@ -57,8 +56,8 @@ pub struct Point {
     pub zero_rate: f64,
     /// Value today of one unit paid then.
     pub discount_factor: f64,
-    /// Instantaneous forward rate, just after the time where it jumps there.
-    pub forward_rate: f64,
+    /// Instantaneous forward rate, continuously compounded; just after the time where it jumps there.
+    pub instantaneous_forward_rate: f64,
 }
 
 impl Curve {
@@ -67,16 +66,16 @@ impl Curve {
     /// `tenors` are years from the reference date, positive and increasing; `values` are of
     /// the kind `curve_type`, one for each tenor, and are returned unchanged at their pillars.
     ///
-    /// The date of a pillar is the reference date moved by the whole months of its tenor, the day
-    /// clipped to the month's end, and then by the remaining part of a month, as that part of the
-    /// days to the date a month later, rounded. So 0.25 is three months to the day.
+    /// The date of a pillar is the one whose time is nearest to its tenor, where a whole month counts
+    /// a twelfth of a year and a day of the rest a 365th. So 0.25 is three months to the day, and
+    /// 14/365 two weeks.
     ///
     /// # Errors
     ///
     /// [`Error::TooFew`] without tenors, [`Error::Shape`] where there are not as many values,
     /// [`Error::Element`] for the first tenor that is not positive, not after the one before or
-    /// leads beyond the year 9999, and for a value that is not finite or a discount factor that is
-    /// not positive, [`Error::Date`] for a reference date outside the years 1 to 9999,
+    /// leads beyond the year 9999, and for a rate beyond ±2 (200 %), which is a percentage by
+    /// mistake, or a discount factor that is not positive, [`Error::Date`] for a reference date outside the years 1 to 9999,
     /// [`Error::Overflow`] where what follows from the values is no double.
     ///
     /// # Examples
@@ -117,7 +116,7 @@ impl Curve {
             match curve_type {
                 CurveType::Zero => pillar.zero_rate = without_negative_zero(value),
                 CurveType::Discount => pillar.discount_factor = value,
-                CurveType::Forward => {}
+                CurveType::ContinuousForward => {}
             }
         }
         Ok(curve)
@@ -125,15 +124,16 @@ impl Curve {
 
     /// Returns the curve that prices the given instruments at their quotes.
     ///
-    /// The pillars are the instruments' maturities, a month being a twelfth of a year and a day a
-    /// 365th; they must come in order of time. A deposit of rate r and a par swap of rate r say
+    /// The pillars are the instruments' maturity dates, which must come in order; their times are
+    /// those of [`tenor`](Self::tenor). A deposit of rate r and a par swap of rate r say
     ///
     /// ```text
-    /// D(T) (1 + r T) = 1,        r Σ αⱼ D(tⱼ) + D(T) = 1
+    /// D(T) (1 + r α) = 1,        r Σ αⱼ D(tⱼ) + D(T) = 1
     /// ```
     ///
-    /// where tⱼ are the times of the swap's payments, counted back from its maturity T, and αⱼ the
-    /// years since the one before; the first period is short where they do not divide the tenor.
+    /// where tⱼ are the times of the swap's payments, counted back from its maturity T, and α the
+    /// years of the tenor or of a period, in which a month is a twelfth and a day a 365th; the first
+    /// period is short where they do not divide the tenor.
     ///
     /// Where all payments fall on pillars the discount factors follow one by one, by division.
     /// Where they do not, the payments after the last known pillar are interpolated towards the
@@ -147,8 +147,8 @@ impl Curve {
     ///
     /// [`Error::TooFew`] without instruments, [`Error::Element`] for the first of them whose tenor
     /// is not positive, not after the one before, beyond the year 9999 or of too many payments
-    /// (more than 1,000,000 in all), or whose rate is not finite or leaves no positive discount
-    /// factor, [`Error::Date`] for a reference date outside the years 1 to 9999,
+    /// (more than 1,000,000 in all), or whose rate is beyond ±2 (200 %) or leaves no positive
+    /// discount factor, [`Error::Date`] for a reference date outside the years 1 to 9999,
     /// [`Error::NoConvergence`] where the repetition does not come to rest.
     ///
     /// # Examples
@@ -181,15 +181,19 @@ impl Curve {
         interpolation: Interpolation,
     ) -> Result<Self> {
         require_year("reference_date", reference_date)?;
-        let tenors: Vec<f64> = instruments.iter().map(Instrument::time).collect();
-        require_increasing("instruments", &tenors)?;
-        let dates: Result<Vec<NaiveDate>> = instruments
+        let dates: Vec<NaiveDate> = instruments
             .iter()
             .enumerate()
             .map(|(index, instrument)| instrument.maturity(index, reference_date))
-            .collect();
-        let exponents = bootstrap(instruments, &tenors, interpolation)?;
-        Self::through("instruments", reference_date, &tenors, dates?, &exponents, interpolation)
+            .collect::<Result<_>>()?;
+        let tenors: Vec<f64> =
+            dates.iter().map(|&date| years_until(reference_date, date)).collect();
+        require_increasing("instruments", &tenors)?;
+        for (index, instrument) in instruments.iter().enumerate() {
+            instrument.require_rate(index)?;
+        }
+        let exponents = bootstrap(reference_date, instruments, &tenors, interpolation)?;
+        Self::through("instruments", reference_date, &tenors, dates, &exponents, interpolation)
     }
 
     /// Returns the values of the curve at a time, before, between and beyond its pillars.
@@ -212,13 +216,14 @@ impl Curve {
     /// let curve =
     ///     Curve::from_values(today, &[1.0], &[-0.005], CurveType::Zero, Interpolation::LogLinear)?;
     /// let point = curve.at(0.0)?;
-    /// assert_eq!((point.discount_factor, point.zero_rate, point.forward_rate), (1.0, -0.005, -0.005));
+    /// assert_eq!((point.discount_factor, point.zero_rate), (1.0, -0.005));
+    /// assert_eq!(point.instantaneous_forward_rate, -0.005);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     pub fn at(&self, tenor: f64) -> Result<Point> {
         check::not_negative("tenor", tenor)?;
         let reading = self.interpolant.at(tenor);
-        let forward_rate = check::result("tenor", reading.forward_rate)?;
+        let instantaneous_forward_rate = check::result("tenor", reading.forward_rate)?;
         let found = self.pillars.binary_search_by(|pillar| pillar.tenor.total_cmp(&tenor));
         let (zero_rate, discount_factor) = match found {
             Ok(index) => (self.pillars[index].zero_rate, self.pillars[index].discount_factor),
@@ -229,16 +234,15 @@ impl Curve {
             tenor: without_negative_zero(tenor),
             zero_rate: check::result("tenor", zero_rate)?,
             discount_factor: check::result("tenor", discount_factor)?,
-            forward_rate,
+            instantaneous_forward_rate,
         })
     }
 
     /// Returns the tenor of a date: its time from the reference date, in years.
     ///
-    /// The tenor is counted like the dates of the pillars, see [`from_values`](Self::from_values):
-    /// a twelfth of a year for each whole month, and for the remaining days their part of the month
-    /// that contains them. So three months to the day are 0.25, and the date of a pillar with a
-    /// tenor of whole months has that tenor.
+    /// A whole month counts a twelfth of a year and a day of the rest a 365th: three months to the day
+    /// are 0.25, and two weeks 14/365. The date of a pillar has the tenor of the pillar, bit for bit;
+    /// of pillars within one day, that of the first.
     ///
     /// # Errors
     ///
@@ -262,7 +266,36 @@ impl Curve {
             let requirement = "on or after the reference date";
             return Err(Error::Date { argument: "date", value: date, requirement });
         }
-        Ok(years_until(self.reference_date, date))
+        let pillar = self.pillars.partition_point(|pillar| pillar.date < date);
+        let on_date = self.pillars.get(pillar).filter(|pillar| pillar.date == date);
+        match on_date {
+            Some(pillar) if date > self.reference_date => Ok(pillar.tenor),
+            _ => Ok(years_until(self.reference_date, date)),
+        }
+    }
+
+    /// Returns the values of the curve at a date.
+    ///
+    /// At the date of a pillar these are the values of the pillar, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`tenor`](Self::tenor) and of [`at`](Self::at).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::{curves::{Curve, CurveType, Interpolation}, time::NaiveDate};
+    ///
+    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
+    /// let curve =
+    ///     Curve::from_values(today, &[0.3], &[0.97], CurveType::Discount, Interpolation::Linear)?;
+    /// let pillar = curve.pillars()[0];
+    /// assert_eq!(curve.at_date(pillar.date)?.discount_factor, 0.97);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn at_date(&self, date: NaiveDate) -> Result<Point> {
+        self.at(self.tenor(date)?)
     }
 
     /// Returns the pillars in order of time: those given, or the maturities of the instruments.
@@ -290,13 +323,13 @@ impl Curve {
         for (index, date) in dates.into_iter().enumerate() {
             let (tenor, exponent) = (tenors[index], exponents[index]);
             let (tenor_before, before) = pillar_before(tenors, exponents, index);
-            let forward_rate = libm::expm1(exponent - before) / (tenor - tenor_before);
+            let simple_forward_rate = libm::expm1(exponent - before) / (tenor - tenor_before);
             pillars.push(Pillar {
                 tenor,
                 date,
                 zero_rate: check::result(argument, exponent / tenor)?,
                 discount_factor: check::result(argument, libm::exp(-exponent))?,
-                forward_rate: check::result(argument, forward_rate)?,
+                simple_forward_rate: check::result(argument, simple_forward_rate)?,
             });
         }
         let zero_rates: Vec<f64> = pillars.iter().map(|pillar| pillar.zero_rate).collect();
@@ -330,9 +363,9 @@ mod tests {
             assert_eq!(curve.at(tenor).unwrap().zero_rate, rate, "{tenor}");
         }
         // z + t z′ in between, and z beyond.
-        assert!((curve.at(2.0).unwrap().forward_rate - 0.05).abs() < 1e-16);
-        assert_eq!(curve.at(0.5).unwrap().forward_rate, 0.02);
-        assert_eq!(curve.at(3.0).unwrap().forward_rate, 0.04);
+        assert!((curve.at(2.0).unwrap().instantaneous_forward_rate - 0.05).abs() < 1e-16);
+        assert_eq!(curve.at(0.5).unwrap().instantaneous_forward_rate, 0.02);
+        assert_eq!(curve.at(3.0).unwrap().instantaneous_forward_rate, 0.04);
     }
 
     #[test]
@@ -342,7 +375,7 @@ mod tests {
             today(),
             &tenors,
             &forwards,
-            CurveType::Forward,
+            CurveType::ContinuousForward,
             Interpolation::LogLinear,
         )
         .unwrap();
@@ -356,7 +389,10 @@ mod tests {
             (50.0, -0.02),
         ];
         for (tenor, forward) in rows {
-            assert!((curve.at(tenor).unwrap().forward_rate - forward).abs() < 1e-16, "{tenor}");
+            assert!(
+                (curve.at(tenor).unwrap().instantaneous_forward_rate - forward).abs() < 1e-16,
+                "{tenor}"
+            );
         }
         assert!((curve.at(7.0).unwrap().zero_rate * 7.0 - (0.005 + 0.045 - 0.1)).abs() < 1e-16);
     }
@@ -368,7 +404,10 @@ mod tests {
             for tenor in [0.0, 1.0, 2.0, 30.0] {
                 let point = curve.at(tenor).unwrap();
                 assert!((point.zero_rate + 0.01).abs() < 1e-17, "{shape:?} {point:?}");
-                assert!((point.forward_rate + 0.01).abs() < 1e-17, "{shape:?} {point:?}");
+                assert!(
+                    (point.instantaneous_forward_rate + 0.01).abs() < 1e-17,
+                    "{shape:?} {point:?}"
+                );
             }
         }
     }
@@ -381,10 +420,10 @@ mod tests {
                 today(),
                 &[1.0, 2.0, 3.0],
                 &forwards,
-                CurveType::Forward,
+                CurveType::ContinuousForward,
                 Interpolation::MonotoneConvex,
             );
-            curve.unwrap().at(1.4).unwrap().forward_rate
+            curve.unwrap().at(1.4).unwrap().instantaneous_forward_rate
         };
         assert!((at(1e-12) - at(-1e-12)).abs() < 1e-11);
     }
@@ -407,6 +446,23 @@ mod tests {
     }
 
     #[test]
+    fn a_tenor_and_its_date_are_one_point() {
+        // Tenors of no whole number of days, and two within one day.
+        let (tenors, factors) =
+            ([1e-9, 0.1, 0.3, 0.3001, 0.777, 41.37], [0.999, 0.99, 0.97, 0.96, 0.9, 0.3]);
+        for &shape in SHAPES {
+            let curve =
+                Curve::from_values(today(), &tenors, &factors, CurveType::Discount, shape).unwrap();
+            for index in [1, 2, 4, 5] {
+                let date = curve.pillars()[index].date;
+                assert_eq!(curve.at_date(date).unwrap().discount_factor, factors[index]);
+            }
+            assert_eq!(curve.pillars()[2].date, curve.pillars()[3].date);
+            assert_eq!(curve.at_date(today()).unwrap().discount_factor, 1.0);
+        }
+    }
+
+    #[test]
     fn the_forward_of_a_pillar_is_simple_and_from_the_one_before() {
         let (tenors, factors) = ([0.5, 1.0], [0.98, 0.95]);
         let curve = Curve::from_values(
@@ -416,7 +472,8 @@ mod tests {
             CurveType::Discount,
             Interpolation::Linear,
         );
-        let forwards: Vec<f64> = curve.unwrap().pillars().iter().map(|p| p.forward_rate).collect();
+        let forwards: Vec<f64> =
+            curve.unwrap().pillars().iter().map(|p| p.simple_forward_rate).collect();
         assert!((forwards[0] - (1.0 / 0.98 - 1.0) / 0.5).abs() < 1e-15);
         assert!((forwards[1] - (0.98 / 0.95 - 1.0) / 0.5).abs() < 1e-15);
     }
@@ -426,11 +483,13 @@ mod tests {
         for &shape in SHAPES {
             let curve = zero_curve(&[1.0, 2.0, 3.0], &[-0.0, 0.0, -0.0], shape);
             for tenor in [-0.0, 0.5, 1.0, 1.5, 4.0] {
-                let Point { tenor, zero_rate, discount_factor, forward_rate } =
+                let Point { tenor, zero_rate, discount_factor, instantaneous_forward_rate } =
                     curve.at(tenor).unwrap();
                 assert_eq!(discount_factor, 1.0);
                 assert!(
-                    [tenor, zero_rate, forward_rate].iter().all(|value| value.is_sign_positive())
+                    [tenor, zero_rate, instantaneous_forward_rate]
+                        .iter()
+                        .all(|value| value.is_sign_positive())
                 );
             }
         }
@@ -443,7 +502,7 @@ mod tests {
             let error = error.unwrap_err();
             (error.code(), error.argument().unwrap(), error.index())
         };
-        use CurveType::{Discount, Forward, Zero};
+        use CurveType::{ContinuousForward, Discount, Zero};
         #[rustfmt::skip]
         let rows = [
             (build(&[], &[], Zero), ("too_few", "tenors", None)),
@@ -456,10 +515,12 @@ mod tests {
             (build(&[1.0, 3.0, 2.0], &[0.1, 0.1, 0.1], Zero), ("domain", "tenors", Some(2))),
             (build(&[1.0, 8000.0], &[0.1, 0.1], Zero), ("domain", "tenors", Some(1))),
             (build(&[1.0], &[f64::NAN], Zero), ("domain", "values", Some(0))),
-            (build(&[1.0], &[f64::INFINITY], Forward), ("domain", "values", Some(0))),
+            (build(&[1.0], &[f64::INFINITY], ContinuousForward), ("domain", "values", Some(0))),
             (build(&[1.0], &[0.0], Discount), ("domain", "values", Some(0))),
             (build(&[1.0], &[-0.5], Discount), ("domain", "values", Some(0))),
-            (build(&[1.0], &[-1e4], Zero), ("overflow", "values", None)),
+            (build(&[1.0, 2.0], &[0.03, 3.0], Zero), ("domain", "values", Some(1))),
+            (build(&[1.0], &[2.5], ContinuousForward), ("domain", "values", Some(0))),
+            (build(&[400.0], &[-2.0], Zero), ("overflow", "values", None)),
         ];
         for (found, expected) in rows {
             assert_eq!(found, expected);
@@ -486,7 +547,7 @@ mod tests {
             prop_assume!(tenors.iter().all(|pillar| *pillar < tenor || *pillar > tenor + step));
             let log = |tenor: f64| curve.at(tenor).unwrap().zero_rate * tenor;
             let slope = (log(tenor + step) - log(tenor)) / step;
-            let forward = |part: f64| curve.at(tenor + part * step).unwrap().forward_rate;
+            let forward = |part: f64| curve.at(tenor + part * step).unwrap().instantaneous_forward_rate;
             // A forward with a kink is not straight over the step.
             let middle = forward(0.5);
             let curvature = (forward(0.0) - middle).abs() + (forward(1.0) - middle).abs();
@@ -498,7 +559,7 @@ mod tests {
             tenors in prop::collection::vec(any::<f64>(), 0..4), values in prop::collection::vec(any::<f64>(), 0..4),
             which in 0_usize..4, query in any::<f64>(),
         ) {
-            for kind in [CurveType::Zero, CurveType::Discount, CurveType::Forward] {
+            for kind in [CurveType::Zero, CurveType::Discount, CurveType::ContinuousForward] {
                 if let Ok(curve) = Curve::from_values(today(), &tenors, &values, kind, SHAPES[which]) {
                     let _ = curve.at(query);
                 }

@@ -16,9 +16,9 @@ pub struct ForwardPeriod {
     /// Value at the start of one unit paid at the end.
     pub discount_factor: f64,
     /// Forward rate without compounding: the interest on one unit by the length of the period.
-    pub simple_rate: f64,
+    pub simple_forward_rate: f64,
     /// Forward rate, continuously compounded: the mean of the instantaneous forward rates.
-    pub continuous_rate: f64,
+    pub continuous_forward_rate: f64,
 }
 
 impl Curve {
@@ -49,7 +49,7 @@ impl Curve {
     ///     Curve::from_values(today, &tenors, &factors, CurveType::Discount, Interpolation::Linear)?;
     /// let period = curve.between(1.0, 1.5)?;
     /// assert!((period.discount_factor - 0.94 / 0.96).abs() < 1e-15);
-    /// assert!((period.simple_rate - (0.96 / 0.94 - 1.0) / 0.5).abs() < 1e-15);
+    /// assert!((period.simple_forward_rate - (0.96 / 0.94 - 1.0) / 0.5).abs() < 1e-15);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     pub fn between(&self, start: f64, end: f64) -> Result<ForwardPeriod> {
@@ -65,8 +65,8 @@ impl Curve {
             start: without_negative_zero(start),
             end,
             discount_factor: check::result("end", discount_factor)?,
-            simple_rate: check::result("end", libm::expm1(exponent) / length)?,
-            continuous_rate: check::result("end", exponent / length)?,
+            simple_forward_rate: check::result("end", libm::expm1(exponent) / length)?,
+            continuous_forward_rate: check::result("end", exponent / length)?,
         })
     }
 }
@@ -91,9 +91,15 @@ mod tests {
             let curve = zero_curve(&tenors, &rates, shape);
             for start in [0.0, 0.3, 1.0, 3.5, 7.7, 30.0] {
                 let period = curve.between(start, start + 1e-9).unwrap();
-                let forward = curve.at(start).unwrap().forward_rate;
-                assert!((period.continuous_rate - forward).abs() < 1e-10, "{shape:?} {period:?}");
-                assert!((period.simple_rate - forward).abs() < 1e-10, "{shape:?} {period:?}");
+                let forward = curve.at(start).unwrap().instantaneous_forward_rate;
+                assert!(
+                    (period.continuous_forward_rate - forward).abs() < 1e-10,
+                    "{shape:?} {period:?}"
+                );
+                assert!(
+                    (period.simple_forward_rate - forward).abs() < 1e-10,
+                    "{shape:?} {period:?}"
+                );
             }
         }
     }
@@ -127,8 +133,8 @@ mod tests {
             let rounding = if Interpolation::ALL[which] == Interpolation::Cubic { 1e-12 } else { 1e-14 };
             let per_year = 1.0 + 1.0 / (end - start);
             prop_assert!((period.discount_factor / ratio - 1.0).abs() <= rounding, "{period:?} {ratio}");
-            prop_assert!((period.simple_rate - (1.0 / ratio - 1.0) / (end - start)).abs() <= 2.0 * rounding / ratio.min(1.0) * per_year);
-            prop_assert!((period.continuous_rate + libm::log(ratio) / (end - start)).abs() <= rounding * per_year);
+            prop_assert!((period.simple_forward_rate - (1.0 / ratio - 1.0) / (end - start)).abs() <= 2.0 * rounding / ratio.min(1.0) * per_year);
+            prop_assert!((period.continuous_forward_rate + libm::log(ratio) / (end - start)).abs() <= rounding * per_year);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The instruments from which a curve is bootstrapped.
 
+use super::times::{years, years_until};
 use crate::named::named;
 use crate::{
-    Error, Result,
-    time::{NaiveDate, schedule::Frequency, tenor::Tenor},
+    Error, Result, check,
+    time::{NaiveDate, add_days, add_months, schedule::Frequency, tenor::Tenor},
 };
 
 /// The largest number of cash flows of a bootstrap, so that no call runs for seconds.
@@ -17,7 +18,8 @@ pub struct Instrument {
     pub kind: InstrumentKind,
     /// Time to maturity; positive.
     pub tenor: Tenor,
-    /// The rate, annual, 0.05 being 5 %; of any sign, with a positive discount factor.
+    /// The rate, annual, 0.05 being 5 %; of any sign, at most 2 (200 %) in size, and with a positive
+    /// discount factor.
     pub rate: f64,
     /// Frequency of the fixed payments of a swap; without effect for a deposit.
     pub frequency: Frequency,
@@ -43,21 +45,31 @@ pub(super) struct Flow {
 }
 
 impl Instrument {
-    /// The maturity in years: a month is a twelfth, a day a 365th.
-    pub(super) fn time(&self) -> f64 {
-        years(self.tenor.total_months(), self.tenor.total_days())
-    }
-
     /// Returns the maturity date.
     pub(super) fn maturity(&self, index: usize, reference_date: NaiveDate) -> Result<NaiveDate> {
+        let length = years(self.tenor.total_months(), self.tenor.total_days());
+        if length <= 0.0 {
+            return Err(self.refusal(index, length, "a positive finite number of years"));
+        }
         self.tenor.add_to(reference_date).map_err(|_| {
-            self.refusal(index, self.time(), "a tenor that leads to a date in the years 1 to 9999")
+            self.refusal(index, length, "a tenor that leads to a date in the years 1 to 9999")
         })
+    }
+
+    /// Returns the length in years for which a deposit earns interest: a month is a twelfth, a day a
+    /// 365th.
+    pub(super) fn accrual(&self) -> f64 {
+        years(self.tenor.total_months(), self.tenor.total_days())
     }
 
     /// Appends the payments of a swap in order of time, the first period being short where the
     /// periods do not divide the tenor.
-    pub(super) fn append_flows(&self, index: usize, flows: &mut Vec<Flow>) -> Result<()> {
+    pub(super) fn append_flows(
+        &self,
+        index: usize,
+        reference_date: NaiveDate,
+        flows: &mut Vec<Flow>,
+    ) -> Result<()> {
         let (months, days) = (self.tenor.total_months(), self.tenor.total_days());
         let period = self.frequency.months();
         let first = flows.len();
@@ -65,14 +77,24 @@ impl Instrument {
         while years(end, days) > 0.0 {
             if flows.len() == MOST_CASH_FLOWS {
                 let requirement = "shorter: all swaps together may have 1,000,000 payments";
-                return Err(self.refusal(index, self.time(), requirement));
+                return Err(self.refusal(index, self.accrual(), requirement));
             }
-            flows.push(Flow { time: years(end, days), accrual: years(period, 0) });
+            let time = time_of_payment(reference_date, end, days);
+            flows.push(Flow { time, accrual: years(period, 0) });
             end -= period;
         }
         flows[first..].reverse();
-        flows[first].accrual = flows[first].time;
+        flows[first].accrual = years(end + period, days);
         Ok(())
+    }
+
+    /// Refuses a rate that is none, or a percentage by mistake.
+    pub(super) fn require_rate(&self, index: usize) -> Result<()> {
+        if check::is_annual_rate(self.rate) {
+            Ok(())
+        } else {
+            Err(self.refusal(index, self.rate, check::ANNUAL_RATE))
+        }
     }
 
     pub(super) fn refusal(&self, index: usize, value: f64, requirement: &'static str) -> Error {
@@ -80,6 +102,12 @@ impl Instrument {
     }
 }
 
-fn years(months: i64, days: i64) -> f64 {
-    months as f64 / 12.0 + days as f64 / 365.0
+/// Returns the time of the date that lies so many months and days after the reference date.
+fn time_of_payment(reference_date: NaiveDate, months: i64, days: i64) -> f64 {
+    // Whole months are as long to their date as in the tenor.
+    if days == 0 {
+        return years(months, 0);
+    }
+    let date = add_months(reference_date, months).and_then(|date| add_days(date, days));
+    years_until(reference_date, date.expect("a payment is not after the maturity"))
 }

@@ -94,18 +94,24 @@ impl MonotoneConvex {
 }
 
 /// The forwards at the reference date and at the pillars, from the averages of the intervals.
+///
+/// All of them are computed before any is bounded, as published: a bound beside an end does not move
+/// the end.
 fn pillar_forwards(averages: &[f64], width: impl Fn(usize) -> f64) -> Vec<f64> {
     let count = averages.len();
-    let mut forwards = vec![averages[0]; count + 1];
+    let (first, last) = (averages[0], averages[count - 1]);
+    let mut forwards = vec![first; count + 1];
     for i in 1..count {
         let (before, after) = (width(i - 1), width(i));
-        let mean = (before * averages[i] + after * averages[i - 1]) / (before + after);
-        forwards[i] = keep_sign(mean, averages[i - 1], averages[i]);
+        forwards[i] = (before * averages[i] + after * averages[i - 1]) / (before + after);
     }
     if count > 1 {
-        let (first, last) = (averages[0], averages[count - 1]);
-        forwards[0] = keep_sign(first - 0.5 * (forwards[1] - first), first, first);
-        forwards[count] = keep_sign(last - 0.5 * (forwards[count - 1] - last), last, last);
+        forwards[0] = first - 0.5 * (forwards[1] - first);
+        forwards[count] = last - 0.5 * (forwards[count - 1] - last);
+    }
+    for (i, forward) in forwards.iter_mut().enumerate() {
+        let (before, after) = (averages[i.saturating_sub(1)], averages[i.min(count - 1)]);
+        *forward = keep_sign(*forward, before, after);
     }
     forwards
 }
@@ -203,6 +209,26 @@ mod tests {
                 assert_eq!(deviation.at(part), (0.0, 0.0), "{deviation:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_ends_do_not_depend_on_the_bounds_of_their_neighbours() {
+        // By hand, in the order of Hagan and West (2006), equations 29 to 31: the forward of the first
+        // pillar, 0.060404…, is bounded by 2 · 0.00696, and that of the reference date,
+        // 0.0617 − (0.060404… − 0.0617)/2, is not.
+        let (times, averages) = ([0.1068, 4.5122, 12.3603], [0.0617_f64, 0.006_96, 0.0153]);
+        let mut exponents = [0.0; 3];
+        let (mut time, mut exponent) = (0.0, 0.0);
+        for i in 0..3 {
+            exponent += averages[i] * (times[i] - time);
+            (time, exponents[i]) = (times[i], exponent);
+        }
+        let curve = MonotoneConvex::fit(&times, &exponents);
+        let first_pillar: f64 = (0.1068 * 0.006_96 + 4.4054 * 0.0617) / 4.5122;
+        let expected: f64 = 0.0617 - 0.5 * (first_pillar - 0.0617);
+        assert!((expected - 0.062_35).abs() < 5e-5, "{expected}");
+        assert!((curve.at(&times, 0, 0.0).1 - expected).abs() < 1e-16);
+        assert!((curve.at(&times, 1, 0.1068).1 - 2.0 * 0.006_96).abs() < 1e-16);
     }
 
     proptest! {

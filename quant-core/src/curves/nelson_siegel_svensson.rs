@@ -42,10 +42,13 @@ mod tests {
     fn both_ends_are_the_limits() {
         let curve = curve([0.04, -0.02, 0.015, -0.01], [1.5, 8.0]);
         let point = curve.at(0.0).unwrap();
-        assert_eq!((point.zero_rate, point.forward_rate, point.discount_factor), (0.02, 0.02, 1.0));
+        assert_eq!(
+            (point.zero_rate, point.instantaneous_forward_rate, point.discount_factor),
+            (0.02, 0.02, 1.0)
+        );
         let far = curve.at(1e18).unwrap();
         assert!((far.zero_rate - 0.04).abs() < 1e-17);
-        assert_eq!(far.forward_rate, 0.04);
+        assert_eq!(far.instantaneous_forward_rate, 0.04);
         assert!((curve.at(1e-9).unwrap().zero_rate - 0.02).abs() < 1e-10);
     }
 
@@ -123,7 +126,7 @@ mod tests {
             let curve = curve(betas, decays);
             let exponent = |tenor: f64| curve.at(tenor).unwrap().zero_rate * tenor;
             let slope = (exponent(tenor + 1e-4) - exponent(tenor)) / 1e-4;
-            let middle = curve.at(tenor + 5e-5).unwrap().forward_rate;
+            let middle = curve.at(tenor + 5e-5).unwrap().instantaneous_forward_rate;
             prop_assert!((slope - middle).abs() < 1e-8, "{slope} {middle}");
         }
 

@@ -52,8 +52,9 @@ impl Ces {
     /// where s₁ is the first good's share of the income m and pᵢ are the prices.
     ///
     /// - At ρ = 0 the shares are `wᵢ/W` and utility is `x₁^{w₁/W} x₂^{w₂/W}` with `W = w₁ + w₂`.
-    ///   The limit of ρ → 0 is the same only where W is 1, since the power mean then carries the
-    ///   factor `W^{1/ρ}`. Weights whose sum rounds to 1 count as summing to 1: 0.3 and 0.7 are
+    ///   For every other ρ, however small, the formula holds as it is written, with the factor
+    ///   `W^{1/ρ}`. So utility jumps at ρ = 0 unless W is 1: towards it, utility tends to 0 or beyond
+    ///   every bound, by the signs of ρ and of W − 1. Demand does not jump. Weights whose sum rounds to 1 count as summing to 1: 0.3 and 0.7 are
     ///   meant to, and 1/ρ would make the error of their binary forms arbitrarily large.
     /// - A good of weight zero is not demanded and its term is dropped; its price may be zero.
     /// - Without an income the bundle and its utility are zero, whatever the sign of ρ.
@@ -352,6 +353,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn near_zero_the_factor_of_the_weights_is_kept_and_at_zero_it_is_not() {
+        let at = |rho: f64, second: f64| {
+            Ces { rho, weights: [0.5, second], income: 100.0, prices: [1.0, 1.0] }.optimum()
+        };
+        let utility = |rho, second| at(rho, second).expect("an optimum").utility;
+        // W = 1 + 2⁻³⁰, and W^{1/ρ} with ρ = ±2⁻³⁰ is e^{±1} but for 2⁻³¹.
+        let (tiny, second) = (libm::pow(2.0, -30.0), 0.5 + libm::pow(2.0, -30.0));
+        assert!((utility(0.0, second) - 50.0).abs() < 1e-6);
+        assert!((utility(tiny, second) / (50.0 * std::f64::consts::E) - 1.0).abs() < 1e-8);
+        assert!((utility(-tiny, second) * std::f64::consts::E / 50.0 - 1.0).abs() < 1e-8);
+        // Far from 1 the factor leaves the range, however small ρ is.
+        for rho in [1e-4, 1e-300, f64::MIN_POSITIVE] {
+            assert_eq!(at(rho, 2.0).expect_err("beyond every bound").code(), "overflow");
+            assert_eq!(utility(-rho, 2.0), 0.0);
+            assert_eq!(utility(rho, 0.25), 0.0);
+        }
+        assert_eq!(
+            at(-1e-300, 2.0).expect("an optimum").demand,
+            at(0.0, 2.0).expect("an optimum").demand
+        );
     }
 
     #[test]

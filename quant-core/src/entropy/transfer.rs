@@ -1,5 +1,9 @@
 //! Transfer entropy from one time series to another.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
+use crate::arithmetic::decimal::{Decimal, sign_of_sum};
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::logarithm::ln;
 use crate::arithmetic::scaled::Scaled;
@@ -19,8 +23,10 @@ const MOST_POINTS: usize = u32::MAX as usize;
 ///
 /// where x and y are the values at t − lag, and the probabilities are the frequencies among the
 /// N − `lag` triples. Each series is divided into `n_bins` bins of equal width over its own range;
-/// the bin of a value v is ⌊n (v − min) / (max − min)⌋, and the maximum belongs to the last one. A
-/// constant series has one bin.
+/// the bin of a value v is ⌊n (v − min) / (max − min)⌋, and the maximum belongs to the last one. The
+/// edges are decided on the shortest decimals that denote the values: 0.3 lies on the edge of the fourth
+/// of ten bins from 0 to 1, although the double 0.3 is a little below 3/10. A constant series has one
+/// bin.
 ///
 /// The value is never below zero, and is zero where the counts are exactly independent. There is
 /// no correction for bias: unrelated series come out somewhat above zero, the more so the more
@@ -116,18 +122,29 @@ fn extremes(argument: &'static str, series: &[f64]) -> Result<(f64, f64)> {
 struct Bins {
     lowest: f64,
     range: f64,
-    count: f64,
+    count: usize,
     /// A power of two that keeps the range finite, also times the count.
     scale: f64,
+    /// The distance from an edge, in bins, beyond which a position in doubles decides.
+    tolerance: f64,
+    /// The least and the greatest value as they are given.
+    extremes: (f64, f64),
+    /// The least double of each bin but the first, found when a value lies near an edge.
+    starts: OnceCell<Vec<f64>>,
 }
 
 impl Bins {
     fn new(lowest: f64, highest: f64, n_bins: usize) -> Self {
         const TWO_POWER_MINUS_20: f64 = 1.0 / 1_048_576.0;
+        let extremes = (lowest, highest);
         let far = highest.max(-lowest) > 1e300;
         let scale = if far { TWO_POWER_MINUS_20 } else { 1.0 };
         let (lowest, highest) = (lowest * scale, highest * scale);
-        Self { lowest, range: highest - lowest, count: n_bins as f64, scale }
+        let range = highest - lowest;
+        // A double and its decimal differ by half a unit of the last place of the largest value.
+        let size = highest.max(-lowest) / range;
+        let tolerance = 1e-9 + n_bins as f64 * (16.0 * f64::EPSILON) * size;
+        Self { lowest, range, count: n_bins, scale, tolerance, extremes, starts: OnceCell::new() }
     }
 
     fn of_all(&self, series: &[f64]) -> Vec<u16> {
@@ -142,13 +159,44 @@ impl Bins {
         bins
     }
 
-    /// The definition. The product comes before the quotient, so that integers on an edge are
-    /// placed exactly.
+    /// The definition: the number of bins that start at or below the value.
     fn place(&self, values: &[f64], bins: &mut [u16]) {
+        let starts = self.starts.get_or_init(|| (1..self.count).map(|k| self.start(k)).collect());
         for (bin, value) in bins.iter_mut().zip(values) {
-            let position = (value * self.scale - self.lowest) * self.count / self.range;
-            *bin = position.min(self.count - 1.0) as u16;
+            *bin = starts.partition_point(|start| start <= value) as u16;
         }
+    }
+
+    /// Returns the least double whose decimal is in bin `bin` or above: a bisection of the doubles
+    /// around the edge.
+    ///
+    /// Shortest decimals are in the order of their doubles, so the doubles from there on are too.
+    fn start(&self, bin: usize) -> f64 {
+        let (lowest, highest) = self.extremes;
+        let (low, high) = (Decimal::of(lowest), Decimal::of(highest));
+        let (count, bin) = (self.count as i64, bin as i64);
+        // n (v − min) ≥ k (max − min)
+        let is_in = |value: f64| {
+            let terms = [(count, Decimal::of(value)), (bin - count, low), (-bin, high)];
+            sign_of_sum(terms) != Ordering::Less
+        };
+        let part = bin as f64 / self.count as f64;
+        let edge = lowest * (1.0 - part) + highest * part;
+        let margin = 8.0 * f64::EPSILON * highest.max(-lowest);
+        let mut below = order((edge - margin).max(lowest));
+        let mut above = order((edge + margin).min(highest));
+        // The margin covers the rounding of the edge; the ends of the range are certain.
+        if is_in(from_order(below)) {
+            below = order(lowest);
+        }
+        if !is_in(from_order(above)) {
+            above = order(highest);
+        }
+        while above - below > 1 {
+            let middle = below + (above - below) / 2;
+            if is_in(from_order(middle)) { above = middle } else { below = middle }
+        }
+        from_order(above)
     }
 
     /// Writes the same bins without a division. Returns `false` where a value is so near to an edge
@@ -156,19 +204,30 @@ impl Bins {
     fn place_quickly(&self, values: &[f64], bins: &mut [u16]) -> bool {
         // The sum of this number and an integer has the integer in its last bits.
         const INTEGERS: f64 = 1.5 * 4_503_599_627_370_496.0;
-        // Positions are below 1,000 and exact to 1e-12.
-        const CLEAR_OF_EDGES: f64 = 0.5 - 1e-9;
-        let factor = self.count / self.range;
+        let clear_of_edges = 0.5 - self.tolerance;
+        let factor = self.count as f64 / self.range;
         let mut doubtful = 0_u64;
         for (bin, value) in bins.iter_mut().zip(values) {
             let position = (value * self.scale - self.lowest) * factor - 0.5;
             let nearest = position + INTEGERS;
             *bin = nearest.to_bits() as u16;
             let from_centre = (position - (nearest - INTEGERS)).abs();
-            doubtful += u64::from(from_centre > CLEAR_OF_EDGES);
+            doubtful += u64::from(from_centre > clear_of_edges);
         }
         factor.is_finite() && doubtful == 0
     }
+}
+
+/// Returns the place of a finite double among all doubles; consecutive doubles have consecutive places.
+fn order(value: f64) -> i128 {
+    let size = i128::from(value.abs().to_bits());
+    if value < 0.0 { -size } else { size }
+}
+
+/// Returns the double at a place.
+fn from_order(place: i128) -> f64 {
+    let size = f64::from_bits(place.unsigned_abs() as u64);
+    if place < 0 { -size } else { size }
 }
 
 /// The number of values in a block, for which one result says whether a value lies near an edge.
@@ -368,6 +427,18 @@ mod tests {
     }
 
     #[test]
+    fn edges_are_decided_on_the_decimals_as_written() {
+        // 0.3 and 0.6 and 0.7 are below their edges as doubles, by 5e-17 and less.
+        let tenths: Vec<f64> = (0..=10).map(|k| format!("{k}e-1").parse().unwrap()).collect();
+        assert_eq!(bins("x_history", &tenths, 10).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
+        let shifted: Vec<f64> =
+            (0..=10).map(|k| format!("{}e-2", 1_000_003 + k).parse().unwrap()).collect();
+        assert_eq!(bins("x_history", &shifted, 10).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]);
+        let signed: Vec<f64> = (-5..=5).map(|k| format!("{k}e-1").parse().unwrap()).collect();
+        assert_eq!(bins("x_history", &signed, 5).unwrap(), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4]);
+    }
+
+    #[test]
     fn the_quick_bins_are_the_defined_ones() {
         for n_bins in [1, 2, 3, 7, 10, 128, 1_000] {
             for offset in [0.0, -0.3, 1e6] {
@@ -384,7 +455,7 @@ mod tests {
 
     #[test]
     fn ranges_of_any_size_are_divided() {
-        for unit in [f64::MAX / 2.0, 1e300, 1.0, 1e-300, 5e-324] {
+        for unit in [8e307, 1e300, 1.0, 1e-300, 5e-324] {
             let series = [-2.0 * unit, -unit, 0.0, unit, 2.0 * unit];
             assert_eq!(bins("x_history", &series, 4).unwrap(), [0, 1, 2, 3, 3], "{unit}");
         }
@@ -458,6 +529,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn bins_are_those_of_whole_numbers(
+            units in prop::collection::vec(-100_000_i64..100_000, 2..80), places in 0_u32..7, n_bins in 1_usize..1_000,
+        ) {
+            let (least, most) = (*units.iter().min().unwrap(), *units.iter().max().unwrap());
+            prop_assume!(least < most);
+            let series: Vec<f64> = units.iter().map(|unit| format!("{unit}e-{places}").parse().unwrap()).collect();
+            let exact = |unit: &i64| ((unit - least) * n_bins as i64 / (most - least)).min(n_bins as i64 - 1) as u16;
+            let expected: Vec<u16> = units.iter().map(exact).collect();
+            prop_assert_eq!(bins("x_history", &series, n_bins).unwrap(), expected);
+        }
+
         #[test]
         fn it_is_never_negative_and_at_most_the_entropy_of_the_bins(
             pairs in prop::collection::vec((-1.0..1.0_f64, -1.0..1.0_f64), 3..200),

@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(refused(&zero, "2030-03-14", 1e-9), ("overflow", "clean_price"));
         assert_eq!(refused(&good, "2020-03-14", 100.0), ("date", "settlement_date"));
         assert_eq!(refused(&good, "2030-03-15", 100.0), ("date", "settlement_date"));
-        let ruinous = FixedBond { coupon_rate: -3.0, ..good };
+        let ruinous = FixedBond { coupon_rate: -2.0, ..good };
         assert_eq!(refused(&ruinous, "2023-03-15", 100.0), ("conflict", "coupon_rate"));
         for rate in [-2.0, -3.0, f64::NAN, f64::INFINITY] {
             let error = good.dirty_price(date("2023-06-15"), rate, Street).unwrap_err();

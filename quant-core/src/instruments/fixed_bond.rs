@@ -25,7 +25,8 @@ pub struct FixedBond {
     pub issue_date: NaiveDate,
     /// Date on which the face value is due; after the issue.
     pub maturity_date: NaiveDate,
-    /// Interest a year as a part of the face value, 0.05 being 5 %; of any sign.
+    /// Interest a year as a part of the face value, 0.05 being 5 %; of any sign, at most 2 (200 %) in
+    /// size, since a larger number is a percentage by mistake.
     pub coupon_rate: f64,
     /// Amount of the redemption; positive.
     pub face_value: f64,
@@ -170,7 +171,7 @@ impl FixedBond {
     ) -> Result<Schedule> {
         let Self { issue_date, maturity_date, frequency, end_of_month, .. } = *self;
         let schedule = Schedule::backward(issue_date, maturity_date, frequency, end_of_month)?;
-        check::finite("coupon_rate", self.coupon_rate)?;
+        check::annual_rate("coupon_rate", self.coupon_rate)?;
         check::positive("face_value", self.face_value)?;
         self.day_count.require_calendar(self.calendar)?;
         if let Some(settlement_date) = settlement_date {
@@ -341,10 +342,11 @@ mod tests {
             (FixedBond { issue_date: NaiveDate::MIN, ..good }, "date", "issue_date"),
             (FixedBond { maturity_date: NaiveDate::MAX, ..good }, "date", "maturity_date"),
             (FixedBond { coupon_rate: f64::NAN, ..good }, "domain", "coupon_rate"),
+            (FixedBond { coupon_rate: 5.0, ..good }, "domain", "coupon_rate"),
             (FixedBond { face_value: 0.0, ..good }, "domain", "face_value"),
             (FixedBond { face_value: -1.0, ..good }, "domain", "face_value"),
             (FixedBond { face_value: f64::INFINITY, ..good }, "domain", "face_value"),
-            (FixedBond { face_value: 1e300, coupon_rate: 1e10, ..good }, "overflow", "face_value"),
+            (FixedBond { face_value: 1.7e308, coupon_rate: 1.5, ..good }, "overflow", "face_value"),
             (FixedBond { day_count: DayCount::Bus252, ..good }, "conflict", "calendar"),
         ];
         for (bond, code, argument) in rows {

@@ -17,7 +17,7 @@ use crate::{
 pub struct TreasuryBill {
     /// Settlement date, on which the price is paid.
     pub settlement_date: NaiveDate,
-    /// Date on which the face value is paid; after the settlement.
+    /// Date on which the face value is paid; after the settlement, by at most 366 days.
     pub maturity_date: NaiveDate,
     /// Amount paid at maturity; positive.
     pub face_value: f64,
@@ -33,7 +33,12 @@ pub enum Quote {
     DiscountRate(f64),
     /// By its price; positive, and above the face value where the yield is negative.
     Price(f64),
+    /// By its bond-equivalent yield; of any sign, with a positive price.
+    BondEquivalentYield(f64),
 }
+
+/// The longest time to maturity, in days: the regulation has no formula for a second half-year coupon.
+const MOST_DAYS: i64 = 366;
 
 /// The price, the discount and the yields of a bill.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +71,8 @@ impl TreasuryBill {
     ///
     /// where F is the face value, P the price, d the discount rate, r the days to maturity, i the
     /// bond-equivalent yield and y the days of the year that follows the settlement: 366 where it
-    /// holds a 29 February, else 365. The quadratic is solved in the form
+    /// holds a 29 February, else 365. No bill runs longer than a year, and beyond the formula does
+    /// not apply. The quadratic is solved in the form
     ///
     /// ```text
     /// i = 2 x y / (r + √(r² + (2r − y) y x)),   x = (F − P)/P
@@ -77,9 +83,10 @@ impl TreasuryBill {
     ///
     /// # Errors
     ///
-    /// [`Error::Date`] for a maturity that is not after the settlement or a date outside the years
-    /// 1 to 9999, [`Error::Domain`] for a face value or a price that is not positive or a rate that
-    /// leads to such a price, [`Error::Overflow`] where a yield is no double.
+    /// [`Error::Date`] for a maturity that is not after the settlement, or more than 366 days after, and
+    /// for a date outside the years 1 to 9999, [`Error::Domain`] for a face value or a price that is
+    /// not positive, a rate or a yield that leads to such a price, or one beyond ±2 (200 %), which is a
+    /// percentage by mistake, [`Error::Overflow`] where a yield is no double.
     ///
     /// # Examples
     ///
@@ -106,12 +113,16 @@ impl TreasuryBill {
     pub fn value(&self) -> Result<BillValuation> {
         let days_to_maturity = self.validated_days()?;
         let days = days_to_maturity as f64;
-        let (price, discount_amount, discount_rate) = self.price_and_discount(days)?;
-        let gain = discount_amount / price;
         let year = days_in_following_year(self.settlement_date);
+        let (price, discount_amount, discount_rate) = self.price_and_discount(days, year)?;
+        let gain = discount_amount / price;
+        let bond_equivalent_yield = match self.quote {
+            Quote::BondEquivalentYield(quoted) => without_negative_zero(quoted),
+            _ => check::result("price", bond_equivalent_yield(gain, days, year))?,
+        };
         Ok(BillValuation {
             price,
-            bond_equivalent_yield: check::result("price", bond_equivalent_yield(gain, days, year))?,
+            bond_equivalent_yield,
             discount_rate,
             money_market_yield: check::result("price", gain * 360.0 / days)?,
             days_to_maturity,
@@ -129,15 +140,23 @@ impl TreasuryBill {
                 requirement: "after the settlement date",
             });
         }
+        let days = days_between(self.settlement_date, self.maturity_date);
+        if days > MOST_DAYS {
+            return Err(Error::Date {
+                argument: "maturity_date",
+                value: self.maturity_date,
+                requirement: "at most 366 days after the settlement date, as for every bill",
+            });
+        }
         check::positive("face_value", self.face_value)?;
-        Ok(days_between(self.settlement_date, self.maturity_date))
+        Ok(days)
     }
 
     /// The price, the discount and its rate: the one that is quoted as it was given.
-    fn price_and_discount(&self, days: f64) -> Result<(f64, f64, f64)> {
+    fn price_and_discount(&self, days: f64, year: f64) -> Result<(f64, f64, f64)> {
         match self.quote {
             Quote::DiscountRate(rate) => {
-                check::finite("discount_rate", rate)?;
+                check::annual_rate("discount_rate", rate)?;
                 let discount =
                     check::result("discount_rate", self.face_value * (rate * days / 360.0))?;
                 let price = check::result("discount_rate", self.face_value - discount)?;
@@ -150,8 +169,29 @@ impl TreasuryBill {
                 let rate = check::result("price", discount / self.face_value * 360.0 / days)?;
                 Ok((price, discount, rate))
             }
+            Quote::BondEquivalentYield(quoted) => {
+                check::annual_rate("yield", quoted)?;
+                let (gain, growth) = growth_at_yield(quoted, days, year);
+                check::require(growth > 0.0, "yield", quoted, "a yield with a positive price")?;
+                let price = check::result("yield", self.face_value / growth)?;
+                let discount = check::result("yield", price * gain)?;
+                let rate = check::result("yield", discount / self.face_value * 360.0 / days)?;
+                Ok((price, discount, rate))
+            }
         }
     }
+}
+
+/// The gain over the days to maturity at this investment rate, as a part of the price, and 1 plus the
+/// gain; the latter is not positive where a half-year takes more than the price.
+fn growth_at_yield(quoted: f64, days: f64, year: f64) -> (f64, f64) {
+    if 2.0 * days <= year {
+        let gain = quoted * days / year;
+        return (gain, 1.0 + gain);
+    }
+    let (rest, half) = ((days - 0.5 * year) * (quoted / year), 0.5 * quoted);
+    // A yield is no less than −2, so at most one of the factors is negative.
+    (rest + half + rest * half, (1.0 + rest) * (1.0 + half))
 }
 
 /// The investment rate of a bill that gains this part of its price over its days to maturity.
@@ -184,14 +224,6 @@ mod tests {
         text.parse().unwrap()
     }
 
-    #[test]
-    fn a_yield_beyond_the_square_root_of_the_range_is_not_lost() {
-        // mpmath, 50 digits: the quadratic solved for a price of 1e-300.
-        let value = bill("2024-03-07", "2054-09-07", Quote::Price(1e-300)).value().unwrap();
-        let expected = 2.580_987_338_723_656_5e150;
-        assert!((value.bond_equivalent_yield / expected - 1.0).abs() < 1e-14, "{value:?}");
-    }
-
     fn bill(settlement: &str, maturity: &str, quote: Quote) -> TreasuryBill {
         TreasuryBill {
             settlement_date: date(settlement),
@@ -212,6 +244,22 @@ mod tests {
         for (settlement, days) in rows {
             assert_eq!(days_in_following_year(date(settlement)), days, "{settlement}");
         }
+    }
+
+    #[test]
+    fn a_bill_of_366_days_is_valued() {
+        let value = bill("2023-03-01", "2024-03-01", Quote::Price(95.0)).value().unwrap();
+        assert_eq!(value.days_to_maturity, 366);
+    }
+
+    #[test]
+    fn a_yield_has_the_price_of_the_regulation() {
+        // 31 CFR 356, appendix B, section VI.D.2: the 52-week bill at 92.265 yields 8.2373244 %.
+        let quote = Quote::BondEquivalentYield(0.082_373_244);
+        let value = bill("1990-06-07", "1991-06-06", quote).value().unwrap();
+        assert!((value.price - 92.265).abs() < 5e-7, "{value:?}");
+        assert!((value.discount_rate - 0.0765).abs() < 5e-9, "{value:?}");
+        assert_eq!(value.bond_equivalent_yield, 0.082_373_244);
     }
 
     #[test]
@@ -238,9 +286,15 @@ mod tests {
         let rows = [
             (value("2026-01-02", Quote::Price(99.0)), "date", "maturity_date"),
             (value("2026-01-01", Quote::Price(99.0)), "date", "maturity_date"),
+            (value("2027-01-04", Quote::Price(99.0)), "date", "maturity_date"),
+            (value("2056-01-02", Quote::Price(99.0)), "date", "maturity_date"),
             (value("2026-12-28", Quote::DiscountRate(1.0)), "domain", "discount_rate"),
+            (value("2026-01-05", Quote::DiscountRate(2.5)), "domain", "discount_rate"),
+            (value("2026-12-28", Quote::BondEquivalentYield(4.25)), "domain", "yield"),
+            (value("2026-12-28", Quote::BondEquivalentYield(-2.0)), "domain", "yield"),
+            (value("2026-12-28", Quote::BondEquivalentYield(f64::NAN)), "domain", "yield"),
             (value("2026-12-28", Quote::DiscountRate(f64::NAN)), "domain", "discount_rate"),
-            (value("2026-12-28", Quote::DiscountRate(-1e308)), "overflow", "discount_rate"),
+            (value("2026-12-28", Quote::DiscountRate(-1e308)), "domain", "discount_rate"),
             (value("2026-12-28", Quote::Price(0.0)), "domain", "price"),
             (value("2026-12-28", Quote::Price(-1.0)), "domain", "price"),
             (value("2026-12-28", Quote::Price(5e-324)), "overflow", "price"),
@@ -277,6 +331,12 @@ mod tests {
             let size = by_rate.bond_equivalent_yield.abs() + 1.0;
             prop_assert!((by_rate.bond_equivalent_yield - by_price.bond_equivalent_yield).abs() < 1e-12 * size);
             prop_assert!((by_price.discount_rate - rate).abs() < 1e-12);
+            let yielded = by_rate.bond_equivalent_yield;
+            if yielded.abs() <= 2.0 {
+                let by_yield = value(Quote::BondEquivalentYield(yielded)).unwrap();
+                prop_assert!((by_yield.price - by_rate.price).abs() < 1e-11);
+                prop_assert!((by_yield.discount_amount - by_rate.discount_amount).abs() < 1e-11);
+            }
         }
     }
 }

@@ -220,6 +220,20 @@ mod tests {
     }
 
     #[test]
+    fn bounds_of_fifteen_digits_that_are_meant_to_sum_to_1_are_met() {
+        let caps = [0.111_111_111_111_111; 9];
+        assert_eq!(weights(&identity(9), None, Some(&caps)), caps);
+        assert_eq!(weights(&identity(9), Some(&[0.0; 9]), Some(&caps)), caps);
+        let floors = [0.142_857_142_857_143; 7];
+        assert_eq!(weights(&identity(7), Some(&floors), Some(&[1.0; 7])), floors);
+        // Four digits are another sum.
+        let error = solve(&identity(9), None, Some(&[0.1111; 9])).expect_err("refused");
+        assert_eq!(error.argument(), Some("max_weights"));
+        let error = solve(&identity(2), None, Some(&[0.5, 0.499_999_999_99])).expect_err("refused");
+        assert_eq!(error.code(), "infeasible");
+    }
+
+    #[test]
     fn a_bound_of_minus_zero_leaves_as_zero() {
         let covariance = [vec![0.01, 0.02], vec![0.02, 0.09]];
         let found = weights(&covariance, Some(&[-0.0, -0.0]), None);

@@ -198,6 +198,26 @@ impl QuotedOption {
     }
 }
 
+/// Returns the deviation s of a normal variable whose mean is `distance` below a strike, or above, and
+/// whose expected excess `s·(φ(d) − d·Φ(−d))` over the strike, d = `distance`/s, is `value`.
+///
+/// Beside a large enough amount the lognormal distribution is the normal one to the last bit, and so
+/// is the inverse. `distance` is zero or positive, `value` is positive.
+pub(super) fn normal_deviation(distance: f64, value: f64) -> f64 {
+    if distance == 0.0 {
+        return value / DENSITY_AT_ZERO;
+    }
+    let (_, exponent) = libm::frexp(distance.max(value));
+    let scaled = |amount| libm::scalbn(amount, -exponent);
+    let (x, value) = (scaled(distance) / LARGE, scaled(value));
+    let leg = Leg::new(LARGE, 0.0, 0.0);
+    let found = TimeValue { x, part: value / LARGE, lack: 1.0, value, unit: LARGE, leg };
+    libm::scalbn(found.deviation(STEPS) * LARGE, exponent)
+}
+
+/// A power of two beside which 1 is less than a rounding.
+const LARGE: f64 = (1_u64 << 60) as f64;
+
 /// The bounds of the price of an option.
 struct Bounds {
     intrinsic: DoubleDouble,

@@ -6,6 +6,7 @@
 
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::exponential::exp_rounded;
+use crate::{Result, check};
 
 /// Returns the probability that a standard normal variable is at most `x`.
 ///
@@ -13,25 +14,107 @@ use crate::arithmetic::exponential::exp_rounded;
 /// Φ(x) = ∫_{−∞}^{x} φ(t) dt = φ(x) · M(−x)
 /// ```
 ///
-/// where φ is the [density](pdf) and M the [Mills ratio](mills_ratio). The relative error is a few
+/// where φ is the [density] and M the [Mills ratio](mills_ratio). The relative error is a few
 /// units of the last bit for every `x`, also where Φ is 1e-300: write Φ(−x) for 1 − Φ(x). −∞
-/// gives 0, +∞ gives 1, NaN gives NaN.
+/// gives 0 and +∞ gives 1.
+///
+/// # Errors
+///
+/// [`Error::Domain`](crate::Error::Domain) for NaN.
 ///
 /// # Examples
 ///
 /// ```
 /// use quant_core::pricing::normal;
 ///
-/// assert_eq!(normal::cdf(0.0), 0.5);
-/// assert!((normal::cdf(1.96) - 0.975_002_104_851_779_6).abs() < 1e-15);
-/// assert!((normal::cdf(-37.0) / 5.725_571_222_524_577e-300 - 1.0).abs() < 1e-14);
+/// assert_eq!(normal::probability(0.0)?, 0.5);
+/// assert!((normal::probability(1.96)? - 0.975_002_104_851_779_6).abs() < 1e-15);
+/// assert!((normal::probability(-37.0)? / 5.725_571_222_524_577e-300 - 1.0).abs() < 1e-14);
+/// # Ok::<(), quant_core::Error>(())
 /// ```
 ///
 /// # References
 ///
 /// Abramowitz and Stegun (1964), *Handbook of Mathematical Functions*, 26.2.
-#[must_use]
-pub fn cdf(x: f64) -> f64 {
+pub fn probability(x: f64) -> Result<f64> {
+    require_number("x", x)?;
+    Ok(cdf(x))
+}
+
+/// Returns the density of the standard normal distribution.
+///
+/// ```text
+/// φ(x) = e^{−x²/2} / √(2π)
+/// ```
+///
+/// The square is taken in twice the precision, so that the far tail keeps its digits.
+///
+/// # Errors
+///
+/// [`Error::Domain`](crate::Error::Domain) for NaN.
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::pricing::normal;
+///
+/// assert!((normal::density(0.0)? - 0.398_942_280_401_432_7).abs() < 1e-16);
+/// assert_eq!(normal::density(f64::NEG_INFINITY)?, 0.0);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+///
+/// # References
+///
+/// Abramowitz and Stegun (1964), *Handbook of Mathematical Functions*, 26.2.1.
+pub fn density(x: f64) -> Result<f64> {
+    require_number("x", x)?;
+    Ok(pdf(x))
+}
+
+/// Returns the Mills ratio, the upper tail divided by the density.
+///
+/// ```text
+/// M(z) = Φ(−z) / φ(z) = √(π/2) · erfcx(z/√2)
+/// ```
+///
+/// For large z it approaches 1/z, and for +∞ it is 0.
+///
+/// # Errors
+///
+/// [`Error::Domain`](crate::Error::Domain) for NaN; [`Error::Overflow`](crate::Error::Overflow) for z below −37.6, where the
+/// ratio exceeds the largest double.
+///
+/// # Examples
+///
+/// ```
+/// use quant_core::pricing::normal;
+///
+/// assert!((normal::mills_ratio(0.0)? - 1.253_314_137_315_500_3).abs() < 1e-15);
+/// assert!((normal::mills_ratio(1e10)? - 1e-10).abs() < 1e-25);
+/// # Ok::<(), quant_core::Error>(())
+/// ```
+///
+/// # References
+///
+/// Mills (1926), "Table of the Ratio: Area to Bounding Ordinate, for Any Portion of Normal Curve".
+pub fn mills_ratio(z: f64) -> Result<f64> {
+    require_number("z", z)?;
+    let ratio = if z == f64::INFINITY {
+        0.0
+    } else if z < -CENTRE {
+        cdf(-z) / pdf(z)
+    } else {
+        mills(z)
+    };
+    check::result("z", ratio)
+}
+
+fn require_number(argument: &'static str, value: f64) -> Result<()> {
+    check::require(!value.is_nan(), argument, value, "a number or an infinity")
+}
+
+/// The [probability] without a check.
+pub(crate) fn cdf(x: f64) -> f64 {
     if x.is_infinite() {
         return if x > 0.0 { 1.0 } else { 0.0 };
     }
@@ -45,60 +128,9 @@ pub fn cdf(x: f64) -> f64 {
     }
 }
 
-/// Returns the density of the standard normal distribution.
-///
-/// ```text
-/// φ(x) = e^{−x²/2} / √(2π)
-/// ```
-///
-/// The square is taken in twice the precision, so that the far tail keeps its digits.
-///
-/// # Examples
-///
-/// ```
-/// use quant_core::pricing::normal;
-///
-/// assert!((normal::pdf(0.0) - 0.398_942_280_401_432_7).abs() < 1e-16);
-/// assert_eq!(normal::pdf(f64::NEG_INFINITY), 0.0);
-/// ```
-///
-/// # References
-///
-/// Abramowitz and Stegun (1964), *Handbook of Mathematical Functions*, 26.2.1.
-#[must_use]
-pub fn pdf(x: f64) -> f64 {
+/// The [density] without a check.
+pub(crate) fn pdf(x: f64) -> f64 {
     DENSITY_AT_ZERO * exp_rounded(DoubleDouble::product(x, -0.5 * x))
-}
-
-/// Returns the Mills ratio, the upper tail divided by the density.
-///
-/// ```text
-/// M(z) = Φ(−z) / φ(z) = √(π/2) · erfcx(z/√2)
-/// ```
-///
-/// For large z it approaches 1/z; for z below −38 it exceeds the largest double and is infinite.
-///
-/// # Examples
-///
-/// ```
-/// use quant_core::pricing::normal;
-///
-/// assert!((normal::mills_ratio(0.0) - 1.253_314_137_315_500_3).abs() < 1e-15);
-/// assert!((normal::mills_ratio(1e10) - 1e-10).abs() < 1e-25);
-/// ```
-///
-/// # References
-///
-/// Mills (1926), "Table of the Ratio: Area to Bounding Ordinate, for Any Portion of Normal Curve".
-#[must_use]
-pub fn mills_ratio(z: f64) -> f64 {
-    if z == f64::INFINITY {
-        0.0
-    } else if z < -CENTRE {
-        cdf(-z) / pdf(z)
-    } else {
-        mills(z)
-    }
 }
 
 /// Minus the least argument of [`mills`] and [`mills_difference`].
@@ -245,8 +277,25 @@ mod tests {
     fn the_ends_of_the_line_have_probability_zero_and_one() {
         assert_eq!((cdf(f64::NEG_INFINITY), cdf(f64::INFINITY)), (0.0, 1.0));
         assert_eq!((cdf(-1e300), cdf(1e300)), (0.0, 1.0));
-        assert_eq!((mills_ratio(f64::INFINITY), mills_ratio(-50.0)), (0.0, f64::INFINITY));
-        assert!(cdf(f64::NAN).is_nan() && mills_ratio(f64::NAN).is_nan());
+        assert_eq!(mills_ratio(f64::INFINITY), Ok(0.0));
+    }
+
+    #[test]
+    fn no_function_returns_what_is_not_finite() {
+        // mpmath at 50 digits: the largest ratio near the end of the range.
+        let ratio = mills_ratio(-37.5).unwrap();
+        assert!((ratio / 5.786_254_378_210_513e305 - 1.0).abs() <= TOLERANCE, "{ratio:e}");
+        for z in [-38.0, -50.0, f64::NEG_INFINITY] {
+            let refused = mills_ratio(z).unwrap_err();
+            assert_eq!((refused.code(), refused.argument()), ("overflow", Some("z")));
+        }
+        for refused in [probability(f64::NAN), density(f64::NAN), mills_ratio(f64::NAN)] {
+            assert_eq!(refused.unwrap_err().code(), "domain");
+        }
+        for x in [f64::NEG_INFINITY, -1e300, 0.0, 1e300, f64::INFINITY] {
+            let values = [probability(x).unwrap(), density(x).unwrap()];
+            assert!(values.into_iter().all(f64::is_finite), "{values:?}");
+        }
     }
 
     proptest! {

@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 
+use crate::arithmetic::decimal::{Decimal, sign_of_sum};
 use crate::{Result, check};
 
 /// Minimum ratios in thousandths of the risk-weighted assets: common equity, tier 1, total.
@@ -130,45 +131,8 @@ fn is_adequate(capital: f64, assets: f64, minimum: u32) -> bool {
     if are_normal && excess.abs() > 1e-14 {
         return excess > 0.0;
     }
-    let (capital, assets) = (Decimal::of(capital), Decimal::of(assets));
-    let capital = Decimal { digits: capital.digits * 1000, ..capital };
-    let needed = Decimal { digits: assets.digits * u128::from(minimum), ..assets };
-    capital.compare(needed) != Ordering::Less
-}
-
-/// The positive number `digits · 10^exponent`.
-#[derive(Clone, Copy)]
-struct Decimal {
-    digits: u128,
-    exponent: i32,
-}
-
-impl Decimal {
-    /// The shortest decimal that denotes a double.
-    fn of(value: f64) -> Self {
-        let text = format!("{value:e}");
-        let (number, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let fraction = number.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
-        let digits = number
-            .bytes()
-            .filter(u8::is_ascii_digit)
-            .fold(0, |digits, digit| 10 * digits + u128::from(digit - b'0'));
-        Self { digits, exponent: exponent.parse().unwrap_or(0) - fraction }
-    }
-
-    /// Compares two numbers whose digits are not zero.
-    fn compare(self, other: Self) -> Ordering {
-        let gap = self.exponent - other.exponent;
-        let raised = |digits: u128| {
-            10_u128.checked_pow(gap.unsigned_abs()).and_then(|power| digits.checked_mul(power))
-        };
-        // A product beyond 128 bits is greater than the other, which has fewer than 70.
-        if gap >= 0 {
-            raised(self.digits).map_or(Ordering::Greater, |digits| digits.cmp(&other.digits))
-        } else {
-            raised(other.digits).map_or(Ordering::Less, |digits| self.digits.cmp(&digits))
-        }
-    }
+    let excess = [(1000, Decimal::of(capital)), (-i64::from(minimum), Decimal::of(assets))];
+    sign_of_sum(excess) != Ordering::Less
 }
 
 #[cfg(test)]

@@ -22,13 +22,28 @@ pub enum Calendar {
     /// The euro payment system: weekends, 1 January and 25 December; from 2000 also Good Friday,
     /// Easter Monday, 1 May and 26 December; and 31 December in 1998, 1999 and 2001.
     Target,
-    /// Federal holidays of the United States, as kept for the settlement of payments: on a Sunday
-    /// they move to the Monday after, on a Saturday to the Friday before.
+    /// Offices of the United States government: the federal holidays, which move from a Sunday to the
+    /// Monday after and from a Saturday to the Friday before. Payments settle on that Friday; their
+    /// calendar is [`Fedwire`](Self::Fedwire).
     ///
     /// Martin Luther King Jr Day counts from 1983, Columbus Day from 1971, Juneteenth from 2022;
     /// Washington's Birthday and Memorial Day move to Mondays from 1971, and Veterans Day was on
     /// the fourth Monday of October from 1971 to 1977.
     UnitedStates,
+    /// Federal Reserve Banks and the Fedwire payment system: the federal holidays, which move from a
+    /// Sunday to the Monday after and from a Saturday to no other day.
+    Fedwire,
+    /// United States government securities, as SIFMA recommends: the federal holidays and Good Friday.
+    ///
+    /// New Year's Day and Veterans Day move from a Sunday only. From 1996 the market is open on a Good
+    /// Friday that is the first Friday of its month, on which the employment report is published. The
+    /// days of single years are those of 2004, 2012 and 2018.
+    Sifma,
+    /// The New York Stock Exchange: Martin Luther King Jr Day from 1998, Good Friday, and neither
+    /// Columbus Day nor Veterans Day. New Year's Day moves from a Sunday only.
+    ///
+    /// With the unscheduled closings from 1990 on: 1994, 2001, 2004, 2007, 2012, 2018 and 2025.
+    Nyse,
     /// Bank holidays of England and Wales: on a weekend they move to the next working day.
     ///
     /// With the days of single years: the eve of 2000, the jubilees of 2002, 2012 and 2022, the
@@ -44,6 +59,9 @@ named!(
     Weekends = "weekends",
     Target = "TARGET",
     UnitedStates = "US",
+    Fedwire = "FEDWIRE",
+    Sifma = "SIFMA",
+    Nyse = "NYSE",
     UnitedKingdom = "UK"
 );
 
@@ -87,8 +105,9 @@ impl Calendar {
     ///
     /// # References
     ///
-    /// European Central Bank, "TARGET closing days"; 5 U.S.C. 6103; Banking and Financial Dealings
-    /// Act 1971, schedule 1.
+    /// European Central Bank, "TARGET closing days"; 5 U.S.C. 6103; Board of Governors of the Federal
+    /// Reserve System, "Holidays Observed"; SIFMA, "Holiday Schedule"; NYSE rule 7.2; Banking and
+    /// Financial Dealings Act 1971, schedule 1.
     #[must_use]
     pub fn is_business_day(self, date: NaiveDate) -> bool {
         self == Self::None || self.is_open(&Day::from(date))
@@ -134,9 +153,51 @@ impl Calendar {
         })
     }
 
+    /// Returns the date that lies some business days later, or earlier where `days` is negative.
+    ///
+    /// The days are counted from `date`, or from the next business day where `date` is none (the one
+    /// before for negative `days`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Date`] for a date that is outside, or would be moved out of, the years 1 to 9999.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::time::{NaiveDate, calendar::Calendar};
+    ///
+    /// let thursday: NaiveDate = "2026-04-02".parse().unwrap();
+    /// let spot = Calendar::Target.add_business_days(thursday, 2)?;
+    /// assert_eq!(spot.to_string(), "2026-04-08");
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn add_business_days(self, date: NaiveDate, days: i64) -> Result<NaiveDate> {
+        gregorian::require_year("date", date)?;
+        let out_of_range = Error::Date {
+            argument: "date",
+            value: date,
+            requirement: "a date whose business day is in the years 1 to 9999",
+        };
+        let step = if days < 0 { -1 } else { 1 };
+        if days.unsigned_abs() > MOST_BUSINESS_DAYS {
+            return Err(out_of_range);
+        }
+        let mut moved = Some(date).filter(|&date| self.is_business_day(date));
+        moved = moved.or_else(|| self.seek(date, step));
+        for _ in 0..days.unsigned_abs() {
+            moved = moved.and_then(|date| self.seek(date, step));
+        }
+        moved.filter(|&date| gregorian::has_plain_year(date)).ok_or(out_of_range)
+    }
+
     /// Returns the number of business days from `start`, itself included, to `end`, excluded.
     ///
     /// Where `end` comes first it is minus the number from `end` to `start`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Date`] for a date outside the years 1 to 9999.
     ///
     /// # Examples
     ///
@@ -144,19 +205,26 @@ impl Calendar {
     /// use quant_core::time::{NaiveDate, calendar::Calendar};
     ///
     /// let date = |text: &str| text.parse::<NaiveDate>().unwrap();
-    /// assert_eq!(Calendar::Weekends.business_days_between(date("2026-01-02"), date("2026-01-09")), 5);
+    /// let days = Calendar::Weekends.business_days_between(date("2026-01-02"), date("2026-01-09"))?;
+    /// assert_eq!(days, 5);
+    /// # Ok::<(), quant_core::Error>(())
     /// ```
-    #[must_use]
-    pub fn business_days_between(self, start: NaiveDate, end: NaiveDate) -> i64 {
+    pub fn business_days_between(self, start: NaiveDate, end: NaiveDate) -> Result<i64> {
+        gregorian::require_year("start", start)?;
+        gregorian::require_year("end", end)?;
         if end < start {
-            return -self.business_days_between(end, start);
+            Ok(-self.count_business_days(end, start))
+        } else {
+            Ok(self.count_business_days(start, end))
         }
+    }
+
+    /// Returns the number of business days between two dates that are in order.
+    pub(crate) fn count_business_days(self, start: NaiveDate, end: NaiveDate) -> i64 {
         match self {
             Self::None => gregorian::days_between(start, end),
             Self::Weekends => weekdays_between(start, end),
-            Self::Target | Self::UnitedStates | Self::UnitedKingdom => {
-                weekdays_between(start, end) - self.holidays_between(start, end)
-            }
+            _ => weekdays_between(start, end) - self.holidays_between(start, end),
         }
     }
 
@@ -174,13 +242,16 @@ impl Calendar {
 
     /// The holidays of a year, computed once for the years that most dates are in.
     fn holidays(self, year: i32) -> Holidays {
-        static KNOWN: [[OnceLock<Holidays>; KNOWN_YEARS]; 3] =
-            [const { [const { OnceLock::new() }; KNOWN_YEARS] }; 3];
+        static KNOWN: [[OnceLock<Holidays>; KNOWN_YEARS]; 6] =
+            [const { [const { OnceLock::new() }; KNOWN_YEARS] }; 6];
         let calendar = match self {
             Self::None | Self::Weekends => return NO_HOLIDAYS,
             Self::Target => &KNOWN[0],
             Self::UnitedStates => &KNOWN[1],
             Self::UnitedKingdom => &KNOWN[2],
+            Self::Fedwire => &KNOWN[3],
+            Self::Sifma => &KNOWN[4],
+            Self::Nyse => &KNOWN[5],
         };
         let known = usize::try_from(year - FIRST_KNOWN_YEAR).ok().and_then(|i| calendar.get(i));
         match known {
@@ -217,7 +288,10 @@ impl Calendar {
             && match self {
                 Self::None | Self::Weekends => true,
                 Self::Target => !is_target_holiday(day),
-                Self::UnitedStates => !is_united_states_holiday(day),
+                Self::UnitedStates => !is_federal_holiday(day, true),
+                Self::Fedwire => !is_federal_holiday(day, false),
+                Self::Sifma => !is_bond_market_holiday(day),
+                Self::Nyse => !is_stock_exchange_holiday(day),
                 Self::UnitedKingdom => !is_united_kingdom_holiday(day),
             }
     }
@@ -241,6 +315,9 @@ type Holidays = [u16; 16];
 
 const NO_DAY: u16 = u16::MAX;
 const NO_HOLIDAYS: Holidays = [NO_DAY; 16];
+
+/// The business days of the years 1 to 9999 are fewer, where every day is one.
+const MOST_BUSINESS_DAYS: u64 = 3_652_059;
 
 /// The years whose holidays are kept once they are known.
 const FIRST_KNOWN_YEAR: i32 = 1900;
@@ -292,12 +369,16 @@ impl Day {
         self.month == month && self.weekday == Weekday::Mon && self.day > 24
     }
 
+    /// A holiday of fixed date that moves from a Sunday to the Monday after.
+    fn is_or_follows(&self, month: u32, day: u32) -> bool {
+        let follows = self.day == day + 1 && self.weekday == Weekday::Mon;
+        self.month == month && (self.day == day || follows)
+    }
+
     /// A holiday of fixed date that moves to the Friday before or the Monday after a weekend.
     fn is_nearest(&self, month: u32, day: u32) -> bool {
-        self.month == month
-            && (self.day == day
-                || self.day == day + 1 && self.weekday == Weekday::Mon
-                || self.day + 1 == day && self.weekday == Weekday::Fri)
+        let precedes = self.day + 1 == day && self.weekday == Weekday::Fri;
+        self.is_or_follows(month, day) || (self.month == month && precedes)
     }
 
     /// Days since Easter Sunday.
@@ -307,6 +388,10 @@ impl Day {
             let days_since_march = self.day as i32 + if self.month == 4 { 31 } else { 0 };
             days_since_march - easter_sunday(self.year)
         })
+    }
+
+    fn is_good_friday(&self) -> bool {
+        self.weekday == Weekday::Fri && self.days_after_easter() == Some(-2)
     }
 
     fn is_good_friday_or_easter_monday(&self) -> bool {
@@ -339,28 +424,67 @@ fn is_target_holiday(day: &Day) -> bool {
     day.is(1, 1) || day.is(12, 25) || since_2000 || last_of_year
 }
 
-fn is_united_states_holiday(day: &Day) -> bool {
+/// Returns whether a day is a federal holiday of the United States, which moves from a Sunday to the
+/// Monday after, and from a Saturday to the Friday before where `saturdays_move`.
+fn is_federal_holiday(day: &Day, saturdays_move: bool) -> bool {
     use Weekday::{Mon, Thu};
+    let is_kept = |month, date| {
+        if saturdays_move { day.is_nearest(month, date) } else { day.is_or_follows(month, date) }
+    };
     let uniform_mondays = day.year >= 1971;
     match day.month {
-        1 => {
-            day.day == 1
-                || day.day == 2 && day.weekday == Mon
-                || day.year >= 1983 && day.is_nth(3, Mon, 1)
-        }
+        1 => day.is_or_follows(1, 1) || day.year >= 1983 && day.is_nth(3, Mon, 1),
         2 if uniform_mondays => day.is_nth(3, Mon, 2),
-        2 => day.is_nearest(2, 22),
+        2 => is_kept(2, 22),
         5 if uniform_mondays => day.is_last_monday(5),
-        5 => day.is_nearest(5, 30),
-        6 => day.year >= 2022 && day.is_nearest(6, 19),
-        7 => day.is_nearest(7, 4),
+        5 => is_kept(5, 30),
+        6 => day.year >= 2022 && is_kept(6, 19),
+        7 => is_kept(7, 4),
         9 => day.is_nth(1, Mon, 9),
         10 => uniform_mondays && (day.is_nth(2, Mon, 10) || veterans_in_october(day)),
-        11 => day.is_nth(4, Thu, 11) || !(1971..1978).contains(&day.year) && day.is_nearest(11, 11),
+        11 => day.is_nth(4, Thu, 11) || !(1971..1978).contains(&day.year) && is_kept(11, 11),
         // New Year's Day on a Saturday is kept on the last of December.
-        12 => day.is_nearest(12, 25) || day.day == 31 && day.weekday == Weekday::Fri,
+        12 => is_kept(12, 25) || saturdays_move && day.day == 31 && day.weekday == Weekday::Fri,
         _ => false,
     }
+}
+
+/// Returns whether the market of United States government securities is closed.
+fn is_bond_market_holiday(day: &Day) -> bool {
+    let is_first_friday = day.month == 4 && day.day <= 7;
+    match day.month {
+        3 | 4 => day.is_good_friday() && (day.year < 1996 || !is_first_friday),
+        // Neither Veterans Day nor New Year's Day moves to a Friday.
+        11 => is_federal_holiday(day, false),
+        12 => day.is_nearest(12, 25) || day.year == 2018 && day.day == 5,
+        6 if day.year == 2004 && day.day == 11 => true,
+        10 if day.year == 2012 && day.day == 30 => true,
+        _ => is_federal_holiday(day, true),
+    }
+}
+
+/// Returns whether the New York Stock Exchange is closed.
+fn is_stock_exchange_holiday(day: &Day) -> bool {
+    let is_scheduled = match day.month {
+        1 => day.is_or_follows(1, 1) || day.year >= 1998 && day.is_nth(3, Weekday::Mon, 1),
+        3 | 4 => day.is_good_friday(),
+        10 => false,
+        11 => day.is_nth(4, Weekday::Thu, 11),
+        12 => day.is_nearest(12, 25),
+        _ => is_federal_holiday(day, true),
+    };
+    is_scheduled
+        || matches!(
+            (day.year, day.month, day.day),
+            // Funerals of presidents, the attacks of 2001, and a hurricane.
+            (1994, 4, 27)
+                | (2001, 9, 11..=14)
+                | (2004, 6, 11)
+                | (2007, 1, 2)
+                | (2012, 10, 29 | 30)
+                | (2018, 12, 5)
+                | (2025, 1, 9)
+        )
 }
 
 fn veterans_in_october(day: &Day) -> bool {
@@ -401,13 +525,7 @@ mod tests {
 
     use super::*;
 
-    const CALENDARS: [Calendar; 5] = [
-        Calendar::None,
-        Calendar::Weekends,
-        Calendar::Target,
-        Calendar::UnitedStates,
-        Calendar::UnitedKingdom,
-    ];
+    const CALENDARS: &[Calendar] = Calendar::ALL;
 
     fn date(text: &str) -> NaiveDate {
         text.parse().unwrap()
@@ -460,9 +578,60 @@ mod tests {
         assert!(Calendar::None.adjust(NaiveDate::MAX, Following).is_err());
     }
 
+    #[test]
+    fn a_saturday_holiday_closes_the_offices_on_friday_and_the_banks_on_no_day() {
+        // 4 July 2026 is a Saturday, 25 December 2027 and 1 January 2028 as well.
+        for (calendar, days) in [
+            (Calendar::UnitedStates, [false, false, false]),
+            (Calendar::Fedwire, [true, true, true]),
+            (Calendar::Sifma, [false, false, true]),
+            (Calendar::Nyse, [false, false, true]),
+        ] {
+            let fridays = ["2026-07-03", "2027-12-24", "2027-12-31"];
+            let open = fridays.map(|friday| calendar.is_business_day(date(friday)));
+            assert_eq!(open, days, "{calendar}");
+        }
+    }
+
+    #[test]
+    fn good_friday_closes_the_markets_but_not_the_banks() {
+        let good_friday = date("2027-03-26");
+        assert!(Calendar::Fedwire.is_business_day(good_friday));
+        assert!(!Calendar::Sifma.is_business_day(good_friday));
+        assert!(!Calendar::Nyse.is_business_day(good_friday));
+        // The employment report of 3 April 2026 was published on Good Friday.
+        assert!(Calendar::Sifma.is_business_day(date("2026-04-03")));
+        assert!(!Calendar::Nyse.is_business_day(date("2026-04-03")));
+    }
+
+    #[test]
+    fn dates_outside_the_years_are_not_counted() {
+        let last = date("9999-12-31");
+        for calendar in CALENDARS {
+            for (start, end, argument) in
+                [(NaiveDate::MIN, NaiveDate::MAX, "start"), (last, NaiveDate::MAX, "end")]
+            {
+                let refused = calendar.business_days_between(start, end).unwrap_err();
+                assert_eq!((refused.code(), refused.argument()), ("date", Some(argument)));
+            }
+            assert!(calendar.add_business_days(last, i64::MIN).is_err());
+            assert!(calendar.add_business_days(last, 1).is_err());
+        }
+    }
+
     proptest! {
         #[test]
-        fn an_adjusted_date_is_a_business_day_and_stays_put(day in 1_i32..3_652_000, which in 0_usize..5) {
+        fn business_days_added_are_those_counted(start in 650_000_i32..830_000, days in 0_i64..300, which in 0_usize..8) {
+            let (calendar, date) = (CALENDARS[which], NaiveDate::from_num_days_from_ce_opt(start).unwrap());
+            let later = calendar.add_business_days(date, days).unwrap();
+            prop_assert!(calendar.is_business_day(later));
+            prop_assert_eq!(calendar.business_days_between(date, later), Ok(days));
+            let first = calendar.add_business_days(date, 0).unwrap();
+            prop_assert_eq!(calendar.add_business_days(later, -days), Ok(first));
+        }
+
+        #[test]
+        fn an_adjusted_date_is_a_business_day_and_stays_put(day in 1_i32..3_652_000, which in 0_usize..8) {
             use BusinessDayConvention::*;
             let (calendar, date) = (CALENDARS[which], NaiveDate::from_num_days_from_ce_opt(day).unwrap());
             for convention in [Following, ModifiedFollowing, Preceding, ModifiedPreceding] {
@@ -475,13 +644,13 @@ mod tests {
         }
 
         #[test]
-        fn business_days_are_those_counted_one_by_one(start in 650_000_i32..830_000, length in 0_i32..900, which in 0_usize..5) {
+        fn business_days_are_those_counted_one_by_one(start in 650_000_i32..830_000, length in 0_i32..900, which in 0_usize..8) {
             let day = |n| NaiveDate::from_num_days_from_ce_opt(n).unwrap();
             let calendar = CALENDARS[which];
             let expected = (start..start + length).filter(|&n| calendar.is_business_day(day(n))).count();
             let (start, end) = (day(start), day(start + length));
-            prop_assert_eq!(calendar.business_days_between(start, end), expected as i64);
-            prop_assert_eq!(calendar.business_days_between(end, start), -(expected as i64));
+            prop_assert_eq!(calendar.business_days_between(start, end), Ok(expected as i64));
+            prop_assert_eq!(calendar.business_days_between(end, start), Ok(-(expected as i64)));
         }
     }
 }

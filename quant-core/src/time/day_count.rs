@@ -4,7 +4,7 @@ use chrono::{Datelike, NaiveDate};
 
 use super::{
     calendar::Calendar,
-    gregorian::{days_between, days_in_month, is_leap_year},
+    gregorian::{days_between, days_in_month, is_leap_year, require_year},
     schedule::Frequency,
 };
 use crate::named::named;
@@ -79,8 +79,8 @@ impl DayCount {
     ///
     /// # Errors
     ///
-    /// [`Error::Date`] where `end` is before `start`; for ACT/ACT ICMA also where a date is
-    /// outside the regular period, or that period is empty; [`Error::Conflict`] for BUS/252
+    /// [`Error::Date`] for a date outside the years 1 to 9999 and where `end` is before `start`; for
+    /// ACT/ACT ICMA also where a date is outside the regular period, or that period is empty; [`Error::Conflict`] for BUS/252
     /// without a calendar.
     ///
     /// # Examples
@@ -116,6 +116,8 @@ impl DayCount {
         end: NaiveDate,
         reference: &Reference,
     ) -> Result<f64> {
+        require_year("start", start)?;
+        require_year("end", end)?;
         require_from(start, "end", end, "on or after the start")?;
         self.require_calendar(reference.calendar)?;
         if self == Self::ActActIcma {
@@ -164,7 +166,7 @@ impl DayCount {
                 days() / (i64::from(reference.frequency.count()) * regular) as f64
             }
             Self::ActActIsda => actual_by_year(start, end),
-            Self::Bus252 => reference.calendar.business_days_between(start, end) as f64 / 252.0,
+            Self::Bus252 => reference.calendar.count_business_days(start, end) as f64 / 252.0,
         }
     }
 
@@ -321,6 +323,17 @@ mod tests {
         let empty = Reference { period_end: start, ..reference };
         let error = DayCount::ActActIcma.year_fraction(start, start, &empty).unwrap_err();
         assert_eq!(error.argument(), Some("period_end"));
+    }
+
+    #[test]
+    fn dates_outside_the_years_are_refused() {
+        let (first, last) = (date("0001-01-01"), date("9999-12-31"));
+        for &kind in DayCount::ALL {
+            let fraction =
+                |start, end| kind.year_fraction(start, end, &reference(start, end, 2)).unwrap_err();
+            assert_eq!(fraction(NaiveDate::MIN, last).argument(), Some("start"), "{kind}");
+            assert_eq!(fraction(first, NaiveDate::MAX).argument(), Some("end"), "{kind}");
+        }
     }
 
     proptest! {

@@ -69,6 +69,7 @@ fn generate() -> Value {
     let mut document: Value =
         serde_json::from_str(&service.spec()).expect("the generator writes JSON");
     complete_operations(&mut document);
+    add_computed_examples(&mut document);
     complete_components(&mut document);
     let mut defaults = Map::new();
     collapse_wrappers(&mut document, &mut defaults);
@@ -329,6 +330,31 @@ fn error_schema() -> Value {
         },
         "example": { "detail": [example_fault()] },
     })
+}
+
+/// Gives each metered operation the answer to its own example.
+///
+/// The schema of an answer has the example of the first operation that gives the answer; any other
+/// operation with another example has its own beside the reference to the schema.
+fn add_computed_examples(document: &mut Value) {
+    let mut paths = document["paths"].take();
+    let schemas = &mut document["components"]["schemas"];
+    let methods = paths.as_object_mut().into_iter().flat_map(Map::values_mut);
+    for operation in methods.filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
+        let id = operation["operationId"].as_str().unwrap_or_default();
+        let Some(metered) = operations::find(id) else { continue };
+        let data = metered.example_answer();
+        let content = &mut operation["responses"]["200"]["content"]["application/json"];
+        let answer = schema_name(&content["schema"]).expect("an answer has a schema");
+        let data_schema = answer.strip_suffix("Answer").expect("the envelope of some data");
+        let schema = &mut schemas[data_schema];
+        if schema["example"].is_null() {
+            schema["example"] = data;
+        } else if schema["example"] != data {
+            content["example"] = json!({ "success": true, "data": data });
+        }
+    }
+    document["paths"] = paths;
 }
 
 /// Gives each answer the example of its data, in the envelope.

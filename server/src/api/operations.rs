@@ -7,9 +7,15 @@
 use std::{borrow::Cow, ops::Deref};
 
 use account_core::Tier;
+use poem_openapi::types::{Example, ToJSON};
+use serde_json::Value;
 
 use super::quantlib::{
-    curves, economics, entropy, instruments, numerical, portfolio, pricing, regulatory, time,
+    RequestFor, curves, economics, entropy, instruments,
+    instruments::foreign_exchange,
+    numerical, portfolio, pricing,
+    pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
+    regulatory, time,
 };
 use crate::http::{Computation, Executor, Operation, execute};
 
@@ -20,6 +26,7 @@ pub struct MeteredOperation {
     /// Executes the operation outside HTTP.
     pub execute: Executor,
     body_name: fn() -> Cow<'static, str>,
+    example_answer: fn() -> Value,
 }
 
 impl Deref for MeteredOperation {
@@ -36,6 +43,13 @@ impl MeteredOperation {
     pub fn body_name(&self) -> Cow<'static, str> {
         (self.body_name)()
     }
+
+    /// The data of the answer to the computation's own example, so that no documented answer is
+    /// invented.
+    #[must_use]
+    pub fn example_answer(&self) -> Value {
+        (self.example_answer)()
+    }
 }
 
 /// Published beside the marker of the pricing endpoints.
@@ -47,8 +61,8 @@ const ENTROPY: &str = "The interface's text also says 5 credits (Pro); what is c
 const BASEL: &str = "The interface's message also says 5 credits; what is charged is the marker, \
                      10 credits (Enterprise).";
 
-/// Every metered operation, in the order of the interface document.
-pub static METERED: [MeteredOperation; 14] = [
+/// Every metered operation, in the order of the interface documents.
+pub static METERED: &[MeteredOperation] = &[
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),
     line::<portfolio::MinVariance>("find_min_variance_portfolio", Tier::Pro, 5, None),
@@ -63,9 +77,27 @@ pub static METERED: [MeteredOperation; 14] = [
     line::<instruments::TreasuryBill>("value_treasury_bill", Tier::Pro, 5, None),
     line::<curves::Build>("build_curve", Tier::Standard, 2, None),
     line::<time::TenorAddition>("add_tenor_to_date", Tier::Free, 0, None),
+    line::<RequestFor<greeks::Greeks>>("compute_european_greeks", Tier::Standard, 2, None),
+    line::<RequestFor<greeks::AllGreeks>>("compute_all_european_greeks", Tier::Standard, 2, None),
+    line::<greeks::QuotedEuropean>("imply_european_volatility", Tier::Standard, 2, None),
+    line::<RequestFor<black76::Price>>("price_forward_option", Tier::Standard, 2, None),
+    line::<RequestFor<black76::Greeks>>("compute_forward_greeks", Tier::Standard, 2, None),
+    line::<RequestFor<black76::Implied>>("imply_forward_volatility", Tier::Standard, 2, None),
+    line::<RequestFor<rate_options::Caplet>>("price_caplet", Tier::Standard, 2, None),
+    line::<RequestFor<rate_options::Floorlet>>("price_floorlet", Tier::Standard, 2, None),
+    line::<rate_options::Swaption>("price_swaption", Tier::Standard, 2, None),
+    line::<RequestFor<bachelier::Price>>("price_normal_option", Tier::Standard, 2, None),
+    line::<RequestFor<bachelier::Greeks>>("compute_normal_greeks", Tier::Standard, 2, None),
+    line::<RequestFor<bachelier::Implied>>("imply_normal_volatility", Tier::Standard, 2, None),
+    line::<american::American>("price_american_option", Tier::Standard, 2, None),
+    line::<foreign_exchange::Currency>("price_currency_option", Tier::Standard, 2, None),
+    line::<RequestFor<digital::DigitalCall>>("price_digital_call", Tier::Standard, 2, None),
+    line::<RequestFor<digital::DigitalPut>>("price_digital_put", Tier::Standard, 2, None),
+    line::<american::Bermudan>("price_bermudan_option", Tier::Standard, 2, None),
+    line::<kirk::Spread>("price_spread_option", Tier::Standard, 2, None),
 ];
 
-const fn line<C: Computation>(
+const fn line<C: Computation + Example>(
     id: &'static str,
     tier: Tier,
     cost: u32,
@@ -75,7 +107,13 @@ const fn line<C: Computation>(
         operation: Operation { id, tier, cost, remark },
         execute: execute::<C>,
         body_name: C::name,
+        example_answer: example_answer::<C>,
     }
+}
+
+fn example_answer<C: Computation + Example>() -> Value {
+    let answer = C::example().compute().expect("the example of a computation is sound");
+    answer.to_json().expect("an answer is an object")
 }
 
 /// Returns the line of the table for an operation id.
@@ -90,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_cost_of_every_operation_is_the_marker_of_its_tier() {
-        for operation in &METERED {
+        for operation in METERED {
             assert_eq!(operation.cost, operation.tier.credits(), "{}", operation.id);
         }
     }

@@ -16,7 +16,7 @@ pub mod time;
 
 use poem_openapi::types::Example;
 
-pub use crate::http::Computation;
+pub use crate::http::{Computation, RequestFor, SharedComputation};
 
 /// Returns the answer to a computation's own example, so that every documented answer is computed.
 fn example_answer<C: Computation + Example>() -> C::Answer {

@@ -33,7 +33,7 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
             let matched = described.remove(&(path.clone(), method.clone()));
             (method, (matched.expect("the document describes every operation"), endpoint))
         });
-        let methods = Methods::new(methods.collect());
+        let methods = Methods::documented(methods.collect());
         route = route.at(path, methods);
     }
     for (path, methods) in oauth::routes().into_iter().chain(pages::routes()) {

@@ -1,117 +1,36 @@
-//! `quant-server account`: creates and changes accounts.
+//! `quant-server account`: creates, shows, lists, changes and deletes accounts.
 
-use std::io::Read;
+mod arguments;
+mod text;
 
-use account_core::{Email, NewAccount, Password, Tier, Username};
-use clap::{Args, Subcommand};
+use account_core::{
+    AccountId, Email, Error, Password, TransactionKind,
+    store::{AccountFilter, Change},
+};
 
 use super::command_error::CommandError;
 use crate::{
     app::{self, Opened},
     clock::Clock,
-    config::{MigrateChoice, StorageArgs},
+    config::MigrateChoice,
 };
 
-/// The calls of the operator. A running service applies each within a second.
-#[derive(Debug, Subcommand)]
-pub(super) enum AccountCommand {
-    /// Create a verified account and print its API key.
-    Create(CreateArgs),
-    /// Move an account to a tier.
-    SetTier {
-        /// The account's e-mail address.
-        email: String,
-        /// free, basic, standard, pro or enterprise.
-        tier: Tier,
-        #[command(flatten)]
-        storage: StorageArgs,
-    },
-    /// Give an account credits.
-    Grant {
-        /// The account's e-mail address.
-        email: String,
-        /// Number of credits; 1 or more.
-        credits: i64,
-        #[command(flatten)]
-        storage: StorageArgs,
-    },
-    /// Set an hourly limit for an account, or restore that of the tier with `tier`.
-    SetLimit {
-        /// The account's e-mail address.
-        email: String,
-        /// Calls an hour, or `tier` for that of the account's tier.
-        limit: OwnLimit,
-        #[command(flatten)]
-        storage: StorageArgs,
-    },
-    /// Suspend an account: its key stops working until it is activated.
-    Suspend(OneAccount),
-    /// Activate a suspended account.
-    Activate(OneAccount),
-}
-
-#[derive(Args, Debug)]
-pub(super) struct OneAccount {
-    /// The account's e-mail address.
-    email: String,
-    #[command(flatten)]
-    storage: StorageArgs,
-}
-
-#[derive(Args, Debug)]
-pub(super) struct CreateArgs {
-    /// E-mail address.
-    #[arg(long)]
-    email: String,
-    /// Name; not taken by another account.
-    #[arg(long)]
-    username: String,
-    /// Read the password from standard input; without it the account signs in after a reset.
-    #[arg(long)]
-    password_stdin: bool,
-    /// free, basic, standard, pro or enterprise.
-    #[arg(long, default_value = "free")]
-    tier: Tier,
-    /// Credits to start with; 350 if left out.
-    #[arg(long)]
-    credits: Option<u64>,
-    /// Calls an hour; those of the tier if left out.
-    #[arg(long)]
-    hourly_limit: Option<u32>,
-    /// Make the account an administrator.
-    #[arg(long)]
-    admin: bool,
-    #[command(flatten)]
-    storage: StorageArgs,
-}
-
-/// An hourly limit of an account, or none.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OwnLimit(Option<u32>);
-
-impl std::str::FromStr for OwnLimit {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "tier" {
-            return Ok(Self(None));
-        }
-        text.parse()
-            .map(|limit| Self(Some(limit)))
-            .map_err(|_| "must be a whole number, or `tier`".to_owned())
-    }
-}
+pub(super) use arguments::AccountCommand;
+use arguments::{DeleteArgs, ListArgs};
 
 pub(super) async fn run(command: AccountCommand) -> Result<(), CommandError> {
     let clock = Clock::system();
-    let storage = command.storage().locate();
-    // Only `create` may create a database; for the other commands a missing one means a mistyped
-    // folder.
-    let migrate = match command {
-        AccountCommand::Create(_) if !storage.has_database() => MigrateChoice::Run,
-        _ => {
+    let (storage, migrate) = match &command {
+        // Only `create` may make a database; for the others a missing one is a mistyped folder.
+        AccountCommand::Create(args) => {
+            let storage = args.storage.locate_or_create(args.new_database);
+            let is_new = !storage.has_database();
+            (storage, if is_new { MigrateChoice::Run } else { MigrateChoice::Refuse })
+        }
+        command => {
+            let storage = command.storage().locate();
             storage.require_database()?;
-            MigrateChoice::Refuse
+            (storage, MigrateChoice::Refuse)
         }
     };
     let opened = app::open(&storage, migrate).await?;
@@ -127,69 +46,119 @@ async fn apply(
     command: AccountCommand,
     clock: &Clock,
 ) -> Result<String, CommandError> {
-    let accounts = &opened.accounts;
-    let parse = |email: &str| Email::parse(email);
+    let (accounts, now) = (&opened.accounts, clock.now());
+    let change = async |email: &str, change, reason| {
+        let parsed = Email::parse(email)?;
+        let changed = accounts.change_account(&parsed, change, reason, now).await;
+        changed.map_err(|error| explained(email, error))
+    };
+    let book = async |email: &str, kind, credits, reason| {
+        let booked = accounts.book_credits(&Email::parse(email)?, kind, credits, reason, now).await;
+        let balance = booked.map_err(|error| explained(email, error))?;
+        Ok::<_, CommandError>(format!("{email} now has {balance} credits."))
+    };
     Ok(match command {
         AccountCommand::Create(args) => {
-            let created = accounts.create_account(args.new_account()?, clock.now()).await?;
+            let password = if args.password_stdin { Some(read_password()?) } else { None };
+            let created = accounts.create_account(args.new_account(password)?, now).await?;
             format!("API key: {}", created.api_key.expose())
         }
-        AccountCommand::SetTier { email, tier, .. } => {
-            accounts.set_tier(&parse(&email)?, tier).await?;
-            format!("{email} is now on tier {}.", tier.title())
+        AccountCommand::Show(target) => {
+            let email = target.email;
+            let overview = accounts.overview(&Email::parse(&email)?, now).await;
+            text::overview(&overview.map_err(|error| match error {
+                Error::NotFound => format!("no account has the address {email}").into(),
+                error => CommandError::from(error),
+            })?)
         }
-        AccountCommand::Grant { email, credits, .. } => {
-            let balance = accounts.grant(&parse(&email)?, credits, clock.now()).await?;
-            format!("{email} now has {balance} credits.")
+        AccountCommand::List(args) => list(opened, &args).await?,
+        AccountCommand::SetTier { target, tier, why } => {
+            change(&target.email, Change::Tier(tier), why.reason).await?;
+            format!("{} is now on tier {}.", target.email, tier.title())
         }
-        AccountCommand::SetLimit { email, limit: OwnLimit(limit), .. } => {
-            accounts.set_hourly_limit(&parse(&email)?, limit).await?;
-            match limit {
-                Some(limit) => format!("{email} may now call {limit} times an hour."),
-                None => format!("{email} now has the limit of its tier."),
+        AccountCommand::SetLimit { target, limit, why } => {
+            change(&target.email, Change::HourlyLimit(limit.calls()), why.reason).await?;
+            match limit.calls() {
+                Some(limit) => format!("{} may now call {limit} times an hour.", target.email),
+                None => format!("{} now has the limit of its tier.", target.email),
             }
         }
-        AccountCommand::Suspend(OneAccount { email, .. }) => {
-            accounts.suspend(&parse(&email)?).await?;
-            format!("{email} is suspended.")
+        AccountCommand::Suspend { target, why } => {
+            change(&target.email, Change::Suspend, why.reason).await?;
+            format!("{} is suspended.", target.email)
         }
-        AccountCommand::Activate(OneAccount { email, .. }) => {
-            accounts.activate(&parse(&email)?).await?;
-            format!("{email} is active.")
+        AccountCommand::Activate { target, why } => {
+            change(&target.email, Change::Activate, why.reason).await?;
+            format!("{} is active.", target.email)
+        }
+        AccountCommand::MakeAdmin { target, revoke, why } => {
+            change(&target.email, Change::Admin(!revoke), Some(why.reason)).await?;
+            let now = if revoke { "no administrator any more" } else { "now an administrator" };
+            format!("{} is {now}.", target.email)
+        }
+        AccountCommand::Unlock { target, why } => {
+            let email = target.email;
+            let unlocked = accounts.unlock(&Email::parse(&email)?, why.reason, now).await;
+            unlocked.map_err(|error| explained(&email, error))?;
+            format!("{email} may sign in by password again.")
+        }
+        AccountCommand::Regenerate { target, why } => {
+            let email = target.email;
+            let key = accounts.regenerate_for(&Email::parse(&email)?, why.reason, now).await;
+            let key = key.map_err(|error| explained(&email, error))?;
+            format!("API key: {}", key.expose())
+        }
+        AccountCommand::Grant { target, credits, why } => {
+            book(&target.email, TransactionKind::AdminGrant, credits, why.reason).await?
+        }
+        AccountCommand::Refund { target, credits, why } => {
+            book(&target.email, TransactionKind::Refund, credits, Some(why.reason)).await?
+        }
+        AccountCommand::Adjust { target, credits, why } => {
+            book(&target.email, TransactionKind::Adjustment, credits, Some(why.reason)).await?
+        }
+        AccountCommand::Delete(DeleteArgs { target, yes, why }) => {
+            let email = target.email;
+            if !yes {
+                let text = format!("a deletion is final: repeat with --yes to delete {email}");
+                return Err(text.into());
+            }
+            let deleted = accounts.delete_for(&Email::parse(&email)?, why.reason, now).await;
+            deleted.map_err(|error| explained(&email, error))?;
+            format!("{email} is deleted.")
         }
     })
 }
 
-impl AccountCommand {
-    fn storage(&self) -> &StorageArgs {
-        match self {
-            Self::Create(args) => &args.storage,
-            Self::SetTier { storage, .. }
-            | Self::Grant { storage, .. }
-            | Self::SetLimit { storage, .. } => storage,
-            Self::Suspend(args) | Self::Activate(args) => &args.storage,
-        }
-    }
+async fn list(opened: &Opened, args: &ListArgs) -> Result<String, CommandError> {
+    let filter = AccountFilter {
+        text: args.search.to_lowercase(),
+        tier: args.tier,
+        state: args.state.map(Into::into),
+        admins_only: args.admins,
+    };
+    let listed = opened.accounts.list_accounts(&filter, AccountId(args.after), args.limit).await?;
+    Ok(text::list(&listed))
 }
 
-impl CreateArgs {
-    fn new_account(&self) -> Result<NewAccount, CommandError> {
-        let password = if self.password_stdin { Some(read_password()?) } else { None };
-        Ok(NewAccount {
-            email: Email::parse(&self.email)?,
-            username: Username::parse(&self.username)?,
-            password,
-            tier: self.tier,
-            credits: self.credits,
-            hourly_limit: self.hourly_limit,
-            is_admin: self.admin,
-        })
+/// Returns an error of a rule with the address that the error is about.
+fn explained(email: &str, error: Error) -> CommandError {
+    match error {
+        Error::NotFound => format!("no verified account has the address {email}").into(),
+        Error::Suspended => format!(
+            "the key of {email} is suspended: run `quant-server account activate {email}` first"
+        )
+        .into(),
+        error @ (Error::Overdrawn { .. } | Error::Unauthorised) => {
+            format!("{email}: {error}").into()
+        }
+        error => error.into(),
     }
 }
 
 /// Returns the first line of standard input.
 fn read_password() -> Result<Password, CommandError> {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
+    std::io::Read::read_to_string(&mut std::io::stdin(), &mut text)?;
     Ok(Password::choose(text.lines().next().unwrap_or_default())?)
 }

@@ -12,7 +12,7 @@ pub(super) struct BackupArgs {
     /// The file of the copy; must not exist yet.
     to: PathBuf,
     #[command(flatten)]
-    storage: StorageArgs,
+    pub(super) storage: StorageArgs,
 }
 
 pub(super) async fn run(args: &BackupArgs) -> Result<(), CommandError> {

@@ -1,14 +1,30 @@
 //! `quant-server migrate`: the database brought up to date.
 
+use clap::Args;
+
 use super::command_error::CommandError;
 use crate::{
     app,
-    config::{MigrateChoice, StorageArgs},
+    config::{MigrateChoice, NewDatabase, NewDatabaseArgs, Storage, StorageArgs},
 };
 
-pub(super) async fn run(args: &StorageArgs) -> Result<(), CommandError> {
-    let opened = app::open(&args.locate(), MigrateChoice::Run).await?;
+#[derive(Args, Debug)]
+pub(super) struct MigrateArgs {
+    #[command(flatten)]
+    pub(super) storage: StorageArgs,
+    #[command(flatten)]
+    new_database: NewDatabaseArgs,
+}
+
+pub(super) async fn run(args: &MigrateArgs) -> Result<(), CommandError> {
+    let storage = args.storage.locate();
+    let new_database = match args.new_database.create_database {
+        true => NewDatabase::Always,
+        false => NewDatabase::Never,
+    };
+    let storage = Storage { new_database, ..storage };
+    let opened = app::open(&storage, MigrateChoice::Run).await?;
     opened.store.close().await;
-    println!("The database is up to date.");
+    println!("The database {} is up to date.", storage.database_name());
     Ok(())
 }

@@ -52,7 +52,7 @@ pub(super) async fn serve(
     let open = service.metrics.connections.clone();
     let limits = ConnectionLimits { connections: file_handles(config.connections), open };
     println!("listening on http://{address}");
-    shutdown::serve(listener, endpoint, limits, service, signal, config.drain_delay).await?;
+    shutdown::serve(listener, endpoint, limits, service, signal, config.drain_delay).await;
     app.close().await;
     Ok(())
 }
@@ -90,7 +90,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
 }
 
 fn banner(config: &Config, address: SocketAddr) -> String {
-    let url = config.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    let url = config.service.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let mail = match &config.mail {
         MailRoute::Smtp(_) => format!("by SMTP, from {}", config.mail_from),
         MailRoute::Folder(path) => {

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use account_core::guest::CreationLimits;
 use chrono::TimeDelta;
 use ipnet::IpNet;
+use url::Url;
 
 use super::{limits::TierGate, operation::MetricsToken};
 
@@ -15,6 +16,8 @@ pub struct Settings {
     pub tier_gate: TierGate,
     /// The largest body of a computation, in bytes.
     pub body_limit: usize,
+    /// The address that clients use, without a slash at the end, where one is set.
+    pub public_url: Option<String>,
     /// True if clients reach the service by HTTPS.
     pub is_https: bool,
     /// Messages to the gateway, a minute and account.
@@ -51,6 +54,24 @@ impl Settings {
     #[must_use]
     pub fn browsers_use_https(&self) -> bool {
         self.mcp_url.starts_with("https:")
+    }
+
+    /// Returns the origin of the website, as browsers write it.
+    #[must_use]
+    pub fn website_origin(&self) -> Option<String> {
+        let website = Url::parse(self.website_url.as_deref()?).ok()?;
+        Some(website.origin().ascii_serialization())
+    }
+
+    /// Returns true for the host of an address that clients are told to use.
+    #[must_use]
+    pub fn is_own_host(&self, host: &str) -> bool {
+        let addresses = [Some(&self.mcp_url), self.public_url.as_ref()];
+        addresses.into_iter().flatten().any(|address| {
+            let address = Url::parse(address).ok();
+            let own = address.as_ref().and_then(Url::host_str);
+            own.is_some_and(|own| own.eq_ignore_ascii_case(host))
+        })
     }
 
     /// Returns the resource of access tokens: the MCP endpoint.

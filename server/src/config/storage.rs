@@ -27,6 +27,27 @@ pub struct StorageArgs {
     pub master_key_file: Option<PathBuf>,
 }
 
+/// The permission to make a database.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "Storage")]
+pub struct NewDatabaseArgs {
+    /// Make a new database where there is none. `migrate` makes none without this flag, and a start
+    /// makes none beside a master key, whose database is lost or elsewhere.
+    #[arg(long)]
+    pub create_database: bool,
+}
+
+/// The occasions on which a new database is made where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewDatabase {
+    /// Never: a missing database is an error.
+    Never,
+    /// On the first start, which finds no master key either.
+    FirstStart,
+    /// Always.
+    Always,
+}
+
 /// The places of the data.
 #[derive(Clone, Debug)]
 pub struct Storage {
@@ -38,10 +59,12 @@ pub struct Storage {
     pub database_pool: u32,
     /// The file of the master key.
     pub master_key_file: PathBuf,
+    /// The occasions on which a new database is made.
+    pub new_database: NewDatabase,
 }
 
 impl StorageArgs {
-    /// Resolves the places of the data.
+    /// Resolves the places of the data, for a command that makes no database.
     #[must_use]
     pub fn locate(&self) -> Storage {
         let in_data = |name: &str| self.data_dir.join(name);
@@ -53,7 +76,17 @@ impl StorageArgs {
                 .unwrap_or_else(|| sqlite_url(&in_data("quant.db"))),
             database_pool: self.database_pool,
             master_key_file: self.master_key_file.clone().unwrap_or_else(|| in_data("master.key")),
+            new_database: NewDatabase::Never,
         }
+    }
+
+    /// Resolves the places of the data, for a command that makes a database on the first start, or
+    /// wherever the flag allows one.
+    #[must_use]
+    pub fn locate_or_create(&self, permission: NewDatabaseArgs) -> Storage {
+        let new_database =
+            if permission.create_database { NewDatabase::Always } else { NewDatabase::FirstStart };
+        Storage { new_database, ..self.locate() }
     }
 }
 
@@ -61,9 +94,22 @@ impl Storage {
     /// Returns true where the database exists; a database server is assumed to exist.
     #[must_use]
     pub fn has_database(&self) -> bool {
+        self.database_file().is_none_or(|file| Path::new(file).exists())
+    }
+
+    /// Returns the file of the embedded database; `None` for a database server.
+    #[must_use]
+    pub fn database_file(&self) -> Option<&str> {
         let path = self.database_url.strip_prefix("sqlite:").unwrap_or(&self.database_url);
         let path = path.strip_prefix("//").unwrap_or(path);
-        path.contains("://") || Path::new(path).exists()
+        (!path.contains("://")).then_some(path)
+    }
+
+    /// Returns the name of the database for messages. The address of a server may hold a password,
+    /// so it is not shown.
+    #[must_use]
+    pub fn database_name(&self) -> &str {
+        self.database_file().unwrap_or("the database server")
     }
 
     /// Refuses where there is no database, so that no database is made in a mistyped folder.
@@ -75,9 +121,11 @@ impl Storage {
         if self.has_database() {
             return Ok(());
         }
-        Err("there is no database here: name its folder with --data-dir, or its address with \
-             --database-url"
-            .to_owned())
+        Err(format!(
+            "there is no database at `{}`: name its folder with --data-dir, or its address with \
+             --database-url",
+            self.database_name()
+        ))
     }
 }
 

@@ -1,14 +1,13 @@
-//! The workers of the outbox, one for each channel. A worker sends due entries, postpones failed
-//! ones and deletes old ones. While no entry is due, the worker writes the e-mails of a broadcast,
-//! in batches.
+//! The workers of the outbox, one for each channel. A worker sends due entries and postpones failed
+//! ones. While no entry is due, the worker writes the e-mails of a broadcast, in batches. The
+//! clean-up deletes sent entries.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use account_core::outbox::{Content, DueMessage, OutboundMessage, SendQuota, retry_delay};
-use account_core::store::{CleanUpStore, NotificationStore};
+use account_core::outbox::{Content, DueMessage, OutboundMessage, retry_delay};
+use account_core::store::NotificationStore;
 use account_core::{Accounts, Error, PasswordHasher, StoreError, Timestamp, Vault};
-use chrono::TimeDelta;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -23,8 +22,6 @@ const AT_ONCE: u32 = 8;
 const LONGEST_REST: Duration = Duration::from_secs(5);
 /// The number of accounts in a batch of a broadcast.
 const BATCH: u32 = 64;
-/// The time between two deletions of old e-mails.
-const FORGET_EVERY: TimeDelta = TimeDelta::hours(1);
 
 /// A handle to the task that sends the entries of one channel.
 pub struct Worker {
@@ -80,7 +77,6 @@ where
     }
 
     async fn work(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
-        let mut forget_at = (self.clock)();
         let mut leadership = None;
         while !*stopped.borrow() {
             if !self.is_leader(&mut leadership).await {
@@ -90,7 +86,7 @@ where
                 }
                 continue;
             }
-            let sent = self.round(&mut forget_at).await;
+            let sent = self.round().await;
             if let Err(error) = &sent {
                 tracing::error!(%error, "the outbox cannot be read");
             }
@@ -121,12 +117,8 @@ where
     }
 
     /// Sends the due entries, a few concurrently; returns true where there was work.
-    async fn round(self: &Arc<Self>, forget_at: &mut Timestamp) -> Result<bool, Error> {
+    async fn round(self: &Arc<Self>) -> Result<bool, Error> {
         let now = (self.clock)();
-        if now >= *forget_at {
-            self.store().forget_messages(SendQuota::since(now)).await?;
-            *forget_at = now + FORGET_EVERY;
-        }
         let due = self.store().due_messages(self.transport.channel(), now, AT_ONCE).await?;
         if due.is_empty() {
             return self.accounts.fan_out(BATCH, now).await;
@@ -196,6 +188,7 @@ mod tests {
     use account_core::outbox::Channel;
     use account_core::testing::{CheapHasher, FixedClock, Outbox, seeded_rng};
     use account_core::{Client, Contact, Email, Login, Password, Registration, Username};
+    use chrono::TimeDelta;
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
     use tokio::net::{TcpListener, TcpStream};
 

@@ -84,7 +84,8 @@ impl<'a> ApiExtractor<'a> for Anonymous {
 
 /// A caller without a key and without a limit by address: a probe, or a request for a new password.
 ///
-/// The quota of e-mails to one address bounds requests for a new password.
+/// [`CodeRequests`](crate::limits::CodeRequests) bounds requests for a new password, without a
+/// refusal.
 pub struct UnlimitedAnonymous(Anonymous);
 
 impl Deref for UnlimitedAnonymous {

@@ -1,6 +1,12 @@
-//! The trait of a metered computation.
+//! The traits of a metered computation.
 
-use poem_openapi::types::{ParseFromJSON, ToJSON};
+use std::borrow::Cow;
+
+use poem_openapi::{
+    registry::{MetaSchemaRef, Registry},
+    types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+};
+use serde_json::Value;
 
 /// A request that one call into `quant-core` answers.
 pub trait Computation: ParseFromJSON + Send + 'static {
@@ -23,5 +29,87 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     #[must_use]
     fn wire_name(argument: &'static str) -> &'static str {
         argument
+    }
+}
+
+/// A computation whose request other computations take as well, as those of prices and of Greeks.
+///
+/// Each is a type without data. The endpoint and the table of operations name
+/// [`RequestFor`] that type, so that one schema of a request serves all of them.
+pub trait SharedComputation: Send + Sync + 'static {
+    /// The request.
+    type Request: ParseFromJSON + Example + Send + 'static;
+    /// The data of the answer.
+    type Answer: ToJSON + Send + 'static;
+
+    /// Computes the answer to a request.
+    ///
+    /// # Errors
+    ///
+    /// Every error of the function of `quant-core`.
+    fn compute(request: &Self::Request) -> quant_core::Result<Self::Answer>;
+
+    /// The name of an argument of `quant-core` in the request, where the two differ.
+    #[must_use]
+    fn wire_name(argument: &'static str) -> &'static str {
+        argument
+    }
+}
+
+/// A request for one of the computations that share its type.
+pub struct RequestFor<C: SharedComputation>(pub C::Request);
+
+impl<C: SharedComputation> Computation for RequestFor<C> {
+    type Answer = C::Answer;
+
+    fn compute(&self) -> quant_core::Result<C::Answer> {
+        C::compute(&self.0)
+    }
+
+    fn wire_name(argument: &'static str) -> &'static str {
+        C::wire_name(argument)
+    }
+}
+
+impl<C: SharedComputation> Example for RequestFor<C> {
+    fn example() -> Self {
+        Self(C::Request::example())
+    }
+}
+
+impl<C: SharedComputation> ParseFromJSON for RequestFor<C> {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        // The text of the error names the request's type and is kept as it is.
+        C::Request::parse_from_json(value).map(Self).map_err(ParseError::propagate)
+    }
+}
+
+/// The request's type in every respect.
+impl<C: SharedComputation> Type for RequestFor<C> {
+    const IS_REQUIRED: bool = C::Request::IS_REQUIRED;
+
+    type RawValueType = <C::Request as Type>::RawValueType;
+    type RawElementValueType = <C::Request as Type>::RawElementValueType;
+
+    fn name() -> Cow<'static, str> {
+        C::Request::name()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        C::Request::schema_ref()
+    }
+
+    fn register(registry: &mut Registry) {
+        C::Request::register(registry);
+    }
+
+    fn as_raw_value(&self) -> Option<&Self::RawValueType> {
+        self.0.as_raw_value()
+    }
+
+    fn raw_element_iter<'a>(
+        &'a self,
+    ) -> Box<dyn Iterator<Item = &'a Self::RawElementValueType> + 'a> {
+        self.0.raw_element_iter()
     }
 }

@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use account_core::{CallerId, Entry, LimitStatus, Timestamp, Usage};
+use account_core::{CallerId, Entry, LimitStatus, StoreError, Timestamp, Usage};
 use poem::{
     Request, Response,
     http::{HeaderMap, HeaderName, Method},
@@ -30,10 +30,10 @@ use poem::{
 use super::{
     access_log::{self, AccessLine},
     address,
-    error::Surface,
+    error::{ApiError, Surface},
     route::MatchedRoute,
 };
-use crate::{failpoint, metrics::Observed, state::AppState};
+use crate::{failpoint, metrics::Observed, state::AppState, store::StoreFault};
 
 pub(super) mod stages;
 
@@ -122,6 +122,23 @@ impl RequestRecord {
 }
 
 impl RequestHead {
+    /// Returns the refusal where the storage failed: with the reason where the database is in a
+    /// state that explains the failure, and [`ApiError::Busy`] otherwise.
+    #[must_use]
+    pub fn storage_refusal(&self, error: &StoreError) -> ApiError {
+        match StoreFault::of(error) {
+            Some(fault) => self.storage_fault(fault),
+            None => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+        }
+    }
+
+    /// Returns the refusal in a state of the database, and makes `/ready` check that state.
+    #[must_use]
+    pub fn storage_fault(&self, fault: StoreFault) -> ApiError {
+        self.state.accounts.store().suspect_writes();
+        ApiError::Storage { reason: fault.reason() }
+    }
+
     /// Reads the head of a request that arrived over HTTP.
     #[must_use]
     pub fn of_request(state: Arc<AppState>, request: &Request) -> Self {
@@ -138,11 +155,12 @@ impl RequestHead {
     }
 
     fn new(address: IpAddr, method: Method, state: Arc<AppState>) -> Self {
+        let at = state.clock.now();
         Self {
-            id: uuid::Uuid::now_v7(),
+            id: request_id(at),
             client_request_id: None,
             address,
-            at: state.clock.now(),
+            at,
             surface: Surface::Account,
             method,
             started: Instant::now(),
@@ -292,6 +310,14 @@ impl RequestContext {
 #[must_use]
 pub fn seconds_up(instant: Timestamp) -> i64 {
     instant.timestamp() + i64::from(instant.timestamp_subsec_nanos() > 0)
+}
+
+/// Returns an id that begins with the time of arrival, as the server's clock shows it: the generator
+/// of the library reads the time itself and panics before 1970.
+fn request_id(at: Timestamp) -> uuid::Uuid {
+    let seconds = u64::try_from(at.timestamp()).unwrap_or_default();
+    let at = uuid::Timestamp::from_unix(uuid::NoContext, seconds, at.timestamp_subsec_nanos());
+    uuid::Uuid::new_v7(at)
 }
 
 /// The time to wait after a failure of the store or a full queue.

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use super::validation::{self, Fault};
 use crate::compute_pool::ComputeError;
 
+/// The seconds to wait before the next attempt, where the database cannot serve a request.
+const STORAGE_RETRY_SECONDS: u64 = 5;
+
 /// The two shapes of an error body; the path decides between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
@@ -70,6 +73,11 @@ pub enum ApiError {
     BodyTooSlow,
     /// The body ended early, or its framing is wrong.
     BodyBroken,
+    /// The head of the request breaks a rule of HTTP, or has a credential twice.
+    Malformed {
+        /// The rule.
+        detail: &'static str,
+    },
     /// The body is announced as something else than JSON.
     MediaType,
     /// Every fault of the parameters and the body.
@@ -91,6 +99,11 @@ pub enum ApiError {
     /// The service is not ready for new requests.
     NotReady {
         /// The reason, for the operator.
+        reason: &'static str,
+    },
+    /// The database is in a state in which it cannot serve the request.
+    Storage {
+        /// The state, for callers and the operator.
         reason: &'static str,
     },
     /// A rule of the account surface refuses.
@@ -138,7 +151,10 @@ impl ApiError {
             Self::MethodNotAllowed { allow } => {
                 headers.insert(header::ALLOW, allow);
             }
-            Self::BodyTooLarge { .. } | Self::BodyTooSlow | Self::BodyBroken => {
+            Self::BodyTooLarge { .. }
+            | Self::BodyTooSlow
+            | Self::BodyBroken
+            | Self::Malformed { .. } => {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             _ => {}
@@ -156,13 +172,15 @@ impl ApiError {
             Self::Credits { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::BodyBroken => StatusCode::BAD_REQUEST,
+            Self::BodyBroken | Self::Malformed { .. } => StatusCode::BAD_REQUEST,
             Self::StillRunning => StatusCode::CONFLICT,
             Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Faults(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Busy { .. } | Self::NotReady { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy { .. } | Self::NotReady { .. } | Self::Storage { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Account { status, .. } => *status,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -182,6 +200,7 @@ impl ApiError {
             | Self::TooManyGuests { retry_after }
             | Self::Busy { retry_after } => Some(seconds(*retry_after)),
             Self::NotReady { .. } | Self::StillRunning => Some(1),
+            Self::Storage { .. } => Some(STORAGE_RETRY_SECONDS),
             _ => None,
         }
     }
@@ -216,6 +235,7 @@ impl ApiError {
                 | Self::Credits { .. }
                 | Self::StillRunning
                 | Self::Busy { .. }
+                | Self::Storage { .. }
         )
     }
 
@@ -259,6 +279,7 @@ impl ApiError {
             }
             Self::BodyTooSlow => ("Request timeout", "The body took too long to arrive.".into()),
             Self::BodyBroken => ("Bad request", "The body could not be read to its end.".into()),
+            Self::Malformed { detail } => ("Bad request", (*detail).into()),
             Self::MediaType => (
                 "Unsupported media type",
                 "Send the body as JSON, with Content-Type: application/json.".into(),
@@ -282,6 +303,9 @@ impl ApiError {
                     .into(),
             ),
             Self::NotReady { reason } => ("Not ready", (*reason).into()),
+            Self::Storage { reason } => {
+                ("Storage unavailable", format!("{reason} Nothing was charged. Try again later."))
+            }
             Self::Account { message, detail, .. } => (message, detail.clone()),
             Self::Internal => {
                 ("Internal error", "Something went wrong on our side. Nothing was charged.".into())

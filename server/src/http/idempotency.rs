@@ -6,7 +6,7 @@ use account_core::store::LedgerStore as _;
 use poem::Request;
 
 use super::{
-    context::{RETRY_AFTER_BUSY, RequestContext},
+    context::RequestContext,
     error::ApiError,
     validation::{Fault, Step},
 };
@@ -40,20 +40,20 @@ fn fault_of_key(kind: &str, text: &str) -> Fault {
     Fault::new(&path, format!("value_error.{kind}"), text)
 }
 
-/// Returns whether the slot holds the answer of an earlier request.
-pub(super) async fn is_answered(
+/// Returns whether an earlier request has the slot, answered or running.
+pub(super) async fn is_claimed(
     context: &RequestContext,
     slot: Option<Slot>,
 ) -> Result<bool, ApiError> {
     let Some(slot) = slot else { return Ok(false) };
-    let answered = Box::pin(context.state.accounts.store().is_answered(slot, context.at)).await;
-    answered.map_err(|error| unreadable(context, &error))
+    let claimed = Box::pin(context.state.accounts.store().is_claimed(slot, context.at)).await;
+    claimed.map_err(|error| unreadable(context, &error))
 }
 
 /// The refusal where the store of answers does not answer.
 pub(super) fn unreadable(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "stored answers cannot be read");
-    ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
+    context.storage_refusal(error)
 }
 
 /// The refusal of a key that was sent with another request.

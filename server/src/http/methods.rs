@@ -5,12 +5,13 @@ use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
 use futures_util::FutureExt as _;
 use poem::{
     Endpoint, Error, Request, Response, Result,
-    endpoint::BoxEndpoint,
-    http::{HeaderValue, Method},
+    endpoint::{BoxEndpoint, make_sync},
+    http::{HeaderValue, Method, header},
 };
 
 use super::{
     context::{RequestContext, RequestHead},
+    cors,
     error::{ApiError, Surface},
     pipeline,
     route::MatchedRoute,
@@ -20,6 +21,8 @@ use super::{
 pub(crate) struct Methods {
     methods: HashMap<Method, (Arc<MatchedRoute>, BoxEndpoint<'static>)>,
     allow: HeaderValue,
+    /// True where pages of the website may call.
+    is_for_website: bool,
 }
 
 impl Methods {
@@ -35,12 +38,25 @@ impl Methods {
     ) -> Self {
         let route = Arc::new(MatchedRoute::undocumented(path));
         let methods = methods.into_iter();
-        Self::new(methods.map(|(method, endpoint)| (method, (route.clone(), endpoint))).collect())
+        let methods = methods.map(|(method, endpoint)| (method, (route.clone(), endpoint)));
+        let methods: HashMap<_, _> = methods.collect();
+        Self { allow: allowed(methods.keys()), methods, is_for_website: false }
     }
 
-    /// Methods with the route of each.
-    pub(crate) fn new(methods: HashMap<Method, (Arc<MatchedRoute>, BoxEndpoint<'static>)>) -> Self {
-        Self { allow: allowed(methods.keys()), methods }
+    /// Documented methods with the route of each, which the pages of the website may call too.
+    pub(crate) fn documented(
+        methods: HashMap<Method, (Arc<MatchedRoute>, BoxEndpoint<'static>)>,
+    ) -> Self {
+        Self { allow: allowed(methods.keys()), methods, is_for_website: true }
+    }
+
+    /// The route that a page of the website asks about in a preflight request.
+    fn preflighted(&self, request: &Request) -> Option<&Arc<MatchedRoute>> {
+        if request.method() != Method::OPTIONS {
+            return None;
+        }
+        let asked = request.header(header::ACCESS_CONTROL_REQUEST_METHOD)?.parse().ok()?;
+        self.methods.get::<Method>(&asked).map(|(route, _)| route)
     }
 }
 
@@ -48,13 +64,25 @@ impl Endpoint for Methods {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
+        let head = request.data::<Arc<RequestHead>>().expect("the pipeline adds the head");
+        let website = cors::website_origin(&request, head).filter(|_| self.is_for_website);
+        if let Some(origin) = &website
+            && let Some(route) = self.preflighted(&request)
+        {
+            let preflight = make_sync(|_| cors::preflight(origin.clone(), self.allow.clone()));
+            return Ok(answer(route, &preflight, request).await);
+        }
         // A request for the headers alone gets those of the page; the listener drops the body.
         let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
         let Some((route, endpoint)) = self.methods.get(method) else {
             let refusal = ApiError::MethodNotAllowed { allow: self.allow.clone() };
             return Err(Error::from_response(refusal.into_response(Surface::Account)));
         };
-        Ok(answer(route, endpoint, request).await)
+        let mut response = answer(route, endpoint, request).await;
+        if let Some(origin) = website {
+            cors::expose(response.headers_mut(), origin);
+        }
+        Ok(response)
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! | check | code |
 //! |---|---|
+//! | 0 | `host::check`, `check_credentials` |
 //! | 1 | [`RequestPipeline`], `methods.rs` |
 //! | 2, 4 | [`Authenticated`](super::Authenticated) |
 //! | 3 | [`AdmittedCall::new`]; [`Anonymous`](super::Anonymous) for an address without a key |
@@ -12,7 +13,7 @@
 //! | 6, 7 | [`AdmittedCall::authorise`] |
 //! | 8 | `body::receive`, `body::read` |
 //! | 9 | [`validation`](super::validation) |
-//! | 10, 11, 12 | [`ParsedCall::execute`] |
+//! | 10 to 13 | [`ParsedCall::execute`] |
 //!
 //! [`AdmittedCall::new`]: super::AdmittedCall::new
 //! [`AdmittedCall::authorise`]: super::AdmittedCall::authorise
@@ -28,7 +29,9 @@ use poem::{
 use super::{
     body::{PATIENCE, SMALL, announced_length, receive},
     context::{RETRY_AFTER_BUSY, RequestHead},
+    date::DateHeader,
     error::{ApiError, Surface},
+    host,
 };
 use crate::state::AppState;
 
@@ -36,12 +39,13 @@ use crate::state::AppState;
 pub struct RequestPipeline<E> {
     state: Arc<AppState>,
     routes: E,
+    date: DateHeader,
 }
 
 impl<E> RequestPipeline<E> {
     /// A pipeline in front of `routes`.
     pub fn new(state: Arc<AppState>, routes: E) -> Self {
-        Self { state, routes }
+        Self { state, routes, date: DateHeader::default() }
     }
 }
 
@@ -52,7 +56,12 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
         let head = Arc::new(RequestHead::of_request(self.state.clone(), &request));
         request.set_data(head.clone());
         let is_left_unread = !take_small_body(&mut request).await;
-        let mut response = match self.routes.call(request).await {
+        let checked = host::check(&request, &head.state.settings);
+        let outcome = match checked.and_then(|()| check_credentials(&request)) {
+            Ok(()) => self.routes.call(request).await,
+            Err(refusal) => Err(Error::from_response(refusal.into_response(Surface::Account))),
+        };
+        let mut response = match outcome {
             // A route has concluded the request.
             Ok(output) => output.into_response(),
             Err(error) => {
@@ -66,8 +75,27 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
+        if let Some(date) = self.date.at(self.state.clock.now()) {
+            response.headers_mut().insert(header::DATE, date);
+        }
+        // Most answers hold a secret or belong to one caller. An answer for caches has a header already.
+        let no_store = HeaderValue::from_static("no-store");
+        response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
         Ok(response)
     }
+}
+
+/// Refuses a request with two keys or two session tokens: a proxy or a log could take the other one.
+fn check_credentials(request: &Request) -> Result<(), ApiError> {
+    let is_repeated = |name: &str| request.headers().get_all(name).into_iter().nth(1).is_some();
+    let detail = if is_repeated("x-api-key") {
+        "There must be one header X-API-Key."
+    } else if is_repeated("x-session-token") {
+        "There must be one header X-Session-Token."
+    } else {
+        return Ok(());
+    };
+    Err(ApiError::Malformed { detail })
 }
 
 /// Reads a small body before the checks, so that its connection can go on after a refusal. Returns

@@ -114,7 +114,9 @@ impl RedisLeases {
     /// Counts the usage rows of a caller without a text.
     async fn count_usage(&self, caller: CallerId, ask: &Ask) -> Result<SharedWindow, StoreError> {
         let since = SharedWindow::looks_back_to(ask.now, &ask.allowance);
-        Ok(SharedWindow::of_calls(&self.store.calls_of(caller, since).await?))
+        let calls = self.store.calls_of(caller, since).await?.into_iter();
+        let calls: Vec<_> = calls.map(|count| count.not_after(ask.now)).collect();
+        Ok(SharedWindow::of_calls(&calls))
     }
 }
 

@@ -2,17 +2,17 @@
 //! subscriptions.
 
 use account_core::code::{Challenge, Purpose, VALIDITY};
-use account_core::credits::{LARGEST_BALANCE, TransactionKind};
+use account_core::credits::TransactionKind;
 use account_core::digest::Digest;
 use account_core::identity::{Contact, Email};
 use account_core::outbox::SealedMessage;
 use account_core::store::{
-    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, Granted, NewRegistration,
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, NewRegistration,
     PendingRegistration, ProfileChanges, Registered, Reset, Updated,
 };
 use account_core::{
-    AccountId, KeyStatus, Notice, Profile, SecurityEvent, SessionToken, StoreError, Subscription,
-    Timestamp, Username,
+    AccountId, KeyStatus, Notice, Operation, Profile, SecurityEvent, SessionToken, StoreError,
+    Subscription, Timestamp, Username,
 };
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
@@ -23,6 +23,7 @@ use super::handle::Store;
 use super::keys::insert_key;
 use super::ledger::record_grant;
 use super::notifications::{insert_message, may_send, notify};
+use super::operator_actions::record;
 use super::revocation::end_credentials;
 use super::rows::{
     column, digest, malformed, narrow, optional_time_column, statement, stored, tier_and_limit,
@@ -34,6 +35,12 @@ use super::write_transaction::WriteTransaction;
 /// The number of usage rows from which a deletion removes the account before it returns; the
 /// clean-up removes the account from the others.
 const AT_ONCE: u32 = 1_000;
+
+/// Reads accounts as [`profile`] takes them.
+pub(super) const PROFILE: &str = "SELECT account.id, username, email, phone, country, \
+    country_code, tier, hourly_limit, credit_balance, verified_at, is_admin, mfa_enabled, \
+    account.created_at, last_login_at, api_key.created_at AS key_created_at, status FROM account \
+    LEFT JOIN api_key ON api_key.account_id = account.id AND status <> 'revoked'";
 
 impl AccountStore for Store {
     async fn next_account_id(&self) -> Result<AccountId, StoreError> {
@@ -132,47 +139,25 @@ impl AccountStore for Store {
     }
 
     async fn profile(&self, account: AccountId) -> Result<Option<Profile>, StoreError> {
-        let query = "SELECT account.id, username, email, phone, country, country_code, tier, \
-                     hourly_limit, credit_balance, verified_at, is_admin, mfa_enabled, \
-                     account.created_at, last_login_at, \
-                     api_key.created_at AS key_created_at, status FROM account \
-                     LEFT JOIN api_key ON api_key.account_id = account.id AND status <> 'revoked' \
-                     WHERE account.id = $1";
-        let query = statement(query, [account.0.into()]);
+        let query = format!("{PROFILE} WHERE account.id = $1");
+        let query = statement(&query, [account.0.into()]);
         let row = stored(self.readers.query_one_raw(query).await)?;
         row.as_ref().map(profile).transpose()
     }
 
-    async fn change_account(&self, email: &Email, change: Change) -> Result<bool, StoreError> {
+    async fn change_account(
+        &self,
+        email: &Email,
+        change: Change,
+        operation: Option<Operation>,
+    ) -> Result<bool, StoreError> {
         let transaction = self.write().await?;
         let Some(account) = verified(&*transaction, email).await? else { return Ok(false) };
         lock_account(&transaction, account).await?;
         apply(&transaction, account, change).await?;
+        record(&transaction, account, operation).await?;
         self.commit_revised(transaction).await?;
         Ok(true)
-    }
-
-    async fn grant(
-        &self,
-        email: &Email,
-        credits: u64,
-        now: Timestamp,
-    ) -> Result<Granted, StoreError> {
-        let change = self.write().await?;
-        let Some(account) = verified(&*change, email).await? else { return Ok(Granted::NotFound) };
-        lock_account(&change, account).await?;
-        let query =
-            statement("SELECT credit_balance FROM account WHERE id = $1", [account.0.into()]);
-        let Some(row) = stored(change.query_one_raw(query).await)? else {
-            return Ok(Granted::NotFound);
-        };
-        let balance = narrow::<u64>(&row, "credit_balance")?.saturating_add(credits);
-        if balance > LARGEST_BALANCE {
-            return Ok(Granted::TooMuch);
-        }
-        record_grant(&change, account, TransactionKind::AdminGrant, credits, now).await?;
-        self.commit_revised(change).await?;
-        Ok(Granted::Balance(balance))
     }
 
     async fn update_profile(
@@ -265,6 +250,7 @@ impl AccountStore for Store {
             stored(change.execute_raw(forget).await)?;
         }
         insert_message(&change, deletion.notice).await?;
+        record(&change, deletion.account, deletion.operation).await?;
         self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
         Ok(true)
@@ -453,12 +439,19 @@ async fn apply(
             "UPDATE api_key SET status = 'active' WHERE account_id = $1 AND status = 'suspended'",
             [id],
         ),
+        Change::Admin(is_admin) => {
+            statement("UPDATE account SET is_admin = $2 WHERE id = $1", [id, is_admin.into()])
+        }
+        Change::Unlock(recipient) => {
+            statement("DELETE FROM lockout WHERE recipient = $1", [digest(&recipient)])
+        }
     };
     stored(transaction.execute_raw(update).await)?;
     Ok(())
 }
 
-fn profile(row: &QueryResult) -> Result<Profile, StoreError> {
+/// Reads a row of [`PROFILE`].
+pub(super) fn profile(row: &QueryResult) -> Result<Profile, StoreError> {
     let (tier, hourly_limit) = tier_and_limit(row)?;
     let status: Option<String> = column(row, "status")?;
     let api_key_status = KeyStatus::ALL

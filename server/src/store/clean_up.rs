@@ -57,6 +57,9 @@ pub(super) const NOBODYS_TRIES: &str = "DELETE FROM login_try WHERE id IN \
     (SELECT id FROM login_try WHERE account_id IS NULL AND created_at <= $1 \
      ORDER BY created_at LIMIT $2)";
 
+pub(super) const MESSAGES: &str = "DELETE FROM letter WHERE due_at IS NULL AND id IN \
+    (SELECT id FROM letter WHERE due_at IS NULL AND created_at <= $1 LIMIT $2)";
+
 pub(super) const RESULTS: &str = "DELETE FROM result WHERE id IN \
     (SELECT id FROM result WHERE created_at <= $1 LIMIT $2)";
 
@@ -113,12 +116,6 @@ impl CleanUpStore for Store {
         Ok(removed)
     }
 
-    async fn forget_messages(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let forget = "DELETE FROM letter WHERE due_at IS NULL AND created_at <= $1";
-        let forgotten = self.execute(statement(forget, [time(before)])).await?;
-        Ok(forgotten.rows_affected())
-    }
-
     async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let change = self.write_locked(AdvisoryLock::CleanUp).await?;
         let most: Value = limit.into();
@@ -140,6 +137,7 @@ impl CleanUpStore for Store {
                 let tries = execute(&change, TRIES, [time(made), most.clone()]).await?;
                 tries.max(execute(&change, NOBODYS_TRIES, [time(by_nobody), most]).await?)
             }
+            Stale::Messages(written) => execute(&change, MESSAGES, [time(written), most]).await?,
             Stale::Answers => execute(&change, ANSWERS, [time(now), most]).await?,
             Stale::Results(made) => execute(&change, RESULTS, [time(made), most]).await?,
             Stale::SignIns(made) => {

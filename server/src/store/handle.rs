@@ -1,14 +1,16 @@
 //! The handle to an open database, which every query of the storage goes through.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use account_core::outbox::Channel;
 use account_core::{StoreError, Timestamp};
 use sea_orm::DatabaseConnection;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 use super::engine::is_postgres;
+use super::fault::StoreFault;
 use super::ledger::sqlite_ledger::SqliteLedger;
 use crate::clock::Clock;
 
@@ -24,6 +26,7 @@ pub struct Store {
     pub(super) generation: Arc<Generation>,
     /// The clock that is read under the locks of a transaction.
     pub(super) clock: Clock,
+    pub(super) write_probe: Arc<WriteProbe>,
 }
 
 /// A counter of the events that invalidate this process's cached callers: its own commits and the
@@ -66,6 +69,14 @@ impl OutboxNotify {
     }
 }
 
+/// The result of the latest check that the database takes writes.
+#[derive(Default)]
+pub(super) struct WriteProbe {
+    pub(super) latest: Mutex<Option<(Instant, Option<StoreFault>)>>,
+    /// True after a call that could not write.
+    pub(super) is_suspect: AtomicBool,
+}
+
 impl account_core::Store for Store {
     fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self { clock: Clock::from_fn(clock), ..self }
@@ -80,8 +91,8 @@ impl Store {
         sqlite_ledger: Option<Arc<SqliteLedger>>,
     ) -> Self {
         let (outbox_notify, generation) = (Arc::default(), Arc::default());
-        let clock = Clock::system();
-        Self { writer, readers, sqlite_ledger, outbox_notify, generation, clock }
+        let (clock, write_probe) = (Clock::system(), Arc::default());
+        Self { writer, readers, sqlite_ledger, outbox_notify, generation, clock, write_probe }
     }
 
     /// Checks that the database answers.

@@ -6,12 +6,13 @@ use std::net::IpAddr;
 use account_core::guest::{self, CreationLimits, NetworkCount, NewGuest, network};
 use account_core::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use account_core::store::KeyStore;
-use account_core::{AccountId, GuestId, Notice, SecurityEvent, StoreError, Timestamp};
+use account_core::{AccountId, GuestId, Notice, Operation, SecurityEvent, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::engine::lock_account;
 use super::handle::Store;
 use super::notifications::notify;
+use super::operator_actions::record;
 use super::revocation::end_credentials;
 use super::rows::{
     address_column, column, credits, digest, malformed, narrow, number, number_column, statement,
@@ -39,6 +40,13 @@ impl KeyStore for Store {
         }))
     }
 
+    async fn current_key(&self, account: AccountId) -> Result<Option<KeyId>, StoreError> {
+        let query = "SELECT id FROM api_key WHERE account_id = $1 AND status <> 'revoked'";
+        let query = statement(query, [account.0.into()]);
+        let row = stored(self.readers.query_one_raw(query).await)?;
+        row.map(|row| number_column(&row, "id").map(KeyId)).transpose()
+    }
+
     async fn guest_by_key(&self, key: &KeyDigest) -> Result<Option<GuestCaller>, StoreError> {
         let query = "SELECT id, ip, device_id, platform, credit_balance, created_at, expires_at \
                      FROM guest WHERE digest = $1";
@@ -61,6 +69,7 @@ impl KeyStore for Store {
         old: KeyId,
         new: NewKey,
         now: Timestamp,
+        operation: Option<Operation>,
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
         lock_account(&change, account).await?;
@@ -76,6 +85,7 @@ impl KeyStore for Store {
         let event = SecurityEvent::KeyRegenerated;
         end_credentials(&change, account, event, None).await?;
         notify(&change, account, &Notice::KeyRegenerated, now).await?;
+        record(&change, account, operation).await?;
         self.commit_event(change, event).await?;
         Ok(true)
     }

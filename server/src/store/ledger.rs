@@ -13,7 +13,7 @@ use account_core::idempotency::{Claim, Claimed, HELD, KEPT, RequestDigest, Slot,
 use account_core::store::{LedgerStore, Transaction, UsageFilter, UsageRequest, UsageTally};
 use account_core::{
     AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, GuestId, MinuteCount, ResultId,
-    Settlement, StoreError, StoredResult, Timestamp, TransactionKind,
+    Settlement, StoreError, StoredResult, TallyFigure, Timestamp, TransactionKind,
 };
 use rusqlite::named_params;
 use sea_orm::{
@@ -118,6 +118,12 @@ impl LedgerStore for Store {
         rows.iter().map(count).collect()
     }
 
+    async fn credit_balance(&self, account: AccountId) -> Result<Option<u64>, StoreError> {
+        let query = "SELECT credit_balance FROM account WHERE id = $1";
+        let row = self.readers.query_one_raw(statement(query, [account.0.into()])).await;
+        stored(row)?.map(|row| narrow(&row, "credit_balance")).transpose()
+    }
+
     async fn audit(&self) -> Result<Audit, StoreError> {
         if !is_postgres(&self.readers) {
             return audit(&self.readers).await;
@@ -207,9 +213,9 @@ impl LedgerStore for Store {
         Ok(self.taken(&claim, self.clock.now()).await?.unwrap_or(Claimed::Running))
     }
 
-    async fn is_answered(&self, of: Slot, now: Timestamp) -> Result<bool, StoreError> {
-        let query = "SELECT 1 AS found FROM kept_answer \
-                     WHERE slot = $1 AND expires_at > $2 AND body IS NOT NULL";
+    async fn is_claimed(&self, of: Slot, now: Timestamp) -> Result<bool, StoreError> {
+        let query = "SELECT 1 AS found FROM kept_answer WHERE slot = $1 AND expires_at > $2 \
+                     AND (body IS NOT NULL OR held_until > $2)";
         let query = statement(query, [slot(of), time(now)]);
         Ok(stored(self.readers.query_one_raw(query).await)?.is_some())
     }
@@ -259,7 +265,7 @@ impl LedgerStore for Store {
     }
 }
 
-/// Compares balances and usage rows with the ledger, by one statement each, so that each comparison
+/// Compares balances and usage rows with the ledger, and daily sums with usage rows, by one statement each, so that each comparison
 /// sees one state of the data however long it takes.
 async fn audit(connection: &impl ConnectionTrait) -> Result<Audit, StoreError> {
     let count = statement("SELECT count(*) AS accounts FROM account", []);
@@ -267,6 +273,7 @@ async fn audit(connection: &impl ConnectionTrait) -> Result<Audit, StoreError> {
     let accounts = narrow(&row.ok_or_else(|| malformed("accounts"))?, "accounts")?;
     let mut faults = wrong_balances(connection).await?;
     faults.extend(wrong_usage(connection).await?);
+    faults.extend(wrong_tallies(connection).await?);
     Ok(Audit { accounts, faults })
 }
 
@@ -325,6 +332,49 @@ async fn wrong_usage(connection: &impl ConnectionTrait) -> Result<Vec<AuditFault
     let query = statement(query, [MICROSECONDS_A_DAY.into()]);
     let rows = stored(connection.query_all_raw(query).await)?;
     rows.iter().map(|row| fault(row, FaultKind::Usage { day: column(row, "day")? })).collect()
+}
+
+/// Compares the daily sums with the usage rows for each day since the first fully retained day, each
+/// figure by account, day, endpoint and method. A deleted account has no daily sums.
+async fn wrong_tallies(connection: &impl ConnectionTrait) -> Result<Vec<AuditFault>, StoreError> {
+    let query = "WITH retained AS (SELECT value AS day FROM sequence WHERE name = 'usage_since') \
+                 SELECT account_id AS id, day, endpoint, method, \
+                 CAST(sum(calls) AS BIGINT) AS expected_0, \
+                 CAST(sum(call_credits) AS BIGINT) AS expected_1, \
+                 CAST(sum(call_time) AS BIGINT) AS expected_2, \
+                 CAST(sum(summed) AS BIGINT) AS found_0, \
+                 CAST(sum(summed_credits) AS BIGINT) AS found_1, \
+                 CAST(sum(summed_time) AS BIGINT) AS found_2 FROM \
+                 (SELECT account_id, created_at / $1 AS day, endpoint, method, 1 AS calls, \
+                  credits AS call_credits, response_time_ms AS call_time, \
+                  0 AS summed, 0 AS summed_credits, 0 AS summed_time FROM usage \
+                  WHERE account_id IS NOT NULL \
+                  AND created_at >= (SELECT day FROM retained) * $1 \
+                  UNION ALL \
+                  SELECT account_id, day, endpoint, method, 0, 0, 0, \
+                  requests, credits, response_time_ms FROM usage_day \
+                  WHERE day >= (SELECT day FROM retained)) AS days \
+                 WHERE EXISTS (SELECT 1 FROM account WHERE id = account_id) \
+                 GROUP BY account_id, day, endpoint, method \
+                 HAVING sum(calls) <> sum(summed) OR sum(call_credits) <> sum(summed_credits) \
+                 OR sum(call_time) <> sum(summed_time) ORDER BY id, day, endpoint, method";
+    let query = statement(query, [MICROSECONDS_A_DAY.into()]);
+    let rows = stored(connection.query_all_raw(query).await)?;
+    let mut faults = Vec::new();
+    for row in &rows {
+        let (method, path): (String, String) = (column(row, "method")?, column(row, "endpoint")?);
+        for (place, figure) in TallyFigure::ALL.into_iter().enumerate() {
+            let expected = column(row, &format!("expected_{place}"))?;
+            let found = column(row, &format!("found_{place}"))?;
+            if expected != found {
+                let caller = CallerId::Account(AccountId(column(row, "id")?));
+                let (day, endpoint) = (column(row, "day")?, format!("{method} {path}"));
+                let kind = FaultKind::Tally { day, endpoint, figure };
+                faults.push(AuditFault { caller, kind, expected, found });
+            }
+        }
+    }
+    Ok(faults)
 }
 
 fn fault(row: &QueryResult, kind: FaultKind) -> Result<AuditFault, StoreError> {

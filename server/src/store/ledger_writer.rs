@@ -132,6 +132,7 @@ mod tests {
         a_request_id_is_charged_once_and_harms_no_neighbour,
         closing_settles_what_waits_and_refuses_what_comes_later,
         the_audit_names_what_was_altered_behind_its_back,
+        the_audit_names_each_figure_of_a_daily_sum_that_was_altered,
     );
 
     /// Creates an account with this many credits.
@@ -216,6 +217,42 @@ mod tests {
         assert!(writer.settle(entry(ada, 99, now)).await.is_err());
     }
 
+    async fn the_audit_names_each_figure_of_a_daily_sum_that_was_altered(
+        store: Store,
+        _address: String,
+    ) {
+        use account_core::{AuditFault, FaultKind, TallyFigure};
+        use sea_orm::ConnectionTrait;
+
+        let (ada, now) = account(&store, 10).await;
+        let mut other = entry(ada, 3, now);
+        other.usage.endpoint = "/b".into();
+        store.settle(vec![entry(ada, 1, now), entry(ada, 2, now), other]).await.expect("ok");
+        assert!(store.audit().await.expect("ok").holds());
+        let alter = async |change: &str| {
+            store.writer.execute_unprepared(change).await.expect(change);
+            store.audit().await.expect("ok").faults
+        };
+        let day = now.timestamp().div_euclid(86_400);
+        let fault = |path: &str, figure, expected, found| {
+            let kind = FaultKind::Tally { day, endpoint: format!("POST {path}"), figure };
+            AuditFault { caller: ada, kind, expected, found }
+        };
+        use TallyFigure::{Credits, Requests, ResponseTime};
+
+        let faults = alter("UPDATE usage_day SET requests = 9 WHERE endpoint = '/a'").await;
+        assert_eq!(faults, [fault("/a", Requests, 2, 9)]);
+        alter("UPDATE usage_day SET requests = 2 WHERE endpoint = '/a'").await;
+        // The sum over the day stays the same.
+        alter("UPDATE usage_day SET credits = credits + 1 WHERE endpoint = '/a'").await;
+        let faults = alter("UPDATE usage_day SET credits = 0 WHERE endpoint = '/b'").await;
+        assert_eq!(faults, [fault("/a", Credits, 2, 3), fault("/b", Credits, 1, 0)]);
+        alter("UPDATE usage_day SET credits = requests").await;
+        let faults = alter("DELETE FROM usage_day WHERE endpoint = '/b'").await;
+        let gone = [Requests, Credits, ResponseTime].map(|figure| fault("/b", figure, 1, 0));
+        assert_eq!(faults, gone);
+    }
+
     async fn the_audit_names_what_was_altered_behind_its_back(store: Store, _address: String) {
         use account_core::{AuditFault, FaultKind};
         use sea_orm::ConnectionTrait;
@@ -232,7 +269,7 @@ mod tests {
         let faults = store.audit().await.expect("ok").faults;
         let day = now.timestamp().div_euclid(86_400);
         let kind = FaultKind::Usage { day };
-        assert_eq!(faults, [AuditFault { caller: ada, kind, expected: 2, found: 1 }]);
+        assert_eq!(faults[0], AuditFault { caller: ada, kind, expected: 2, found: 1 });
 
         let below = store.writer.execute_unprepared("UPDATE account SET credit_balance = -1").await;
         assert!(below.is_err(), "the database itself refuses a debt");

@@ -10,6 +10,7 @@
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use zeroize::Zeroizing;
 
 use super::handle::Store;
 use super::open_error::OpenError;
+use super::private_files;
 
 /// The progress of a rotation of the master key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,18 +217,19 @@ fn read(file: &Path) -> Result<Option<MasterKey>, OpenError> {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(OpenError::file(file, cause)),
     };
+    let wide = private_files::wide_mode(file).map_err(|cause| OpenError::file(file, cause))?;
+    if let Some(mode) = wide {
+        return Err(OpenError::MasterKeyExposed { path: file.display().to_string(), mode });
+    }
     let malformed = || OpenError::MasterKeyMalformed(file.display().to_string());
     decode(text.trim()).map(Some).ok_or_else(malformed)
 }
 
 fn create(file: &Path, rng: &mut dyn CryptoRng) -> Result<MasterKey, OpenError> {
-    let folder = folder_of(file);
-    std::fs::create_dir_all(folder).map_err(|cause| OpenError::file(folder, cause))?;
+    private_files::create_folder_of(file).map_err(|cause| OpenError::file(file, cause))?;
     let master = MasterKey::generate(rng);
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create_new(true).mode(0o600);
     let written = options.open(file).and_then(|mut handle| {
         handle.write_all(&*encode(&master))?;
         handle.sync_all()?;
@@ -252,6 +255,8 @@ fn decode(text: &str) -> Option<MasterKey> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
     use std::sync::Arc;
 
     use account_core::testing::{CheapHasher, FixedClock, all, seeded_rng};
@@ -269,6 +274,7 @@ mod tests {
     on_each_engine!(
         a_second_start_finds_the_secrets_of_the_first,
         a_wrong_missing_or_malformed_master_key_refuses_to_start,
+        a_master_key_that_others_may_read_is_refused_and_the_remedy_named,
         a_rotated_master_key_replaces_the_old_one_while_the_service_goes_on,
         a_rotation_that_is_cut_short_anywhere_loses_no_key,
         rotations_starts_and_logins_at_the_same_time_all_succeed,
@@ -284,11 +290,43 @@ mod tests {
         let second = vault(&store, &file, rng.clone()).await.expect("opened");
         let key = ApiKey::generate(account_core::KeyKind::User, &mut rng.clone());
         assert!(first.key_digest(&key) == second.key_digest(&key));
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
+        assert_eq!((mode(&file), mode(&folder.path().join("keys"))), (0o600, 0o700));
+    }
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("its owner may");
+    }
+
+    /// Writes a file as the service does: readable by its owner alone.
+    fn write(path: &Path, text: impl AsRef<[u8]>) {
+        std::fs::write(path, text).expect("written");
+        set_mode(path, 0o600);
+    }
+
+    async fn a_master_key_that_others_may_read_is_refused_and_the_remedy_named(
+        store: Store,
+        _address: String,
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, rng) = (folder.path().join("master.key"), seeded_rng(1));
+        vault(&store, &file, rng.clone()).await.expect("made");
+        for wide in [0o644, 0o640, 0o604, 0o660, 0o666] {
+            set_mode(&file, wide);
+            let refused = vault(&store, &file, rng.clone()).await.err().expect("refused");
+            let told = refused.to_string();
+            assert!(matches!(refused, OpenError::MasterKeyExposed { .. }), "{told}");
+            assert!(told.contains(&format!("chmod 600 {}", file.display())), "{told}");
+            assert!(told.contains(&format!("{wide:04o}")), "{told}");
+            let rotated = rotate_master_key(&store, &file, rng.clone(), |_| {}).await;
+            assert!(matches!(rotated, Err(OpenError::MasterKeyExposed { .. })), "{wide:o}");
+        }
+        for narrow in [0o600, 0o400] {
+            set_mode(&file, narrow);
+            assert!(vault(&store, &file, rng.clone()).await.is_ok(), "{narrow:o}");
         }
     }
 
@@ -306,16 +344,16 @@ mod tests {
         assert!(matches!(error, OpenError::MasterKeyMissing(_)), "{error}");
         assert!(!file.exists(), "no new key is made over old secrets");
 
-        std::fs::write(&file, "ff".repeat(32)).expect("written");
+        write(&file, "ff".repeat(32));
         let error = vault(&store, &file, rng.clone()).await.err().expect("wrong");
         assert!(matches!(error, OpenError::Vault { .. }), "{error}");
 
         for text in ["", "ff", &"zz".repeat(32), &"ff".repeat(33)] {
-            std::fs::write(&file, text).expect("written");
+            write(&file, text);
             let error = vault(&store, &file, rng.clone()).await.err().expect("malformed");
             assert!(matches!(error, OpenError::MasterKeyMalformed(_)), "{error}");
         }
-        std::fs::write(&file, kept).expect("written");
+        write(&file, kept);
         assert!(vault(&store, &file, rng.clone()).await.is_ok());
     }
 
@@ -386,7 +424,7 @@ mod tests {
         assert!(serves(&running, &key).await, "the service that ran meanwhile");
         let restarted = accounts(&store, &file, rng.clone()).await;
         assert!(serves(&restarted, &key).await, "the next start, without the old key");
-        std::fs::write(&file, old).expect("written");
+        write(&file, old);
         let error = vault(&store, &file, rng.clone()).await.err().expect("the old key");
         assert!(matches!(error, OpenError::Vault { .. }), "{error}");
     }
@@ -400,7 +438,7 @@ mod tests {
                 let (_, rows) = prepare(&vault, &file, &mut rng.clone()).expect("written");
                 if cut == 1 {
                     // The file exists, but its content is lost.
-                    std::fs::write(next_to(&file), "").expect("written");
+                    write(&next_to(&file), "");
                 }
                 if cut > 2 {
                     store.replace_secrets(rows).await.expect("replaced");

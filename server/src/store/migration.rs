@@ -18,14 +18,17 @@ use super::open_error::OpenError;
 use super::rows::{column, statement, stored};
 
 mod m20261122_000001_first_schema;
+mod m20261122_000002_operator_actions;
 #[cfg(feature = "failpoints")]
 mod next_schema;
 
 /// The treatment of a database whose schema is older than this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Migrate {
-    /// Applies the missing migrations.
+    /// Applies the missing migrations, also to a new database.
     Run,
+    /// Applies the missing migrations, and refuses a new database.
+    Existing,
     /// Refuses to open the database.
     Refuse,
 }
@@ -36,8 +39,10 @@ struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        let released: Vec<Box<dyn MigrationTrait>> =
-            vec![Box::new(m20261122_000001_first_schema::FirstSchema)];
+        let released: Vec<Box<dyn MigrationTrait>> = vec![
+            Box::new(m20261122_000001_first_schema::FirstSchema),
+            Box::new(m20261122_000002_operator_actions::OperatorActions),
+        ];
         #[cfg(feature = "failpoints")]
         let released = released.into_iter().chain(next_schema::requested()).collect();
         released
@@ -63,7 +68,10 @@ pub(super) async fn bring_up_to_date(
     match (missing, migrate) {
         (None, _) => Ok(()),
         (Some(missing), Migrate::Refuse) => Err(OpenError::OlderSchema(missing)),
-        (Some(missing), Migrate::Run) => {
+        (Some(_), Migrate::Existing) if is_new => {
+            Err(OpenError::NoDatabase("the address of DATABASE_URL".to_owned()))
+        }
+        (Some(missing), Migrate::Run | Migrate::Existing) => {
             if !is_postgres(database) && !is_new {
                 backup::copy_before(database, &missing).await?;
             }
@@ -148,6 +156,7 @@ mod tests {
         each_step_down_undoes_its_own_step_up,
         a_newer_schema_is_refused_by_name,
         an_older_schema_is_refused_where_migrations_are_forbidden,
+        a_new_database_is_refused_where_only_existing_ones_are_migrated,
     );
 
     async fn on_sqlite_without_schema() -> (DatabaseConnection, TempDir) {
@@ -188,6 +197,17 @@ mod tests {
         database.execute_unprepared(newer).await.expect("a row");
         let error = bring_up_to_date(database, Migrate::Run).await.expect_err("a newer schema");
         assert!(error.to_string().contains("m29990101_000001_later"), "{error}");
+    }
+
+    async fn a_new_database_is_refused_where_only_existing_ones_are_migrated(
+        database: &DatabaseConnection,
+    ) {
+        let error = bring_up_to_date(database, Migrate::Existing).await.expect_err("no schema");
+        assert!(matches!(error, OpenError::NoDatabase(_)), "{error}");
+        assert!(schema(database).await.is_empty(), "nothing was made");
+        Migrator::up(database, Some(1)).await.expect("an older schema");
+        bring_up_to_date(database, Migrate::Existing).await.expect("the rest");
+        assert_eq!(missing(database).await.expect("ok"), None);
     }
 
     async fn an_older_schema_is_refused_where_migrations_are_forbidden(

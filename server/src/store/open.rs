@@ -16,7 +16,7 @@ pub const POOL: u32 = 16;
 
 /// Opens a database by its address and brings its schema up to date.
 ///
-/// The address is `sqlite:PATH`, `sqlite://PATH` or a path alone, whose file is created where it is
+/// The address is `sqlite:PATH`, `sqlite://PATH` or a path alone, whose file [`Migrate::Run`] creates where it is
 /// missing, or `postgres://USER:PASSWORD@HOST/DATABASE`.
 ///
 /// # Errors
@@ -33,6 +33,9 @@ pub async fn open(address: &str, migrate: Migrate) -> Result<Store, OpenError> {
 /// [`OpenError`], whose message names the remedy.
 pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<Store, OpenError> {
     if !postgres::is_address(address) {
+        if migrate != Migrate::Run && !sqlite::exists(address)? {
+            return Err(OpenError::NoDatabase(sqlite::path(address)?.display().to_string()));
+        }
         let (writer, readers) = sqlite::connect(address).await?;
         migration::bring_up_to_date(&writer, migrate).await?;
         let ledger = Arc::new(SqliteLedger::beside(&writer));
@@ -41,7 +44,7 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
     let pool = postgres::connect(address, pool).await?;
     match migrate {
         Migrate::Refuse => migration::bring_up_to_date(&pool, migrate).await?,
-        Migrate::Run => {
+        Migrate::Run | Migrate::Existing => {
             // The connection's lock makes instances that start simultaneously migrate one after the
             // other.
             let locked = postgres::connect_to_migrate(address).await?;

@@ -16,6 +16,16 @@ pub enum OpenError {
     /// The database is on PostgreSQL, so there is no file to copy.
     #[error("a database on PostgreSQL is copied by PostgreSQL's own tools, as `pg_dump`")]
     NotEmbedded,
+    /// Another process serves the database.
+    #[error(
+        "another process serves `{database}` and holds the lock `{lock}`: stop that process, or name another folder with --data-dir; only a database on PostgreSQL is served by several processes"
+    )]
+    Served {
+        /// The path of the database.
+        database: String,
+        /// The path of the lock's file.
+        lock: String,
+    },
     /// A newer release has migrated the database.
     #[error(
         "the database has the migration `{0}`, which this program does not know: it was used by a newer release; start that release, or restore a backup made by this one"
@@ -34,6 +44,31 @@ pub enum OpenError {
     /// The file of the master key does not contain a key.
     #[error("the master key file `{0}` does not hold 64 hexadecimal digits")]
     MasterKeyMalformed(String),
+    /// Others than the owner may read or write the master key's file.
+    #[error(
+        "others than its owner may use the master key file `{path}` (mode {mode:04o}): run `chmod 600 {path}`, and rotate the key where someone may have read it"
+    )]
+    MasterKeyExposed {
+        /// The path of the master key file.
+        path: String,
+        /// The permission bits.
+        mode: u32,
+    },
+    /// There is no database, and the command makes none.
+    #[error(
+        "there is no database at `{0}`: name its folder with --data-dir or its address with --database-url, or make a new one with --create-database"
+    )]
+    NoDatabase(String),
+    /// The master key is there, but its database is missing or empty.
+    #[error(
+        "the master key file `{key}` is there, but the database `{database}` is missing or empty: restore the database, name its folder with --data-dir or its address with --database-url, or begin with a new one by --create-database"
+    )]
+    DatabaseGone {
+        /// The path of the master key file.
+        key: String,
+        /// The place of the database.
+        database: String,
+    },
     /// The master key belongs to another database.
     #[error("the master key file `{path}` does not fit the database: {cause}")]
     Vault {

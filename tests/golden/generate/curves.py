@@ -87,15 +87,15 @@ class MonotoneConvex:
         steps = [self.times[i + 1] - self.times[i] for i in range(count)]
         self.averages = [(self.logs[i + 1] - self.logs[i]) / steps[i] for i in range(count)]
         means = self.averages
-        nodes = [None] * (count + 1)
+        nodes = [means[0]] * (count + 1)
         for i in range(1, count):
             share = steps[i - 1] / (steps[i - 1] + steps[i])
-            nodes[i] = self.bound(share * means[i] + (1 - share) * means[i - 1], means[i - 1], means[i])
-        if count == 1:
-            nodes = [means[0], means[0]]
-        else:
-            nodes[0] = self.bound((3 * means[0] - nodes[1]) / 2, means[0], means[0])
-            nodes[-1] = self.bound((3 * means[-1] - nodes[-2]) / 2, means[-1], means[-1])
+            nodes[i] = share * means[i] + (1 - share) * means[i - 1]
+        if count > 1:
+            nodes[0] = (3 * means[0] - nodes[1]) / 2
+            nodes[-1] = (3 * means[-1] - nodes[-2]) / 2
+        # The published order: the bounds come after all forwards.
+        nodes = [self.bound(node, means[max(i - 1, 0)], means[min(i, count - 1)]) for i, node in enumerate(nodes)]
         self.nodes = nodes
 
     @staticmethod
@@ -195,6 +195,27 @@ def values(rng):
             )
 
 
+def bounds_beside_the_ends():
+    """Forwards of which the inner ones are bounded, and those at the ends computed before that."""
+    for times, rates in [
+        ([0.1068, 4.5122, 12.3603], [0.0617, 0.00696, 0.0153]),
+        ([2.0, 3.0, 3.25], [0.002, 0.05, -0.01]),
+        ([1.0, 9.0], [0.08, 0.01]),
+        ([0.5, 5.0, 6.0, 6.1], [-0.02, -0.001, -0.03, -0.0005]),
+    ]:
+        exact = [mp.mpf(time) for time in times]
+        steps = [b - a for a, b in zip([mp.mpf(0), *exact], exact)]
+        logs = [sum(mp.mpf(r) * s for r, s in zip(rates[: i + 1], steps)) for i in range(len(times))]
+        curve = fit("monotone_convex", exact, logs)
+        for query in [1e-3 * times[0], 0.5 * times[0], times[-1] - 1e-3, times[-1] * 1.5]:
+            time = mp.mpf(query)
+            log = curve.log(time)
+            yield ",".join(
+                ["monotone_convex", "forward", " ".join(map(repr, times)), " ".join(map(repr, rates)), repr(query)]
+                + [text(log / time), text(mp.exp(-log)), text(forward(curve, time))]
+            )
+
+
 def check_spline(curve, times):
     theirs = ql.CubicNaturalSpline(times, [float(value) for value in curve.values])
     for part in (0.1, 0.5, 0.9):
@@ -275,7 +296,7 @@ def bootstraps(rng):
 def main():
     write(
         "values", "interpolation,curve_type,tenors,values,query_tenor,zero_rate,discount_factor,forward_rate",
-        values(random.Random(1)),
+        [*values(random.Random(1)), *bounds_beside_the_ends()],
     )
     write("bootstraps", "interpolation,instruments,zero_rates", bootstraps(random.Random(2)))
 

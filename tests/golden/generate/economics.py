@@ -69,6 +69,9 @@ def ces_rows():
     cases += [(r, w, m) for r in ordinary + near_one for w in free for m in markets]
     cases += [(r, w, m) for r in ordinary[::3] for w in exact[1:] + free[2:] for m in extreme]
     cases += [(0.0, w, m) for w in free for m in markets]
+    # The factor of a sum of weights that is not 1, as far as it is a double.
+    nearly = [(0.5, 0.5 + 2**-20), (0.5, 0.5 - 2**-30), (0.3, 0.6), (1.0, 1.0)]
+    cases += [(r, w, m) for r in near_zero for w in nearly for m in markets]
     # Nearly perfect substitutes close to the prices at which they are equally good.
     nudge = 2**-52
     cases += [(r, (1.0, 2.0), (100.0, (3.0, 6.0 * (1 + k * nudge)))) for r in near_one for k in (0, 1, -3)]

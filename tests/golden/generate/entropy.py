@@ -1,6 +1,6 @@
 """Writes ../shannon.csv and ../transfer.csv with mpmath, exact fractions and dictionaries.
 
-Bins are found in exact rational arithmetic (no value lies on an edge by its decimals alone), counts in a dictionary, logarithms to 50 digits.
+Bins are found in exact rational arithmetic on the decimals as written, counts in a dictionary, logarithms to 50 digits.
 Long series and distributions are not written out but made by rules that the test repeats:
 `ramp N` and `coupled N SEED`.
 """
@@ -59,7 +59,7 @@ def write_shannon():
 
 
 def bins(series, n_bins):
-    exact = [Fraction(value) for value in series]
+    exact = [Fraction(repr(value)) for value in series]
     low, width = min(exact), max(exact) - min(exact)
     if width == 0:
         return [0] * len(series)
@@ -106,13 +106,20 @@ def series():
         y = [0.0] + [0.7 * x[t - 1] + 0.3 * source.gauss(0, 1) for t in range(1, size)]
         yield x, y
         yield y, x
+    # Data of two decimals, many of them on an edge by their decimals alone.
+    for size in (30, 60):
+        x = [round(source.uniform(-1, 1), 2) for _ in range(size)]
+        x[0], x[1] = -1.0, 1.0
+        y = [100.0] + [round(100 + 0.5 * x[t - 1] + source.uniform(0, 0.5), 2) for t in range(1, size)]
+        yield x, y
+        yield y, x
 
 
 def write_transfer():
     lines = [FIRST_LINE, "x_history,y_history,lag,n_bins,transfer_entropy"]
     for x, y in series():
         for lag in (1, 2, 4):
-            for n_bins in (1, 2, 3, 10, 1000):
+            for n_bins in (1, 2, 3, 10, 20, 1000):
                 if lag < len(x):
                     name = ",".join(";".join(map(repr, side)) for side in (x, y))
                     lines.append(f"{name},{lag},{n_bins},{transfer(x, y, lag, n_bins)!r}")

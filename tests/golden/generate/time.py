@@ -18,6 +18,9 @@ CALENDARS = {
     "weekends": ql.WeekendsOnly(),
     "target": ql.TARGET(),
     "us": ql.UnitedStates(ql.UnitedStates.Settlement),
+    "fedwire": ql.UnitedStates(ql.UnitedStates.FederalReserve),
+    "sifma": ql.UnitedStates(ql.UnitedStates.GovernmentBond),
+    "nyse": ql.UnitedStates(ql.UnitedStates.NYSE),
     "uk": ql.UnitedKingdom(ql.UnitedKingdom.Settlement),
 }
 CONVENTIONS = {
@@ -63,11 +66,14 @@ def tenors(rng):
 def calendars(_):
     years = range(1901, 2200)
     if SCALE == 1:
-        years = [year for year in years if 1994 <= year <= 2033 or year % 10 == 1 or 1968 <= year < 1984]
+        years = [year for year in years if 1990 <= year <= 2050 or year % 10 == 1 or 1968 <= year < 1984]
     for name, calendar in CALENDARS.items():
         if name == "weekends":
             continue
         for year in years:
+            # Days of single years are included from 1990 on for the stock exchange alone.
+            if name in ("fedwire", "sifma", "nyse") and year < 1990:
+                continue
             serials = range(ql.Date(1, 1, year).serialNumber(), ql.Date(31, 12, year).serialNumber() + 1)
             weekdays = [ql.Date(serial) for serial in serials if serial % 7 > 1]
             closed = [iso(date)[5:] for date in weekdays if calendar.isHoliday(date)]
@@ -77,7 +83,8 @@ def calendars(_):
 def adjustments(rng):
     for _ in range(200 * SCALE):
         name, convention = rng.choice(list(CALENDARS)), rng.choice(list(CONVENTIONS))
-        date = some_date(rng)
+        # The markets of the United States have days of single years before 1990 that are not included.
+        date = some_date(rng, 1990) if name in ("fedwire", "sifma", "nyse") else some_date(rng)
         # Half of them close to a turn of the year, where many holidays are.
         if rng.random() < 0.5:
             date = ql.Date(25, 12, date.year()) + rng.randint(0, 9)
@@ -103,7 +110,7 @@ def day_counts(rng):
     for _ in range(40 * SCALE):
         for kind in kinds:
             start, frequency = some_date(rng), rng.choice(FREQUENCIES)
-            name = rng.choice(list(CALENDARS))
+            name = rng.choice(["weekends", "target", "us", "uk"])
             period_start, period_end = start, start + ql.Period(12 // frequency, ql.Months)
             if kind == "ACT/ACT ICMA":
                 length = period_end - period_start

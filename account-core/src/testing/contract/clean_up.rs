@@ -118,6 +118,30 @@ pub async fn what_is_over_goes_in_batches_and_once<S: Store + Clone>(store: S) {
     service.assert_ledger_holds().await;
 }
 
+/// Checks that requests for codes, which anyone may send for any address, leave no row for good.
+pub async fn requests_for_codes_leave_nothing_after_a_day<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    service.account("ada", "ada@example.com").await;
+    service.messages().await;
+    service.clock.advance(TimeDelta::hours(25));
+    service.clean_up(100).await;
+    let strangers = (0..12).map(|number| email(&format!("nobody{number}@example.com")));
+    for address in strangers.chain([email("ada@example.com")]) {
+        let accounts = &service.accounts;
+        accounts.forgot_password(&address, service.now()).await.expect("the same answer");
+        accounts.resend_registration_code(&address, service.now()).await.expect("the same answer");
+    }
+    service.messages().await;
+
+    service.clock.advance(TimeDelta::hours(24) - TimeDelta::milliseconds(1));
+    assert_eq!(service.clean_up(100).await, Cleaned { challenges: 26, ..Cleaned::default() });
+    service.clock.advance(TimeDelta::milliseconds(1));
+    for messages in [10, 10, 6, 0] {
+        let more = messages == 10;
+        assert_eq!(service.clean_up(10).await, Cleaned { messages, more, ..Cleaned::default() });
+    }
+}
+
 /// Checks that usage is removed by whole days, and that the audit succeeds while a day is half
 /// removed.
 pub async fn usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while<S: Store + Clone>(

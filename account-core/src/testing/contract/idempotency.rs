@@ -23,6 +23,11 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.store().claim(claim).await.expect("the store answers")
     }
 
+    async fn is_claimed(&self, claim: Claim) -> bool {
+        let claimed = self.accounts.store().is_claimed(claim.slot, self.now()).await;
+        claimed.expect("the store answers")
+    }
+
     async fn answer(
         &self,
         claim: Claim,
@@ -59,12 +64,12 @@ pub async fn a_repeat_gets_the_first_answer_and_is_not_charged<S: Store + Clone>
 
     service.clock.advance(KEPT - TimeDelta::milliseconds(1));
     assert_eq!(service.again(claim).await, Some((body.to_owned(), 4, 6)));
-    assert!(service.accounts.store().is_answered(claim.slot, service.now()).await.expect("ok"));
+    assert!(service.is_claimed(claim).await);
     assert_eq!(service.answer(claim, caller, 4, "another").await, None, "it is answered");
     assert_eq!(service.balance(ada).await, 0);
 
     service.clock.advance(TimeDelta::milliseconds(1));
-    assert!(!service.accounts.store().is_answered(claim.slot, service.now()).await.expect("ok"));
+    assert!(!service.is_claimed(claim).await);
     assert_eq!(service.try_claim(claim).await, Claimed::Yours, "a day is over");
     service.assert_ledger_holds().await;
 }
@@ -123,7 +128,9 @@ pub async fn a_run_that_is_not_heard_of_loses_its_slot<S: Store + Clone>(store: 
     assert_eq!(service.try_claim(slow).await, Claimed::Yours);
     service.clock.advance(HELD - TimeDelta::milliseconds(1));
     assert_eq!(service.try_claim(next).await, Claimed::Running);
+    assert!(service.is_claimed(next).await);
     service.clock.advance(TimeDelta::milliseconds(1));
+    assert!(!service.is_claimed(next).await);
     assert_eq!(service.try_claim(next).await, Claimed::Yours);
 
     assert_eq!(service.answer(slow, caller, 5, "slow").await, None);
@@ -146,8 +153,9 @@ pub async fn what_is_not_paid_is_not_kept<S: Store + Clone>(store: S) {
     assert_eq!(service.try_claim(claim).await, Claimed::Yours);
     let refused = service.answer(claim, caller, 5, "dear").await;
     assert_eq!(refused, Some(Settlement::Insufficient { balance: 4 }));
-    assert!(!service.accounts.store().is_answered(claim.slot, service.now()).await.expect("ok"));
+    assert!(service.is_claimed(claim).await, "it runs until its slot is given back");
     service.accounts.store().release(claim).await.expect("ok");
+    assert!(!service.is_claimed(claim).await);
 
     let other = service.claim(caller, "k", "{\"cheaper\":true}", 2);
     assert_eq!(service.try_claim(other).await, Claimed::Yours);

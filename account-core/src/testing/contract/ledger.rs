@@ -90,19 +90,23 @@ pub async fn in_a_batch_the_order_of_arrival_decides<S: Store + Clone>(store: S)
 /// Checks that free calls of accounts and guests are recorded and cost nothing.
 pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
-    let ada = service.funded("ada", 0).await;
+    let account = service.funded("ada", 7).await;
     let device = Device::parse("device-1", None, None).expect("a device");
     let guest = service
         .accounts
         .create_guest(device, client().address, ANY, service.now())
         .await
         .expect("ok");
-    let (ada, guest) = (CallerId::Account(ada), CallerId::Guest(guest.id));
+    let (ada, guest) = (CallerId::Account(account), CallerId::Guest(guest.id));
     let batch = vec![service.entry(ada, 1, 0, "/a"), service.entry(guest, 2, 0, "/a")];
     let settled = service.settle(batch).await;
-    assert_eq!(settled, [Settlement::Charged { balance: 0 }, Settlement::Charged { balance: 50 }]);
+    assert_eq!(settled, [Settlement::Charged { balance: 7 }, Settlement::Charged { balance: 50 }]);
     let paid = service.settle(vec![service.entry(guest, 3, 2, "/a")]).await;
     assert_eq!(paid, [Settlement::Charged { balance: 48 }]);
+    for (account, balance) in [(account, Some(7)), (AccountId(987_654), None)] {
+        let read = service.accounts.store().credit_balance(account).await;
+        assert_eq!(read.expect("the store answers"), balance);
+    }
     let counts =
         service.accounts.store().calls_per_minute(service.now(), service.now()).await.expect("ok");
     assert_eq!(

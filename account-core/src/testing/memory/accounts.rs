@@ -3,15 +3,16 @@
 use super::{Account, Booked, Key, MemoryStore, State, Stored};
 use crate::Timestamp;
 use crate::code::{Challenge, Purpose};
-use crate::credits::{LARGEST_BALANCE, TransactionKind};
+use crate::credits::TransactionKind;
 use crate::digest::Digest;
 use crate::identity::{AccountId, CallerId, Contact, Email, Username};
 use crate::notification::Notice;
+use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::revocation::SecurityEvent;
 use crate::session::SessionToken;
 use crate::store::{
-    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, Granted, KeyStatus,
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
     NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
     Updated,
 };
@@ -198,33 +199,23 @@ impl AccountStore for MemoryStore {
     }
 
     async fn profile(&self, id: AccountId) -> Stored<Option<Profile>> {
-        let state = self.lock();
-        let key = state.current_key(id);
-        Ok(state.accounts.get(&id).map(|account| Profile {
-            id,
-            username: account.username.clone(),
-            email: account.email.clone(),
-            contact: account.contact.clone(),
-            tier: account.tier,
-            hourly_limit: account.hourly_limit.unwrap_or(account.tier.hourly_limit()),
-            credit_balance: account.balance,
-            is_verified: account.verified_at.is_some(),
-            is_admin: account.is_admin,
-            mfa_enabled: account.mfa_enabled,
-            created_at: account.created_at,
-            last_login_at: account.last_login_at,
-            api_key_created_at: key.map(|key| key.created_at),
-            api_key_status: key.map_or(KeyStatus::Revoked, |key| key.status),
-        }))
+        Ok(self.lock().profile(id))
     }
 
-    async fn change_account(&self, email: &Email, change: Change) -> Stored<bool> {
+    async fn change_account(
+        &self,
+        email: &Email,
+        change: Change,
+        operation: Option<Operation>,
+    ) -> Stored<bool> {
         let mut state = self.lock();
         let Some(id) = state.verified(email) else { return Ok(false) };
         let account = state.accounts.get_mut(&id).expect("it was found by its address");
         match change {
             Change::Tier(tier) => account.tier = tier,
             Change::HourlyLimit(limit) => account.hourly_limit = limit,
+            Change::Admin(is_admin) => account.is_admin = is_admin,
+            Change::Unlock(recipient) => state.lockouts.retain(|(whose, _), _| *whose != recipient),
             Change::Suspend | Change::Activate => {
                 let status = if change == Change::Suspend {
                     state.end_credentials(id, SecurityEvent::Suspended, None);
@@ -238,18 +229,8 @@ impl AccountStore for MemoryStore {
                 }
             }
         }
+        state.record(id, operation);
         Ok(true)
-    }
-
-    async fn grant(&self, email: &Email, credits: u64, now: Timestamp) -> Stored<Granted> {
-        let mut state = self.lock();
-        let Some(id) = state.verified(email) else { return Ok(Granted::NotFound) };
-        let balance = state.accounts[&id].balance.saturating_add(credits);
-        if balance > LARGEST_BALANCE {
-            return Ok(Granted::TooMuch);
-        }
-        state.book(id, TransactionKind::AdminGrant, credits as i64, now);
-        Ok(Granted::Balance(balance))
     }
 
     async fn update_profile(&self, id: AccountId, changes: ProfileChanges) -> Stored<Updated> {
@@ -297,7 +278,8 @@ impl AccountStore for MemoryStore {
 
     async fn delete_account(&self, deletion: Deletion) -> Stored<bool> {
         let mut state = self.lock();
-        let Deletion { account: id, recipient, only_without_password, notice, at } = deletion;
+        let Deletion { account: id, recipient, only_without_password, notice, at, operation } =
+            deletion;
         let account = state.accounts.get(&id).filter(|account| account.verified_at.is_some());
         let spared = |account: &&Account| only_without_password && account.password_hash.is_some();
         let Some(account) = account.filter(|account| !spared(account)) else { return Ok(false) };
@@ -309,6 +291,7 @@ impl AccountStore for MemoryStore {
         state.challenges.retain(|tried| tried.challenge.recipient != recipient);
         state.end_credentials(id, SecurityEvent::Deleted, None);
         state.discard(&[id]);
+        state.record(id, operation);
         state.send(notice);
         Ok(true)
     }

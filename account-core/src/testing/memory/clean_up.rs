@@ -46,15 +46,6 @@ impl CleanUpStore for MemoryStore {
         })
     }
 
-    async fn forget_messages(&self, before: Timestamp) -> Stored<u64> {
-        let mut state = self.lock();
-        let count = state.messages.len();
-        state
-            .messages
-            .retain(|waiting| waiting.due_at.is_some() || waiting.message.created_at > before);
-        Ok((count - state.messages.len()) as u64)
-    }
-
     async fn remove(&self, stale: Stale, now: Timestamp, limit: u32) -> Stored<u64> {
         let mut state = self.lock();
         let State { sessions, challenges, known, lockouts, history, .. } = &mut *state;
@@ -105,6 +96,9 @@ impl CleanUpStore for MemoryStore {
                 state.forget_callers(of_them, u32::MAX);
                 gone.len() as u64
             }
+            Stale::Messages(written) => take(&mut state.messages, limit, |waiting| {
+                waiting.due_at.is_none() && waiting.message.created_at <= written
+            }),
             Stale::Answers => state.remove_slots(now, limit),
             Stale::Results(made) => state.remove_results(made, limit),
             Stale::SignIns(made) => state.identities.remove_until(made, limit),

@@ -9,6 +9,7 @@ use crate::guest::{self, CreationLimits, NetworkCount, NewGuest};
 use crate::identity::{AccountId, CallerId, GuestId};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use crate::notification::Notice;
+use crate::operation::Operation;
 use crate::revocation::SecurityEvent;
 use crate::store::{KeyStatus, KeyStore, SealedKey};
 
@@ -44,6 +45,10 @@ impl KeyStore for MemoryStore {
         }))
     }
 
+    async fn current_key(&self, account: AccountId) -> Stored<Option<KeyId>> {
+        Ok(self.lock().current_key(account).map(|key| key.key.id))
+    }
+
     async fn guest_by_key(&self, digest: &KeyDigest) -> Stored<Option<GuestCaller>> {
         let state = self.lock();
         let guest = state.guests.iter().find(|(_, guest)| guest.digest == *digest);
@@ -64,6 +69,7 @@ impl KeyStore for MemoryStore {
         old: KeyId,
         new: NewKey,
         now: Timestamp,
+        operation: Option<Operation>,
     ) -> Stored<bool> {
         let mut state = self.lock();
         let active = state.keys.iter_mut().find(|key| {
@@ -76,6 +82,7 @@ impl KeyStore for MemoryStore {
         state.keys.push(Key { account, key: new, status, created_at: now });
         state.end_credentials(account, SecurityEvent::KeyRegenerated, None);
         state.notify(account, &Notice::KeyRegenerated, now);
+        state.record(account, operation);
         Ok(true)
     }
 

@@ -103,6 +103,10 @@ impl LedgerStore for MemoryStore {
         Ok(counts.map(|((caller, minute), calls)| MinuteCount { caller, minute, calls }).collect())
     }
 
+    async fn credit_balance(&self, account: AccountId) -> Stored<Option<u64>> {
+        Ok(self.lock().accounts.get(&account).map(|account| account.balance))
+    }
+
     async fn audit(&self) -> Stored<Audit> {
         let state = self.lock();
         let mut faults = Vec::new();
@@ -205,10 +209,9 @@ impl LedgerStore for MemoryStore {
         Ok(Claimed::Yours)
     }
 
-    async fn is_answered(&self, slot: Slot, now: Timestamp) -> Stored<bool> {
+    async fn is_claimed(&self, slot: Slot, now: Timestamp) -> Stored<bool> {
         let state = self.lock();
-        let taken = state.slots.get(&slot);
-        Ok(taken.is_some_and(|taken| taken.answer.is_some() && taken.expires_at > now))
+        Ok(state.slots.get(&slot).is_some_and(|taken| !taken.is_free(now)))
     }
 
     async fn settle_and_keep(

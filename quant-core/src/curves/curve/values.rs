@@ -10,18 +10,24 @@ pub enum CurveType {
     Zero,
     /// Discount factors.
     Discount,
-    /// Average forward rates since the pillar before (the reference date for the first),
-    /// continuously compounded.
-    Forward,
+    /// Average forward rates since the pillar before (the reference date for the first), continuously
+    /// compounded; named `forward`.
+    ContinuousForward,
 }
 
-named!(CurveType, "curve_type", Zero = "zero", Discount = "discount", Forward = "forward");
+named!(
+    CurveType,
+    "curve_type",
+    Zero = "zero",
+    Discount = "discount",
+    ContinuousForward = "forward"
+);
 
 /// Refuses values that are none of their type.
 pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {
     match curve_type {
-        CurveType::Zero | CurveType::Forward => {
-            check::each("values", values, "a finite number", f64::is_finite)
+        CurveType::Zero | CurveType::ContinuousForward => {
+            check::each("values", values, check::ANNUAL_RATE, check::is_annual_rate)
         }
         CurveType::Discount => check::each("values", values, "a positive finite number", |value| {
             value.is_finite() && value > 0.0
@@ -35,7 +41,7 @@ pub(super) fn exponents(tenors: &[f64], values: &[f64], curve_type: CurveType) -
     match curve_type {
         CurveType::Zero => pairs.map(|(tenor, rate)| rate * tenor).collect(),
         CurveType::Discount => values.iter().map(|&factor| -libm::log(factor)).collect(),
-        CurveType::Forward => {
+        CurveType::ContinuousForward => {
             let (mut time, mut exponent) = (0.0, 0.0);
             pairs
                 .map(|(&tenor, rate)| {

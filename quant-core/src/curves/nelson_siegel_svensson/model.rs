@@ -51,7 +51,7 @@ impl NelsonSiegelSvensson {
     ///     decay_time: 1.0, second_decay_time: 5.0,
     /// };
     /// assert_eq!(curve.at(0.0)?.zero_rate, 0.02);
-    /// assert!((curve.at(1.0)?.forward_rate - (0.04 - 0.02 * 0.36787944117144233)).abs() < 1e-17);
+    /// assert!((curve.at(1.0)?.instantaneous_forward_rate - (0.04 - 0.02 * 0.36787944117144233)).abs() < 1e-17);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     pub fn at(&self, tenor: f64) -> Result<Point> {
@@ -76,7 +76,7 @@ impl NelsonSiegelSvensson {
             tenor: without_negative_zero(tenor),
             zero_rate: check::result("tenor", zero_rate)?,
             discount_factor: check::result("tenor", libm::exp(-zero_rate * tenor))?,
-            forward_rate: check::result("tenor", forward_rate)?,
+            instantaneous_forward_rate: check::result("tenor", forward_rate)?,
         })
     }
 }

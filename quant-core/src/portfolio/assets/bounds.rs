@@ -32,16 +32,23 @@ pub(super) fn bounds(
     Ok((lower, upper))
 }
 
-/// Refuses bounds whose sum fails by more than their own rounding.
+/// The distance from 1 by which a sum of bounds may fail, times the sum of their sizes and 1.
+///
+/// Bounds are written with 15 digits or so: nine caps of 0.111111111111111 are meant to sum to 1 and fall
+/// short by 1e-15, a thousand such caps by 5e-13.
+const FEASIBILITY: f64 = 1e-12;
+
+/// Refuses bounds whose sum fails by more than the tolerance.
 fn refuse_sum(
     argument: &'static str,
     bounds: &[f64],
     fails: impl Fn(f64) -> bool,
     how: &str,
 ) -> Result<()> {
-    if !sums_to_one(bounds) && bounds.iter().all(|bound| bound.is_finite()) {
-        let total = sum(bounds.iter().copied());
-        if fails(total) {
+    if bounds.iter().all(|bound| bound.is_finite()) {
+        let excess = excess(bounds);
+        if excess.abs() > tolerance(bounds, FEASIBILITY) && fails(1.0 + excess) {
+            let total = sum(bounds.iter().copied());
             let problem = format!("their sum is {total}, {how}");
             return Err(Error::Infeasible { argument, index: None, problem });
         }
@@ -49,13 +56,30 @@ fn refuse_sum(
     Ok(())
 }
 
-/// Returns whether bounds sum to 1 within the rounding of each bound.
-fn sums_to_one(bounds: &[f64]) -> bool {
-    let size: f64 = bounds.iter().map(|bound| bound.abs()).sum();
-    size.is_finite() && (sum(bounds.iter().copied()) - 1.0).abs() <= f64::EPSILON * (size + 1.0)
+/// Returns the sum of bounds less 1; NaN or infinite where a bound is infinite.
+fn excess(bounds: &[f64]) -> f64 {
+    sum(bounds.iter().copied()) - 1.0
+}
+
+/// Returns this part of the sum of the sizes of the bounds and 1.
+fn tolerance(bounds: &[f64], part: f64) -> f64 {
+    part * (bounds.iter().map(|bound| bound.abs()).sum::<f64>() + 1.0)
 }
 
 /// Returns the portfolio that the bounds determine, if they allow only one.
+///
+/// It is that of the lower bounds where these reach 1, and that of the upper ones where these do not
+/// exceed 1, each within the rounding of the bounds. Bounds that fail within the tolerance are met as
+/// they are written.
 pub(in crate::portfolio) fn only_portfolio(lower: &[f64], upper: &[f64]) -> Option<Vec<f64>> {
-    [lower, upper].into_iter().find(|bounds| sums_to_one(bounds)).map(<[f64]>::to_vec)
+    let is_only = |bounds: &[f64], missing: f64| {
+        bounds.iter().all(|bound| bound.is_finite()) && missing <= tolerance(bounds, f64::EPSILON)
+    };
+    if is_only(lower, -excess(lower)) {
+        Some(lower.to_vec())
+    } else if is_only(upper, excess(upper)) {
+        Some(upper.to_vec())
+    } else {
+        None
+    }
 }

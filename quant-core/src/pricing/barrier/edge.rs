@@ -13,6 +13,9 @@ pub(super) struct Edge {
 }
 
 impl Edge {
+    /// No edge: no node is beyond.
+    pub(super) const NONE: Self = Self { offset: f64::NEG_INFINITY, rate: 0.0 };
+
     /// Returns the edge of a barrier at a logarithmic `depth` below the start.
     ///
     /// On a CRR tree the layers are level: the edge is the highest layer at or beyond the barrier.

@@ -19,48 +19,94 @@ pub(super) struct AbsorbingInduction<'a> {
 }
 
 impl AbsorbingInduction<'_> {
-    /// Returns the expected value at the start, given the value of each node of step `last` and the
-    /// value that the edge absorbs at each step.
-    pub(super) fn run(
-        &self,
-        last: usize,
-        end: impl Fn(usize) -> f64,
-        absorbed: impl Fn(usize) -> f64,
-    ) -> f64 {
+    /// Returns the expected value at the start, given the value of each terminal node and the value
+    /// that the edge absorbs at each step.
+    pub(super) fn run(&self, end: impl Fn(usize) -> f64, absorbed: impl Fn(usize) -> f64) -> f64 {
         if self.ends.0 >= self.ends.1 {
             return 0.0;
         }
-        let band = Band::new(self.lattice, self.ends);
-        let mut values = vec![0.0; last + 2];
-        let mut beyond = self.edge.nodes_beyond(last);
-        let mut row = band.row(last, beyond);
-        for (j, value) in (row.0..row.1).zip(&mut values[row.0..row.1]) {
-            *value = end(j);
+        let mut rows = Rows::new(self.lattice, self.edge, self.ends, end);
+        for i in (0..self.lattice.steps).rev() {
+            rows.step_back(i, |_| absorbed(i + 1));
         }
-        for i in (0..last).rev() {
-            let next_beyond = beyond;
-            beyond = self.edge.nodes_beyond(i);
-            let wanted = band.row(i, beyond);
-            if wanted.0 < next_beyond {
-                fill(&mut values, wanted.0..next_beyond, absorbed(i + 1));
-            }
-            // Nodes that the band of row i + 1 left out.
-            fill(&mut values, wanted.0.max(next_beyond)..row.0, 0.0);
-            fill(&mut values, row.1.max(wanted.0)..wanted.1 + 1, 0.0);
-            step_back(
-                &mut values[wanted.0..=wanted.1],
-                self.lattice.odds.up,
-                self.lattice.odds.down,
-            );
-            row = wanted;
+        rows.values[0]
+    }
+
+    /// Returns the expected value at the start of the paths that touch the edge, given the value of
+    /// each terminal node.
+    ///
+    /// The edge absorbs the value of the node without an edge, found by a second induction beside the
+    /// first. So nothing is subtracted, and the value is exactly zero where no path touches the edge.
+    pub(super) fn run_touching(&self, end: impl Fn(usize) -> f64) -> f64 {
+        if self.ends.0 >= self.ends.1 {
+            return 0.0;
         }
-        values[0]
+        let mut all = Rows::new(self.lattice, &Edge::NONE, self.ends, end);
+        let mut touching = Rows::new(self.lattice, self.edge, self.ends, |_| 0.0);
+        for i in (0..self.lattice.steps).rev() {
+            touching.step_back(i, |j| all.value(j));
+            all.step_back(i, |_| 0.0);
+        }
+        touching.values[0]
     }
 }
 
-/// Fills a range that is empty in most calls; the comparison is faster than the call of `fill`.
-fn fill(values: &mut [f64], range: Range<usize>, value: f64) {
+/// The values of one step of a lattice.
+struct Rows<'a> {
+    lattice: &'a OrientedLattice,
+    edge: &'a Edge,
+    band: Band,
+    values: Vec<f64>,
+    /// The visited nodes of the step above the edge, as the first and one past the last.
+    visited: (usize, usize),
+    /// The number of nodes of the step at and beyond the edge.
+    beyond: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Returns the terminal nodes.
+    fn new(
+        lattice: &'a OrientedLattice,
+        edge: &'a Edge,
+        ends: (usize, usize),
+        end: impl Fn(usize) -> f64,
+    ) -> Self {
+        let last = lattice.steps;
+        let band = Band::new(lattice, ends);
+        let mut values = vec![0.0; last + 2];
+        let beyond = edge.nodes_beyond(last);
+        let visited = band.row(last, beyond);
+        for (j, value) in (visited.0..visited.1).zip(&mut values[visited.0..visited.1]) {
+            *value = end(j);
+        }
+        Self { lattice, edge, band, values, visited, beyond }
+    }
+
+    /// Returns the value of a node; zero where no likely path visits the node.
+    fn value(&self, j: usize) -> f64 {
+        if (self.visited.0..self.visited.1).contains(&j) { self.values[j] } else { 0.0 }
+    }
+
+    /// Goes back to step `i`, given the value that the edge absorbs at a node of the step after.
+    fn step_back(&mut self, i: usize, absorbed: impl Fn(usize) -> f64) {
+        let beyond = self.edge.nodes_beyond(i);
+        let wanted = self.band.row(i, beyond);
+        for j in wanted.0..self.beyond {
+            self.values[j] = absorbed(j);
+        }
+        // Nodes that the band of the step after left out.
+        fill(&mut self.values, wanted.0.max(self.beyond)..self.visited.0);
+        fill(&mut self.values, self.visited.1.max(wanted.0)..wanted.1 + 1);
+        let odds = self.lattice.odds;
+        step_back(&mut self.values[wanted.0..=wanted.1], odds.up, odds.down);
+        (self.visited, self.beyond) = (wanted, beyond);
+    }
+}
+
+/// Fills a range with zeros; in most calls it is empty, and the comparison is faster than the call of
+/// `fill`.
+fn fill(values: &mut [f64], range: Range<usize>) {
     if range.start < range.end {
-        values[range].fill(value);
+        values[range].fill(0.0);
     }
 }

@@ -5,7 +5,6 @@ use super::induction::AbsorbingInduction;
 use super::option::{BarrierOption, Knock, TOUCH};
 use super::reflection::Reflection;
 use crate::pricing::black_scholes::{EuropeanOption, OptionType, discount};
-use crate::pricing::exchange::positive_part;
 use crate::pricing::lattice::moves::Lattice;
 use crate::pricing::lattice::oriented::{OrientedLattice, Payoff};
 use crate::pricing::lattice::paths::european_value;
@@ -34,13 +33,19 @@ impl BarrierOption {
     /// Where spot, volatility or time is zero (and, for LR, the strike) the price moves along its
     /// forward without risk, and so the tree does.
     ///
+    /// An LR tree is centred on the strike. Far from the strike, at |d₂| of more than about 1.2 √n, the
+    /// price hardly moves and hardly ever touches a barrier. So an LR tree is refused where the standard
+    /// deviation of its log price is less than half of σ√T and its value is off the closed form of
+    /// continuous monitoring by more than 1 % of the spot.
+    ///
     /// The price converges to that of [continuous monitoring](Self::price_continuous) as slowly as
     /// 1/√n, and not steadily, since the barrier lies between two layers of nodes in general.
     ///
     /// # Errors
     ///
     /// [`Error::Domain`](crate::Error::Domain) for a negative spot, strike, volatility, time, barrier or rebate, any
-    /// number that is not finite, or more steps than [`MAX_STEPS`](crate::pricing::MAX_STEPS); [`Error::TooFew`](crate::Error::TooFew) for no steps,
+    /// number that is not finite, a strike too far for an LR tree of so few steps, or more steps than
+    /// [`MAX_STEPS`](crate::pricing::MAX_STEPS); [`Error::TooFew`](crate::Error::TooFew) for no steps,
     /// and where a CRR probability would lie outside [0, 1], with a number of steps that works;
     /// [`Error::Overflow`](crate::Error::Overflow) where a number leaves the range of a double.
     ///
@@ -84,7 +89,26 @@ impl BarrierOption {
             return check::result("spot", self.value_along_forward(n));
         }
         let lattice = Lattice::new(&self.option, tree, n)?;
-        check::result("spot", self.value_on(&lattice))
+        let value = self.value_on(&lattice);
+        if tree == Tree::LeisenReimer {
+            self.refuse_degenerate(&lattice, value)?;
+        }
+        check::result("spot", value)
+    }
+
+    /// Refuses the value on a tree whose prices hardly move, where the value shows it.
+    fn refuse_degenerate(&self, lattice: &Lattice, value: f64) -> Result<()> {
+        if lattice.deviation() >= SMALLEST_DEVIATION * self.total_deviation() {
+            return Ok(());
+        }
+        let error = (value - self.price_continuous()?).abs();
+        check::require(
+            error <= ACCEPTED_ERROR * self.option.spot,
+            "strike",
+            self.option.strike,
+            "nearer to the forward for an LR tree of so few steps, in which the price hardly moves: \
+             take more steps, or CRR",
+        )
     }
 
     /// Returns the value where the barrier is hit today: the rebate, or the option on the same tree.
@@ -107,11 +131,8 @@ impl BarrierOption {
             (Tree::CoxRossRubinstein, _) => {
                 self.value_at_layer(lattice, edge::layer_at(self.depth(), lattice.up) as usize)
             }
-            (_, Knock::Out) => self.survivors(lattice) + self.rebates(lattice),
-            // Rounding may leave less than nothing of two equal numbers.
-            (_, Knock::In) => {
-                positive_part(european_value(lattice, &self.option) - self.survivors(lattice))
-            }
+            (_, Knock::Out) => self.paths(lattice, Knock::Out) + self.rebates(lattice),
+            (_, Knock::In) => self.paths(lattice, Knock::In),
         }
     }
 
@@ -132,16 +153,19 @@ impl BarrierOption {
         survivors + self.rebate * touch
     }
 
-    /// The value of the paths that never touch the barrier, by induction.
-    fn survivors(&self, lattice: &Lattice) -> f64 {
+    /// The value of the paths that touch the barrier, or of those that never do, by induction.
+    fn paths(&self, lattice: &Lattice, knock: Knock) -> f64 {
         let (oriented, payoff) = self.oriented(lattice);
         let n = oriented.steps;
         let edge = Edge::at_depth(&oriented, lattice.tree, self.depth());
         let (from, to) = payoff.paying(&oriented);
-        let ends = (from.max(edge.nodes_beyond(n)), to);
         let end = |j| payoff.at(oriented.height(n, j));
+        let induction = |ends| AbsorbingInduction { lattice: &oriented, edge: &edge, ends };
         payoff.unit
-            * AbsorbingInduction { lattice: &oriented, edge: &edge, ends }.run(n, end, |_| 0.0)
+            * match knock {
+                Knock::Out => induction((from.max(edge.nodes_beyond(n)), to)).run(end, |_| 0.0),
+                Knock::In => induction((from, to)).run_touching(end),
+            }
     }
 
     /// The value of the rebate, by induction.
@@ -155,7 +179,7 @@ impl BarrierOption {
         let (rate, step) = (self.option.risk_free_rate, self.step(lattice));
         let paid = |i| libm::exp(-rate * (i as f64 * step));
         let induction = AbsorbingInduction { lattice: &oriented, edge: &edge, ends };
-        self.rebate * induction.run(oriented.steps, |_| 0.0, paid)
+        self.rebate * induction.run(|_| 0.0, paid)
     }
 
     /// The lattice turned to the barrier in the payoff's numeraire, and the payoff.
@@ -203,6 +227,13 @@ impl BarrierOption {
         (step <= n as f64).then_some(step)
     }
 }
+
+/// The standard deviation of a tree's log price, as a part of that of the option, below which the tree
+/// is degenerate.
+const SMALLEST_DEVIATION: f64 = 0.5;
+
+/// The accepted error of a degenerate tree against the closed form, as a part of the spot.
+const ACCEPTED_ERROR: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -293,6 +324,51 @@ mod tests {
     }
 
     #[test]
+    fn a_leisen_reimer_tree_far_from_its_strike_is_refused_by_name() {
+        // |d₂| is 58: hardly any path of the degenerate tree would come from 100 to the barrier at 99.
+        let mut option = down_and_out();
+        option.option.option_type = OptionType::Put;
+        (option.option.risk_free_rate, option.option.dividend_yield) = (0.0, 0.0);
+        (option.option.strike, option.option.volatility) = (250.0, 0.05);
+        (option.option.time_to_maturity, option.barrier, option.rebate) = (0.1, 99.0, 0.0);
+        for knock in [Knock::Out, Knock::In] {
+            option.knock = knock;
+            let refused = option.price_on_tree(Tree::LeisenReimer, 1000).unwrap_err();
+            assert_eq!((refused.code(), refused.argument()), ("domain", Some("strike")));
+            assert!(refused.to_string().ends_with("or CRR"), "{refused}");
+            assert!(option.price_on_tree(Tree::CoxRossRubinstein, 1000).is_ok());
+        }
+        // Hit at the start, and without risk, there is nothing to degenerate.
+        let hit = BarrierOption { barrier: 101.0, rebate: 2.0, knock: Knock::Out, ..option };
+        assert_eq!(hit.price_on_tree(Tree::LeisenReimer, 1000), Ok(2.0));
+        // With steps enough the tree is no longer degenerate, and less and less wrong.
+        option.knock = Knock::Out;
+        let error = |n| {
+            let expected = option.price_on_tree(Tree::CoxRossRubinstein, n).unwrap();
+            (option.price_on_tree(Tree::LeisenReimer, n).unwrap() - expected).abs()
+        };
+        assert!(error(100_001) < 3.0 && error(100_001) < error(10_001) / 2.0);
+    }
+
+    #[test]
+    fn a_barrier_that_no_path_touches_knocks_nothing_in() {
+        // Ten up moves lead to about 100·e^{10·0.25·√0.05} = 175.
+        for tree in TREES {
+            for option_type in [OptionType::Call, OptionType::Put] {
+                for (direction, barrier) in [(Direction::Up, 200.0), (Direction::Down, 50.0)] {
+                    for n in [10, 11, 50] {
+                        let mut option =
+                            BarrierOption { direction, knock: Knock::In, ..down_and_out() };
+                        option.option.option_type = option_type;
+                        option.barrier = if n == 50 { barrier * barrier / 100.0 } else { barrier };
+                        assert_eq!(on_tree(&option, tree, n).to_bits(), 0, "{tree} {option:?} {n}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn impossible_counts_are_refused() {
         for tree in TREES {
             let none = down_and_out().price_on_tree(tree, 0);
@@ -349,10 +425,12 @@ mod tests {
                     match option.price_on_tree(tree, n) {
                         Ok(price) => assert!((0.0..=1e301).contains(&price), "{tree:?} {option:?}"),
                         Err(refused) => {
-                            assert_eq!(
-                                (refused.code(), tree),
-                                ("too_few", Tree::CoxRossRubinstein)
-                            );
+                            let expected = match tree {
+                                Tree::CoxRossRubinstein => ("too_few", Some("n_steps")),
+                                _ => ("domain", Some("strike")),
+                            };
+                            assert_eq!((refused.code(), refused.argument()), expected);
+                            assert!(matches!(tree, Tree::CoxRossRubinstein | Tree::LeisenReimer));
                         }
                     }
                 }

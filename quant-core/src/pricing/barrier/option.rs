@@ -41,12 +41,51 @@ impl BarrierOption {
         check::not_negative("rebate", self.rebate)
     }
 
-    /// Returns whether today's price is at or beyond the barrier.
+    /// Returns whether the barrier is hit at the start: today's price is at or beyond the barrier.
+    ///
+    /// A barrier on the wrong side of the spot is such a one. A knock-out is then worth the rebate, and
+    /// a knock-in the option without a barrier.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`](crate::Error::Domain) for the first argument outside its documented range.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::prelude::*;
+    ///
+    /// let option = EuropeanOption {
+    ///     option_type: OptionType::Call,
+    ///     spot: 100.0,
+    ///     strike: 100.0,
+    ///     risk_free_rate: 0.05,
+    ///     dividend_yield: 0.0,
+    ///     volatility: 0.2,
+    ///     time_to_maturity: 1.0,
+    /// };
+    /// let (direction, knock) = (Direction::Down, Knock::Out);
+    /// let above = BarrierOption { option, barrier: 105.0, direction, knock, rebate: 2.0 };
+    /// assert!(above.hit_at_start()?);
+    /// assert_eq!(above.price_continuous()?, 2.0);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn hit_at_start(&self) -> Result<bool> {
+        self.validate()?;
+        Ok(self.is_hit_today())
+    }
+
+    /// The same for arguments that are known to be in range.
     pub(super) fn is_hit_today(&self) -> bool {
         match self.direction {
             Direction::Down => self.option.spot <= self.barrier * (1.0 + TOUCH),
             Direction::Up => self.option.spot >= self.barrier * (1.0 - TOUCH),
         }
+    }
+
+    /// Returns the standard deviation of the logarithm of the price at expiry, σ√T.
+    pub(super) fn total_deviation(&self) -> f64 {
+        self.option.volatility * self.option.time_to_maturity.sqrt()
     }
 
     /// Returns the logarithm of the barrier over the spot.

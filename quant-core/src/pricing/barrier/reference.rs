@@ -136,7 +136,13 @@ proptest! {
         let numbers = [spot, 100.0, rate, dividend_yield, volatility, time];
         let option = barrier(option_type, numbers, (direction, knock, level, 2.5));
         if let Err(refused) = option.price_on_tree(tree, n) {
-            prop_assert_eq!((refused.code(), tree), ("too_few", Tree::CoxRossRubinstein));
+            // A CRR tree of too few steps for its drift, or an LR tree of too few for its strike.
+            let expected = match tree {
+                Tree::LeisenReimer => ("domain", Some("strike")),
+                _ => ("too_few", Some("n_steps")),
+            };
+            prop_assert_eq!((refused.code(), refused.argument()), expected);
+            prop_assert!(matches!(tree, Tree::CoxRossRubinstein | Tree::LeisenReimer));
         } else {
             assert_agrees(&option, tree, n);
         }

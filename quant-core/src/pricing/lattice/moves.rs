@@ -57,6 +57,12 @@ impl Lattice {
         }
     }
 
+    /// Returns the standard deviation of the logarithm of the price at expiry.
+    pub(in crate::pricing) fn deviation(&self) -> f64 {
+        let odds = self.steps as f64 * self.cash.up * self.cash.down;
+        odds.sqrt() * (self.up - self.down)
+    }
+
     fn cox_ross_rubinstein(option: &EuropeanOption, steps: usize) -> Result<Self> {
         refuse_impossible_odds(option, steps)?;
         let (drift, up) = moves(option, steps);

@@ -3,7 +3,10 @@
 use account_core::Error;
 use poem::http::StatusCode;
 
-use crate::http::{ApiError, RequestContext, json_string::rule_fault, validation::Fault};
+use crate::{
+    http::{ApiError, RequestContext, json_string::rule_fault, validation::Fault},
+    store::StoreFault,
+};
 
 /// Makes the answer to an error of `account-core`.
 pub(super) fn refuse(call: &RequestContext, error: Error) -> poem::Error {
@@ -86,7 +89,11 @@ pub(super) fn refusal(call: &RequestContext, error: Error) -> ApiError {
         Error::Busy { retry_after } => ApiError::Busy { retry_after },
         error => {
             tracing::error!(request_id = %call.id, %error, "an account call failed");
-            ApiError::Internal
+            let fault = match &error {
+                Error::Store(cause) => StoreFault::of(cause),
+                _ => None,
+            };
+            fault.map_or(ApiError::Internal, |fault| call.storage_fault(fault))
         }
     }
 }

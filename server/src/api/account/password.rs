@@ -6,7 +6,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
     errors::refuse,
-    registration::{EmailForm, Message, NEUTRAL},
+    registration::{EmailForm, Message, neutral},
 };
 use crate::http::{
     Anonymous, Answer, Body, JsonString, Tag, UnlimitedAnonymous, json_string::json_string,
@@ -24,7 +24,9 @@ impl Passwords {
     /// Request a code for a new password.
     ///
     /// The answer is the same for an e-mail with and without an account. At most one e-mail a
-    /// minute and ten a day are sent; the code is valid for 10 minutes. No rate limit applies.
+    /// minute and ten a day are sent; the code is valid for 10 minutes. No rate limit applies; where
+    /// one client or all clients together send very many requests, the answer is the same and no
+    /// e-mail is sent.
     #[oai(path = "/forgot-password", method = "post", operation_id = "request_password_reset")]
     async fn forgot(
         &self,
@@ -32,9 +34,13 @@ impl Passwords {
         body: Body<EmailForm>,
     ) -> Result<Answer<Message>> {
         let call = anonymous.context();
-        let asked = call.state.accounts.forgot_password(&body.email, call.at).await;
-        asked.map_err(|error| refuse(call, error))?;
-        Ok(Answer::new(Message::new(NEUTRAL)))
+        let requests = &call.state.code_requests;
+        let work = call.state.accounts.forgot_password(&body.email, call.at);
+        let sent = match requests.admit(call.address) {
+            Ok(()) => requests.run(work).await,
+            Err(dropped) => Err(dropped),
+        };
+        neutral(call, sent)
     }
 
     /// Set a new password.

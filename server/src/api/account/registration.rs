@@ -9,14 +9,18 @@ use super::{
     errors::{fault, refuse, refuse_faults},
     fields::{EXAMPLE_KEY, EXAMPLE_SESSION, text},
 };
-use crate::http::{
-    Anonymous, Answer, Body, JsonString, Tag, Text, json_string::json_string, validation::Fault,
+use crate::{
+    http::{
+        Anonymous, Answer, Body, JsonString, RequestContext, Tag, Text, json_string::json_string,
+        validation::Fault,
+    },
+    limits::Dropped,
 };
 
 /// The answer to every well-formed registration, for registered e-mail addresses too.
 const SENT: &str = "A verification code has been sent. Check your e-mail.";
 /// The answer to every request for a code.
-pub(super) const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
+const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it.";
 
 /// The endpoints of registration.
 #[derive(Default)]
@@ -50,9 +54,8 @@ impl Registration {
     #[oai(path = "/resend-otp", method = "post", operation_id = "resend_registration_code")]
     async fn resend(&self, anonymous: Anonymous, body: Body<EmailForm>) -> Result<Answer<Message>> {
         let call = anonymous.context();
-        let sent = call.state.accounts.resend_registration_code(&body.email, call.at).await;
-        sent.map_err(|error| refuse(call, error))?;
-        Ok(Answer::new(Message::new(NEUTRAL)))
+        let work = call.state.accounts.resend_registration_code(&body.email, call.at);
+        neutral(call, call.state.code_requests.run(work).await)
     }
 
     /// Confirm a registration.
@@ -66,6 +69,18 @@ impl Registration {
         let signed_in = signed_in.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(SignedIn::new(&signed_in, "E-mail verified. Keep your API key.")))
     }
+}
+
+/// Answers a request for a code: alike for every e-mail address, and where nothing was done.
+pub(super) fn neutral(
+    call: &RequestContext,
+    sent: std::result::Result<core::Result<()>, Dropped>,
+) -> Result<Answer<Message>> {
+    match sent {
+        Ok(sent) => sent.map_err(|error| refuse(call, error))?,
+        Err(dropped) => call.state.metrics.count_dropped_code_request(dropped.name()),
+    }
+    Ok(Answer::new(Message::new(NEUTRAL)))
 }
 
 /// The form of a registration.

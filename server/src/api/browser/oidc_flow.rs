@@ -10,6 +10,7 @@ use poem_openapi::ApiResponse;
 use crate::{
     auth::oidc::{IdpError, Provider},
     http::{Anonymous, Query, RequestContext, cookies},
+    store::StoreFault,
 };
 
 /// Path on the MCP endpoint's host to which a browser returns from the identity provider.
@@ -58,13 +59,15 @@ pub(crate) enum LoginError {
     Desktop,
     /// The hand-off code is used or expired.
     Code,
+    /// The database cannot serve the sign-in now.
+    Storage,
     /// A bug, or the store.
     Internal,
 }
 
 impl LoginError {
     /// All reasons.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Refused,
         Self::Stale,
         Self::Unavailable,
@@ -73,6 +76,7 @@ impl LoginError {
         Self::Suspended,
         Self::Desktop,
         Self::Code,
+        Self::Storage,
         Self::Internal,
     ];
 
@@ -94,6 +98,9 @@ impl LoginError {
             Self::Suspended => "This account is suspended. Please ask the operator of the service.",
             Self::Desktop => "The desktop program's address is not acceptable.",
             Self::Code => "This sign-in has been used or has expired. Please start again.",
+            Self::Storage => {
+                "The database of the service cannot be used now. Please try again later."
+            }
             Self::Internal => "Something went wrong on our side. Please try again later.",
         }
     }
@@ -106,7 +113,10 @@ impl LoginError {
             Error::Suspended => Self::Suspended,
             error => {
                 tracing::error!(request_id = %call.id, %error, "a sign-in failed");
-                Self::Internal
+                match error {
+                    Error::Store(cause) if StoreFault::of(cause).is_some() => Self::Storage,
+                    _ => Self::Internal,
+                }
             }
         }
     }

@@ -54,7 +54,6 @@ pub(crate) fn render(status: StatusCode, page: &impl Template, leads_to: &str) -
     Response::builder()
         .status(status)
         .content_type("text/html; charset=utf-8")
-        .header(header::CACHE_CONTROL, "no-store")
         .header(header::CONTENT_SECURITY_POLICY, policy)
         .header(header::REFERRER_POLICY, "no-referrer")
         .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
@@ -97,8 +96,19 @@ fn turned_away(refusal: &ApiError) -> Response {
 
 /// Answers a browser after an internal error.
 pub(crate) fn failed(call: &RequestContext, error: &Error) -> Response {
-    let text = "The service cannot answer now. Nothing was changed. Try again in a moment.";
-    let mut response = message(StatusCode::SERVICE_UNAVAILABLE, "Please try again", text);
+    let refusal = match error {
+        Error::Store(cause) => Some(call.storage_refusal(cause)),
+        _ => None,
+    };
+    let text = match refusal {
+        Some(ApiError::Storage { reason }) => {
+            format!("{reason} Nothing was changed. Try again later.")
+        }
+        _ => {
+            "The service cannot answer now. Nothing was changed. Try again in a moment.".to_owned()
+        }
+    };
+    let mut response = message(StatusCode::SERVICE_UNAVAILABLE, "Please try again", &text);
     let wait = match error {
         Error::Busy { retry_after } => retry_after.as_secs().max(1),
         error => {
@@ -115,7 +125,6 @@ pub(crate) fn see_other(location: &str) -> Response {
     Response::builder()
         .status(StatusCode::SEE_OTHER)
         .header(header::LOCATION, location)
-        .header(header::CACHE_CONTROL, "no-store")
         .header(header::REFERRER_POLICY, "no-referrer")
         .finish()
 }

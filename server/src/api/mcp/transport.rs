@@ -2,7 +2,7 @@
 //! JSON, form. The SDK handles the message after the checks. An error that the SDK answers in plain
 //! text becomes an error of the protocol.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use account_core::{AccessToken, AccountCaller, AccountId};
 use bytes::Bytes;
@@ -30,7 +30,7 @@ use super::{
 use crate::{
     api::oauth,
     auth::lookup_error::LookupError,
-    http::{ApiError, RequestContext, body},
+    http::{ApiError, RequestContext, body, host::is_loopback},
     state::{AppState, Settings},
     store::ResultWriter,
 };
@@ -310,11 +310,6 @@ fn parse_origin(url: &str) -> Option<(String, String)> {
     let uri: Uri = url.parse().ok()?;
     let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
     Some((format!("{scheme}://{authority}"), authority.host().to_ascii_lowercase()))
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Returns whether the client accepts JSON. A client without the header accepts every type.

@@ -42,12 +42,12 @@ pub(super) fn preflight(method: &Method) -> impl Endpoint<Output = Response> + u
     })
 }
 
-/// Makes an answer to a client, which no cache stores.
+/// Makes an answer to a client, which no cache stores: RFC 6749 §5.1 asks for `Pragma` beside the
+/// `Cache-Control` of every answer.
 pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::builder()
         .status(status)
         .content_type("application/json")
-        .header(header::CACHE_CONTROL, "no-store")
         .header(header::PRAGMA, "no-cache")
         .body(body.to_string());
     allow_any_origin(response.headers_mut());
@@ -60,7 +60,7 @@ pub(super) fn refuse(call: &RequestContext, error: &OauthError) -> Response {
         OauthError::InvalidClient(_) => StatusCode::UNAUTHORIZED,
         OauthError::Store(cause) => {
             tracing::error!(request_id = %call.id, error = %cause, "an OAuth call failed");
-            return unavailable(StatusCode::SERVICE_UNAVAILABLE, 1);
+            return unavailable(StatusCode::SERVICE_UNAVAILABLE, &call.storage_refusal(cause));
         }
         _ => StatusCode::BAD_REQUEST,
     };
@@ -71,8 +71,8 @@ pub(super) fn refuse(call: &RequestContext, error: &OauthError) -> Response {
 /// Makes the answer to a client whose request could not be read.
 pub(super) fn unfit(refusal: &ApiError) -> Response {
     let told = match refusal {
-        ApiError::RateLimit { retry_after, .. } => {
-            return unavailable(StatusCode::TOO_MANY_REQUESTS, retry_after.as_secs() + 1);
+        ApiError::RateLimit { .. } => {
+            return unavailable(StatusCode::TOO_MANY_REQUESTS, refusal);
         }
         ApiError::MediaType => "the body must be application/x-www-form-urlencoded",
         ApiError::BodyTooLarge { .. } => "the body is too large",
@@ -82,12 +82,16 @@ pub(super) fn unfit(refusal: &ApiError) -> Response {
     answer(StatusCode::BAD_REQUEST, &body)
 }
 
-fn unavailable(status: StatusCode, retry_after: u64) -> Response {
-    let body = json!({
-        "error": "temporarily_unavailable",
-        "error_description": "try again later; nothing was changed",
-    });
+/// Answers a client that may try again, with the reason where the database is the cause.
+fn unavailable(status: StatusCode, refusal: &ApiError) -> Response {
+    const AGAIN: &str = "try again later; nothing was changed";
+    let told = match refusal {
+        ApiError::Storage { reason } => format!("{reason} {AGAIN}"),
+        _ => AGAIN.to_owned(),
+    };
+    let body = json!({ "error": "temporarily_unavailable", "error_description": told });
     let mut response = answer(status, &body);
-    response.headers_mut().insert(header::RETRY_AFTER, retry_after.into());
+    let wait = refusal.retry_after_seconds().unwrap_or(1);
+    response.headers_mut().insert(header::RETRY_AFTER, wait.into());
     response.into_response()
 }

@@ -8,6 +8,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use crate::{
     http::{Answer, ApiError, Tag, UnlimitedAnonymous},
     state::AppState,
+    store::StoreFault,
 };
 
 /// The longest time for the store's answer to a probe.
@@ -30,8 +31,8 @@ impl Health {
     /// Test whether the service can work.
     ///
     /// Answers 200 when the service accepts work: no shutdown has begun, the store and the Redis of
-    /// the limits answer, the schema is current, and the ledger's queue has room. Otherwise 503
-    /// with the reason. Needs no key.
+    /// the limits answer, the store takes writes, the schema is current, and the ledger's queue has
+    /// room. Otherwise 503 with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
     async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<State>> {
         let call = prober.context();
@@ -59,7 +60,7 @@ async fn obstacle(service: &AppState) -> Option<&'static str> {
 
 async fn obstacle_in_store(service: &AppState) -> Option<&'static str> {
     match tokio::time::timeout(PATIENCE, service.accounts.store().is_up_to_date()).await {
-        Ok(Ok(true)) => None,
+        Ok(Ok(true)) => service.accounts.store().write_fault().await.map(StoreFault::reason),
         Ok(Ok(false)) => Some("The database lacks a migration."),
         Ok(Err(error)) => {
             tracing::warn!(%error, "the store does not answer");

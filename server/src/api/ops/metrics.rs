@@ -28,10 +28,7 @@ pub fn endpoint() -> impl Endpoint<Output = Response> {
             return ApiError::NotFound.into_response(Surface::Account);
         }
         let text = service.metrics.text(&snapshot(&service).await);
-        Response::builder()
-            .content_type(metrics::MEDIA_TYPE)
-            .header(header::CACHE_CONTROL, "no-store")
-            .body(text)
+        Response::builder().content_type(metrics::MEDIA_TYPE).body(text)
     })
 }
 

@@ -37,8 +37,9 @@ pub enum CurveType {
     Zero,
     /// Discount factors.
     Discount,
-    /// Forward rates between pillars, continuously compounded.
-    Forward,
+    /// Average forward rates between pillars, continuously compounded.
+    #[oai(rename = "forward")]
+    ContinuousForward,
 }
 
 /// The interpolation between the pillars of a curve.
@@ -130,8 +131,10 @@ pub struct CurvePillar {
     pub zero_rate: f64,
     /// Value today of 1 paid at the tenor.
     pub discount_factor: f64,
-    /// Simple forward rate from the pillar before, an annual decimal.
+    /// The same as `simple_forward_rate`.
     pub forward_rate: f64,
+    /// Forward rate from the pillar before, an annual decimal, without compounding.
+    pub simple_forward_rate: f64,
 }
 
 /// A point of a curve.
@@ -143,8 +146,10 @@ pub struct CurvePoint {
     pub zero_rate: f64,
     /// Value today of 1 paid at the tenor.
     pub discount_factor: f64,
-    /// Instantaneous forward rate, an annual decimal, continuously compounded.
+    /// The same as `instantaneous_forward_rate`.
     pub forward_rate: f64,
+    /// Instantaneous forward rate, an annual decimal, continuously compounded.
+    pub instantaneous_forward_rate: f64,
 }
 
 impl Build {
@@ -235,7 +240,8 @@ impl From<curves::Pillar> for CurvePillar {
             date: JsonString(pillar.date),
             zero_rate: pillar.zero_rate,
             discount_factor: pillar.discount_factor,
-            forward_rate: pillar.forward_rate,
+            forward_rate: pillar.simple_forward_rate,
+            simple_forward_rate: pillar.simple_forward_rate,
         }
     }
 }
@@ -246,7 +252,8 @@ impl From<curves::Point> for CurvePoint {
             tenor: point.tenor,
             zero_rate: point.zero_rate,
             discount_factor: point.discount_factor,
-            forward_rate: point.forward_rate,
+            forward_rate: point.instantaneous_forward_rate,
+            instantaneous_forward_rate: point.instantaneous_forward_rate,
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Bonds and bills.
+//! Bonds, bills and options on exchange rates.
+
+pub mod foreign_exchange;
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
@@ -87,9 +89,18 @@ pub enum Calendar {
     /// The euro payment system.
     #[oai(rename = "TARGET")]
     Target,
-    /// United States, settlement.
+    /// Offices of the United States government; closed on the Friday before a Saturday holiday.
     #[oai(rename = "US")]
     UnitedStates,
+    /// Federal Reserve Banks, on whose business days payments in dollars settle.
+    #[oai(rename = "FEDWIRE")]
+    Fedwire,
+    /// United States government securities, as SIFMA recommends.
+    #[oai(rename = "SIFMA")]
+    Sifma,
+    /// The New York Stock Exchange.
+    #[oai(rename = "NYSE")]
+    Nyse,
     /// United Kingdom, settlement.
     #[oai(rename = "UK")]
     UnitedKingdom,

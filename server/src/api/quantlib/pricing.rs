@@ -1,5 +1,13 @@
 //! Option prices.
 
+pub mod american;
+pub mod bachelier;
+pub mod black76;
+pub mod digital;
+pub mod greeks;
+pub mod kirk;
+pub mod rate_options;
+
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
@@ -51,18 +59,19 @@ impl Pricing {
 }
 
 /// Whether the holder may buy or sell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Enum)]
 #[oai(rename_all = "lowercase", remote = "black_scholes::OptionType")]
 pub enum OptionType {
     /// To buy at the strike.
+    #[default]
     Call,
     /// To sell at the strike.
     Put,
 }
 
 /// A European option and the market it is priced in.
-#[derive(Clone, Debug, Object)]
-#[oai(rename = "EuropeanOptionRequest", example)]
+#[derive(Clone, Copy, Debug, Object)]
+#[oai(rename = "EuropeanOptionRequest", remote = "black_scholes::EuropeanOption", example)]
 pub struct European {
     /// Price of the underlying today; zero or more.
     #[oai(validator(minimum(value = "0")))]
@@ -100,24 +109,17 @@ impl Computation for European {
     type Answer = EuropeanPrice;
 
     fn compute(&self) -> quant_core::Result<EuropeanPrice> {
-        let option = black_scholes::EuropeanOption {
-            option_type: self.option_type.into(),
-            spot: self.spot,
-            strike: self.strike,
-            risk_free_rate: self.risk_free_rate,
-            dividend_yield: self.dividend_yield,
-            volatility: self.volatility,
-            time_to_maturity: self.time_to_maturity,
-        };
+        let option: black_scholes::EuropeanOption = (*self).into();
         Ok(EuropeanPrice { price: option.price()?, option_type: self.option_type })
     }
 }
 
 /// The family of binomial trees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Enum)]
 #[oai(rename = "BinomialTree", remote = "barrier::Tree")]
 pub enum Tree {
     /// Cox, Ross and Rubinstein.
+    #[default]
     #[oai(rename = "CRR")]
     CoxRossRubinstein,
     /// Jarrow and Rudd, equal probabilities.

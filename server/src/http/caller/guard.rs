@@ -86,7 +86,10 @@ pub(super) async fn session(
         Ok(false) => Err(ApiError::Session),
         Err(error) => {
             tracing::error!(request_id = %context.id, %error, "no session could be read");
-            Err(ApiError::Busy { retry_after: RETRY_AFTER_BUSY })
+            Err(match error {
+                account_core::Error::Store(error) => context.storage_refusal(&error),
+                _ => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+            })
         }
     }
 }

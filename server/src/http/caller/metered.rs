@@ -1,6 +1,5 @@
 //! The extractor of a metered operation: caller and body in one, so that the order of both is fixed.
 
-use account_core::ApiKey;
 use poem::{Error, Request, RequestBody, Result};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -24,10 +23,7 @@ use super::{
 /// The caller is checked before the body is read, and the `Idempotency-Key` is claimed for the
 /// bytes that were parsed. An endpoint cannot take the caller and the body apart, so that neither
 /// a swapped order nor a missing digest can be written.
-pub struct Metered<C> {
-    call: ParsedCall<C>,
-    key: ApiKey,
-}
+pub struct Metered<C>(ParsedCall<C>);
 
 impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
     const TYPES: &'static [ApiExtractorType] =
@@ -54,19 +50,18 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let (call, key) = or_refuse(request, body, authorise(request).await).await?;
+        let call = or_refuse(request, body, authorise(request).await).await?;
         let limit = call.body_limit();
         let parsed = body::read_and(request, body, limit, |bytes| call.parse(bytes)).await;
-        let call = parsed.map_err(|refusal| refusal.into_error(request))?;
-        Ok(Self { call, key })
+        parsed.map(Self).map_err(|refusal| refusal.into_error(request))
     }
 }
 
 /// Checks everything that the head of the request decides.
-async fn authorise(request: &Request) -> Result<(AuthorisedCall, ApiKey), ApiError> {
-    let (call, key) = identify(request).await?;
+async fn authorise(request: &Request) -> Result<AuthorisedCall, ApiError> {
+    let (call, _) = identify(request).await?;
     session(request, call.context(), call.caller()).await?;
-    Ok((call.authorise(repeat_key(request)).await?, key))
+    call.authorise(repeat_key(request)).await
 }
 
 impl<C: Computation> Metered<C> {
@@ -76,14 +71,11 @@ impl<C: Computation> Metered<C> {
     ///
     /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
-        let context = self.call.context().clone();
-        let charged = self.call.execute(None).await;
-        if let Err(ApiError::Credits { .. }) = charged {
-            // The cached balance is spent: the next call is refused before its computation.
-            context.state.callers.forget(&self.key).await;
-        }
+        let Self(call) = self;
+        let surface = call.context().surface;
+        let charged = call.execute(None).await;
         charged
             .map(Answer::from)
-            .map_err(|refusal| Error::from_response(refusal.into_response(context.surface)))
+            .map_err(|refusal| Error::from_response(refusal.into_response(surface)))
     }
 }

@@ -1,10 +1,10 @@
 //! The stages of a call after its route is known, each consumed by the next.
 
-use std::{fmt::Display, sync::Arc};
+use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
 use account_core::{
-    Caller, Entry, LimitDecision, Notice, ResultTemplate, Settlement, Tier,
+    Caller, Entry, LimitDecision, Notice, ResultTemplate, Settlement, StoreError, Tier,
     idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
@@ -16,12 +16,16 @@ use super::{
         body::{BODY_LIMIT_WITHOUT_KEY, parse, parse_value},
         computation::Computation,
         error::{ApiError, Surface},
-        idempotency::{is_answered, other_request, unreadable},
+        idempotency::{is_claimed, other_request, unreadable},
         validation::{Fault, Step},
     },
     Admission, Charge, RETRY_AFTER_BUSY, RequestContext, RequestRecord,
 };
-use crate::{config::TierGate, failpoint};
+use crate::{
+    config::TierGate,
+    failpoint,
+    limits::{CreditReservation, Price, Unavailable},
+};
 
 /// An identified caller whose call its limit has counted and granted.
 pub struct AdmittedCall {
@@ -75,7 +79,10 @@ impl AdmittedCall {
     /// cannot be read.
     pub async fn new(context: Arc<RequestContext>, caller: Caller) -> Result<Self, ApiError> {
         let decision = context.state.limits.admit(&caller, context.at).await;
-        let unavailable = |_| ApiError::Busy { retry_after: RETRY_AFTER_BUSY };
+        let unavailable = |Unavailable(fault)| match fault {
+            Some(fault) => context.storage_fault(fault),
+            None => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+        };
         let (limit_status, retry_after) = match decision.map_err(unavailable)? {
             LimitDecision::Granted(limit_status) => (limit_status, None),
             LimitDecision::Refused { retry_after, limit_status } => {
@@ -136,8 +143,8 @@ impl AdmittedCall {
             repeat_key.as_ref().ok().and_then(Option::as_ref).map(|key| {
                 Slot::of(caller.id(), context.method.as_str(), &context.route.path, key)
             });
-        // A caller that has paid for an answer gets it again, whatever balance is left.
-        if caller.credit_balance() < u64::from(cost) && !is_answered(&context, slot).await? {
+        // A repeated request is not charged again, whatever balance is left.
+        if !can_pay(&context, &caller, cost).await? && !is_claimed(&context, slot).await? {
             return Err(ApiError::Credits { cost });
         }
         repeat_key.map_err(|fault| ApiError::Faults(vec![fault]))?;
@@ -192,16 +199,36 @@ impl AuthorisedCall {
         Claim { slot, request: RequestDigest::of(bytes), run: self.context.id.as_u128() }
     }
 
+    /// Reserves the cost of the call; `None` for a free call.
+    async fn reserve(&self) -> Result<Option<CreditReservation>, ApiError> {
+        let (context, cost) = (&self.context, self.cost);
+        let Some(price) = price(&self.caller, cost) else { return Ok(None) };
+        let credits = &context.state.reserved_credits;
+        let reserved = credits.reserve(price, || read_balance(context, price)).await;
+        match reserved.map_err(|error| no_balance(context, &error))? {
+            Some(reservation) => Ok(Some(reservation)),
+            None => Err(ApiError::Credits { cost }),
+        }
+    }
+
     /// Charges the call by `write`, which commits the debit, the usage row and what is stored of
     /// the answer in one transaction. `None` means that another run owns the claim.
-    async fn settle<E: Display>(
+    async fn settle(
         &self,
-        write: impl Future<Output = Result<Option<Settlement>, E>>,
+        mut reservation: Option<CreditReservation>,
+        write: impl Future<Output = Result<Option<Settlement>, StoreError>>,
     ) -> Result<Charge, ApiError> {
         let (context, admission, cost) = (&self.context, self.admission, self.cost);
         // Set before the write: from here on the ledger writes the usage row, whatever its answer.
         context.set_record(RequestRecord::Settling(admission));
-        match write.await {
+        if let Some(reservation) = &mut reservation {
+            reservation.begin_debit();
+        }
+        let settled = write.await;
+        if let (Some(reservation), Ok(Some(settlement))) = (reservation, &settled) {
+            reservation.end_debit(settlement.balance());
+        }
+        match settled {
             Ok(Some(Settlement::Charged { balance })) => {
                 let charge = Charge { cost, balance };
                 context.set_record(RequestRecord::Charged(admission, charge));
@@ -215,7 +242,7 @@ impl AuthorisedCall {
             }
             Err(error) => {
                 tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
-                Err(ApiError::Busy { retry_after: RETRY_AFTER_BUSY })
+                Err(context.storage_refusal(&error))
             }
         }
     }
@@ -273,13 +300,15 @@ impl AuthorisedCall {
         arguments: C,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall<C::Answer>, ApiError> {
+        let reservation = self.reserve().await?;
         let data = self.compute(arguments).await?;
         failpoint::hit("computed");
         let kept = template
             .and_then(|template| template(&self.context, self.cost, &data.to_json_string()));
         let entry = Entry { kept, ..self.entry() };
         let ledger = &self.context.state.ledger;
-        let charge = self.settle(async { ledger.settle(entry).await.map(Some) }).await?;
+        let settled = async { ledger.settle(entry).await.map(Some) };
+        let charge = self.settle(reservation, settled).await?;
         Ok(ChargedCall { content: ChargedContent::Data(data), charge })
     }
 
@@ -313,9 +342,12 @@ impl AuthorisedCall {
         claim: Claim,
         arguments: C,
     ) -> Result<ChargedCall<C::Answer>, ApiError> {
+        // After the claim, so that a repeat finds the claim wherever the credits are reserved.
+        let reservation = self.reserve().await?;
         let body = envelope(&self.compute(arguments).await?.to_json_string(), None);
         let store = self.context.state.accounts.store();
-        let charge = self.settle(store.settle_and_keep(claim, self.entry(), body.clone())).await?;
+        let settled = store.settle_and_keep(claim, self.entry(), body.clone());
+        let charge = self.settle(reservation, settled).await?;
         Ok(ChargedCall { content: ChargedContent::Envelope(body), charge })
     }
 
@@ -357,6 +389,36 @@ fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), ApiEr
         (Caller::Account(account), TierGate::Tiers) => account.tier >= needed,
     };
     if is_allowed { Ok(()) } else { Err(ApiError::Tier(needed)) }
+}
+
+/// The price of a call; `None` where the call is free, as all calls of guests are.
+fn price(caller: &Caller, cost: u32) -> Option<Price> {
+    match caller {
+        Caller::Account(account) if cost > 0 => {
+            Some(Price { account: account.id, cost, cached_balance: account.credit_balance })
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether the balance pays for the call beside the running calls of the account.
+async fn can_pay(context: &RequestContext, caller: &Caller, cost: u32) -> Result<bool, ApiError> {
+    let Some(price) = price(caller, cost) else { return Ok(true) };
+    let credits = &context.state.reserved_credits;
+    let suffice = credits.suffice(price, || read_balance(context, price)).await;
+    suffice.map_err(|error| no_balance(context, &error))
+}
+
+/// Reads the balance in the store; an account that was deleted meanwhile has none.
+async fn read_balance(context: &RequestContext, price: Price) -> Result<u64, StoreError> {
+    let balance = context.state.accounts.store().credit_balance(price.account).await;
+    balance.map(Option::unwrap_or_default)
+}
+
+/// The refusal where the balance cannot be read.
+fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
+    tracing::error!(request_id = %context.id, %error, "a balance cannot be read");
+    ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
 }
 
 /// An error of the computation as a fault of the request.

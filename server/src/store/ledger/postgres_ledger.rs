@@ -7,6 +7,7 @@
 //! calls are paid, and the same statement charges these calls.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError, credits};
@@ -167,8 +168,8 @@ impl PostgresLedger {
             }
             let is_over = if may_be_written { Instant::now() >= give_up } else { tries > TRIES };
             if is_over {
-                let error = || Err(StoreError::new(failure.error.to_string()));
-                return batch.iter().map(|_| error()).collect();
+                let error = Arc::new(failure.error);
+                return batch.iter().map(|_| Err(StoreError::new(error.clone()))).collect();
             }
             if may_be_written {
                 tokio::time::sleep(PAUSE).await;

@@ -1,0 +1,96 @@
+//! Numbers as the decimals that denote them, for decisions at an exact edge.
+//!
+//! 0.1 is a tenth to whoever writes it, and a little more to a double. Whether a number reaches an edge
+//! is decided on the shortest decimals that denote the doubles, which are those that were written where
+//! they had at most 15 digits.
+
+use std::cmp::Ordering;
+
+/// The number `digits · 10^exponent`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decimal {
+    /// At most 17 digits, with the sign.
+    digits: i128,
+    exponent: i32,
+}
+
+impl Decimal {
+    /// Returns the shortest decimal that denotes a finite double.
+    pub(crate) fn of(value: f64) -> Self {
+        let text = format!("{value:e}");
+        let (number, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let fraction = number.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i32);
+        let size = number
+            .bytes()
+            .filter(u8::is_ascii_digit)
+            .fold(0, |digits, digit| 10 * digits + i128::from(digit - b'0'));
+        let digits = if value < 0.0 { -size } else { size };
+        Self { digits, exponent: exponent.parse().unwrap_or(0) - fraction }
+    }
+}
+
+/// Compares the sum of some decimals, each times a factor of at most 10,000 in size, with zero.
+///
+/// The sum is exact: the terms are added from the highest power of ten down, until what is left cannot
+/// change the sign.
+pub(crate) fn sign_of_sum<const N: usize>(mut terms: [(i64, Decimal); N]) -> Ordering {
+    terms.sort_by_key(|(_, decimal)| -decimal.exponent);
+    let (mut sum, mut exponent) = (0_i128, 0);
+    for (factor, decimal) in terms {
+        if sum != 0 {
+            match lowered(sum, exponent - decimal.exponent) {
+                Some(lower) => sum = lower,
+                None => break,
+            }
+        }
+        exponent = decimal.exponent;
+        sum += i128::from(factor) * decimal.digits;
+    }
+    sum.cmp(&0)
+}
+
+/// Returns the sum in units of so many powers of ten less; `None` where it exceeds all terms to come.
+fn lowered(sum: i128, powers: i32) -> Option<i128> {
+    /// A term is at most 10⁴ · 10¹⁷, and there are fewer than a thousand.
+    const ALL_TERMS: i128 = 10_i128.pow(24);
+    let power = 10_i128.checked_pow(u32::try_from(powers).ok()?)?;
+    sum.checked_mul(power).filter(|sum| sum.abs() <= ALL_TERMS)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn decimals_are_added_as_they_are_written() {
+        let sign = |terms: [(i64, f64); 3]| {
+            sign_of_sum(terms.map(|(factor, value)| (factor, Decimal::of(value))))
+        };
+        let rows = [
+            ([(1, 0.1), (1, 0.2), (-1, 0.3)], Ordering::Equal),
+            ([(3, 0.1), (0, 7.0), (-1, 0.3)], Ordering::Equal),
+            ([(1, 1e300), (-1, 1e-300), (-1, 1e300)], Ordering::Less),
+            ([(1, 1e300), (1, -1e300), (1, 5e-324)], Ordering::Greater),
+            ([(-1, 1e300), (1000, 1e297), (1, -0.0)], Ordering::Equal),
+            ([(1, 1.7e308), (-10_000, 1.7e304), (-1, 5e-324)], Ordering::Less),
+        ];
+        for (terms, expected) in rows {
+            assert_eq!(sign(terms), expected, "{terms:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_sign_is_that_of_whole_numbers(
+            digits in prop::array::uniform3(-1_000_000_i64..1_000_000), factors in prop::array::uniform3(-1000_i64..1000),
+            places in prop::array::uniform3(0_u32..6),
+        ) {
+            let read = |digits: i64, places: u32| format!("{digits}e-{places}").parse::<f64>().unwrap();
+            let terms = [0, 1, 2].map(|i| (factors[i], Decimal::of(read(digits[i], places[i]))));
+            let whole: i64 = (0..3).map(|i| factors[i] * digits[i] * 10_i64.pow(5 - places[i])).sum();
+            prop_assert_eq!(sign_of_sum(terms), whole.cmp(&0));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The further computations of the interface, as `tests/interface/further.json` lists them: each group
+//! that is built has every path, takes every example, and answers every field that clients read.
+
+use account_core::Tier;
+use quant_server::api::openapi::DOCUMENT;
+use quant_tests::{App, documented::example_of};
+use serde_json::{Map, Value, json};
+
+/// The groups that are built, by the start of their names.
+const BUILT: &[&str] = &["1a ", "2d "];
+
+/// The paths of the groups that are built, with their entries.
+fn listed() -> Vec<(String, Value)> {
+    let text = include_str!("../interface/further.json");
+    let list: Value = serde_json::from_str(text).expect("a list");
+    let groups = list["groups"].as_object().expect("groups").clone();
+    let built = |name: &str| BUILT.iter().any(|start| name.starts_with(start));
+    let found = groups.into_iter().filter(|(name, _)| built(name));
+    let entries = found.filter_map(|(_, group)| match group {
+        Value::Object(entries) => Some(entries),
+        _ => None,
+    });
+    entries.flatten().collect()
+}
+
+/// The body that the list shows, or else that of the document.
+fn body_of(path: &str, entry: &Value) -> Map<String, Value> {
+    let shown = entry.get("example");
+    let body = shown.unwrap_or_else(|| example_of(&DOCUMENT["paths"][path]["post"]["requestBody"]));
+    body.as_object().unwrap_or_else(|| panic!("{path} has no example")).clone()
+}
+
+/// The names of the fields that the list requires.
+fn required(entry: &Value) -> Vec<&str> {
+    let fields = entry["request"].as_object().expect("fields");
+    let is_optional = |kind: &Value| kind.as_str().is_none_or(|kind| kind.contains('?'));
+    fields.iter().filter(|(_, kind)| !is_optional(kind)).map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn every_listed_path_has_the_listed_tier_and_credits() {
+    let listed = listed();
+    assert!(listed.len() >= 18, "{}", listed.len());
+    for (path, entry) in listed {
+        let operation = &DOCUMENT["paths"][&path]["post"];
+        assert_eq!(operation["x-tier"], entry["tier"], "{path}");
+        assert_eq!(operation["x-credits"], entry["credits"], "{path}");
+    }
+}
+
+#[test]
+fn every_listed_default_is_the_documented_one() {
+    let mut held = 0;
+    for (path, entry) in listed() {
+        let body = &DOCUMENT["paths"][&path]["post"]["requestBody"]["content"]["application/json"];
+        let name = body["schema"]["$ref"].as_str().and_then(|text| text.rsplit('/').next());
+        let schemas = &DOCUMENT["components"]["schemas"];
+        let properties = &schemas[name.expect("a schema")]["properties"];
+        for (field, kind) in entry["request"].as_object().expect("fields") {
+            let text = kind.as_str().expect("a type");
+            let Some((_, default)) = text.split_once(" = ") else { continue };
+            // What is permitted follows the default.
+            let default = default.split(" in ").next().expect("a default");
+            let expected: Value = serde_json::from_str(default).expect("a default is JSON");
+            let property = &properties[field];
+            let referred = property["$ref"].as_str().and_then(|text| text.rsplit('/').next());
+            let found = referred.map_or(property, |name| &schemas[name]);
+            // Where two fields say the same, neither has a default of its own.
+            if found["default"].is_null() && field == "is_payer" {
+                continue;
+            }
+            let same = found["default"] == expected
+                || found["default"].as_f64().is_some_and(|found| Some(found) == expected.as_f64());
+            assert!(same, "{path} {field}: {found}, expected {expected}");
+            held += 1;
+        }
+    }
+    assert!(held >= 14, "{held}");
+}
+
+#[tokio::test]
+async fn every_listed_example_is_answered_with_the_fields_that_clients_read() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 10_000).await;
+    for (path, entry) in listed() {
+        let body = Value::Object(body_of(&path, &entry)).to_string();
+        let answer = app.post(&path, Some(&key), &body).await;
+        let data = &answer.expect(200)["data"];
+        for field in entry["answer_fields_read"].as_array().into_iter().flatten() {
+            let field = field.as_str().expect("a name");
+            assert!(
+                data.get(field).is_some_and(|value| !value.is_null()),
+                "{path} {field}: {data}"
+            );
+        }
+        assert!(!data.as_object().expect("an object").is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_listed_field_without_a_question_mark_is_required_and_every_other_is_not() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 10_000).await;
+    for (path, entry) in listed() {
+        let (body, required) = (body_of(&path, &entry), required(&entry));
+        for name in &required {
+            let mut body = body.clone();
+            body.remove(*name);
+            let answer = app.post(&path, Some(&key), &Value::Object(body).to_string()).await;
+            let expected = json!([{ "loc": ["body", name], "msg": "field required", "type": "value_error.missing" }]);
+            assert_eq!(answer.expect(422)["detail"], expected, "{path} {name}");
+        }
+        if required.is_empty() {
+            continue;
+        }
+        let least = body.into_iter().filter(|(name, _)| required.contains(&name.as_str()));
+        let least = Value::Object(least.collect()).to_string();
+        app.post(&path, Some(&key), &least).await.expect(200);
+    }
+}
