@@ -7,8 +7,7 @@
 //! password change.
 //!
 //! [`SecurityEvent::ends`] is the whole table. A store applies the table inside the transaction of
-//! the event, and [`AccountStore::end_credentials`](crate::store::AccountStore::end_credentials)
-//! applies a line of it alone.
+//! the event.
 
 use crate::code::Purpose;
 
@@ -23,6 +22,8 @@ pub enum SecurityEvent {
     PasswordChanged,
     /// The account moved to another e-mail address.
     EmailChanged,
+    /// The former e-mail address took the account back.
+    EmailRestored,
     /// The second factor was switched on or off.
     MfaChanged,
     /// The owner ended the sessions of all clients.
@@ -35,11 +36,12 @@ pub enum SecurityEvent {
 
 impl SecurityEvent {
     /// All events.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::KeyRegenerated,
         Self::PasswordReset,
         Self::PasswordChanged,
         Self::EmailChanged,
+        Self::EmailRestored,
         Self::MfaChanged,
         Self::SignedOutEverywhere,
         Self::Suspended,
@@ -50,27 +52,30 @@ impl SecurityEvent {
     #[must_use]
     pub const fn ends(self, credential: Credential) -> bool {
         use SecurityEvent::{
-            Deleted, EmailChanged, KeyRegenerated, MfaChanged, PasswordChanged, PasswordReset,
-            SignedOutEverywhere, Suspended,
+            Deleted, EmailRestored, KeyRegenerated, MfaChanged, SignedOutEverywhere, Suspended,
         };
         match credential {
-            Credential::ApiKey => matches!(self, KeyRegenerated | Suspended | Deleted),
+            Credential::ApiKey => {
+                matches!(self, KeyRegenerated | EmailRestored | Suspended | Deleted)
+            }
             Credential::Session | Credential::AuthorizationCode => !matches!(self, MfaChanged),
-            // Sign-ins that were begun and not completed.
-            Credential::HandOffCode | Credential::Code(Purpose::Mfa) => true,
+            // Sign-ins and changes of address that were begun and not completed.
+            Credential::HandOffCode | Credential::Code(Purpose::Mfa | Purpose::EmailChange) => true,
             Credential::Grant => !matches!(self, MfaChanged | SignedOutEverywhere),
             Credential::Code(Purpose::Reset) => {
-                matches!(self, PasswordReset | PasswordChanged | EmailChanged | Deleted)
+                !matches!(self, KeyRegenerated | MfaChanged | SignedOutEverywhere | Suspended)
             }
-            // An account that has these has no credentials yet.
-            Credential::Code(Purpose::Registration | Purpose::Lock) => matches!(self, Deleted),
+            // A registration has no other credentials, and a notice has no code.
+            Credential::Code(
+                Purpose::Registration | Purpose::Lock | Purpose::EmailChangeNotice,
+            ) => matches!(self, Deleted),
         }
     }
 
     /// Returns whether the session in which the owner made the change may continue.
     #[must_use]
     pub const fn may_spare_a_session(self) -> bool {
-        matches!(self, Self::PasswordChanged | Self::EmailChanged | Self::SignedOutEverywhere)
+        matches!(self, Self::EmailChanged | Self::SignedOutEverywhere)
     }
 
     /// Returns whether the instances must drop their cached callers.
@@ -99,7 +104,7 @@ pub enum Credential {
 
 impl Credential {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::ApiKey,
         Self::Session,
         Self::HandOffCode,
@@ -110,6 +115,8 @@ impl Credential {
         Self::Code(Purpose::Mfa),
         Self::Code(Purpose::Reset),
         Self::Code(Purpose::Lock),
+        Self::Code(Purpose::EmailChange),
+        Self::Code(Purpose::EmailChangeNotice),
     ];
 }
 

@@ -20,6 +20,7 @@ use crate::Timestamp;
 
 mod account_store;
 mod clean_up_store;
+mod email_change_store;
 mod external_identity_store;
 mod key_store;
 mod lease_store;
@@ -32,10 +33,13 @@ mod vault_store;
 
 pub use account_store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
-    NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
-    Updated,
+    NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
+    Registered, Subscription, Updated,
 };
 pub use clean_up_store::{CleanUpStore, Stale};
+pub use email_change_store::{
+    EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, UndoneEmailChange,
+};
 pub use external_identity_store::{
     CompletionRow, ExternalIdentityStore, IdpAccount, KnownIdentity, NewHandOff, OpenedSession,
     StartRow,
@@ -51,8 +55,8 @@ pub use notification_store::{
 pub use oauth_store::OauthStore;
 pub use operator_store::{AccountFilter, AccountState, Booked, Booking, OperatorStore};
 pub use sign_in_store::{
-    Concluded, Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
-    SealedKey, SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry,
+    Outcome, ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 pub use vault_store::{Resealed, SealedRow, VaultStore};
 
@@ -62,6 +66,7 @@ pub use vault_store::{Resealed, SealedRow, VaultStore};
 pub trait Store:
     AccountStore
     + CleanUpStore
+    + EmailChangeStore
     + ExternalIdentityStore
     + KeyStore
     + LedgerStore

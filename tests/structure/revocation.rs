@@ -12,10 +12,10 @@ use super::repository;
 const DOCUMENT: &str = "docs/revocation.md";
 
 const HEAD: &str = "| event | API key | sessions | hand-off codes | authorization codes | grants and their tokens | \
-                    sign-in codes and tokens | reset codes | cached callers |\n\
-                    |---|---|---|---|---|---|---|---|---|\n";
+                    sign-in codes and tokens | reset codes | codes for a new address | cached callers |\n\
+                    |---|---|---|---|---|---|---|---|---|---|\n";
 
-const COLUMNS: [Credential; 7] = [
+const COLUMNS: [Credential; 8] = [
     Credential::ApiKey,
     Credential::Session,
     Credential::HandOffCode,
@@ -23,6 +23,7 @@ const COLUMNS: [Credential; 7] = [
     Credential::Grant,
     Credential::Code(Purpose::Mfa),
     Credential::Code(Purpose::Reset),
+    Credential::Code(Purpose::EmailChange),
 ];
 
 const fn name(event: SecurityEvent) -> &'static str {
@@ -31,6 +32,7 @@ const fn name(event: SecurityEvent) -> &'static str {
         SecurityEvent::PasswordReset => "password reset by a code",
         SecurityEvent::PasswordChanged => "password changed by the signed-in owner",
         SecurityEvent::EmailChanged => "e-mail address changed",
+        SecurityEvent::EmailRestored => "change of the e-mail address undone",
         SecurityEvent::MfaChanged => "second factor switched on or off",
         SecurityEvent::SignedOutEverywhere => "signed out everywhere",
         SecurityEvent::Suspended => "suspended by an operator",

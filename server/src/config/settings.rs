@@ -20,6 +20,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// True if clients reach the service by HTTPS.
     pub is_https: bool,
+    /// The largest message to the gateway, in bytes.
+    pub mcp_body_limit: usize,
     /// Messages to the gateway, a minute and account.
     pub mcp_messages: NonZeroU32,
     /// Messages that may come at once.

@@ -11,6 +11,8 @@ pub struct Operation {
     pub tier: Tier,
     /// The credits that a call costs.
     pub cost: u32,
+    /// The most bytes of a request's body, for an account above tier FREE.
+    pub body_limit: usize,
     /// A published statement about the cost that the document repeats.
     pub remark: Option<&'static str>,
 }

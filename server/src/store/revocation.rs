@@ -9,14 +9,15 @@ use super::handle::Store;
 use super::rows::{digest, statement, stored};
 use super::write_transaction::WriteTransaction;
 
-/// Ends the credentials of an account that the event ends. The event itself replaces, suspends or
+/// Ends the credentials of an account that the event ends, and returns the number of sessions. The event itself replaces, suspends or
 /// deletes the API key.
 pub(super) async fn end_credentials(
     change: &DatabaseTransaction,
     account: AccountId,
     event: SecurityEvent,
     spared: Option<&Digest<SessionToken>>,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
+    let mut sessions = 0;
     let spared = spared.filter(|_| event.may_spare_a_session());
     let id = || account.0.into();
     for credential in Credential::ALL.into_iter().filter(|credential| event.ends(*credential)) {
@@ -43,9 +44,12 @@ pub(super) async fn end_credentials(
                 [id(), purpose.name().into()],
             ),
         };
-        stored(change.execute_raw(end).await)?;
+        let ended = stored(change.execute_raw(end).await)?.rows_affected();
+        if credential == Credential::Session {
+            sessions = ended;
+        }
     }
-    Ok(())
+    Ok(sessions)
 }
 
 impl Store {

@@ -8,19 +8,22 @@ use account_core::identity::Email;
 use account_core::key::KeyId;
 use account_core::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
 use account_core::outbox::SealedMessage;
-use account_core::session::{Session, SessionToken};
+use account_core::session::{IDLE, LONGEST, Session, SessionId, SessionToken};
 use account_core::store::{
-    Concluded, Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
-    SealedKey, SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry,
+    Outcome, ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 use account_core::vault::Sealed;
-use account_core::{AccountId, KeyStatus, Notice, PasswordHash, StoreError, Timestamp};
+use account_core::{
+    AccountId, KeyStatus, Notice, PasswordHash, SecurityEvent, StoreError, Timestamp,
+};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::clients::{counters, know};
 use super::engine::{AdvisoryLock, lock_account};
 use super::handle::Store;
 use super::notifications::{insert_message, may_send, notify};
+use super::revocation::end_credentials;
 use super::rows::{
     address_column, column, digest, digest_column, named, narrow, number, number_column,
     optional_time, optional_time_column, statement, stored, time, time_column,
@@ -262,6 +265,50 @@ impl SignInStore for Store {
         Ok(ended.rows_affected() > 0)
     }
 
+    async fn sessions(
+        &self,
+        account: AccountId,
+        now: Timestamp,
+        limit: u32,
+        offset: u32,
+    ) -> Result<SessionPage, StoreError> {
+        let live = || [account.0.into(), time(now - IDLE), time(now - LONGEST)];
+        let count = "SELECT count(*) AS sessions FROM session \
+                     WHERE account_id = $1 AND last_used_at > $2 AND created_at > $3";
+        let row = stored(self.readers.query_one_raw(statement(count, live())).await)?;
+        let total = row.map(|row| narrow(&row, "sessions")).transpose()?.unwrap_or_default();
+        let page = "SELECT id, digest, account_id, ip, user_agent, created_at, last_used_at \
+                    FROM session WHERE account_id = $1 AND last_used_at > $2 AND created_at > $3 \
+                    ORDER BY id DESC LIMIT $4 OFFSET $5";
+        let page = statement(page, live().into_iter().chain([limit.into(), offset.into()]));
+        let rows = stored(self.readers.query_all_raw(page).await)?;
+        let sessions = rows.iter().map(listed_session).collect::<Result<_, _>>()?;
+        Ok(SessionPage { sessions, total })
+    }
+
+    async fn end_numbered_session(
+        &self,
+        account: AccountId,
+        session: SessionId,
+    ) -> Result<bool, StoreError> {
+        let end = "DELETE FROM session WHERE id = $1 AND account_id = $2";
+        let ended = self.execute(statement(end, [session.0.into(), account.0.into()])).await?;
+        Ok(ended.rows_affected() > 0)
+    }
+
+    async fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Digest<SessionToken>>,
+    ) -> Result<u64, StoreError> {
+        let change = self.write().await?;
+        lock_account(&change, account).await?;
+        let event = SecurityEvent::SignedOutEverywhere;
+        let ended = end_credentials(&change, account, event, kept).await?;
+        self.commit_event(change, event).await?;
+        Ok(ended)
+    }
+
     async fn login_history(
         &self,
         account: AccountId,
@@ -466,7 +513,7 @@ pub(super) async fn begin_session(
     let update = "UPDATE account SET last_login_at = $2 WHERE id = $1";
     let values = [session.account.0.into(), time(at)];
     stored(change.execute_raw(statement(update, values)).await)?;
-    insert_session(change, session).await?;
+    insert_session(change, session, client).await?;
     know(change, known).await?;
     remember(change, Some(session.account), client, method, TryStatus::Success, at).await
 }
@@ -549,21 +596,38 @@ pub(super) async fn use_up(
     Ok(used.rows_affected() == 1)
 }
 
-/// Saves a session.
+/// Saves a session with the client that began the session.
 pub(super) async fn insert_session(
     change: &DatabaseTransaction,
     session: &Session,
+    client: &Client,
 ) -> Result<(), StoreError> {
-    let insert = "INSERT INTO session (digest, account_id, created_at, last_used_at) \
-                  VALUES ($1, $2, $3, $4)";
+    let insert = "INSERT INTO session (digest, account_id, ip, user_agent, created_at, last_used_at) \
+                  VALUES ($1, $2, $3, $4, $5, $6)";
     let values = [
         digest(&session.digest),
         session.account.0.into(),
+        client.address.to_string().into(),
+        client.user_agent.as_str().into(),
         time(session.created_at),
         time(session.last_used_at),
     ];
     stored(change.execute_raw(statement(insert, values)).await)?;
     Ok(())
+}
+
+fn listed_session(row: &QueryResult) -> Result<ListedSession, StoreError> {
+    Ok(ListedSession {
+        id: SessionId(column(row, "id")?),
+        session: Session {
+            digest: digest_column(row, "digest")?,
+            account: AccountId(column(row, "account_id")?),
+            created_at: time_column(row, "created_at")?,
+            last_used_at: time_column(row, "last_used_at")?,
+        },
+        address: address_column(row, "ip")?,
+        user_agent: column(row, "user_agent")?,
+    })
 }
 
 fn login_try(row: &QueryResult) -> Result<LoginTry, StoreError> {

@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use account_core::digest::Digest;
+use account_core::identity::Email;
 use account_core::{StoreError, Timestamp};
 use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbErr, ExecResult, Statement, TransactionTrait,
@@ -65,6 +67,21 @@ impl Store {
     ) -> Result<WriteTransaction, StoreError> {
         let change = self.write().await?;
         lock(&change, advisory_lock).await?;
+        Ok(change)
+    }
+
+    /// Begins a transaction that writes, and takes the advisory locks of two e-mail addresses until
+    /// its end. The order of the locks is that of their keys, which prevents deadlocks.
+    pub(super) async fn write_locked_addresses(
+        &self,
+        addresses: [&Digest<Email>; 2],
+    ) -> Result<WriteTransaction, StoreError> {
+        let mut locks = addresses.map(AdvisoryLock::Email);
+        locks.sort_by_key(|lock| lock.key());
+        let change = self.write().await?;
+        for advisory_lock in locks {
+            lock(&change, advisory_lock).await?;
+        }
         Ok(change)
     }
 

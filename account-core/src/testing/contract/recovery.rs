@@ -9,10 +9,11 @@ use crate::password::Password;
 use crate::store::Store;
 use crate::testing::all;
 
-const NEW: &str = "another one of hers";
+/// The password after a reset.
+pub(super) const NEW: &str = "another one of hers";
 
 impl<S: Store + Clone> TestService<S> {
-    async fn forgot(&self, address: &str) {
+    pub(super) async fn forgot(&self, address: &str) {
         self.accounts.forgot_password(&email(address), self.now()).await.expect("the same answer");
     }
 

@@ -3,13 +3,15 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use super::recovery::NEW;
 use super::test_service::{PASSWORD, TestService, client, email, fault};
 use crate::accounts::{Accounts, Confirmation, SignedIn};
-use crate::code::{Code, MfaToken, Purpose};
+use crate::code::{Code, EmailChangeCodes, MfaToken, Purpose};
 use crate::oauth::{AuthorizationCode, RegisteredClient, Tokens};
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::{Busy, Password, PasswordHash, PasswordHasher, Verification};
 use crate::revocation::{Credential, SecurityEvent};
+use crate::session::SessionToken;
 use crate::store::Store;
 use crate::testing::{CheapHasher, seeded_rng};
 use crate::token::HandOffCode;
@@ -26,6 +28,14 @@ struct CredentialHolder {
     tokens: Tokens,
     mfa: Option<(Code, MfaToken)>,
     reset: Code,
+    email_change: EmailChangeCodes,
+}
+
+impl CredentialHolder {
+    /// The address of the pending change.
+    fn next_address(&self) -> String {
+        self.address.replace("@example.com", "@example.org")
+    }
 }
 
 impl<S: Store + Clone> TestService<S> {
@@ -45,6 +55,9 @@ impl<S: Store + Clone> TestService<S> {
         let tokens = self.connected(&who, client).await;
         let code = self.consent(&who, client).await.expect("a live session");
         let reset = self.reset_code(&address).await;
+        let next = address.replace("@example.com", "@example.org");
+        self.ask_for(who.account, &next, PASSWORD).await.expect("the right password");
+        let email_change = self.email_change_codes().await;
         let mfa = if has_mfa {
             let token = self.half_login(&address).await;
             Some((self.code(&address).await, token))
@@ -53,7 +66,31 @@ impl<S: Store + Clone> TestService<S> {
         };
         let hand_off = self.hand_off(&who).await;
         let client = client.clone();
-        CredentialHolder { address, who, spared, hand_off, client, code, tokens, mfa, reset }
+        CredentialHolder {
+            address,
+            who,
+            spared,
+            hand_off,
+            client,
+            code,
+            tokens,
+            mfa,
+            reset,
+            email_change,
+        }
+    }
+
+    /// Returns the codes of the change of address that was just requested.
+    async fn email_change_codes(&self) -> EmailChangeCodes {
+        let (mut new, mut present) = (None, None);
+        for message in self.messages().await {
+            match message.content {
+                Content::EmailChange { code } => new = Some(code),
+                Content::EmailChangeRequested { code, .. } => present = code,
+                _ => {}
+            }
+        }
+        EmailChangeCodes { new: new.expect("an e-mail to the new address"), present }
     }
 
     async fn happen(&self, event: SecurityEvent, held: &CredentialHolder, is_on: bool) {
@@ -80,18 +117,34 @@ impl<S: Store + Clone> TestService<S> {
                 let deleted = self.accounts.delete_account(account, &confirmation, now).await;
                 deleted.expect("the right password");
             }
-            SecurityEvent::PasswordChanged
-            | SecurityEvent::EmailChanged
-            | SecurityEvent::SignedOutEverywhere => self.end(event, held, true).await,
+            SecurityEvent::PasswordChanged => {
+                self.change(account, PASSWORD, NEW).await.expect("the right password");
+            }
+            SecurityEvent::EmailChanged => {
+                self.confirm_change(held, Some(&held.spared.session_token)).await;
+            }
+            SecurityEvent::EmailRestored => {
+                self.confirm_change(held, None).await;
+                let undo = self.messages().await.into_iter().find_map(|sent| match sent.content {
+                    Content::EmailChanged { undo, .. } => Some(undo),
+                    _ => None,
+                });
+                self.undo(&undo.expect("an e-mail with it")).await.expect("in time");
+            }
+            SecurityEvent::SignedOutEverywhere => {
+                let spared = Some(&held.spared.session_token);
+                self.accounts.end_sessions(account, spared).await.expect("the store answers");
+            }
         }
     }
 
-    /// Ends what the event ends, as a change does that has no call of its own.
-    async fn end(&self, event: SecurityEvent, held: &CredentialHolder, spares: bool) {
-        let spared = self.outbox.vault.token_digest(&held.spared.session_token);
-        let spared = spares.then_some(&spared);
-        let ended = self.accounts.store().end_credentials(held.who.account, event, spared).await;
-        ended.expect("the store answers");
+    /// Confirms the pending change of address; the session `kept` stays.
+    async fn confirm_change(&self, held: &CredentialHolder, kept: Option<&SessionToken>) {
+        let (account, now) = (held.who.account, self.now());
+        let (to, codes) = (email(&held.next_address()), &held.email_change);
+        let changed =
+            self.accounts.confirm_email_change(account, &to, codes, kept, &client(), now).await;
+        changed.expect("the right codes");
     }
 
     /// The kinds of which the credential no longer serves. Those that stay are used up.
@@ -114,6 +167,11 @@ impl<S: Store + Clone> TestService<S> {
             let completed = self.complete(&held.address, code, Some(token)).await;
             note(Credential::Code(Purpose::Mfa), completed.is_err());
         }
+        let (account, to, now) = (held.who.account, email(&held.next_address()), self.now());
+        let codes = &held.email_change;
+        let changed =
+            self.accounts.confirm_email_change(account, &to, codes, None, &client(), now).await;
+        note(Credential::Code(Purpose::EmailChange), changed.is_err());
         let reset = self.reset(&held.address, &held.reset).await;
         note(Credential::Code(Purpose::Reset), reset.is_err());
         ended
@@ -128,7 +186,9 @@ pub async fn each_event_ends_what_the_table_says_and_nothing_else<S: Store + Clo
     let tested = |has_mfa| {
         move |credential: &Credential| match credential {
             // These belong to an address without an account.
-            Credential::Code(Purpose::Registration | Purpose::Lock) => false,
+            Credential::Code(
+                Purpose::Registration | Purpose::Lock | Purpose::EmailChangeNotice,
+            ) => false,
             Credential::Code(Purpose::Mfa) => has_mfa,
             _ => true,
         }
@@ -150,14 +210,11 @@ pub async fn each_event_ends_what_the_table_says_and_nothing_else<S: Store + Clo
                     (ended.contains(&credential), expected.contains(&credential));
                 assert_eq!(ends, expected, "{event:?} {credential:?}, second factor: {has_mfa}");
             }
-            if event.may_spare_a_session() {
-                service.end(event, &held, false).await;
-                assert!(!service.is_live(&held.spared).await, "{event:?} spares none unasked");
-            }
         }
     }
-    let untouched = service.ended(SecurityEvent::SignedOutEverywhere, &bob).await;
-    assert_eq!(untouched, [], "another account's go on");
+    assert!(service.is_live(&bob.who).await, "another account's go on");
+    assert!(service.opens(&bob.tokens.access).await, "another account's go on");
+    assert!(service.redeem(&bob.hand_off).await.is_ok(), "another account's go on");
 }
 
 /// An instance believes a remembered key for up to a second; that is no way to the new key.

@@ -4,17 +4,15 @@ use super::{Account, Booked, Key, MemoryStore, State, Stored};
 use crate::Timestamp;
 use crate::code::{Challenge, Purpose};
 use crate::credits::TransactionKind;
-use crate::digest::Digest;
 use crate::identity::{AccountId, CallerId, Contact, Email, Username};
 use crate::notification::Notice;
 use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::revocation::SecurityEvent;
-use crate::session::SessionToken;
 use crate::store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
-    NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
-    Updated,
+    NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
+    Registered, Subscription, Updated,
 };
 use crate::tier::Tier;
 
@@ -69,13 +67,14 @@ impl State {
         self.challenges
             .retain(|tried| tried.challenge.account.is_none_or(|account| !gone.contains(&account)));
         self.keys.retain(|key| !gone.contains(&key.account));
-        self.sessions.retain(|session| !gone.contains(&session.account));
+        self.sessions.retain(|listed| !gone.contains(&listed.session.account));
         self.history.retain(|(whose, _)| whose.is_none_or(|account| !gone.contains(&account)));
         self.subscriptions.retain(|(whose, _)| !gone.contains(whose));
         self.results.retain(|_, kept| !gone.contains(&kept.owner));
         self.oauth.end_of(gone);
         self.notifications.discard(gone);
         self.identities.discard(gone);
+        self.email_undos.retain(|row| !gone.contains(&row.account));
     }
 }
 
@@ -154,7 +153,7 @@ impl AccountStore for MemoryStore {
         account.verified_at = Some(now);
         state.book(id, TransactionKind::SignupGrant, form.credits as i64, now);
         state.notify(id, &Notice::Welcome, now);
-        state.sessions.push(form.session);
+        state.insert_session(form.session, &form.origin);
         state.know(&form.client);
         let status = KeyStatus::Active;
         state.keys.push(Key { account: id, key: form.key, status, created_at: now });
@@ -300,28 +299,26 @@ impl AccountStore for MemoryStore {
         Ok(self.lock().verified(email))
     }
 
-    async fn reset_password(&self, reset: Reset) -> Stored<bool> {
+    async fn replace_password(&self, change: PasswordChange) -> Stored<bool> {
         let (mut state, now) = self.lock_and_time();
-        if state.use_up(reset.challenge, now).is_none() {
+        let (id, event) = (change.account, change.event());
+        let account = state.accounts.get(&id).filter(|account| account.email == change.email);
+        let Some(account) = account else { return Ok(false) };
+        let present = account.password_hash.as_ref();
+        let proven = match &change.proof {
+            PasswordProof::Current(hash) => present.is_some_and(|present| present.0 == hash.0),
+            PasswordProof::Code(challenge) => state.use_up(*challenge, now).is_some(),
+        };
+        if !proven {
             return Ok(false);
         }
-        state.rehash(Some(reset.account), Some(reset.password_hash));
-        state.end_credentials(reset.account, SecurityEvent::PasswordReset, None);
-        state.lockouts.retain(|(recipient, _), _| *recipient != reset.known.recipient);
-        state.know(&reset.known);
-        state.notify(reset.account, &Notice::PasswordChanged, reset.at);
-        state.send(reset.notice);
+        state.rehash(Some(id), Some(change.password_hash));
+        state.end_credentials(id, event, None);
+        state.lockouts.retain(|(recipient, _), _| *recipient != change.known.recipient);
+        state.know(&change.known);
+        state.notify(id, &Notice::PasswordChanged, change.at);
+        state.send(change.notice);
         Ok(true)
-    }
-
-    async fn end_credentials(
-        &self,
-        account: AccountId,
-        event: SecurityEvent,
-        spared: Option<&Digest<SessionToken>>,
-    ) -> Stored<()> {
-        self.lock().end_credentials(account, event, spared);
-        Ok(())
     }
 
     async fn subscribe(
@@ -346,6 +343,15 @@ impl AccountStore for MemoryStore {
         };
         state.subscriptions.push((account, subscription.clone()));
         Ok(Some(subscription))
+    }
+
+    async fn unsubscribe(&self, account: AccountId, database_name: &str) -> Stored<bool> {
+        let subscriptions = &mut self.lock().subscriptions;
+        let before = subscriptions.len();
+        subscriptions.retain(|(whose, subscription)| {
+            *whose != account || subscription.database_name != database_name
+        });
+        Ok(subscriptions.len() < before)
     }
 
     async fn subscriptions(&self, account: AccountId) -> Stored<Vec<Subscription>> {

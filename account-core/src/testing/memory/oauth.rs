@@ -29,7 +29,9 @@ impl OauthStore for MemoryStore {
     async fn save_code(&self, code: IssuedCode, session: &Digest<SessionToken>) -> Stored<bool> {
         let (mut state, now) = self.lock_and_time();
         let lives = state.sessions.iter().any(|known| {
-            known.digest == *session && known.account == code.account && known.is_live(now)
+            known.session.digest == *session
+                && known.session.account == code.account
+                && known.session.is_live(now)
         });
         if lives {
             state.oauth.touch(&code.authorization.client, now);

@@ -5,22 +5,26 @@ use crate::digest::Digest;
 use crate::identity::AccountId;
 use crate::revocation::{Credential, SecurityEvent};
 use crate::session::SessionToken;
+use crate::store::ListedSession;
 
 impl State {
-    /// Ends the credentials of an account that the event names. The key is left to the event.
+    /// Ends the credentials of an account that the event ends, except the API key, and returns the
+    /// number of ended sessions.
     pub(super) fn end_credentials(
         &mut self,
         account: AccountId,
         event: SecurityEvent,
         spared: Option<&Digest<SessionToken>>,
-    ) {
+    ) -> u64 {
+        let mut sessions = 0;
         let spared = spared.filter(|_| event.may_spare_a_session());
         for credential in Credential::ALL.into_iter().filter(|credential| event.ends(*credential)) {
             match credential {
                 Credential::ApiKey => {}
-                Credential::Session => self.sessions.retain(|session| {
-                    session.account != account || Some(&session.digest) == spared
-                }),
+                Credential::Session => {
+                    let ends = |listed: &ListedSession| Some(&listed.session.digest) != spared;
+                    sessions = self.end_sessions(account, ends);
+                }
                 Credential::HandOffCode => self.identities.end_hand_offs(account),
                 Credential::AuthorizationCode => {
                     self.oauth.codes.retain(|code| code.account != account);
@@ -32,5 +36,6 @@ impl State {
                 }),
             }
         }
+        sessions
     }
 }
