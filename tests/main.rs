@@ -11,6 +11,7 @@ mod account {
     mod code_requests;
     mod guests;
     mod notifications;
+    mod revocation;
     mod security;
     mod sign_in;
     mod timing;
@@ -77,6 +78,7 @@ mod structure {
     mod documents;
     mod imports;
     mod repository;
+    mod revocation;
     mod source_crate;
     mod type_names;
     mod words;

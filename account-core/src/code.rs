@@ -138,7 +138,13 @@ impl Challenge {
     /// not valid, which happens when a clock is set back.
     #[must_use]
     pub fn is_live(created_at: Timestamp, now: Timestamp) -> bool {
-        created_at <= now && now < created_at + VALIDITY
+        created_at <= now && !Self::has_expired(created_at, now)
+    }
+
+    /// Returns whether the ten minutes of the code are over.
+    #[must_use]
+    pub fn has_expired(created_at: Timestamp, now: Timestamp) -> bool {
+        created_at + VALIDITY <= now
     }
 }
 

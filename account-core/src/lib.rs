@@ -16,6 +16,7 @@
 //! | [`id_token`], [`hand_off`], [`token`] | sign-in by an identity provider, and its hand-off to a program or page |
 //! | [`notification`] | notices, broadcasts, preferences |
 //! | [`lockout`], [`session`] | counters of wrong passwords; sessions |
+//! | [`revocation`] | the credentials that each change of an account's security ends |
 //! | [`limit`] | limits over a rolling hour and a UTC day, of one instance or shared by several |
 //! | [`credits`] | debits, grants, and the ledger whose sum is the balance |
 //! | [`operation`] | operators' actions on accounts, with their reasons |
@@ -45,6 +46,7 @@ pub mod outbox;
 pub mod password;
 pub mod random;
 pub mod reseal;
+pub mod revocation;
 pub mod session;
 pub mod store;
 #[cfg(feature = "testing")]
@@ -79,6 +81,7 @@ pub use oauth::{AccessToken, Bearer};
 pub use operation::{Operation, OperatorAction, Reason};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use random::SharedRng;
+pub use revocation::SecurityEvent;
 pub use session::{SessionId, SessionToken};
 pub use store::{
     Inbox, KeyStatus, ListedSession, LoginHistory, LoginMethod, LoginTry, Notification, Profile,

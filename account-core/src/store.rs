@@ -8,8 +8,15 @@
 //! [`SharedWindow::lease`](crate::limit::lease::SharedWindow::lease). Each method is one
 //! transaction.
 //!
+//! A rule that compares a stored time with the time now reads the clock of the store
+//! ([`Store::with_clock`]), after the transaction holds its locks. The arrival time of a request is
+//! stored and never compared: a request that waited for a lock may have arrived before the stored
+//! time was written.
+//!
 //! [`testing::MemoryStore`](crate::testing::MemoryStore) is the reference, and
 //! [`store_contract!`](crate::store_contract) makes the tests that every store must pass.
+
+use crate::Timestamp;
 
 mod account_store;
 mod clean_up_store;
@@ -34,7 +41,8 @@ pub use email_change_store::{
     EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, UndoneEmailChange,
 };
 pub use external_identity_store::{
-    CompletionRow, ExternalIdentityStore, IdpAccount, KnownIdentity, OpenedSession, StartRow,
+    CompletionRow, ExternalIdentityStore, IdpAccount, KnownIdentity, NewHandOff, OpenedSession,
+    StartRow,
 };
 pub use key_store::KeyStore;
 pub use lease_store::LeaseStore;
@@ -47,8 +55,8 @@ pub use notification_store::{
 pub use oauth_store::OauthStore;
 pub use operator_store::{AccountFilter, AccountState, Booked, Booking, OperatorStore};
 pub use sign_in_store::{
-    Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry, Outcome,
-    ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry,
+    Outcome, ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 pub use vault_store::{Resealed, SealedRow, VaultStore};
 
@@ -69,4 +77,9 @@ pub trait Store:
     + VaultStore
     + 'static
 {
+    /// Returns the store with another clock, which the store reads under its locks.
+    #[must_use]
+    fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self
+    where
+        Self: Sized;
 }

@@ -95,6 +95,19 @@ pub struct Opened {
 ///
 /// The reason why the data cannot be used.
 pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, StartError> {
+    open_with_clock(storage, migrate, Clock::system()).await
+}
+
+/// Opens the data as [`open`] does, with a clock for the rules that compare stored times.
+///
+/// # Errors
+///
+/// The reason why the data cannot be used.
+pub async fn open_with_clock(
+    storage: &Storage,
+    migrate: MigrateChoice,
+    clock: Clock,
+) -> Result<Opened, StartError> {
     // Looked for before the database is opened: another process on its first start makes the key
     // after the database.
     let has_key = storage.master_key_file.exists();
@@ -121,6 +134,7 @@ pub async fn open(storage: &Storage, migrate: MigrateChoice) -> Result<Opened, S
     folder.recursive(true).mode(0o700).create(&storage.data_dir).map_err(|source| {
         StartError::DataDir { path: storage.data_dir.display().to_string(), source }
     })?;
+    let store = account_core::Store::with_clock(store, move || clock.now());
     let vault = store::vault(&store, &storage.master_key_file, UnwrapErr(SysRng)).await?;
     let vault = Arc::new(vault);
     let hasher = Argon2Pool::new(cores(), LOGIN_QUEUE);
@@ -138,7 +152,7 @@ impl App {
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
         // Before the database is opened, because opening may migrate it under the other service.
         let lock = ServeLock::take(&config.storage.database_url)?;
-        let opened = open(&config.storage, config.migrate).await?;
+        let opened = open_with_clock(&config.storage, config.migrate, clock.clone()).await?;
         let sender = match &config.mail {
             MailRoute::Smtp(url) => email::Sender::smtp(url, &config.mail_from)?,
             MailRoute::Folder(path) => email::Sender::folder(path, &config.mail_from)?,

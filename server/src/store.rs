@@ -41,6 +41,8 @@ mod lease_writer;
 mod leases;
 mod ledger;
 mod ledger_writer;
+#[cfg(test)]
+mod locked_time_tests;
 mod master_key;
 mod migration;
 mod notifications;
@@ -57,6 +59,7 @@ mod query_plan_tests;
 mod result_writer;
 mod revision;
 mod revision_listener;
+mod revocation;
 mod rows;
 mod secrets;
 mod serve_lock;

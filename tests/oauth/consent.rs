@@ -60,6 +60,8 @@ async fn an_error_without_a_valid_client_and_redirect_uri_is_shown_in_the_browse
 async fn every_other_error_goes_to_the_client_with_state_and_issuer() {
     let app = app_with_ada().await;
     let client = client(&app).await;
+    let mut browser = Browser::new(&app);
+    browser.consent_page("ada", &url(&authorization_parameters(&client))).await;
     let short = "a".repeat(42);
     let long = "a".repeat(129);
     for (name, text, code) in [
@@ -74,21 +76,57 @@ async fn every_other_error_goes_to_the_client_with_state_and_issuer() {
         ("resource", Some("https://other.example.com/mcp"), "invalid_target"),
         ("resource", Some("https://mcp.example.com/"), "invalid_target"),
     ] {
-        let answered = redirect_parameters(
-            &app.get(&changed_authorization_url(&client, name, text), None).await,
-        );
+        let question = changed_authorization_url(&client, name, text);
+        let answered = redirect_parameters(&browser.get(&question).await);
         assert_eq!(value(&answered, "error").as_deref(), Some(code), "{name} {text:?}");
         assert_eq!(value(&answered, "state").as_deref(), Some("a state & more"));
         assert_eq!(value(&answered, "iss").as_deref(), Some(MCP_URL));
         assert_eq!(value(&answered, "code"), None);
     }
     let twice = format!("{}&code_challenge_method=S256", url(&authorization_parameters(&client)));
-    let answered = redirect_parameters(&app.get(&twice, None).await);
+    let answered = redirect_parameters(&browser.get(&twice).await);
     assert_eq!(value(&answered, "error").as_deref(), Some("invalid_request"));
     let mut stateless = authorization_parameters(&client);
     stateless.retain(|(name, _)| !matches!(*name, "state" | "response_type"));
-    let answered = redirect_parameters(&app.get(&url(&stateless), None).await);
+    let answered = redirect_parameters(&browser.get(&url(&stateless)).await);
     assert_eq!(value(&answered, "state"), None);
+}
+
+/// Otherwise a stranger who registers an address has an open redirect under this service's name
+/// (RFC 9700, section 4.11.2).
+#[tokio::test]
+async fn nobody_is_sent_to_a_self_registered_address_before_signing_in() {
+    let app = app_with_ada().await;
+    let uri = "https://evil.example/landing";
+    let metadata = json!({ "redirect_uris": [uri], "client_name": "A stranger" });
+    let client = register(&app, &metadata).await.text("/client_id");
+    for (name, text) in [
+        ("response_type", Some("token")),
+        ("code_challenge", None),
+        ("code_challenge_method", Some("plain")),
+        ("scope", Some("openid")),
+        ("resource", Some("https://other.example.com/mcp")),
+    ] {
+        let mut pairs = authorization_parameters(&client);
+        pairs.retain(|(found, _)| *found != name && *found != "redirect_uri");
+        pairs.extend(text.map(|text| (name, text.to_owned())));
+        let mut browser = Browser::new(&app);
+
+        let page = browser.get(&url(&pairs)).await;
+
+        page.expect(400);
+        assert_eq!(page.header("location"), None, "{name}");
+        assert!(page.body_text.contains("the website evil.example"), "{page:?}");
+        assert!(page.body_text.contains("does not grant"), "{page:?}");
+        let policy = page.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("form-action 'self' https://evil.example;"), "{policy}");
+        let wrong = browser.sign_in(&page, "ada", "a wrong password").await;
+        assert_eq!((wrong.status.as_u16(), wrong.header("location")), (403, None));
+        let signed_in = browser.sign_in(&page, "ada", PASSWORD).await;
+        let answer = browser.follow(&signed_in).await;
+        let location = answer.header("location").expect("it is sent on");
+        assert!(location.starts_with("https://evil.example/landing?error="), "{location}");
+    }
 }
 
 #[tokio::test]

@@ -222,7 +222,7 @@ async fn a_crashed_request_releases_its_key() {
     let name = IdempotencyKey::parse(b"k").expect("a key");
     let slot = Slot::of(caller.id(), "POST", PRICE, &name);
     let claim = Claim { slot, request: RequestDigest::of(OPTION.as_bytes()), run: 1 };
-    let claimed = app.accounts().store().claim(claim, app.clock.now()).await;
+    let claimed = app.accounts().store().claim(claim).await;
     assert_eq!(claimed.expect("the store answers"), Claimed::Yours);
 
     send(&app, PRICE, &key, &["k"], OPTION).await.expect(409);

@@ -184,7 +184,8 @@ impl App {
     async fn over(home: Arc<Home>, config: &Config, clock: FixedClock) -> Self {
         let shared = clock.clone();
         let server_clock = Clock::from_fn(move || shared.now());
-        let opened = app::open(&config.storage, config.migrate).await;
+        let opened =
+            app::open_with_clock(&config.storage, config.migrate, server_clock.clone()).await;
         let opened = opened.expect("fresh data open");
         let outbox = Outbox::new(opened.store.clone(), opened.vault.clone());
         let app = app::App::over(opened, config, server_clock).await.expect("it starts");

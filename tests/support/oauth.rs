@@ -154,7 +154,7 @@ impl App {
         let redirect_uri = Some(redirect_uri);
         let exchange =
             oauth::Exchange { code, client: client.id, redirect_uri, verifier, resource };
-        let tokens = accounts.exchange(exchange, now).await.expect("a fresh code");
+        let tokens = accounts.exchange(exchange).await.expect("a fresh code");
         tokens.access.expose().to_owned()
     }
 }

@@ -44,7 +44,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             let requirement = "another address than that of the account";
             return Err(Error::invalid("new_email", requirement, "email_unchanged"));
         }
-        self.confirm(&profile.email, password, now).await?;
+        self.confirm(&profile.email, password).await?;
         let taken = self.store().account_of(to).await?.is_some();
         let mut rng = self.rng();
         let codes = EmailChangeCodes {
@@ -96,7 +96,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ) -> Result<()> {
         let from = self.profile(account).await?.email;
         let from_recipient = self.vault().email_digest(&from);
-        let attempt = self.store().attempt(from_recipient, Purpose::EmailChange, None, now).await?;
+        let attempt = self.store().attempt(from_recipient, Purpose::EmailChange, None).await?;
         let attempt = attempt.filter(|attempt| attempt.account == Some(account));
         let attempt = attempt.ok_or(Error::WrongCode)?;
         let challenge = attempt.challenge;
@@ -140,7 +140,6 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let notices = [&found.email, &found.present].map(|to| self.message(to, restored(), now));
         let undone = UndoneEmailChange {
             undo,
-            since,
             account: found.account,
             recipient: self.vault().email_digest(&found.email),
             present_recipient: self.vault().email_digest(&found.present),

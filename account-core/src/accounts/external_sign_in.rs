@@ -3,13 +3,14 @@
 use crate::accounts::Accounts;
 use crate::accounts::sign_in::SignedIn;
 use crate::client::Client;
-use crate::hand_off::{self, Destination};
-use crate::id_token::{COMPLETION_VALIDITY, ProvenIdentity, Returned, START_VALIDITY};
+use crate::hand_off::Destination;
+use crate::id_token::{COMPLETION_VALIDITY, ProvenIdentity, Returned};
 use crate::identity::{AccountId, Contact, Email, Username};
+use crate::key::{AccountCaller, KeyId};
 use crate::password::PasswordHasher;
 use crate::store::{
-    AccountRow, CompletionRow, Creation, IdpAccount, KnownIdentity, LoginMethod, OpenedSession,
-    StartRow, Store,
+    AccountRow, CompletionRow, Creation, IdpAccount, KnownIdentity, LoginMethod, NewHandOff,
+    OpenedSession, StartRow, Store,
 };
 use crate::tier::{SIGNUP_CREDITS, Tier};
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
@@ -89,15 +90,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// # Errors
     ///
     /// [`Error::WrongCode`]; [`Error::Store`].
-    pub async fn finish_idp(
-        &self,
-        state: &StateToken,
-        browser: &BrowserToken,
-        now: Timestamp,
-    ) -> Result<Returned> {
-        let since = now - START_VALIDITY;
+    pub async fn finish_idp(&self, state: &StateToken, browser: &BrowserToken) -> Result<Returned> {
         let digests = (self.vault().one_time_digest(state), self.vault().one_time_digest(browser));
-        let found = self.store().finish_idp(digests.0, digests.1, since).await?;
+        let found = self.store().finish_idp(digests.0, digests.1).await?;
         let destination = found.ok_or(Error::WrongCode)?;
         let (nonce, pkce_verifier) = self.vault().idp_secrets(state);
         Ok(Returned { nonce, pkce_verifier, destination })
@@ -108,7 +103,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// # Errors
     ///
     /// [`Error::UnconfirmedIdentity`] for a new identity whose e-mail address the provider did not
-    /// confirm; [`Error::Suspended`]; [`Error::Sealed`]; [`Error::Store`].
+    /// confirm; [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced in the
+    /// meantime; [`Error::Sealed`]; [`Error::Store`].
     pub async fn idp_login(
         &self,
         identity: &ProvenIdentity,
@@ -129,7 +125,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// # Errors
     ///
     /// [`Error::UnconfirmedIdentity`] for a new identity whose e-mail address the provider did not
-    /// confirm; [`Error::Suspended`]; [`Error::Store`].
+    /// confirm; [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced in the
+    /// meantime; [`Error::Sealed`]; [`Error::Store`].
     pub async fn sign_in_by_oidc(
         &self,
         identity: &ProvenIdentity,
@@ -144,7 +141,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if known.is_suspended {
             return Err(Error::Suspended);
         }
-        let code = self.hand_off_to(&destination, known.account, now).await?;
+        let key = known.key.as_ref().ok_or(Error::Sealed)?.id;
+        let code = self.hand_off_to(&destination, known.account, key, now).await?;
         Ok(OidcOutcome::HandOff(code))
     }
 
@@ -189,6 +187,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             };
             let id = self.store().next_account_id().await?;
             let (api_key, key) = self.new_key(id);
+            let key_id = key.id;
             let account = AccountRow {
                 id,
                 email: waiting.email.clone(),
@@ -205,12 +204,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             let (session_token, session) = self.new_session(id, now);
             let (client_token, known) = self.new_client(&waiting.email, Some(client), now);
             let method = LoginMethod::Idp;
-            let opened = OpenedSession { session, known, client: client.clone(), method };
+            let (client, key) = (client.clone(), key_id);
+            let opened = OpenedSession { session, key, known, client, method };
             let contact = profile.contact.clone();
-            let created = self.store().complete(digest, since, account, contact, opened).await?;
+            let created = self.store().complete(digest, account, contact, opened).await?;
             match created.ok_or(Error::WrongCode)? {
                 Creation::Done => {
-                    let signed_in = SignedIn { account: id, api_key, session_token, client_token };
+                    let (account, key) = (id, key_id);
+                    let signed_in = SignedIn { account, api_key, key, session_token, client_token };
                     return Ok(Completed { signed_in, destination: waiting.destination });
                 }
                 Creation::EmailTaken => return Err(Error::EmailTaken),
@@ -222,52 +223,59 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Makes a code that signs this account in in another program, once, within a minute.
+    /// Makes a code that signs this account in in another program, once, within a minute, and not
+    /// after the replacement of the caller's key.
     ///
     /// # Errors
     ///
+    /// [`Error::Unauthorised`] where the key was replaced or suspended in the meantime;
     /// [`Error::Store`].
-    pub async fn hand_off(&self, account: AccountId, now: Timestamp) -> Result<HandOffCode> {
-        self.mint(account, LoginMethod::Desktop, now).await
+    pub async fn hand_off(&self, caller: &AccountCaller, now: Timestamp) -> Result<HandOffCode> {
+        self.mint(caller.id, caller.key_id, LoginMethod::Desktop, now).await
     }
 
     /// Makes a code that signs this account in at the destination, as [`hand_off`](Self::hand_off)
-    /// does. The login history records the method by which the sign-in began.
+    /// does. The login history records the method by which the sign-in began. The code ends with
+    /// the key.
     ///
     /// # Errors
     ///
+    /// [`Error::Unauthorised`] where the key was replaced or suspended in the meantime;
     /// [`Error::Store`].
     pub async fn hand_off_to(
         &self,
         destination: &Destination,
         account: AccountId,
+        key: KeyId,
         now: Timestamp,
     ) -> Result<HandOffCode> {
         let method = match destination {
             Destination::Program(_) => LoginMethod::Desktop,
             Destination::Login | Destination::Page(_) => LoginMethod::Idp,
         };
-        self.mint(account, method, now).await
+        self.mint(account, key, method, now).await
     }
 
     async fn mint(
         &self,
         account: AccountId,
+        key: KeyId,
         method: LoginMethod,
-        now: Timestamp,
+        created_at: Timestamp,
     ) -> Result<HandOffCode> {
         let code = HandOffCode::generate(&mut self.rng());
         let digest = self.vault().one_time_digest(&code);
-        self.store().save_hand_off(digest, account, method, now).await?;
-        Ok(code)
+        let row = NewHandOff { digest, account, key, method, created_at };
+        if self.store().save_hand_off(row).await? { Ok(code) } else { Err(Error::Unauthorised) }
     }
 
     /// Redeems a hand-off code: returns the account's key and a new session.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongCode`] for a code that is wrong, used or older than a minute;
-    /// [`Error::Suspended`]; [`Error::Sealed`]; [`Error::Store`].
+    /// [`Error::WrongCode`] for a code that is wrong, used, revoked or older than a minute;
+    /// [`Error::Suspended`]; [`Error::Unauthorised`] where the key was replaced in the meantime;
+    /// [`Error::Sealed`]; [`Error::Store`].
     pub async fn redeem_hand_off(
         &self,
         code: &HandOffCode,
@@ -275,7 +283,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<SignedIn> {
         let digest = self.vault().one_time_digest(code);
-        let taken = self.store().take_hand_off(digest, now - hand_off::VALIDITY, now).await?;
+        let taken = self.store().take_hand_off(digest).await?;
         let (known, method) = taken.ok_or(Error::WrongCode)?;
         self.sign_in_without_password(&known, method, client, now).await
     }
@@ -291,14 +299,15 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if known.is_suspended {
             return Err(Error::Suspended);
         }
-        let api_key = self.open_key(account, known.key.as_ref().ok_or(Error::Sealed)?)?;
+        let sealed = known.key.as_ref().ok_or(Error::Sealed)?;
+        let (key, api_key) = (sealed.id, self.open_key(account, sealed)?);
         let (session_token, session) = self.new_session(account, now);
         let (client_token, marks) = self.new_client(&known.email, Some(client), now);
-        let opened = OpenedSession { session, known: marks, client: client.clone(), method };
+        let opened = OpenedSession { session, key, known: marks, client: client.clone(), method };
         if self.store().open_session(opened).await? {
-            Ok(SignedIn { account, api_key, session_token, client_token })
+            Ok(SignedIn { account, api_key, key, session_token, client_token })
         } else {
-            Err(Error::Suspended)
+            Err(Error::Unauthorised)
         }
     }
 

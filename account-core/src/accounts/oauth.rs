@@ -10,7 +10,7 @@ use crate::oauth::grant::{
     IssuedCode, Redemption, RefreshVerdict, Rotation, StaleOauth, TokenDigests,
 };
 use crate::oauth::token::{
-    ACCESS_VALIDITY, AccessToken, AuthorizationCode, CODE_KEPT, REFRESH_VALIDITY, RefreshToken,
+    ACCESS_VALIDITY, AccessToken, AuthorizationCode, CODE_KEPT, RefreshToken,
 };
 use crate::oauth::{
     Authorization, Bearer, ClientId, ClientMetadata, Exchange, Grant, GrantId, OauthError,
@@ -76,15 +76,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// [`OauthError::InvalidGrant`] where any part of the request does not match;
     /// [`OauthError::Store`].
-    pub async fn exchange(&self, exchange: Exchange, now: Timestamp) -> OauthResult<Tokens> {
+    pub async fn exchange(&self, exchange: Exchange) -> OauthResult<Tokens> {
         let access = AccessToken::generate(&mut self.rng());
         let refresh = RefreshToken::generate(&mut self.rng());
         let redemption = Redemption {
             code: self.vault().authorization_code_digest(&exchange.code),
             exchange,
             grant: GrantId(random::identifier(&mut self.rng())),
-            tokens: self.token_digests(&access, &refresh, now),
-            at: now,
+            tokens: self.token_digests(&access, &refresh),
         };
         if self.store().redeem_code(redemption).await? {
             Ok(Tokens { access, refresh, expires_in: ACCESS_VALIDITY })
@@ -103,20 +102,19 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// [`OauthError::InvalidGrant`] where any part of the request does not match;
     /// [`OauthError::Store`].
-    pub async fn refresh(&self, refresh: Refresh, now: Timestamp) -> OauthResult<Tokens> {
+    pub async fn refresh(&self, refresh: Refresh) -> OauthResult<Tokens> {
         let (access, next) = self.vault().successors(&refresh.token);
         let rotation = Rotation {
             token: self.vault().refresh_token_digest(&refresh.token),
-            tokens: self.token_digests(&access, &next, now),
+            tokens: self.token_digests(&access, &next),
             refresh,
-            at: now,
         };
-        let rotated_at = match self.store().rotate(rotation).await? {
-            RefreshVerdict::Rotate => now,
-            RefreshVerdict::Again(rotated_at) => rotated_at,
+        let age = match self.store().rotate(rotation).await? {
+            RefreshVerdict::Rotate => TimeDelta::zero(),
+            RefreshVerdict::Again(age) => age,
             RefreshVerdict::Reuse | RefreshVerdict::Refuse => return Err(NO_GRANT),
         };
-        let expires_in = (rotated_at + ACCESS_VALIDITY - now).max(TimeDelta::zero());
+        let expires_in = (ACCESS_VALIDITY - age).max(TimeDelta::zero());
         Ok(Tokens { access, refresh: next, expires_in })
     }
 
@@ -195,17 +193,10 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok((sum, most))
     }
 
-    fn token_digests(
-        &self,
-        access: &AccessToken,
-        refresh: &RefreshToken,
-        now: Timestamp,
-    ) -> TokenDigests {
+    fn token_digests(&self, access: &AccessToken, refresh: &RefreshToken) -> TokenDigests {
         TokenDigests {
             access: self.vault().access_token_digest(access),
-            access_expires_at: now + ACCESS_VALIDITY,
             refresh: self.vault().refresh_token_digest(refresh),
-            refresh_expires_at: now + REFRESH_VALIDITY,
         }
     }
 }

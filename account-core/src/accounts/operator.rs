@@ -73,7 +73,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// # Errors
     ///
     /// [`Error::EmailTaken`]; [`Error::UsernameTaken`]; [`Error::Invalid`] for `credits` beyond
-    /// [`LARGEST_BALANCE`]; [`Error::Busy`]; [`Error::Store`].
+    /// [`LARGEST_BALANCE`] and for a password that is the address or the name; [`Error::Busy`];
+    /// [`Error::Store`].
     pub async fn create_account(&self, account: NewAccount, now: Timestamp) -> Result<Created> {
         let credits = account.credits.unwrap_or(SIGNUP_CREDITS);
         if credits > LARGEST_BALANCE {
@@ -81,6 +82,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
         let password_hash = match &account.password {
             Some(password) => {
+                password.refuse_personal("password", &account.email, &account.username)?;
                 let permit = self.hasher().admit().await?;
                 Some(self.hasher().hash(permit, password).await)
             }

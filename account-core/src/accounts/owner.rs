@@ -29,9 +29,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         &self,
         account: AccountId,
         changes: ProfileChanges,
-        now: Timestamp,
     ) -> Result<Profile> {
-        match self.store().update_profile(account, changes, now).await? {
+        match self.store().update_profile(account, changes).await? {
             Updated::Done => self.profile(account).await,
             Updated::UsernameTaken => Err(Error::UsernameTaken),
             Updated::NotFound => Err(Error::NotFound),
@@ -44,6 +43,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
+    /// [`Error::Invalid`] for a password that is the account's address or name;
     /// [`Error::WrongConfirmation`] for a wrong password, for an account without a password, and
     /// where another change was faster; [`Error::Locked`] after five of these; [`Error::Busy`];
     /// [`Error::NotFound`]; [`Error::Store`].
@@ -55,8 +55,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         client: &Client,
         now: Timestamp,
     ) -> Result<()> {
-        let email = self.profile(account).await?.email;
-        let compared = self.confirm(&email, current, now).await?;
+        let Profile { email, username, .. } = self.profile(account).await?;
+        let compared = self.confirm(&email, current).await?;
+        new.refuse_personal("new_password", &email, &username)?;
         let permit = self.hasher().admit().await?;
         let password_hash = self.hasher().hash(permit, new).await;
         let change = PasswordChange {
@@ -97,7 +98,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<()> {
         let email = self.profile(account).await?.email;
-        self.confirm(&email, password, now).await?;
+        self.confirm(&email, password).await?;
         let notice = self.message(&email, Content::MfaDisabled, now);
         self.store().set_mfa(account, false, notice).await?;
         Ok(())
@@ -119,7 +120,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let email = self.profile(account).await?.email;
         let only_without_password = match confirmation {
             Confirmation::Password(password) => {
-                self.confirm(&email, password, now).await?;
+                self.confirm(&email, password).await?;
                 false
             }
             Confirmation::Email(offered) if *offered == email => true,
@@ -145,20 +146,15 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// Verifies the password with which a signed-in owner confirms a change, and returns the hash of
     /// the password. Wrong passwords are counted separately from logins, so that neither locks the
     /// other.
-    pub(super) async fn confirm(
-        &self,
-        email: &Email,
-        password: &Password,
-        now: Timestamp,
-    ) -> Result<PasswordHash> {
+    pub(super) async fn confirm(&self, email: &Email, password: &Password) -> Result<PasswordHash> {
         let recipient = self.vault().email_digest(email);
         let permit = self.hasher().admit().await?;
-        let reserved = self.store().reserve_confirmation(email, recipient, now).await?;
+        let reserved = self.store().reserve_confirmation(email, recipient).await?;
         reserved.verdict.proceed()?;
         let hash = reserved.credentials.and_then(|known| known.password_hash);
         let right = self.hasher().verify(permit, password, hash.as_ref()).await.matches;
         let reservation = reserved.reservation;
-        self.store().conclude_confirmation(recipient, reservation, right, now).await?;
+        self.store().conclude_confirmation(recipient, reservation, right).await?;
         hash.filter(|_| right).ok_or(Error::WrongConfirmation)
     }
 }

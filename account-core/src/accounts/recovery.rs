@@ -37,7 +37,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// # Errors
     ///
     /// [`Error::WrongCode`] for a code that is wrong, used, expired, replaced or tried too often,
-    /// and for an address without an account; [`Error::Busy`]; [`Error::Store`].
+    /// and for an address without an account; after the right code [`Error::Invalid`] for a password
+    /// that is the account's address or name, which does not use the code up; [`Error::Busy`];
+    /// [`Error::Store`].
     pub async fn reset_password(
         &self,
         email: &Email,
@@ -47,11 +49,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<()> {
         let permit = self.hasher().admit().await?;
-        let met = self.met_challenge(email, Purpose::Reset, code, now).await;
+        let met = self.met_challenge(email, Purpose::Reset, code).await;
         // The hash is computed for right and wrong codes, so that the response time reveals
         // nothing.
         let password_hash = self.hasher().hash(permit, password).await;
         let (challenge, account) = met?;
+        if let Some(profile) = self.store().profile(account).await? {
+            password.refuse_personal("new_password", &profile.email, &profile.username)?;
+        }
         let change = PasswordChange {
             proof: PasswordProof::Code(challenge),
             account,

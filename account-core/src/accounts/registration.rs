@@ -38,8 +38,10 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::UsernameTaken`]; [`Error::Busy`]; [`Error::Store`].
+    /// [`Error::Invalid`] for a password that is the address or the name; [`Error::UsernameTaken`];
+    /// [`Error::Busy`]; [`Error::Store`].
     pub async fn register(&self, form: Registration, now: Timestamp) -> Result<()> {
+        form.password.refuse_personal("password", &form.email, &form.username)?;
         let permit = self.hasher().admit().await?;
         let password_hash = self.hasher().hash(permit, &form.password).await;
         let id = self.store().next_account_id().await?;
@@ -92,9 +94,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         origin: &Client,
         now: Timestamp,
     ) -> Result<SignedIn> {
-        let (challenge, account) =
-            self.met_challenge(email, Purpose::Registration, code, now).await?;
+        let (challenge, account) = self.met_challenge(email, Purpose::Registration, code).await?;
         let (api_key, key) = self.new_key(account);
+        let key_id = key.id;
         let (session_token, session) = self.new_session(account, now);
         let (client_token, client) = self.new_client(email, None, now);
         let credits = SIGNUP_CREDITS;
@@ -102,7 +104,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let form =
             ConfirmedForm { challenge, account, key, session, client, origin, credits, at: now };
         if self.store().confirm_registration(form).await? {
-            Ok(SignedIn { account, api_key, session_token, client_token })
+            Ok(SignedIn { account, api_key, key: key_id, session_token, client_token })
         } else {
             Err(Error::WrongCode)
         }
@@ -160,10 +162,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         email: &Email,
         purpose: Purpose,
         code: &Code,
-        now: Timestamp,
     ) -> Result<(ChallengeId, AccountId)> {
         let recipient = self.vault().email_digest(email);
-        let attempt = self.store().attempt(recipient, purpose, None, now).await?;
+        let attempt = self.store().attempt(recipient, purpose, None).await?;
         self.met(purpose, code, attempt).ok_or(Error::WrongCode)
     }
 

@@ -4,12 +4,12 @@ use crate::accounts::Accounts;
 use crate::client::{Client, ClientToken};
 use crate::code::{Code, MfaToken, Purpose};
 use crate::identity::{AccountId, Email};
-use crate::key::ApiKey;
+use crate::key::{ApiKey, KeyId};
 use crate::lockout::Verdict;
 use crate::outbox::Content;
 use crate::password::{Password, PasswordHash, PasswordHasher};
 use crate::session::SessionToken;
-use crate::store::{Conclusion, Credentials, Outcome, SealedKey, Store};
+use crate::store::{Concluded, Conclusion, Credentials, Outcome, SealedKey, Store};
 use crate::vault::SealedKind;
 use crate::{Error, Result, Timestamp};
 
@@ -19,6 +19,8 @@ pub struct SignedIn {
     pub account: AccountId,
     /// The API key of the account.
     pub api_key: ApiKey,
+    /// The number of the API key.
+    pub key: KeyId,
     /// The new session.
     pub session_token: SessionToken,
     /// The token by which the account will know the client. The client's wrong passwords are then
@@ -58,12 +60,11 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let recipient = self.vault().email_digest(email);
         let permit = self.hasher().admit().await?;
         let marks = self.marks(&recipient, client);
-        let reserved = self.store().reserve_try(email, recipient, marks, now).await?;
+        let reserved = self.store().reserve_try(email, recipient, marks).await?;
         let may_look = reserved.reservation.may_look();
         let known = reserved.credentials.as_ref().filter(|_| may_look);
         let hash = known.and_then(|known| known.password_hash.as_ref());
         let verification = self.hasher().verify(permit, password, hash).await;
-        let account = reserved.credentials.as_ref().map(|known| known.account);
         let rehashed = verification.rehashed;
         let (outcome, answer) = match reserved.credentials.as_ref() {
             Some(known) if verification.matches => {
@@ -74,15 +75,14 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let conclusion = Conclusion {
             recipient,
             reservation: reserved.reservation,
-            account,
+            known: reserved.credentials,
             client: client.clone(),
             outcome,
-            at: now,
         };
-        let limit_status = self.store().conclude_try(conclusion).await?;
-        match (answer, limit_status) {
+        match (answer, self.store().conclude_try(conclusion).await?) {
+            (Ok(_), Concluded::Outdated) => Err(Error::WrongCredentials),
             // The earlier code stays valid where the limit of e-mails forbids another.
-            (Ok(Login::MfaRequired { .. }), Some(challenge)) => {
+            (Ok(Login::MfaRequired { .. }), Concluded::Done(Some(challenge))) => {
                 Ok(Login::MfaRequired { mfa_token: self.vault().mfa_token(challenge) })
             }
             (answer, _) => answer,
@@ -105,7 +105,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ) -> Result<SignedIn> {
         let recipient = self.vault().email_digest(email);
         let proof = token.and_then(|token| self.vault().proven_challenge(token));
-        let attempt = self.store().attempt(recipient, Purpose::Mfa, proof, now).await?;
+        let attempt = self.store().attempt(recipient, Purpose::Mfa, proof).await?;
         let Some((challenge, account)) = self.met(Purpose::Mfa, code, attempt) else {
             let account = attempt.and_then(|attempt| attempt.account);
             self.store().record_failure(account, client, now).await?;
@@ -114,8 +114,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let (session_token, session) = self.new_session(account, now);
         let (client_token, known) = self.new_client(email, Some(client), now);
         let key = self.store().complete_mfa(challenge, session, known, client).await?;
-        let api_key = self.open_key(account, &key.ok_or(Error::WrongCode)?)?;
-        Ok(SignedIn { account, api_key, session_token, client_token })
+        let key = key.ok_or(Error::WrongCode)?;
+        let api_key = self.open_key(account, &key)?;
+        Ok(SignedIn { account, api_key, key: key.id, session_token, client_token })
     }
 
     /// Tests whether a session of this account is valid, and counts as a use of the session.
@@ -188,9 +189,10 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         if known.is_suspended {
             return (Outcome::Refused, Err(Error::Suspended));
         }
-        let key = known.key.as_ref().ok_or(Error::Sealed);
-        let api_key = match key.and_then(|key| self.open_key(known.account, key)) {
-            Ok(api_key) => api_key,
+        let sealed = known.key.as_ref().ok_or(Error::Sealed);
+        let opened = sealed.and_then(|key| Ok((key.id, self.open_key(known.account, key)?)));
+        let (key, api_key) = match opened {
+            Ok(opened) => opened,
             Err(error) => return (Outcome::Refused, Err(error)),
         };
         if known.mfa_enabled {
@@ -204,7 +206,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let account = known.account;
         let (session_token, session) = self.new_session(account, now);
         let (client_token, known) = self.new_client(email, Some(client), now);
-        let signed_in = SignedIn { account, api_key, session_token, client_token };
+        let signed_in = SignedIn { account, api_key, key, session_token, client_token };
         (Outcome::SignedIn { session, known, rehashed }, Ok(Login::SignedIn(signed_in)))
     }
 

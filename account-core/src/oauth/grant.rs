@@ -75,21 +75,16 @@ pub struct Redemption {
     pub grant: GrantId,
     /// The digests of the new tokens.
     pub tokens: TokenDigests,
-    /// The time of the exchange.
-    pub at: Timestamp,
 }
 
-/// The digests of a pair of tokens, with their expiry.
+/// The digests of a pair of tokens, valid for [`ACCESS_VALIDITY`](super::token::ACCESS_VALIDITY)
+/// and [`REFRESH_VALIDITY`](super::token::REFRESH_VALIDITY) from the time under the lock.
 #[derive(Clone, Copy)]
 pub struct TokenDigests {
     /// The digest of the access token.
     pub access: Digest<AccessToken>,
-    /// The expiry of the access token.
-    pub access_expires_at: Timestamp,
     /// The digest of the refresh token.
     pub refresh: Digest<RefreshToken>,
-    /// The expiry of the refresh token.
-    pub refresh_expires_at: Timestamp,
 }
 
 /// The decision on an exchange.
@@ -104,15 +99,15 @@ pub enum CodeVerdict {
 }
 
 impl IssuedCode {
-    /// Decides an exchange. A used code is a replay, whatever the other parameters are.
+    /// Decides an exchange at a time that was read under the lock of the account. A used code is a
+    /// replay, whatever the other parameters and the time are.
     #[must_use]
-    pub fn judge(&self, redemption: &Redemption) -> CodeVerdict {
+    pub fn judge(&self, redemption: &Redemption, now: Timestamp) -> CodeVerdict {
         if let Some(grant) = self.grant {
             return CodeVerdict::Replay(grant);
         }
         let (asked, exchange) = (&self.authorization, &redemption.exchange);
-        let is_live =
-            self.created_at <= redemption.at && redemption.at < self.created_at + CODE_VALIDITY;
+        let is_live = self.created_at <= now && now < self.created_at + CODE_VALIDITY;
         let is_where_it_went =
             exchange.redirect_uri.as_ref().is_none_or(|uri| uri == asked.redirect_uri.as_str());
         let is_theirs = exchange.client == asked.client
@@ -143,8 +138,6 @@ pub struct Rotation {
     pub token: Digest<RefreshToken>,
     /// The digests of the next tokens.
     pub tokens: TokenDigests,
-    /// The time of the refresh.
-    pub at: Timestamp,
 }
 
 /// A refresh token as stored, with client and resource of its grant.
@@ -167,8 +160,8 @@ pub struct StoredRefresh {
 pub enum RefreshVerdict {
     /// The refresh issues the next tokens.
     Rotate,
-    /// The token was used at this time, within the leeway, and the answer is repeated.
-    Again(Timestamp),
+    /// The token was used so long ago, within the leeway: the client gets the same tokens again.
+    Again(TimeDelta),
     /// The token was used before, and its grant ends.
     Reuse,
     /// The refresh is refused; the token stays valid.
@@ -176,22 +169,34 @@ pub enum RefreshVerdict {
 }
 
 impl StoredRefresh {
-    /// Decides a refresh by the rule of refresh token rotation (RFC 9700, section 4.14.2).
+    /// Decides a refresh at a time that was read under the lock of the grant: the rule of refresh
+    /// token rotation (RFC 9700, section 4.14.2).
+    ///
+    /// A used token is used by any clock, also by one that shows a time before the use: the clocks
+    /// of two instances differ. The leeway is measured from the rotation; for such a clock the
+    /// leeway has just begun.
     ///
     /// [`Accounts::refresh`](crate::Accounts::refresh) is the flow around the rule, and
     /// [`OauthStore::rotate`](crate::store::OauthStore::rotate) is the transaction that applies the
     /// rule, in SQL in `server/src/store/oauth.rs`.
     #[must_use]
-    pub fn judge(&self, rotation: &Rotation) -> RefreshVerdict {
-        let (now, refresh) = (rotation.at, &rotation.refresh);
-        let is_live = self.created_at <= now && now < self.expires_at;
-        if !is_live || self.client != refresh.client || self.resource != refresh.resource {
+    pub fn judge(&self, rotation: &Rotation, now: Timestamp) -> RefreshVerdict {
+        let refresh = &rotation.refresh;
+        let is_theirs = self.client == refresh.client && self.resource == refresh.resource;
+        if !is_theirs || self.expires_at <= now {
             return RefreshVerdict::Refuse;
         }
         match self.used_at {
+            None if now < self.created_at => RefreshVerdict::Refuse,
             None => RefreshVerdict::Rotate,
-            Some(used_at) if now < used_at + refresh.leeway => RefreshVerdict::Again(used_at),
-            Some(_) => RefreshVerdict::Reuse,
+            Some(used_at) => {
+                let age = (now - used_at).max(TimeDelta::zero());
+                if age < refresh.leeway {
+                    RefreshVerdict::Again(age)
+                } else {
+                    RefreshVerdict::Reuse
+                }
+            }
         }
     }
 }
@@ -256,14 +261,8 @@ mod tests {
     use super::*;
     use crate::testing::seeded_rng;
 
-    fn token_digests(at: Timestamp) -> TokenDigests {
-        TokenDigests {
-            access: Digest::from_bytes([1; 32]),
-            access_expires_at: at,
-            refresh: Digest::from_bytes([2; 32]),
-            refresh_expires_at: at,
-        }
-    }
+    const TOKENS: TokenDigests =
+        TokenDigests { access: Digest::from_bytes([1; 32]), refresh: Digest::from_bytes([2; 32]) };
 
     fn client(text: &str) -> ClientId {
         ClientId::parse(text).expect("an id")
@@ -273,7 +272,7 @@ mod tests {
         CodeVerifier::parse(&sign.repeat(43)).expect("a verifier")
     }
 
-    fn redemption(at: Timestamp) -> Redemption {
+    fn redemption() -> Redemption {
         let mut rng = seeded_rng(1);
         Redemption {
             code: Digest::from_bytes([0; 32]),
@@ -285,8 +284,7 @@ mod tests {
                 resource: "https://a.example/mcp".to_owned(),
             },
             grant: GrantId(1),
-            tokens: token_digests(at),
-            at,
+            tokens: TOKENS,
         }
     }
 
@@ -305,18 +303,18 @@ mod tests {
             created_at: made,
             grant: None,
         };
+        let at =
+            |milliseconds| code.judge(&redemption(), made + TimeDelta::milliseconds(milliseconds));
+        assert_eq!((at(-1), at(0)), (CodeVerdict::Refuse, CodeVerdict::Redeem));
+        assert_eq!((at(59_999), at(60_000)), (CodeVerdict::Redeem, CodeVerdict::Refuse));
         let alter = |change: fn(&mut Redemption)| {
-            let mut altered = redemption(made);
+            let mut altered = redemption();
             change(&mut altered);
-            code.judge(&altered)
+            code.judge(&altered, made)
         };
-        assert_eq!(alter(|_| {}), CodeVerdict::Redeem);
         assert_eq!(alter(|r| r.exchange.redirect_uri = None), CodeVerdict::Redeem);
-        assert_eq!(alter(|r| r.at += TimeDelta::milliseconds(59_999)), CodeVerdict::Redeem);
         for change in [
-            (|r: &mut Redemption| r.at += TimeDelta::seconds(60)) as fn(&mut Redemption),
-            |r| r.at -= TimeDelta::milliseconds(1),
-            |r| r.exchange.client = client("b"),
+            (|r: &mut Redemption| r.exchange.client = client("b")) as fn(&mut Redemption),
             |r| r.exchange.redirect_uri = Some("http://localhost:8/cb".to_owned()),
             |r| r.exchange.verifier = verifier("w"),
             |r| r.exchange.resource = "https://b.example/mcp".to_owned(),
@@ -324,16 +322,20 @@ mod tests {
             assert_eq!(alter(change), CodeVerdict::Refuse);
         }
         let used = IssuedCode { grant: Some(GrantId(7)), ..code };
-        let mut stolen = redemption(made + TimeDelta::hours(1));
+        let mut stolen = redemption();
         stolen.exchange.verifier = verifier("w");
-        assert_eq!(used.judge(&stolen), CodeVerdict::Replay(GrantId(7)));
+        for hours in [-1, 0, 1] {
+            let verdict = used.judge(&stolen, made + TimeDelta::hours(hours));
+            assert_eq!(verdict, CodeVerdict::Replay(GrantId(7)));
+        }
     }
 
     #[test]
     fn a_refresh_token_serves_once_and_its_leeway_to_the_millisecond() {
         let made = Timestamp::UNIX_EPOCH;
         let at = |milliseconds| made + TimeDelta::milliseconds(milliseconds);
-        let rotation = |now, leeway, name: &str| Rotation {
+        let since_use = |milliseconds| RefreshVerdict::Again(TimeDelta::milliseconds(milliseconds));
+        let rotation = |leeway, name: &str| Rotation {
             refresh: Refresh {
                 token: RefreshToken::generate(&mut seeded_rng(1)),
                 client: client(name),
@@ -341,8 +343,7 @@ mod tests {
                 leeway: TimeDelta::seconds(leeway),
             },
             token: Digest::from_bytes([0; 32]),
-            tokens: token_digests(now),
-            at: now,
+            tokens: TOKENS,
         };
         let stored = |used_at| StoredRefresh {
             client: client("a"),
@@ -357,15 +358,19 @@ mod tests {
             (None, at(100_000), 0, RefreshVerdict::Refuse),
             (None, at(-1), 0, RefreshVerdict::Refuse),
             (Some(at(10)), at(10), 0, RefreshVerdict::Reuse),
-            (Some(at(10)), at(10), 5, RefreshVerdict::Again(at(10))),
-            (Some(at(10)), at(5_009), 5, RefreshVerdict::Again(at(10))),
+            (Some(at(10)), at(10), 5, since_use(0)),
+            (Some(at(10)), at(5_009), 5, since_use(4_999)),
             (Some(at(10)), at(5_010), 5, RefreshVerdict::Reuse),
+            // A clock that shows less than the clock of the rotation.
+            (Some(at(10)), at(9), 0, RefreshVerdict::Reuse),
+            (Some(at(10)), at(-1), 0, RefreshVerdict::Reuse),
+            (Some(at(10)), at(9), 5, since_use(0)),
             (Some(at(10)), at(100_000), 5, RefreshVerdict::Refuse),
         ] {
-            let verdict = stored(used_at).judge(&rotation(now, leeway, "a"));
+            let verdict = stored(used_at).judge(&rotation(leeway, "a"), now);
             assert_eq!(verdict, expected, "{used_at:?} {now} {leeway}");
         }
-        let another = stored(Some(at(10))).judge(&rotation(at(20), 0, "b"));
+        let another = stored(Some(at(10))).judge(&rotation(0, "b"), at(20));
         assert_eq!(another, RefreshVerdict::Refuse, "another client spends nothing");
     }
 }

@@ -8,30 +8,26 @@ use super::OauthError;
 
 const LONGEST: usize = 2_048;
 
-/// Schemes of links that do not lead to a program which waits for an answer.
-const FORBIDDEN: [&str; 21] = [
-    "about",
-    "blob",
-    "chrome",
-    "content",
-    "data",
-    "file",
-    "filesystem",
-    "ftp",
-    "intent",
-    "jar",
-    "javascript",
-    "mailto",
-    "ms-its",
-    "res",
-    "sms",
-    "tel",
-    "vbscript",
-    "view-source",
-    "wss",
-    "ws",
-    "wyciwyg",
+/// Schemes of links that do not lead to a program which waits for an answer: the schemes of
+/// browsers and documents, of operating systems and their settings, of files, calls and remote
+/// computers.
+#[rustfmt::skip]
+const FORBIDDEN: [&str; 78] = [
+    "about", "acap", "afp", "android-app", "app-settings", "applescript", "blob", "callto",
+    "chrome", "chrome-extension", "cid", "cifs", "content", "control", "data", "dav", "davs",
+    "dict", "dns", "facetime", "facetime-audio", "feed", "file", "filesystem", "ftp", "ftps",
+    "gopher", "hcp", "help", "imap", "intent", "irc", "ircs", "its", "jar", "javascript", "jnlp",
+    "jnlps", "ldap", "ldaps", "livescript", "macappstore", "mailto", "market", "mhtml", "mk",
+    "mms", "mocha", "news", "nfs", "nntp", "onenote", "package", "pop", "prefs", "rdp", "res",
+    "rtsp", "search", "sftp", "shell", "sip", "sips", "smb", "sms", "ssh", "tel", "telnet", "vbs",
+    "vbscript", "view-source", "vnc", "webcal", "ws", "wss", "wyciwyg", "x-help-action",
+    "x-man-page",
 ];
+
+/// Prefixes of the schemes that the programs of Microsoft and Apple register, and of the schemes
+/// that search a computer.
+const FORBIDDEN_PREFIXES: [&str; 8] =
+    ["apple", "com-apple", "itms", "microsoft", "moz-", "ms-", "search-", "x-apple"];
 
 /// A URI to which the answer to an authorization request may be sent.
 ///
@@ -146,13 +142,22 @@ fn fault(text: &str) -> Option<&'static str> {
         return (!is_loopback)
             .then_some("an http redirect URI leads to 127.0.0.1, [::1] or localhost");
     }
-    if FORBIDDEN.iter().any(|forbidden| is(parts.scheme, forbidden)) || parts.scheme.len() < 2 {
+    if is_forbidden(parts.scheme) {
         return Some("the scheme of this redirect URI is not allowed");
     }
     let leads_nowhere = parts.rest.is_empty() && parts.authority.is_none_or(str::is_empty);
     let is_broken =
         parts.authority.is_some_and(|authority| !authority.is_empty() && host.is_none());
     (leads_nowhere || is_broken).then_some("this redirect URI leads nowhere")
+}
+
+/// Returns whether a scheme is handled by the operating system or the browser, or is the letter of
+/// a drive.
+fn is_forbidden(scheme: &str) -> bool {
+    let scheme = scheme.to_ascii_lowercase();
+    scheme.len() < 2
+        || FORBIDDEN.contains(&scheme.as_str())
+        || FORBIDDEN_PREFIXES.iter().any(|prefix| scheme.starts_with(prefix))
 }
 
 /// Returns whether both URIs name one resource. The case of scheme and host, the default port, a
@@ -383,6 +388,52 @@ mod tests {
         ] {
             let refused = RedirectUri::parse(text).expect_err(text);
             assert_eq!(refused.code(), "invalid_redirect_uri", "{text}");
+        }
+    }
+
+    #[test]
+    fn no_handler_of_an_operating_system_or_browser_gets_an_answer() {
+        for scheme in [
+            "ms-msdt",
+            "MS-MSDT",
+            "search-ms",
+            "ms-settings",
+            "ms-search",
+            "ms-officecmd",
+            "ms-word",
+            "ms-appinstaller",
+            "ms-cxh-full",
+            "microsoft-edge",
+            "x-apple.systempreferences",
+            "itms-services",
+            "shell",
+            "hcp",
+            "search",
+            "ldap",
+            "smb",
+            "ssh",
+            "vbscript",
+            "JavaScript",
+            "data",
+            "file",
+            "jar",
+            "mk",
+            "intent",
+            "android-app",
+            "market",
+            "tel",
+            "sms",
+            "x-man-page",
+        ] {
+            let refused = RedirectUri::parse(&format!("{scheme}:/callback")).expect_err(scheme);
+            assert_eq!(refused.code(), "invalid_redirect_uri", "{scheme}");
+        }
+        for scheme in ["vscode", "cursor", "com.example.app", "claude", "zed", "msapp", "datagrip"]
+        {
+            assert!(RedirectUri::parse(&format!("{scheme}://auth/callback")).is_ok(), "{scheme}");
+        }
+        for list in [&FORBIDDEN[..], &FORBIDDEN_PREFIXES[..]] {
+            assert!(list.is_sorted() && list.iter().all(|name| *name == name.to_lowercase()));
         }
     }
 

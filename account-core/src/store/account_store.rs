@@ -8,7 +8,8 @@ use crate::key::NewKey;
 use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::Session;
+use crate::revocation::SecurityEvent;
+use crate::session::{Session, SessionToken};
 use crate::tier::Tier;
 use crate::{Error, StoreError, Timestamp};
 
@@ -121,7 +122,7 @@ pub enum Change {
     Tier(Tier),
     /// A change of the limit of requests an hour; `None` restores that of the tier.
     HourlyLimit(Option<u32>),
-    /// The suspension of the key, which ends all sessions.
+    /// The suspension of the key, with the effects of [`SecurityEvent::Suspended`].
     Suspend,
     /// The activation of a suspended key.
     Activate,
@@ -285,6 +286,17 @@ pub struct PasswordChange {
     pub at: Timestamp,
 }
 
+impl PasswordChange {
+    /// Returns the event, whose credentials end.
+    #[must_use]
+    pub const fn event(&self) -> SecurityEvent {
+        match self.proof {
+            PasswordProof::Code(_) => SecurityEvent::PasswordReset,
+            PasswordProof::Current(_) => SecurityEvent::PasswordChanged,
+        }
+    }
+}
+
 /// An account's subscription to a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
@@ -362,13 +374,11 @@ pub trait AccountStore: Send + Sync {
         &self,
         account: AccountId,
         changes: ProfileChanges,
-        now: Timestamp,
     ) -> impl Future<Output = Result<Updated, StoreError>> + Send;
 
     /// Changes whether a second factor is required, and saves the e-mail and the notice of the
     /// change, in one transaction. Returns `false`, with nothing saved, where the setting is
-    /// unchanged or there is no such account. When the second factor is removed, the codes of
-    /// unfinished logins become invalid.
+    /// unchanged or there is no such account. The credentials of [`SecurityEvent::MfaChanged`] end.
     fn set_mfa(
         &self,
         account: AccountId,
@@ -394,8 +404,8 @@ pub trait AccountStore: Send + Sync {
         email: &Email,
     ) -> impl Future<Output = Result<Option<AccountId>, StoreError>> + Send;
 
-    /// Replaces the password, in one transaction. All locks of the address are lifted, the account's
-    /// sessions end, the codes of unfinished logins and of a change of address become invalid, and a
+    /// Replaces the password, in one transaction. All locks of the address are lifted, the
+    /// credentials of [`PasswordChange::event`] end, and a
     /// [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written; the key
     /// stays. A [`PasswordProof::Code`] is consumed. Returns `false`, with nothing changed, where the
     /// challenge was used, was replaced or has expired, or where the account has another password or

@@ -76,8 +76,6 @@ pub struct EmailUndo {
 pub struct UndoneEmailChange {
     /// The digest of the token.
     pub undo: Digest<EmailUndoToken>,
-    /// The time at or before which a change can no longer be undone.
-    pub since: Timestamp,
     /// The account.
     pub account: AccountId,
     /// The former address.

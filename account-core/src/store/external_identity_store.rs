@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::hand_off::Destination;
 use crate::id_token::ProvenIdentity;
 use crate::identity::{AccountId, Contact, Email};
+use crate::key::KeyId;
 use crate::session::Session;
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 use crate::{StoreError, Timestamp};
@@ -48,12 +49,29 @@ pub struct IdpAccount {
 pub struct OpenedSession {
     /// The session.
     pub session: Session,
+    /// The API key that the client gets with the session.
+    pub key: KeyId,
     /// The client, which the account knows from now on.
     pub known: KnownClient,
     /// The client that signed in.
     pub client: Client,
     /// The method of the sign-in.
     pub method: LoginMethod,
+}
+
+/// A new hand-off code, as stored.
+#[derive(Clone, Copy)]
+pub struct NewHandOff {
+    /// The digest of the code.
+    pub digest: Digest<HandOffCode>,
+    /// The account that the code signs in.
+    pub account: AccountId,
+    /// The API key of the account when the code was requested.
+    pub key: KeyId,
+    /// The method for the login history.
+    pub method: LoginMethod,
+    /// The time at which the code was made.
+    pub created_at: Timestamp,
 }
 
 /// The incomplete profile of a new identity.
@@ -74,13 +92,13 @@ pub trait ExternalIdentityStore: Send + Sync {
     /// Saves a started sign-in.
     fn start_idp(&self, row: StartRow) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Consumes a started sign-in with these two digests, made after `since`, and returns its
-    /// destination; `None` where there is none.
+    /// Consumes a started sign-in with these two digests, not older than
+    /// [`START_VALIDITY`](crate::id_token::START_VALIDITY), and returns its destination; `None`
+    /// where there is none.
     fn finish_idp(
         &self,
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
-        since: Timestamp,
     ) -> impl Future<Output = Result<Option<Destination>, StoreError>> + Send;
 
     /// Finds the account of an identity. An identity without an account is linked to the verified
@@ -107,39 +125,35 @@ pub trait ExternalIdentityStore: Send + Sync {
         since: Timestamp,
     ) -> impl Future<Output = Result<Option<CompletionRow>, StoreError>> + Send;
 
-    /// Turns an incomplete profile made after `since` into an account, in one transaction: contact,
-    /// key, credits, welcome, identity and session. An unverified form of the same address is
-    /// discarded. Returns `None`, with nothing changed, where the profile was used or its identity
-    /// has an account. Unless the [`Creation`] is done, the profile stays usable.
+    /// Turns an incomplete profile, not older than
+    /// [`COMPLETION_VALIDITY`](crate::id_token::COMPLETION_VALIDITY), into an account, in one
+    /// transaction: contact, key, credits, welcome, identity and session. An unverified form of the
+    /// same address is discarded. Returns `None`, with nothing changed, where the profile was used
+    /// or its identity has an account. Unless the [`Creation`] is done, the profile stays usable.
     fn complete(
         &self,
         digest: Digest<CompletionToken>,
-        since: Timestamp,
         account: AccountRow,
         contact: Contact,
         opened: OpenedSession,
     ) -> impl Future<Output = Result<Option<Creation>, StoreError>> + Send;
 
-    /// Saves a hand-off code with the method for the login history.
+    /// Saves a hand-off code; `false`, with nothing saved, where the key of the code is not the
+    /// account's active key.
     fn save_hand_off(
         &self,
-        digest: Digest<HandOffCode>,
-        account: AccountId,
-        method: LoginMethod,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+        code: NewHandOff,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Consumes a code made after `since` and not after `now`, and returns its account and method;
-    /// `None` where there is none.
+    /// Consumes a code that is not older than [`VALIDITY`](crate::hand_off::VALIDITY), and returns
+    /// its account and method; `None` where there is none.
     fn take_hand_off(
         &self,
         digest: Digest<HandOffCode>,
-        since: Timestamp,
-        now: Timestamp,
     ) -> impl Future<Output = Result<Option<(IdpAccount, LoginMethod)>, StoreError>> + Send;
 
-    /// Begins a session of an account whose key is active; `false`, with nothing changed, for any
-    /// other account.
+    /// Begins a session of an account with this active key; `false`, with no session, for any other
+    /// account.
     fn open_session(
         &self,
         opened: OpenedSession,

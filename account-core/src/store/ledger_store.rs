@@ -148,11 +148,7 @@ pub trait LedgerStore: Send + Sync {
     /// Claims a free slot of an idempotency key: one that was never taken, is past
     /// [`KEPT`](crate::idempotency::KEPT), or was held past [`HELD`](crate::idempotency::HELD) by a
     /// run that did not conclude. Of simultaneous claims, one succeeds.
-    fn claim(
-        &self,
-        claim: Claim,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
+    fn claim(&self, claim: Claim) -> impl Future<Output = Result<Claimed, StoreError>> + Send;
 
     /// Returns whether a request has the slot: its answer is stored, or it still runs.
     fn is_claimed(

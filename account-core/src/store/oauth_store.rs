@@ -13,8 +13,8 @@ use crate::{StoreError, Timestamp};
 
 /// The storage of OAuth clients and their grants.
 ///
-/// Suspension, password reset and deletion of an account end all of its grants and authorization
-/// codes, in the same transaction.
+/// An event that ends the grants of an account ([`SecurityEvent`](crate::SecurityEvent)) also ends
+/// the account's authorization codes, in the same transaction.
 pub trait OauthStore: Send + Sync {
     /// Saves a client.
     fn register_client(

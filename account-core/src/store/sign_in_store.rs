@@ -50,20 +50,43 @@ pub struct ReservedTry {
     pub credentials: Option<Credentials>,
 }
 
+impl Credentials {
+    /// Returns whether an account is unchanged since its password was compared: the same password,
+    /// key, suspension and second factor.
+    #[must_use]
+    pub fn is_as_before(&self, before: &Self) -> bool {
+        let hash = |known: &Self| known.password_hash.as_ref().map(|hash| hash.0.clone());
+        let key = |known: &Self| known.key.as_ref().map(|key| key.id);
+        let state = |known: &Self| (known.is_verified, known.is_suspended, known.mfa_enabled);
+        self.account == before.account
+            && hash(self) == hash(before)
+            && key(self) == key(before)
+            && state(self) == state(before)
+    }
+}
+
 /// The conclusion of a reserved attempt.
 pub struct Conclusion {
     /// The digest of the address at which the attempt was reserved.
     pub recipient: Digest<Email>,
     /// The reservation.
     pub reservation: Reservation,
-    /// The account with the address.
-    pub account: Option<AccountId>,
+    /// The credentials with which the password was compared.
+    pub known: Option<Credentials>,
     /// The client that made the attempt.
     pub client: Client,
     /// The outcome of the attempt.
     pub outcome: Outcome,
-    /// The time of the conclusion.
-    pub at: Timestamp,
+}
+
+/// The effect of a conclusion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concluded {
+    /// The outcome is stored. The value is the valid challenge, where a second factor is required.
+    Done(Option<ChallengeId>),
+    /// The account has changed since its password was compared: there is no session and no code,
+    /// and the history has a failed attempt.
+    Outdated,
 }
 
 /// The outcome of an attempt.
@@ -98,6 +121,14 @@ pub enum Outcome {
         /// A new hash of the password, where the stored one has outdated parameters.
         rehashed: Option<PasswordHash>,
     },
+}
+
+impl Outcome {
+    /// Returns whether the outcome is a session or the code of a second factor.
+    #[must_use]
+    pub const fn begins_something(&self) -> bool {
+        matches!(self, Self::SignedIn { .. } | Self::MfaRequired { .. })
+    }
 }
 
 /// The status of an attempt in the login history.
@@ -215,7 +246,6 @@ pub trait SignInStore: Send + Sync {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        now: Timestamp,
     ) -> impl Future<Output = Result<ReservedTry, StoreError>> + Send;
 
     /// Concludes an attempt, in one transaction: the counts at the address
@@ -224,7 +254,9 @@ pub trait SignInStore: Send + Sync {
     /// or the notice of a lock that this attempt caused. Beyond the
     /// [`SendQuota`](crate::outbox::SendQuota), a notice is dropped, and so is a challenge with its
     /// e-mail; the earlier code then stays valid. Returns the valid challenge where a second factor
-    /// is required; [`complete_mfa`](Self::complete_mfa) then writes the history.
+    /// is required; [`complete_mfa`](Self::complete_mfa) then writes the history. A right password
+    /// has no effect where the account has changed since ([`Credentials::is_as_before`]): an event
+    /// that ended credentials in the meantime would otherwise not end this one.
     ///
     /// An account with an earlier sign-in gets a notice of a session from an unknown network
     /// ([`Notice::NewAddress`](crate::notification::Notice::NewAddress)), and one notice of a lock
@@ -232,7 +264,7 @@ pub trait SignInStore: Send + Sync {
     fn conclude_try(
         &self,
         conclusion: Conclusion,
-    ) -> impl Future<Output = Result<Option<ChallengeId>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Concluded, StoreError>> + Send;
 
     /// Consumes the challenge, begins the session and stores the client as known, in one
     /// transaction. Returns the account's active key, or `None`, with nothing changed, where the
@@ -259,7 +291,6 @@ pub trait SignInStore: Send + Sync {
         &self,
         email: &Email,
         recipient: Digest<Email>,
-        now: Timestamp,
     ) -> impl Future<Output = Result<ReservedTry, StoreError>> + Send;
 
     /// Concludes a reserved confirmation.
@@ -268,7 +299,6 @@ pub trait SignInStore: Send + Sync {
         recipient: Digest<Email>,
         reservation: Reservation,
         right: bool,
-        now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Lists login attempts, newest first, and counts all of them.
@@ -302,7 +332,6 @@ pub trait SignInStore: Send + Sync {
         recipient: Digest<Email>,
         purpose: Purpose,
         proof: Option<ChallengeId>,
-        now: Timestamp,
     ) -> impl Future<Output = Result<Option<Attempt>, StoreError>> + Send;
 
     /// Finds a session.
@@ -311,7 +340,7 @@ pub trait SignInStore: Send + Sync {
         digest: &Digest<SessionToken>,
     ) -> impl Future<Output = Result<Option<Session>, StoreError>> + Send;
 
-    /// Records a use of a session.
+    /// Records a use of a session, unless a later use is recorded already.
     fn touch_session(
         &self,
         digest: &Digest<SessionToken>,

@@ -36,6 +36,8 @@ macro_rules! store_contract {
             passwords::two_hundred_parallel_wrong_passwords_are_five_looked_at,
             passwords::right_passwords_count_as_no_failure,
             passwords::every_try_is_in_the_login_history_locked_ones_too,
+            passwords::one_password_signs_in_however_it_is_encoded,
+            passwords::an_accounts_address_or_name_is_no_password_of_its,
             second_factor::a_second_factor_is_asked_for_and_its_code_serves_once,
             sessions::a_session_ends_by_logout_idleness_age_and_suspension,
             sessions::an_owner_sees_live_sessions_and_the_clients_that_began_them,
@@ -177,6 +179,14 @@ macro_rules! store_contract {
             passwords::a_signed_in_owner_changes_the_password_and_all_sessions_end,
             passwords::of_parallel_changes_with_one_password_one_is_made,
             oauth::a_change_of_password_or_address_and_its_undoing_end_all_grants_and_codes,
+            revocation::each_event_ends_what_the_table_says_and_nothing_else,
+            revocation::a_replaced_or_suspended_key_mints_no_hand_off,
+            revocation::a_login_that_was_under_way_begins_nothing_after_the_event,
+            clocks::a_second_refresh_is_reuse_whichever_clock_shows_less,
+            clocks::the_leeway_is_measured_from_the_rotation,
+            clocks::a_name_is_held_by_a_form_of_a_clock_that_is_ahead,
+            clocks::a_grant_of_a_clock_that_is_behind_is_not_the_oldest,
+            clocks::a_session_is_not_used_earlier_than_it_was,
         );
         $crate::store_contract!(@leases $open);
     };
@@ -207,6 +217,7 @@ macro_rules! store_contract {
 pub mod activity;
 pub mod clean_up;
 pub mod clients;
+pub mod clocks;
 pub mod codes;
 pub mod email_change;
 #[cfg(test)]
@@ -228,6 +239,7 @@ pub mod recovery;
 pub mod registration;
 pub mod reseal;
 pub mod results;
+pub mod revocation;
 pub mod second_factor;
 pub mod secrets;
 pub mod sessions;

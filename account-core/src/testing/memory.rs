@@ -10,6 +10,7 @@ mod ledger;
 mod notifications;
 mod oauth;
 mod operator;
+mod revocation;
 mod secrets;
 mod sign_in;
 mod tables;
@@ -33,6 +34,7 @@ use crate::password::PasswordHash;
 use crate::store::{
     KeyStatus, ListedSession, LoginTry, ResultId, StoredResult, Subscription, Transaction,
 };
+use crate::testing::FixedClock;
 use crate::tier::Tier;
 use crate::vault::WrappedSecret;
 use crate::{StoreError, Timestamp};
@@ -43,12 +45,25 @@ const SECONDS_A_DAY: i64 = 86_400;
 type Stored<T> = Result<T, StoreError>;
 
 /// A store in memory. A clone is another handle to the same data.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
+    clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-impl crate::Store for MemoryStore {}
+impl Default for MemoryStore {
+    /// An empty store, whose clock stands still.
+    fn default() -> Self {
+        let clock = FixedClock::default();
+        Self { state: Arc::default(), clock: Arc::new(move || clock.now()) }
+    }
+}
+
+impl crate::Store for MemoryStore {
+    fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
+    }
+}
 
 impl MemoryStore {
     /// Makes an empty store.
@@ -78,6 +93,13 @@ impl MemoryStore {
         let mut state = self.state.lock().expect("no holder of the store panicked");
         state.calls += 1;
         state
+    }
+
+    /// Locks the data and then reads the clock.
+    fn lock_and_time(&self) -> (MutexGuard<'_, State>, Timestamp) {
+        let state = self.lock();
+        let now = (self.clock)();
+        (state, now)
     }
 }
 

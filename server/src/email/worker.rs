@@ -206,11 +206,14 @@ mod tests {
         async fn new(folder: &Path) -> Self {
             let path = folder.join("test.sqlite").display().to_string();
             let store = open(&path, Migrate::Run).await.expect("a new database");
+            let clock = FixedClock::default();
+            let shared = clock.clone();
+            let store = account_core::Store::with_clock(store, move || shared.now());
             let rng = seeded_rng(3);
             let vault = Arc::new(Vault::create(&mut rng.clone()));
             let hasher = CheapHasher::default();
             let accounts = Accounts::new(store, hasher, Arc::clone(&vault), rng);
-            Self { accounts, vault, clock: FixedClock::default() }
+            Self { accounts, vault, clock }
         }
 
         async fn register(&self, name: &str) {

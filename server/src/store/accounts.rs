@@ -10,26 +10,26 @@ use account_core::store::{
     PasswordChange, PasswordProof, PendingRegistration, ProfileChanges, Registered, Updated,
 };
 use account_core::{
-    AccountId, KeyStatus, Notice, Operation, PasswordHash, Profile, StoreError, Subscription,
-    Timestamp, Username,
+    AccountId, KeyStatus, Notice, Operation, PasswordHash, Profile, SecurityEvent, StoreError,
+    Subscription, Timestamp, Username,
 };
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
 use super::clean_up::forget_caller;
 use super::clients::know;
-use super::email_change::cancel_email_change;
-use super::engine::{AdvisoryLock, lock_account};
+use super::engine::{AdvisoryLock, lock, lock_account};
 use super::handle::Store;
 use super::keys::insert_key;
 use super::ledger::record_grant;
 use super::notifications::{insert_message, may_send, notify};
-use super::oauth::end_grants;
 use super::operator_actions::record;
+use super::revocation::end_credentials;
 use super::rows::{
     column, digest, malformed, narrow, optional_time_column, statement, stored, tier_and_limit,
     time, time_column, unless_taken,
 };
 use super::sign_in::{insert_session, replace_challenge, use_up};
+use super::write_transaction::WriteTransaction;
 
 /// The number of usage rows from which a deletion removes the account before it returns; the
 /// clean-up removes the account from the others.
@@ -51,8 +51,9 @@ impl AccountStore for Store {
     }
 
     async fn register(&self, form: NewRegistration) -> Result<Registered, StoreError> {
-        let now = form.created_at;
         let change = self.write_locked(AdvisoryLock::Email(&form.challenge.recipient)).await?;
+        lock(&change, AdvisoryLock::Username(&form.username)).await?;
+        let now = change.now();
         if name_taken(&change, &form.username, &form.email, None, now).await? {
             return Ok(Registered::UsernameTaken);
         }
@@ -81,7 +82,7 @@ impl AccountStore for Store {
             form.contact.phone.into(),
             form.contact.country.into(),
             form.contact.country_code.into(),
-            time(now),
+            time(form.created_at),
         ];
         if !unless_taken(change.execute_raw(statement(insert, values)).await)? {
             return Ok(Registered::UsernameTaken);
@@ -110,7 +111,7 @@ impl AccountStore for Store {
     async fn confirm_registration(&self, form: ConfirmedForm) -> Result<bool, StoreError> {
         let ConfirmedForm { challenge, account, key, session, client, origin, credits, at } = form;
         let change = self.write_locked(AdvisoryLock::Email(&client.recipient)).await?;
-        if !use_up(&change, challenge, at).await? {
+        if !use_up(&change, challenge, change.now()).await? {
             return Ok(false);
         }
         let verify = "UPDATE account SET verified_at = $2 WHERE id = $1 AND verified_at IS NULL";
@@ -162,9 +163,11 @@ impl AccountStore for Store {
         &self,
         account: AccountId,
         changes: ProfileChanges,
-        now: Timestamp,
     ) -> Result<Updated, StoreError> {
         let change = self.write().await?;
+        if let Some(username) = &changes.username {
+            lock(&change, AdvisoryLock::Username(username)).await?;
+        }
         lock_account(&change, account).await?;
         let query = "SELECT email FROM account WHERE id = $1 AND verified_at IS NOT NULL";
         let query = statement(query, [account.0.into()]);
@@ -174,7 +177,7 @@ impl AccountStore for Store {
         let email: String = column(&row, "email")?;
         let email = Email::parse(&email).map_err(StoreError::new)?;
         if let Some(username) = &changes.username {
-            if name_taken(&change, username, &email, Some(account), now).await? {
+            if name_taken(&change, username, &email, Some(account), change.now()).await? {
                 return Ok(Updated::UsernameTaken);
             }
             if !rename(&change, account, username).await? {
@@ -200,21 +203,19 @@ impl AccountStore for Store {
         notice: SealedMessage,
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
+        lock_account(&change, account).await?;
         let update = "UPDATE account SET mfa_enabled = $2 \
                       WHERE id = $1 AND mfa_enabled <> $2 AND verified_at IS NOT NULL";
         let update = statement(update, [account.0.into(), enabled.into()]);
         if stored(change.execute_raw(update).await)?.rows_affected() == 0 {
             return Ok(false);
         }
-        if !enabled {
-            let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
-            let values = [account.0.into(), Purpose::Mfa.name().into()];
-            stored(change.execute_raw(statement(half_done, values)).await)?;
-        }
+        let event = SecurityEvent::MfaChanged;
+        end_credentials(&change, account, event, None).await?;
         let switched = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
         notify(&change, account, &switched, notice.created_at).await?;
         insert_message(&change, notice).await?;
-        stored(change.commit().await)?;
+        self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
         Ok(true)
     }
@@ -234,8 +235,10 @@ impl AccountStore for Store {
         let left = statement(left, [account.into(), time(deletion.at)]);
         stored(change.execute_raw(left).await)?;
         forget_caller(&change, deletion.account, AT_ONCE).await?;
+        let event = SecurityEvent::Deleted;
+        end_credentials(&change, deletion.account, event, None).await?;
         let recipient = || digest(&deletion.recipient);
-        // The keys, sessions, codes, history and subscriptions of the account are removed.
+        // Keys, history and subscriptions go with the account.
         for forget in [
             statement("DELETE FROM usage_day WHERE account_id = $1", [account.into()]),
             statement("DELETE FROM lockout WHERE recipient = $1", [recipient()]),
@@ -247,7 +250,7 @@ impl AccountStore for Store {
         }
         insert_message(&change, deletion.notice).await?;
         record(&change, deletion.account, deletion.operation).await?;
-        self.commit_revised(change).await?;
+        self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
         Ok(true)
     }
@@ -258,8 +261,9 @@ impl AccountStore for Store {
 
     async fn replace_password(&self, reset: PasswordChange) -> Result<bool, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&reset.known.recipient)).await?;
+        lock_account(&change, reset.account).await?;
         let proven = match &reset.proof {
-            PasswordProof::Code(challenge) => use_up(&change, *challenge, reset.at).await?,
+            PasswordProof::Code(challenge) => use_up(&change, *challenge, change.now()).await?,
             PasswordProof::Current(hash) => has_password(&change, reset.account, hash).await?,
         };
         if !proven {
@@ -271,21 +275,14 @@ impl AccountStore for Store {
         if stored(change.execute_raw(statement(replace, values)).await)?.rows_affected() == 0 {
             return Ok(false);
         }
-        cancel_email_change(&change, reset.account).await?;
-        let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
-        for change_of_account in [
-            statement("DELETE FROM session WHERE account_id = $1", [account.into()]),
-            statement("DELETE FROM hand_off WHERE account_id = $1", [account.into()]),
-            statement(half_done, [account.into(), Purpose::Mfa.name().into()]),
-            statement("DELETE FROM lockout WHERE recipient = $1", [recipient]),
-        ] {
-            stored(change.execute_raw(change_of_account).await)?;
-        }
-        end_grants(&change, reset.account).await?;
+        let unlock = statement("DELETE FROM lockout WHERE recipient = $1", [recipient]);
+        stored(change.execute_raw(unlock).await)?;
+        let event = reset.event();
+        end_credentials(&change, reset.account, event, None).await?;
         notify(&change, reset.account, &Notice::PasswordChanged, reset.at).await?;
         know(&change, &reset.known).await?;
         insert_message(&change, reset.notice).await?;
-        self.commit_revised(change).await?;
+        self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
         Ok(true)
     }
@@ -338,7 +335,8 @@ async fn has_password(
 }
 
 /// Returns whether the user name is that of another verified account, or of another address's form
-/// with a live code.
+/// whose code has not expired, also a code of a clock that is ahead. The caller holds the lock of
+/// the name, under which it read `now`.
 pub(super) async fn name_taken(
     change: &DatabaseTransaction,
     username: &Username,
@@ -346,16 +344,15 @@ pub(super) async fn name_taken(
     but: Option<AccountId>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let query = "SELECT id FROM account WHERE username_key = $1 AND id <> $5 \
+    let query = "SELECT id FROM account WHERE username_key = $1 AND id <> $4 \
                  AND (verified_at IS NOT NULL \
                  OR (email <> $2 AND EXISTS (SELECT 1 FROM challenge \
                      WHERE account_id = account.id AND purpose = 'registration' \
-                     AND NOT used AND created_at > $3 AND created_at <= $4)))";
+                     AND NOT used AND created_at > $3)))";
     let values = [
         username.key().into(),
         email.as_str().into(),
         time(now - VALIDITY),
-        time(now),
         but.map_or(0, |account| account.0).into(),
     ];
     Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
@@ -390,14 +387,15 @@ impl Store {
     /// the address. Inserts nothing where address or user name are taken.
     pub(super) async fn insert_account(
         &self,
-        change: &DatabaseTransaction,
+        change: &WriteTransaction,
         row: AccountRow,
     ) -> Result<Creation, StoreError> {
+        lock(change, AdvisoryLock::Username(&row.username)).await?;
         let now = row.created_at;
-        if verified(change, &row.email).await?.is_some() {
+        if verified(&**change, &row.email).await?.is_some() {
             return Ok(Creation::EmailTaken);
         }
-        if name_taken(change, &row.username, &row.email, None, now).await? {
+        if name_taken(change, &row.username, &row.email, None, change.now()).await? {
             return Ok(Creation::UsernameTaken);
         }
         discard_forms(change, &row.username, &row.email).await?;
@@ -444,9 +442,7 @@ async fn apply(
             [id, limit.map(i64::from).into()],
         ),
         Change::Suspend => {
-            let end = statement("DELETE FROM session WHERE account_id = $1", [account.0.into()]);
-            stored(transaction.execute_raw(end).await)?;
-            end_grants(transaction, account).await?;
+            end_credentials(transaction, account, SecurityEvent::Suspended, None).await?;
             statement(
                 "UPDATE api_key SET status = 'suspended' WHERE account_id = $1 AND status = 'active'",
                 [id],

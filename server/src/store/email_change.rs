@@ -1,14 +1,13 @@
 //! Changes of an account's e-mail address: the request, the change, and its undoing.
 
-use account_core::code::Purpose;
+use account_core::accounts::email_change::UNDO_VALIDITY;
 use account_core::digest::Digest;
 use account_core::identity::Email;
-use account_core::session::SessionToken;
 use account_core::store::{
     EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, UndoneEmailChange,
 };
 use account_core::token::EmailUndoToken;
-use account_core::{AccountId, Notice, StoreError, Timestamp};
+use account_core::{AccountId, Notice, SecurityEvent, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, Value};
 
 use super::accounts::verified;
@@ -17,9 +16,9 @@ use super::engine::lock_account;
 use super::handle::Store;
 use super::keys::insert_key;
 use super::notifications::{insert_message, insert_messages, may_send, notify};
-use super::oauth::end_grants;
+use super::revocation::end_credentials;
 use super::rows::{column, digest, statement, stored, time, unless_taken};
-use super::sign_in::{end_all_sessions_but, replace_challenge, use_up};
+use super::sign_in::{replace_challenge, use_up};
 
 impl EmailChangeStore for Store {
     async fn request_email_change(&self, request: EmailChangeRequest) -> Result<(), StoreError> {
@@ -33,8 +32,8 @@ impl EmailChangeStore for Store {
         let mut allowed = true;
         for message in [&code, &notice] {
             if let Some(purpose) = message.purpose {
-                let (recipient, now) = (&message.recipient, message.created_at);
-                allowed &= may_send(&change, recipient, purpose, now).await?;
+                let recipient = &message.recipient;
+                allowed &= may_send(&change, recipient, purpose, change.now()).await?;
             }
         }
         if !is_verified || !allowed {
@@ -53,14 +52,15 @@ impl EmailChangeStore for Store {
         let account = wanted.account;
         lock_account(&change, account).await?;
         if !has_email(&change, account, &wanted.from).await?
-            || !use_up(&change, wanted.challenge, wanted.at).await?
+            || !use_up(&change, wanted.challenge, change.now()).await?
         {
             return Ok(EmailChanged::Outdated);
         }
         if !move_account(&change, account, &wanted.to, &[wanted.from_recipient]).await? {
             return Ok(EmailChanged::EmailTaken);
         }
-        end_access(&change, account, wanted.kept.as_ref()).await?;
+        let event = SecurityEvent::EmailChanged;
+        end_credentials(&change, account, event, wanted.kept.as_ref()).await?;
         know(&change, &wanted.known).await?;
         let insert = "INSERT INTO email_undo (digest, account_id, email, created_at) \
                       VALUES ($1, $2, $3, $4)";
@@ -69,7 +69,7 @@ impl EmailChangeStore for Store {
         execute(&change, insert, values).await?;
         notify(&change, account, &Notice::EmailChanged, wanted.at).await?;
         insert_message(&change, wanted.notice).await?;
-        self.commit_revised(change).await?;
+        self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
         Ok(EmailChanged::Done)
     }
@@ -106,7 +106,9 @@ impl EmailChangeStore for Store {
         let take = "DELETE FROM email_undo WHERE account_id = $1 AND id >= \
                     (SELECT id FROM email_undo WHERE digest = $2 AND account_id = $1 \
                      AND created_at > $3 AND created_at <= $4)";
-        let values = [account.0.into(), digest(&undone.undo), time(undone.since), time(at)];
+        let now = change.now();
+        let since = time(now - UNDO_VALIDITY);
+        let values = [account.0.into(), digest(&undone.undo), since, time(now)];
         if execute(&change, take, values).await? == 0
             || !has_email(&change, account, &undone.present).await?
         {
@@ -123,23 +125,14 @@ impl EmailChangeStore for Store {
         if execute(&change, revoke, values).await? > 0 {
             insert_key(&change, account, undone.key, at).await?;
         }
-        end_access(&change, account, None).await?;
+        let event = SecurityEvent::EmailRestored;
+        end_credentials(&change, account, event, None).await?;
         notify(&change, account, &Notice::EmailRestored, at).await?;
         insert_messages(&change, undone.notices.into()).await?;
-        self.commit_revised(change).await?;
+        self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
         Ok(EmailChanged::Done)
     }
-}
-
-/// Invalidates the code of a pending change of address.
-pub(super) async fn cancel_email_change(
-    change: &DatabaseTransaction,
-    account: AccountId,
-) -> Result<(), StoreError> {
-    let cancel = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
-    execute(change, cancel, [account.0.into(), Purpose::EmailChange.name().into()]).await?;
-    Ok(())
 }
 
 /// Replaces an address, and removes the codes of the account and the locks and known clients of the
@@ -171,17 +164,6 @@ async fn move_account(
         }
     }
     Ok(true)
-}
-
-/// Ends hand-offs, grants, and all sessions except `kept`.
-async fn end_access(
-    change: &DatabaseTransaction,
-    account: AccountId,
-    kept: Option<&Digest<SessionToken>>,
-) -> Result<(), StoreError> {
-    execute(change, "DELETE FROM hand_off WHERE account_id = $1", [account.0.into()]).await?;
-    end_all_sessions_but(change, account, kept).await?;
-    end_grants(change, account).await
 }
 
 /// Returns whether an account is verified and has this address.

@@ -23,13 +23,17 @@
 //!   run twice at once: everything about one e-mail address, or a task of one instance at a time;
 //! - [`unless_taken`](super::rows::unless_taken) where two writers may insert one unique value.
 //!
-//! Locks are taken in this order, which prevents deadlocks: advisory lock, two of them in the order
-//! of their keys, account, guest, the rest.
+//! Locks are taken in this order, which prevents deadlocks: advisory lock of an e-mail address, of
+//! a user name, account, guest, the rest.
+//!
+//! A rule that compares a stored time with the present reads the clock after all of these locks:
+//! [`WriteTransaction::now`](super::write_transaction::WriteTransaction::now).
 
 use account_core::digest::Digest;
 use account_core::identity::Email;
-use account_core::{AccountId, StoreError};
+use account_core::{AccountId, StoreError, Username};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend};
+use sha2::{Digest as _, Sha256};
 
 use super::rows::{statement, stored};
 
@@ -39,6 +43,8 @@ use super::rows::{statement, stored};
 pub(super) enum AdvisoryLock<'a> {
     /// All rows about an e-mail address: registrations, codes, e-mails, sign-ins, known clients.
     Email(&'a Digest<Email>),
+    /// The accounts and registrations that have or want a user name.
+    Username(&'a Username),
     /// The deletion of expired rows, and the partitions of usage rows.
     CleanUp,
     /// The wrapped secrets.
@@ -52,14 +58,12 @@ pub(super) enum AdvisoryLock<'a> {
 }
 
 impl AdvisoryLock<'_> {
-    /// Returns the key of the lock. Two e-mail addresses with one key, or an address with the key
+    /// Returns the key of the lock. Two e-mail addresses or names with one key, or one with the key
     /// of another lock, only wait for each other.
     pub(super) fn key(self) -> i64 {
         match self {
-            Self::Email(digest) => {
-                let (first, _) = digest.as_bytes().split_at(8);
-                i64::from_be_bytes(first.try_into().expect("eight bytes"))
-            }
+            Self::Email(digest) => first_eight(digest.as_bytes()),
+            Self::Username(name) => first_eight(&Sha256::digest(name.key()).into()),
             Self::CleanUp => 1,
             Self::Secrets => 2,
             Self::Migrations => 3,
@@ -67,6 +71,23 @@ impl AdvisoryLock<'_> {
             Self::MessageDelivery => 40,
         }
     }
+}
+
+fn first_eight(digest: &[u8; 32]) -> i64 {
+    let (first, _) = digest.split_at(8);
+    i64::from_be_bytes(first.try_into().expect("eight bytes"))
+}
+
+/// Takes an advisory lock until the end of the transaction.
+pub(super) async fn lock(
+    change: &DatabaseTransaction,
+    lock: AdvisoryLock<'_>,
+) -> Result<(), StoreError> {
+    if is_postgres(change) {
+        let wait = statement("SELECT pg_advisory_xact_lock($1)", [lock.key().into()]);
+        stored(change.execute_raw(wait).await)?;
+    }
+    Ok(())
 }
 
 /// Locks an account, its keys and its balance until the end of the transaction.

@@ -1,21 +1,22 @@
 //! Identities at the provider, started sign-ins, incomplete profiles, hand-off codes.
 
 use account_core::digest::Digest;
-use account_core::id_token::ProvenIdentity;
+use account_core::hand_off;
+use account_core::id_token::{COMPLETION_VALIDITY, ProvenIdentity, START_VALIDITY};
 use account_core::identity::{Contact, Email};
 use account_core::store::{
     AccountRow, CompletionRow, Creation, ExternalIdentityStore, IdpAccount, KnownIdentity,
-    LoginMethod, OpenedSession, StartRow, TryStatus,
+    LoginMethod, NewHandOff, OpenedSession, StartRow, TryStatus,
 };
 use account_core::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
-use account_core::{AccountId, Destination, KeyStatus, Notice, StoreError, Timestamp};
+use account_core::{AccountId, Destination, KeyId, KeyStatus, Notice, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::accounts::verified;
 use super::engine::{AdvisoryLock, lock_account};
 use super::handle::Store;
 use super::notifications::notify;
-use super::rows::{column, digest, malformed, named, statement, stored, time, time_column};
+use super::rows::{column, digest, malformed, named, number, statement, stored, time, time_column};
 use super::sign_in::{begin_session, remember, sealed_key};
 
 impl ExternalIdentityStore for Store {
@@ -33,12 +34,12 @@ impl ExternalIdentityStore for Store {
         &self,
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
-        since: Timestamp,
     ) -> Result<Option<Destination>, StoreError> {
         let change = self.write().await?;
         let take = "DELETE FROM idp_start WHERE state = $1 AND browser = $2 AND created_at > $3 \
                     RETURNING desktop";
-        let values = [digest(&state), digest(&browser), time(since)];
+        let since = time(change.now() - START_VALIDITY);
+        let values = [digest(&state), digest(&browser), since];
         let row = stored(change.query_one_raw(statement(take, values)).await)?;
         stored(change.commit().await)?;
         row.map(|row| destination(&row)).transpose()
@@ -98,7 +99,6 @@ impl ExternalIdentityStore for Store {
     async fn complete(
         &self,
         token: Digest<CompletionToken>,
-        since: Timestamp,
         account: AccountRow,
         contact: Contact,
         opened: OpenedSession,
@@ -106,7 +106,8 @@ impl ExternalIdentityStore for Store {
         let change = self.write_locked(AdvisoryLock::Email(&opened.known.recipient)).await?;
         let take = "DELETE FROM idp_completion WHERE digest = $1 AND created_at > $2 \
                     RETURNING issuer, subject, email, desktop, created_at";
-        let take = statement(take, [digest(&token), time(since)]);
+        let since = time(change.now() - COMPLETION_VALIDITY);
+        let take = statement(take, [digest(&token), since]);
         let Some(row) = stored(change.query_one_raw(take).await)? else { return Ok(None) };
         let identity = completion(&row)?.identity;
         if linked(&change, &identity).await?.is_some() {
@@ -126,34 +127,35 @@ impl ExternalIdentityStore for Store {
             return Ok(None);
         }
         notify(&change, id, &Notice::Welcome, now).await?;
-        let OpenedSession { session, known, client, method } = opened;
+        let OpenedSession { session, known, client, method, .. } = opened;
         begin_session(&change, &session, &known, &client, method).await?;
         stored(change.commit().await)?;
         Ok(Some(Creation::Done))
     }
 
-    async fn save_hand_off(
-        &self,
-        code: Digest<HandOffCode>,
-        account: AccountId,
-        method: LoginMethod,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    async fn save_hand_off(&self, code: NewHandOff) -> Result<bool, StoreError> {
+        let NewHandOff { digest: found_by, account, key, method, created_at } = code;
         let change = self.write().await?;
-        let insert = "INSERT INTO hand_off (digest, account_id, method, created_at) \
-                      VALUES ($1, $2, $3, $4)";
-        let values = [digest(&code), account.0.into(), method.name().into(), time(now)];
-        stored(change.execute_raw(statement(insert, values)).await)?;
-        stored(change.commit().await)
+        lock_account(&change, account).await?;
+        let is_active = is_active(&change, account, key).await?;
+        if is_active {
+            let insert = "INSERT INTO hand_off (digest, account_id, method, created_at) \
+                          VALUES ($1, $2, $3, $4)";
+            let method = method.name().into();
+            let values = [digest(&found_by), account.0.into(), method, time(created_at)];
+            stored(change.execute_raw(statement(insert, values)).await)?;
+        }
+        stored(change.commit().await)?;
+        Ok(is_active)
     }
 
     async fn take_hand_off(
         &self,
         code: Digest<HandOffCode>,
-        since: Timestamp,
-        now: Timestamp,
     ) -> Result<Option<(IdpAccount, LoginMethod)>, StoreError> {
         let change = self.write().await?;
+        let now = change.now();
+        let since = now - hand_off::VALIDITY;
         let take = "DELETE FROM hand_off \
                     WHERE digest = $1 AND created_at > $2 AND created_at <= $3 \
                     RETURNING account_id, method";
@@ -172,12 +174,10 @@ impl ExternalIdentityStore for Store {
     }
 
     async fn open_session(&self, opened: OpenedSession) -> Result<bool, StoreError> {
-        let OpenedSession { session, known, client, method } = opened;
+        let OpenedSession { session, key, known, client, method } = opened;
         let change = self.write_locked(AdvisoryLock::Email(&known.recipient)).await?;
         lock_account(&change, session.account).await?;
-        let query = "SELECT id FROM api_key WHERE account_id = $1 AND status = 'active'";
-        let query = statement(query, [session.account.0.into()]);
-        let is_active = stored(change.query_one_raw(query).await)?.is_some();
+        let is_active = is_active(&change, session.account, key).await?;
         if is_active {
             begin_session(&change, &session, &known, &client, method).await?;
         } else {
@@ -187,6 +187,17 @@ impl ExternalIdentityStore for Store {
         stored(change.commit().await)?;
         Ok(is_active)
     }
+}
+
+/// Returns whether the key is the account's active key.
+async fn is_active(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    key: KeyId,
+) -> Result<bool, StoreError> {
+    let query = "SELECT id FROM api_key WHERE account_id = $1 AND id = $2 AND status = 'active'";
+    let query = statement(query, [account.0.into(), number(key.0)]);
+    Ok(stored(change.query_one_raw(query).await)?.is_some())
 }
 
 /// Returns the account of an identity.

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use account_core::StoreError;
 use account_core::outbox::Channel;
+use account_core::{StoreError, Timestamp};
 use sea_orm::DatabaseConnection;
 use tokio::sync::{Mutex, Notify};
 
 use super::engine::is_postgres;
 use super::fault::StoreFault;
 use super::ledger::sqlite_ledger::SqliteLedger;
+use crate::clock::Clock;
 
 /// The storage of the service. A clone is another handle to the same connections.
 #[derive(Clone)]
@@ -23,6 +24,8 @@ pub struct Store {
     pub(super) sqlite_ledger: Option<Arc<SqliteLedger>>,
     pub(super) outbox_notify: Arc<OutboxNotify>,
     pub(super) generation: Arc<Generation>,
+    /// The clock that is read under the locks of a transaction.
+    pub(super) clock: Clock,
     pub(super) write_probe: Arc<WriteProbe>,
 }
 
@@ -74,7 +77,11 @@ pub(super) struct WriteProbe {
     pub(super) is_suspect: AtomicBool,
 }
 
-impl account_core::Store for Store {}
+impl account_core::Store for Store {
+    fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Clock::from_fn(clock), ..self }
+    }
+}
 
 impl Store {
     /// Combines the connections of an open database.
@@ -84,8 +91,8 @@ impl Store {
         sqlite_ledger: Option<Arc<SqliteLedger>>,
     ) -> Self {
         let (outbox_notify, generation) = (Arc::default(), Arc::default());
-        let write_probe = Arc::default();
-        Self { writer, readers, sqlite_ledger, outbox_notify, generation, write_probe }
+        let (clock, write_probe) = (Clock::system(), Arc::default());
+        Self { writer, readers, sqlite_ledger, outbox_notify, generation, clock, write_probe }
     }
 
     /// Checks that the database answers.

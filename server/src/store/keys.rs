@@ -6,13 +6,14 @@ use std::net::IpAddr;
 use account_core::guest::{self, CreationLimits, NetworkCount, NewGuest, network};
 use account_core::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use account_core::store::KeyStore;
-use account_core::{AccountId, GuestId, Notice, Operation, StoreError, Timestamp};
+use account_core::{AccountId, GuestId, Notice, Operation, SecurityEvent, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction};
 
 use super::engine::lock_account;
 use super::handle::Store;
 use super::notifications::notify;
 use super::operator_actions::record;
+use super::revocation::end_credentials;
 use super::rows::{
     address_column, column, credits, digest, malformed, narrow, number, number_column, statement,
     stored, tier_and_limit, time, time_column,
@@ -81,9 +82,11 @@ impl KeyStore for Store {
             return Ok(false);
         }
         insert_key(&change, account, new, now).await?;
+        let event = SecurityEvent::KeyRegenerated;
+        end_credentials(&change, account, event, None).await?;
         notify(&change, account, &Notice::KeyRegenerated, now).await?;
         record(&change, account, operation).await?;
-        self.commit_revised(change).await?;
+        self.commit_event(change, event).await?;
         Ok(true)
     }
 

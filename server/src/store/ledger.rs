@@ -183,8 +183,8 @@ impl LedgerStore for Store {
         Ok((transactions, narrow(&row.ok_or_else(|| malformed("total"))?, "total")?))
     }
 
-    async fn claim(&self, claim: Claim, now: Timestamp) -> Result<Claimed, StoreError> {
-        if let Some(claimed) = self.taken(&claim, now).await? {
+    async fn claim(&self, claim: Claim) -> Result<Claimed, StoreError> {
+        if let Some(claimed) = self.taken(&claim, self.clock.now()).await? {
             return Ok(claimed);
         }
         let take = "INSERT INTO kept_answer (slot, request, run, held_until, expires_at) \
@@ -194,20 +194,23 @@ impl LedgerStore for Store {
                     body = NULL, cost = NULL, balance = NULL \
                     WHERE kept_answer.expires_at <= $6 \
                     OR (kept_answer.body IS NULL AND kept_answer.held_until <= $6)";
-        let values = [
-            slot(claim.slot),
-            claim.request.0.to_vec().into(),
-            number(claim.run),
-            time(now + HELD),
-            time(now + KEPT),
-            time(now),
-        ];
-        if self.execute(statement(take, values)).await?.rows_affected() > 0 {
+        let take = |now| {
+            let values = [
+                slot(claim.slot),
+                claim.request.0.to_vec().into(),
+                number(claim.run),
+                time(now + HELD),
+                time(now + KEPT),
+                time(now),
+            ];
+            statement(take, values)
+        };
+        if self.execute_at(take).await?.rows_affected() > 0 {
             return Ok(Claimed::Yours);
         }
         // Another request was first. If that request has released the slot since, the client
         // repeats its own.
-        Ok(self.taken(&claim, now).await?.unwrap_or(Claimed::Running))
+        Ok(self.taken(&claim, self.clock.now()).await?.unwrap_or(Claimed::Running))
     }
 
     async fn is_claimed(&self, of: Slot, now: Timestamp) -> Result<bool, StoreError> {

@@ -191,7 +191,7 @@ impl NotificationStore for Store {
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
         have_preferences(&change, account).await?;
-        let now = message.created_at;
+        let now = change.now();
         let test = "UPDATE preference SET tested_at = $2 \
                     WHERE account_id = $1 AND (tested_at IS NULL OR tested_at <= $3)";
         let values = [account.0.into(), time(now), time(now - TEST_COOLDOWN)];

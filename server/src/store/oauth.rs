@@ -8,7 +8,7 @@ use account_core::oauth::grant::{
     Authorization, Bearer, CodeVerdict, Grant, GrantId, IssuedCode, MOST_GRANTS, Redemption,
     RefreshVerdict, Rotation, StoredAccess, StoredRefresh, TokenDigests,
 };
-use account_core::oauth::token::{AccessToken, RefreshToken};
+use account_core::oauth::token::{ACCESS_VALIDITY, AccessToken, REFRESH_VALIDITY, RefreshToken};
 use account_core::oauth::{ClientId, ClientName, CodeChallenge, RedirectUri, RegisteredClient};
 use account_core::session::{IDLE, LONGEST, SessionToken};
 use account_core::store::OauthStore;
@@ -68,9 +68,11 @@ impl OauthStore for Store {
         session: &Digest<SessionToken>,
     ) -> Result<bool, StoreError> {
         let change = self.write().await?;
-        let now = code.created_at;
         lock_account(&change, code.account).await?;
-        let lives = "UPDATE session SET last_used_at = $3 WHERE digest = $1 AND account_id = $2 \
+        let now = change.now();
+        let lives = "UPDATE session \
+                     SET last_used_at = CASE WHEN last_used_at < $3 THEN $3 ELSE last_used_at END \
+                     WHERE digest = $1 AND account_id = $2 \
                      AND last_used_at > $4 AND created_at > $5";
         let values = [
             digest(session),
@@ -92,7 +94,7 @@ impl OauthStore for Store {
             asked.redirect_uri.as_str().into(),
             asked.challenge.as_str().into(),
             asked.resource.as_str().into(),
-            time(now),
+            time(code.created_at),
         ];
         execute(&change, insert, values).await?;
         touch_client(&change, &asked.client, now).await?;
@@ -111,9 +113,10 @@ impl OauthStore for Store {
         let query = statement(query, [digest(&redemption.code)]);
         let Some(row) = stored(change.query_one_raw(query).await)? else { return Ok(false) };
         let code = issued(&row, redemption.code)?;
-        match code.judge(&redemption) {
+        let now = change.now();
+        match code.judge(&redemption, now) {
             CodeVerdict::Redeem => {
-                if begin(&change, code.account, &redemption).await? {
+                if begin(&change, code.account, &redemption, now).await? {
                     self.commit_revised(change).await?;
                 } else {
                     stored(change.commit().await)?;
@@ -147,10 +150,11 @@ impl OauthStore for Store {
             return Ok(RefreshVerdict::Refuse);
         };
         let grant = GrantId(number_column(&row, "grant_id")?);
-        let verdict = refresh(&row)?.judge(&rotation);
+        let now = change.now();
+        let verdict = refresh(&row)?.judge(&rotation, now);
         match verdict {
             RefreshVerdict::Rotate => {
-                succeed(&change, grant, &rotation).await?;
+                succeed(&change, grant, &rotation, now).await?;
                 stored(change.commit().await)?;
             }
             RefreshVerdict::Reuse => {
@@ -259,48 +263,36 @@ pub(super) async fn touch_client(
     Ok(())
 }
 
-/// Ends all codes and grants of an account, the codes first. The statement waits for a running
-/// exchange, whose grant is then ended with the others.
-pub(super) async fn end_grants(
-    change: &DatabaseTransaction,
-    account: AccountId,
-) -> Result<(), StoreError> {
-    for end in [
-        "DELETE FROM oauth_code WHERE account_id = $1",
-        "DELETE FROM oauth_grant WHERE account_id = $1",
-    ] {
-        execute(change, end, [account.0.into()]).await?;
-    }
-    Ok(())
-}
-
 /// Saves the grant and its tokens; returns whether an older grant was ended.
 async fn begin(
     change: &DatabaseTransaction,
     account: AccountId,
     redemption: &Redemption,
+    now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let (id, now) = (number(redemption.grant.0), time(redemption.at));
+    let id = number(redemption.grant.0);
     let used = "UPDATE oauth_code SET grant_id = $2 WHERE digest = $1";
     execute(change, used, [digest(&redemption.code), id.clone()]).await?;
     let insert = "INSERT INTO oauth_grant (id, account_id, client_id, resource, created_at, last_used_at, expires_at) \
                   VALUES ($1, $2, $3, $4, $5, $5, $6)";
     let exchange = &redemption.exchange;
     let values = [
-        id,
+        id.clone(),
         account.0.into(),
         exchange.client.as_str().into(),
         exchange.resource.as_str().into(),
-        now,
-        time(redemption.tokens.refresh_expires_at),
+        time(now),
+        time(now + REFRESH_VALIDITY),
     ];
     execute(change, insert, values).await?;
-    save_tokens(change, redemption.grant, &redemption.tokens, redemption.at).await?;
-    let surplus = "DELETE FROM oauth_grant WHERE account_id = $1 AND id NOT IN \
-                   (SELECT id FROM oauth_grant WHERE account_id = $1 \
-                    ORDER BY created_at DESC, id DESC LIMIT $2)";
-    let ended = execute(change, surplus, [account.0.into(), MOST_GRANTS.into()]).await?;
-    touch_client(change, &exchange.client, redemption.at).await?;
+    save_tokens(change, redemption.grant, &redemption.tokens, now).await?;
+    // The new grant stays, also where another instance's clock is ahead of this one's.
+    let surplus = "DELETE FROM oauth_grant WHERE account_id = $1 AND id <> $2 AND id NOT IN \
+                   (SELECT id FROM oauth_grant WHERE account_id = $1 AND id <> $2 \
+                    ORDER BY created_at DESC, id DESC LIMIT $3)";
+    let others = MOST_GRANTS - 1;
+    let ended = execute(change, surplus, [account.0.into(), id, others.into()]).await?;
+    touch_client(change, &exchange.client, now).await?;
     Ok(ended > 0)
 }
 
@@ -309,15 +301,15 @@ async fn succeed(
     change: &DatabaseTransaction,
     grant: GrantId,
     rotation: &Rotation,
+    now: Timestamp,
 ) -> Result<(), StoreError> {
-    let now = time(rotation.at);
     let used = "UPDATE oauth_token SET used_at = $2 WHERE digest = $1";
-    execute(change, used, [digest(&rotation.token), now.clone()]).await?;
+    execute(change, used, [digest(&rotation.token), time(now)]).await?;
     let lives = "UPDATE oauth_grant SET last_used_at = $2, expires_at = $3 WHERE id = $1";
-    let values = [number(grant.0), now, time(rotation.tokens.refresh_expires_at)];
+    let values = [number(grant.0), time(now), time(now + REFRESH_VALIDITY)];
     execute(change, lives, values).await?;
-    save_tokens(change, grant, &rotation.tokens, rotation.at).await?;
-    touch_client(change, &rotation.refresh.client, rotation.at).await
+    save_tokens(change, grant, &rotation.tokens, now).await?;
+    touch_client(change, &rotation.refresh.client, now).await
 }
 
 async fn save_tokens(
@@ -333,10 +325,10 @@ async fn save_tokens(
         number(grant.0),
         ACCESS.into(),
         time(now),
-        time(tokens.access_expires_at),
+        time(now + ACCESS_VALIDITY),
         digest(&tokens.refresh),
         REFRESH.into(),
-        time(tokens.refresh_expires_at),
+        time(now + REFRESH_VALIDITY),
     ];
     execute(change, insert, values).await?;
     Ok(())

@@ -10,18 +10,20 @@ use account_core::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries
 use account_core::outbox::SealedMessage;
 use account_core::session::{IDLE, LONGEST, Session, SessionId, SessionToken};
 use account_core::store::{
-    Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry, Outcome,
-    ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry,
+    Outcome, ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 use account_core::vault::Sealed;
-use account_core::{AccountId, KeyStatus, Notice, PasswordHash, StoreError, Timestamp};
+use account_core::{
+    AccountId, KeyStatus, Notice, PasswordHash, SecurityEvent, StoreError, Timestamp,
+};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::clients::{counters, know};
-use super::email_change::cancel_email_change;
 use super::engine::{AdvisoryLock, lock_account};
 use super::handle::Store;
 use super::notifications::{insert_message, may_send, notify};
+use super::revocation::end_credentials;
 use super::rows::{
     address_column, column, digest, digest_column, named, narrow, number, number_column,
     optional_time, optional_time_column, statement, stored, time, time_column,
@@ -40,9 +42,9 @@ impl SignInStore for Store {
         &self,
         email: &Email,
         recipient: Digest<Email>,
-        now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let now = change.now();
         let counters = Counters::only(Counter::Confirmations);
         let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
@@ -54,10 +56,9 @@ impl SignInStore for Store {
         recipient: Digest<Email>,
         reservation: Reservation,
         right: bool,
-        now: Timestamp,
     ) -> Result<(), StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
-        conclude(&change, &recipient, &reservation, right, now).await?;
+        conclude(&change, &recipient, &reservation, right, change.now()).await?;
         stored(change.commit().await)
     }
 
@@ -66,24 +67,31 @@ impl SignInStore for Store {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        now: Timestamp,
     ) -> Result<ReservedTry, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let now = change.now();
         let counters = counters(&change, &recipient, &marks, now).await?;
         let reserved = reserve(&change, email, &recipient, counters, now).await?;
         stored(change.commit().await)?;
         Ok(reserved)
     }
 
-    async fn conclude_try(
-        &self,
-        conclusion: Conclusion,
-    ) -> Result<Option<ChallengeId>, StoreError> {
-        let Conclusion { recipient, reservation, account, client, outcome, at } = conclusion;
+    async fn conclude_try(&self, conclusion: Conclusion) -> Result<Concluded, StoreError> {
+        let Conclusion { recipient, reservation, known: before, client, outcome } = conclusion;
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let account = before.as_ref().map(|before| before.account);
+        if let Some(account) = account.filter(|_| outcome.begins_something()) {
+            lock_account(&change, account).await?;
+        }
+        let at = change.now();
         let right = !matches!(outcome, Outcome::Wrong { .. });
         let locks = conclude(&change, &recipient, &reservation, right, at).await?;
         let method = LoginMethod::Password;
+        if outcome.begins_something() && !is_as_before(&change, before.as_ref()).await? {
+            remember(&change, account, &client, method, TryStatus::Failed, at).await?;
+            stored(change.commit().await)?;
+            return Ok(Concluded::Outdated);
+        }
         let mut limit_status = None;
         match outcome {
             Outcome::NotLooked { locked: false } => {}
@@ -120,7 +128,7 @@ impl SignInStore for Store {
         stored(change.commit().await)?;
         // The worker may find no message to send.
         self.outbox_notify.notify_one();
-        Ok(limit_status)
+        Ok(Concluded::Done(limit_status))
     }
 
     async fn complete_mfa(
@@ -131,12 +139,13 @@ impl SignInStore for Store {
         client: &Client,
     ) -> Result<Option<SealedKey>, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&known.recipient)).await?;
+        lock_account(&change, session.account).await?;
         let query = "SELECT id AS key_id, sealed, data_key FROM api_key \
                      WHERE account_id = $1 AND status = 'active'";
         let query = statement(query, [session.account.0.into()]);
         let row = stored(change.query_one_raw(query).await)?;
         let Some(row) = row else { return Ok(None) };
-        if !use_up(&change, challenge, session.created_at).await? {
+        if !use_up(&change, challenge, change.now()).await? {
             return Ok(None);
         }
         begin_session(&change, &session, &known, client, LoginMethod::Password).await?;
@@ -170,7 +179,7 @@ impl SignInStore for Store {
         let query = "SELECT id FROM account WHERE id = $1 AND (verified_at IS NOT NULL) = $2";
         let query = statement(query, [account.into(), verified.into()]);
         let fits = stored(change.query_one_raw(query).await)?.is_some();
-        let now = message.created_at;
+        let now = change.now();
         let allowed = may_send(&change, &message.recipient, challenge.purpose, now).await?;
         if !allowed || (challenge.account.is_some() && !fits) {
             return Ok(());
@@ -187,9 +196,9 @@ impl SignInStore for Store {
         recipient: Digest<Email>,
         purpose: Purpose,
         proof: Option<ChallengeId>,
-        now: Timestamp,
     ) -> Result<Option<Attempt>, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&recipient)).await?;
+        let now = change.now();
         let query = "SELECT id, account_id, digest, created_at, tries, token_tries FROM challenge \
                      WHERE recipient = $1 AND purpose = $2 AND NOT used";
         let values = [digest(&recipient), purpose.name().into()];
@@ -240,7 +249,7 @@ impl SignInStore for Store {
         token: &Digest<SessionToken>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let touch = "UPDATE session SET last_used_at = $2 WHERE digest = $1";
+        let touch = "UPDATE session SET last_used_at = $2 WHERE digest = $1 AND last_used_at < $2";
         self.execute(statement(touch, [digest(token), time(now)])).await?;
         Ok(())
     }
@@ -294,14 +303,9 @@ impl SignInStore for Store {
     ) -> Result<u64, StoreError> {
         let change = self.write().await?;
         lock_account(&change, account).await?;
-        let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
-        let values = [account.0.into(), Purpose::Mfa.name().into()];
-        stored(change.execute_raw(statement(half_done, values)).await)?;
-        cancel_email_change(&change, account).await?;
-        let hand_offs = "DELETE FROM hand_off WHERE account_id = $1";
-        stored(change.execute_raw(statement(hand_offs, [account.0.into()])).await)?;
-        let ended = end_all_sessions_but(&change, account, kept).await?;
-        stored(change.commit().await)?;
+        let event = SecurityEvent::SignedOutEverywhere;
+        let ended = end_credentials(&change, account, event, kept).await?;
+        self.commit_event(change, event).await?;
         Ok(ended)
     }
 
@@ -444,19 +448,36 @@ async fn credentials(
     let query = "SELECT account.id, password_hash, verified_at, mfa_enabled, \
                  api_key.id AS key_id, sealed, data_key, status FROM account LEFT JOIN api_key \
                  ON api_key.account_id = account.id AND status <> 'revoked' WHERE email = $1";
-    let query = statement(query, [email.as_str().into()]);
-    let row = stored(change.query_one_raw(query).await)?;
-    let Some(row) = row else { return Ok(None) };
-    let password_hash: Option<String> = column(&row, "password_hash")?;
-    let status: Option<String> = column(&row, "status")?;
-    Ok(Some(Credentials {
-        account: AccountId(column(&row, "id")?),
+    let row = stored(change.query_one_raw(statement(query, [email.as_str().into()])).await)?;
+    row.as_ref().map(read_credentials).transpose()
+}
+
+/// Returns whether an account is unchanged since its password was compared. The caller holds the
+/// lock of the account.
+async fn is_as_before(
+    change: &DatabaseTransaction,
+    before: Option<&Credentials>,
+) -> Result<bool, StoreError> {
+    let Some(before) = before else { return Ok(false) };
+    let query = "SELECT account.id, password_hash, verified_at, mfa_enabled, \
+                 api_key.id AS key_id, sealed, data_key, status FROM account LEFT JOIN api_key \
+                 ON api_key.account_id = account.id AND status <> 'revoked' WHERE account.id = $1";
+    let row = stored(change.query_one_raw(statement(query, [before.account.0.into()])).await)?;
+    let now = row.as_ref().map(read_credentials).transpose()?;
+    Ok(now.is_some_and(|now| now.is_as_before(before)))
+}
+
+fn read_credentials(row: &QueryResult) -> Result<Credentials, StoreError> {
+    let password_hash: Option<String> = column(row, "password_hash")?;
+    let status: Option<String> = column(row, "status")?;
+    Ok(Credentials {
+        account: AccountId(column(row, "id")?),
         password_hash: password_hash.map(PasswordHash),
-        is_verified: optional_time_column(&row, "verified_at")?.is_some(),
+        is_verified: optional_time_column(row, "verified_at")?.is_some(),
         is_suspended: status.as_deref() == Some(KeyStatus::Suspended.name()),
-        mfa_enabled: column(&row, "mfa_enabled")?,
-        key: status.map(|_| sealed_key(&row)).transpose()?,
-    }))
+        mfa_enabled: column(row, "mfa_enabled")?,
+        key: status.map(|_| sealed_key(row)).transpose()?,
+    })
 }
 
 pub(super) fn sealed_key(row: &QueryResult) -> Result<SealedKey, StoreError> {
@@ -512,7 +533,8 @@ async fn is_new_address(
     Ok(stored(change.query_one_raw(statement(query, values)).await)?.is_some())
 }
 
-/// Writes an attempt into the login history.
+/// Writes an attempt into the login history; without an account where the account was deleted in
+/// the meantime.
 pub(super) async fn remember(
     change: &DatabaseTransaction,
     account: Option<AccountId>,
@@ -522,7 +544,7 @@ pub(super) async fn remember(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let insert = "INSERT INTO login_try (account_id, ip, user_agent, status, method, created_at) \
-                  VALUES ($1, $2, $3, $4, $5, $6)";
+                  VALUES ((SELECT id FROM account WHERE id = $1), $2, $3, $4, $5, $6)";
     let values = [
         account.map(|account| account.0).into(),
         client.address.to_string().into(),
@@ -592,18 +614,6 @@ pub(super) async fn insert_session(
     ];
     stored(change.execute_raw(statement(insert, values)).await)?;
     Ok(())
-}
-
-/// Ends the sessions of an account except `kept`, and returns their number.
-pub(super) async fn end_all_sessions_but(
-    change: &DatabaseTransaction,
-    account: AccountId,
-    kept: Option<&Digest<SessionToken>>,
-) -> Result<u64, StoreError> {
-    // No digest is empty, so that an empty one keeps no session.
-    let end = "DELETE FROM session WHERE account_id = $1 AND digest <> $2";
-    let values = [account.0.into(), kept.map_or_else(|| Vec::<u8>::new().into(), digest)];
-    Ok(stored(change.execute_raw(statement(end, values)).await)?.rows_affected())
 }
 
 fn listed_session(row: &QueryResult) -> Result<ListedSession, StoreError> {

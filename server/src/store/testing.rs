@@ -1,6 +1,7 @@
 //! Empty stores for tests, on each engine.
 
-use account_core::{CallerId, Entry, Timestamp, Usage};
+use account_core::testing::FixedClock;
+use account_core::{CallerId, Entry, Store as _, Timestamp, Usage};
 use quant_test_services::Postgres;
 use tempfile::TempDir;
 
@@ -50,9 +51,11 @@ pub(crate) async fn postgres() -> Option<(Store, Postgres)> {
     Some((open_again(&database.address()).await, database))
 }
 
-/// Opens a store again, as another process does.
+/// Opens a store again, as another process does. Its clock stands still.
 pub(crate) async fn open_again(address: &str) -> Store {
-    open_pooled(address, POOL, Migrate::Run).await.expect("a database")
+    let store = open_pooled(address, POOL, Migrate::Run).await.expect("a database");
+    let clock = FixedClock::default();
+    store.with_clock(move || clock.now())
 }
 
 pub(crate) fn address_in(folder: &TempDir) -> String {

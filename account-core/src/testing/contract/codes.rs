@@ -78,8 +78,7 @@ pub async fn a_day_of_wrong_codes_and_resends_compares_at_most_fifty<S: Store + 
         messages += service.messages().await.len();
         for _ in 0..6 {
             let store = service.accounts.store();
-            let attempt =
-                store.attempt(recipient, Purpose::Registration, None, service.now()).await;
+            let attempt = store.attempt(recipient, Purpose::Registration, None).await;
             compared += u32::from(attempt.expect("the store answers").is_some());
         }
         service.wait(60);

@@ -50,7 +50,12 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.complete_profile(token, &profile, &client(), self.now()).await
     }
 
-    async fn redeem(&self, code: &HandOffCode) -> Result<SignedIn> {
+    pub(super) async fn hand_off(&self, who: &SignedIn) -> HandOffCode {
+        let caller = self.caller(&who.api_key).await.expect("an active key");
+        self.accounts.hand_off(&caller, self.now()).await.expect("the store answers")
+    }
+
+    pub(super) async fn redeem(&self, code: &HandOffCode) -> Result<SignedIn> {
         self.accounts.redeem_hand_off(code, &client(), self.now()).await
     }
 }
@@ -72,7 +77,7 @@ pub async fn a_way_to_the_provider_is_one_browsers_and_serves_once<S: Store + Cl
     let started = service.accounts.start_idp(desktop.clone(), service.now()).await.expect("ok");
     let other = service.accounts.start_idp(Destination::Login, service.now()).await.expect("ok");
     let finish = async |state: &StateToken, browser: &BrowserToken| {
-        service.accounts.finish_idp(state, browser, service.now()).await
+        service.accounts.finish_idp(state, browser).await
     };
     for (state, browser) in [(&started.state, &other.browser), (&other.state, &started.browser)] {
         assert_eq!(fault(finish(state, browser).await), "wrong_code", "another browser's state");
@@ -91,8 +96,7 @@ pub async fn a_way_to_the_provider_is_one_browsers_and_serves_once<S: Store + Cl
 pub async fn parallel_returns_with_one_state_are_one<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let started = service.accounts.start_idp(Destination::Login, service.now()).await.expect("ok");
-    let returns = (0..32)
-        .map(|_| service.accounts.finish_idp(&started.state, &started.browser, service.now()));
+    let returns = (0..32).map(|_| service.accounts.finish_idp(&started.state, &started.browser));
     let returned = all(returns).await;
     assert_eq!(returned.iter().filter(|returned| returned.is_ok()).count(), 1);
 }
@@ -233,12 +237,12 @@ pub async fn a_suspended_account_is_refused_everywhere<S: Store + Clone>(store: 
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
     service.known_by_idp(&identity("1", Some("ada@example.com"))).await;
-    let code = service.accounts.hand_off(ada.account, service.now()).await.expect("ok");
+    let code = service.hand_off(&ada).await;
     service.accounts.suspend(&email("ada@example.com")).await.expect("there");
     assert_eq!(fault(service.by_idp(&identity("1", None)).await), "suspended");
-    assert_eq!(fault(service.redeem(&code).await), "suspended");
+    assert_eq!(fault(service.redeem(&code).await), "wrong_code", "ended by the suspension");
     service.accounts.activate(&email("ada@example.com")).await.expect("there");
-    assert_eq!(fault(service.redeem(&code).await), "wrong_code", "used up by the refused try");
+    assert_eq!(fault(service.redeem(&code).await), "wrong_code", "for good");
     service.known_by_idp(&identity("1", None)).await;
 }
 
@@ -247,8 +251,7 @@ pub async fn a_suspended_account_is_refused_everywhere<S: Store + Clone>(store: 
 pub async fn a_hand_off_serves_once_and_within_a_minute<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
-    let mint =
-        || async { service.accounts.hand_off(ada.account, service.now()).await.expect("ok") };
+    let mint = || service.hand_off(&ada);
     let code = mint().await;
     let redeemed = service.redeem(&code).await.expect("fresh");
     assert_eq!(redeemed.account, ada.account);
@@ -309,7 +312,7 @@ pub async fn a_browser_comes_back_with_a_code_or_to_a_profile<S: Store + Clone>(
 pub async fn sixty_four_parallel_redeems_are_one<S: Store + Clone>(store: S) {
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
-    let code = service.accounts.hand_off(ada.account, service.now()).await.expect("ok");
+    let code = service.hand_off(&ada).await;
     let redeemed = all((0..64).map(|_| service.redeem(&code))).await;
     assert_eq!(redeemed.iter().filter(|redeemed| redeemed.is_ok()).count(), 1);
 }
@@ -320,7 +323,7 @@ pub async fn unfinished_sign_ins_are_cleaned_up<S: Store + Clone>(store: S) {
     let ada = service.account("ada", "ada@example.com").await;
     service.accounts.start_idp(Destination::Login, service.now()).await.expect("ok");
     service.newcomer(&identity("1", Some("new@example.com"))).await;
-    service.accounts.hand_off(ada.account, service.now()).await.expect("ok");
+    service.hand_off(&ada).await;
     service.clock.advance(TimeDelta::minutes(15) - TimeDelta::microseconds(1));
     assert_eq!(service.accounts.clean_up(service.now(), 10, None).await.expect("ok").sign_ins, 0);
     service.clock.advance(TimeDelta::microseconds(1));

@@ -20,7 +20,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 
     async fn try_claim(&self, claim: Claim) -> Claimed {
-        self.accounts.store().claim(claim, self.now()).await.expect("the store answers")
+        self.accounts.store().claim(claim).await.expect("the store answers")
     }
 
     async fn is_claimed(&self, claim: Claim) -> bool {

@@ -115,7 +115,7 @@ pub async fn stored_keys_open_for_no_other_account<S: Store + Clone>(store: S) {
         let recipient = service.recipient(address);
         let email = email(address);
         let marks = service.accounts.marks(&recipient, &client());
-        let reserved = store.reserve_try(&email, recipient, marks, service.now()).await;
+        let reserved = store.reserve_try(&email, recipient, marks).await;
         let known = reserved.expect("ok").credentials.expect("the account is there");
         stored.push((known.account, known.key.expect("a verified account has a key")));
     }

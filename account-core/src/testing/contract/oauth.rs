@@ -22,7 +22,7 @@ fn verifier() -> CodeVerifier {
 }
 
 impl<S: Store + Clone> TestService<S> {
-    async fn oauth_client(&self) -> RegisteredClient {
+    pub(super) async fn oauth_client(&self) -> RegisteredClient {
         let metadata = ClientMetadata {
             redirect_uris: vec!["http://127.0.0.1/callback".to_owned()],
             client_name: Some("A desktop host".to_owned()),
@@ -31,7 +31,7 @@ impl<S: Store + Clone> TestService<S> {
         self.accounts.register_client(&metadata, self.now()).await.expect("a good client")
     }
 
-    async fn consent(
+    pub(super) async fn consent(
         &self,
         who: &SignedIn,
         client: &RegisteredClient,
@@ -57,20 +57,20 @@ impl<S: Store + Clone> TestService<S> {
         }
     }
 
-    async fn exchange(
+    pub(super) async fn exchange(
         &self,
         client: &RegisteredClient,
         code: &AuthorizationCode,
     ) -> OauthResult<Tokens> {
-        self.accounts.exchange(Self::exchange_of(client, code), self.now()).await
+        self.accounts.exchange(Self::exchange_of(client, code)).await
     }
 
-    async fn connected(&self, who: &SignedIn, client: &RegisteredClient) -> Tokens {
+    pub(super) async fn connected(&self, who: &SignedIn, client: &RegisteredClient) -> Tokens {
         let code = self.consent(who, client).await.expect("a live session");
         self.exchange(client, &code).await.expect("a fresh code")
     }
 
-    async fn refresh(
+    pub(super) async fn refresh(
         &self,
         client: &RegisteredClient,
         token: &RefreshToken,
@@ -78,7 +78,7 @@ impl<S: Store + Clone> TestService<S> {
         self.refresh_within(client, token, 0).await
     }
 
-    async fn refresh_within(
+    pub(super) async fn refresh_within(
         &self,
         client: &RegisteredClient,
         token: &RefreshToken,
@@ -90,10 +90,10 @@ impl<S: Store + Clone> TestService<S> {
             resource: RESOURCE.to_owned(),
             leeway: TimeDelta::seconds(leeway),
         };
-        self.accounts.refresh(refresh, self.now()).await
+        self.accounts.refresh(refresh).await
     }
 
-    async fn opens(&self, token: &AccessToken) -> bool {
+    pub(super) async fn opens(&self, token: &AccessToken) -> bool {
         match self.accounts.bearer(token, RESOURCE, self.now()).await {
             Ok(_) => true,
             Err(AuthError::Unknown) => false,
@@ -114,7 +114,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 }
 
-fn refused<T>(answer: OauthResult<T>) -> &'static str {
+pub(super) fn refused<T>(answer: OauthResult<T>) -> &'static str {
     answer.err().map_or("success", |error| error.code())
 }
 
@@ -148,7 +148,7 @@ pub async fn a_code_serves_once_within_a_minute_for_its_own_client_and_proof<S: 
     let alter = |change: fn(&mut Exchange)| {
         let mut exchange = TestService::<S>::exchange_of(&client, &code);
         change(&mut exchange);
-        service.accounts.exchange(exchange, service.now())
+        service.accounts.exchange(exchange)
     };
     assert_eq!(refused(service.exchange(&other, &code).await), "invalid_grant");
     for change in [
@@ -180,7 +180,7 @@ pub async fn a_replayed_code_ends_the_grant_that_came_of_it<S: Store + Clone>(st
     service.wait(30 * 60);
     let mut stolen = TestService::<S>::exchange_of(&client, &code);
     stolen.verifier = CodeVerifier::parse(&"w".repeat(43)).expect("a verifier");
-    let answer = service.accounts.exchange(stolen, service.now()).await;
+    let answer = service.accounts.exchange(stolen).await;
     assert_eq!(refused(answer), "invalid_grant");
     assert!(!service.opens(&tokens.access).await);
     assert_eq!(refused(service.refresh(&client, &tokens.refresh).await), "invalid_grant");
@@ -237,7 +237,7 @@ pub async fn a_refused_refresh_spends_nothing<S: Store + Clone>(store: S) {
         resource: "https://other.example.com/mcp".to_owned(),
         leeway: TimeDelta::zero(),
     };
-    let answer = service.accounts.refresh(elsewhere, service.now()).await;
+    let answer = service.accounts.refresh(elsewhere).await;
     assert_eq!(refused(answer), "invalid_grant");
     let unknown = RefreshToken::generate(&mut seeded_rng(5));
     assert_eq!(refused(service.refresh(&client, &unknown).await), "invalid_grant");

@@ -20,7 +20,7 @@ impl<S: Store + Clone> TestService<S> {
 
     async fn rename(&self, account: AccountId, name: &str) -> Result<String> {
         let changes = ProfileChanges { username: Some(username(name)), ..Default::default() };
-        let profile = self.accounts.update_profile(account, changes, self.now()).await?;
+        let profile = self.accounts.update_profile(account, changes).await?;
         Ok(profile.username.as_str().to_owned())
     }
 }
@@ -34,7 +34,7 @@ pub async fn a_profile_changes_where_it_is_told_to_and_nowhere_else<S: Store + C
     let bobs = service.accounts.profile(bob).await.expect("it is there");
     let change = |phone, country, code| {
         let changes = ProfileChanges::parse(None, phone, country, code).expect("valid");
-        service.accounts.update_profile(ada, changes, service.now())
+        service.accounts.update_profile(ada, changes)
     };
     let changed = change(Some(Some("+39 1")), Some(Some("Italy")), None).await.expect("a change");
     let contact = Contact::parse(Some("+39 1"), Some("Italy"), None).expect("valid");
@@ -46,8 +46,7 @@ pub async fn a_profile_changes_where_it_is_told_to_and_nowhere_else<S: Store + C
     assert_eq!(changed, crate::Profile { contact, ..before });
     assert_eq!(change(None, None, None).await.expect("no change"), changed);
     assert_eq!(service.accounts.profile(bob).await.expect("it is there"), bobs);
-    let nobody =
-        service.accounts.update_profile(AccountId(99), ProfileChanges::default(), service.now());
+    let nobody = service.accounts.update_profile(AccountId(99), ProfileChanges::default());
     assert_eq!(fault(nobody.await), "not_found");
 }
 

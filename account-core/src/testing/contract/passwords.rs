@@ -1,13 +1,17 @@
 //! Checks of wrong passwords, and of the information that their answers contain.
 
 use super::recovery::NEW;
-use super::test_service::{PASSWORD, TestService, client, fault, stranger};
+use super::test_service::{
+    PASSWORD, TestService, another, client, email, fault, stranger, username,
+};
 use crate::Result;
+use crate::accounts::NewAccount;
 use crate::identity::AccountId;
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
 use crate::store::{LoginMethod, Store, TryStatus};
 use crate::testing::all;
+use crate::tier::Tier;
 
 impl<S: Store + Clone> TestService<S> {
     pub(super) async fn change(&self, account: AccountId, current: &str, new: &str) -> Result<()> {
@@ -124,6 +128,61 @@ pub async fn every_try_is_in_the_login_history_locked_ones_too<S: Store + Clone>
     for limit in [0, 101] {
         assert_eq!(fault(service.accounts.login_history(ada, limit, 0).await), "range");
     }
+}
+
+/// A keyboard that composes letters and one that does not send one password.
+pub async fn one_password_signs_in_however_it_is_encoded<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let (composed, decomposed) = ("caf\u{e9}\u{a0}au lait", "cafe\u{301} au\u{2003}lait");
+    for (name, chosen, offered) in [("ada", composed, decomposed), ("bob", decomposed, composed)] {
+        let address = format!("{name}@example.com");
+        service.register(name, &address, chosen).await.expect("a free name");
+        let code = service.code(&address).await;
+        service.verify(&address, &code).await.expect("the right code");
+        assert_eq!(service.login_code(&address, offered).await, "signed_in");
+        assert_eq!(service.login_code(&address, "cafe au lait").await, "wrong_credentials");
+        let reset = service.reset_code(&address).await;
+        service.reset_to(&address, &reset, offered).await.expect("the right code");
+        assert_eq!(service.login_code(&address, chosen).await, "signed_in");
+        let password = Password::attempt(chosen);
+        let account = service.accounts.store().account_of(&email(&address)).await.expect("ok");
+        let account = account.expect("it is there");
+        service.accounts.enable_mfa(account, service.now()).await.expect("it is there");
+        let disabled = service.accounts.disable_mfa(account, &password, service.now()).await;
+        disabled.expect("the right password");
+    }
+}
+
+/// At registration, by an operator, and at a reset, where only the right code is told.
+pub async fn an_accounts_address_or_name_is_no_password_of_its<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let personal = ["ADA.Lovelace@example.com", "adalovelace", " AdaLovelace "];
+    for text in personal {
+        let registered = service.register("AdaLovelace", "ada.lovelace@example.com", text).await;
+        assert_eq!(fault(registered), "password_personal", "{text}");
+        let account = NewAccount {
+            email: email("ada.lovelace@example.com"),
+            username: username("AdaLovelace"),
+            password: Some(Password::attempt(text)),
+            tier: Tier::Free,
+            credits: None,
+            hourly_limit: None,
+            is_admin: false,
+        };
+        let created = service.accounts.create_account(account, service.now()).await;
+        assert_eq!(fault(created), "password_personal", "{text}");
+    }
+    service.account("AdaLovelace", "ada.lovelace@example.com").await;
+    let reset = service.reset_code("ada.lovelace@example.com").await;
+    for text in personal {
+        let refused = service.reset_to("ada.lovelace@example.com", &reset, text).await;
+        assert_eq!(fault(refused), "password_personal", "{text}");
+    }
+    let wrong = another(&reset);
+    let refused = service.reset_to("ada.lovelace@example.com", &wrong, "adalovelace").await;
+    assert_eq!(fault(refused), "wrong_code", "a wrong code tells nothing of the name");
+    let taken = service.reset_to("ada.lovelace@example.com", &reset, "adalovelace1815").await;
+    taken.expect("the code was not used up");
 }
 
 /// Checks that the present password is required, that sessions end, and that the key stays.

@@ -12,7 +12,7 @@ use crate::testing::all;
 
 impl<S: Store + Clone> TestService<S> {
     /// Logs in up to the second factor.
-    async fn half_login(&self, address: &str) -> MfaToken {
+    pub(super) async fn half_login(&self, address: &str) -> MfaToken {
         match self.login(address, PASSWORD).await {
             Ok(Login::MfaRequired { mfa_token }) => mfa_token,
             Ok(Login::SignedIn(_)) => panic!("no second factor is asked for"),
@@ -20,7 +20,7 @@ impl<S: Store + Clone> TestService<S> {
         }
     }
 
-    async fn disable(&self, account: AccountId, password: &str) -> Result<()> {
+    pub(super) async fn disable(&self, account: AccountId, password: &str) -> Result<()> {
         let password = Password::attempt(password);
         self.accounts.disable_mfa(account, &password, self.now()).await
     }

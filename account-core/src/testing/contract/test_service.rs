@@ -44,9 +44,12 @@ impl<S: Store + Clone> TestService<S> {
         let rng = seeded_rng(20_261_120);
         let vault = Arc::new(Vault::create(&mut rng.clone()));
         let hasher = CheapHasher::default();
+        let clock = FixedClock::default();
+        let shared = clock.clone();
+        let store = store.with_clock(move || shared.now());
         Self {
             accounts: Accounts::new(store.clone(), hasher.clone(), Arc::clone(&vault), rng),
-            clock: FixedClock::default(),
+            clock,
             hasher,
             outbox: Outbox::new(store, vault),
         }

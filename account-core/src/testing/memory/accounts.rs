@@ -8,6 +8,7 @@ use crate::identity::{AccountId, CallerId, Contact, Email, Username};
 use crate::notification::Notice;
 use crate::operation::Operation;
 use crate::outbox::SealedMessage;
+use crate::revocation::SecurityEvent;
 use crate::store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
     NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
@@ -16,12 +17,13 @@ use crate::store::{
 use crate::tier::Tier;
 
 impl State {
-    /// Returns whether the latest code of a form is valid, so that the form reserves its user name.
+    /// Returns whether a form holds its name because its latest code has not expired, also a code
+    /// of a clock that is ahead.
     pub(super) fn holds_name(&self, account: AccountId, now: Timestamp) -> bool {
         self.challenges.iter().any(|tried| {
             tried.challenge.account == Some(account)
                 && !tried.used
-                && Challenge::is_live(tried.challenge.created_at, now)
+                && !Challenge::has_expired(tried.challenge.created_at, now)
         })
     }
 
@@ -95,8 +97,7 @@ impl AccountStore for MemoryStore {
     }
 
     async fn register(&self, form: NewRegistration) -> Stored<Registered> {
-        let mut state = self.lock();
-        let now = form.created_at;
+        let (mut state, now) = self.lock_and_time();
         if state.name_taken(&form.username, &form.email, None, now) {
             return Ok(Registered::UsernameTaken);
         }
@@ -122,7 +123,7 @@ impl AccountStore for MemoryStore {
                 balance: 0,
                 is_admin: false,
                 mfa_enabled: false,
-                created_at: now,
+                created_at: form.created_at,
                 verified_at: None,
                 last_login_at: None,
             },
@@ -142,11 +143,11 @@ impl AccountStore for MemoryStore {
     }
 
     async fn confirm_registration(&self, form: ConfirmedForm) -> Stored<bool> {
-        let mut state = self.lock();
-        let now = form.at;
+        let (mut state, now) = self.lock_and_time();
         if state.use_up(form.challenge, now).is_none() {
             return Ok(false);
         }
+        let now = form.at;
         let id = form.account;
         let Some(account) = state.accounts.get_mut(&id) else { return Ok(false) };
         account.verified_at = Some(now);
@@ -160,11 +161,11 @@ impl AccountStore for MemoryStore {
     }
 
     async fn create_account(&self, row: AccountRow) -> Stored<Creation> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         if state.verified(&row.email).is_some() {
             return Ok(Creation::EmailTaken);
         }
-        if state.name_taken(&row.username, &row.email, None, row.created_at) {
+        if state.name_taken(&row.username, &row.email, None, now) {
             return Ok(Creation::UsernameTaken);
         }
         state.discard_forms(&row.username, &row.email);
@@ -216,8 +217,7 @@ impl AccountStore for MemoryStore {
             Change::Unlock(recipient) => state.lockouts.retain(|(whose, _), _| *whose != recipient),
             Change::Suspend | Change::Activate => {
                 let status = if change == Change::Suspend {
-                    state.end_sessions(id, |_| true);
-                    state.oauth.end_of(&[id]);
+                    state.end_credentials(id, SecurityEvent::Suspended, None);
                     KeyStatus::Suspended
                 } else {
                     KeyStatus::Active
@@ -232,13 +232,8 @@ impl AccountStore for MemoryStore {
         Ok(true)
     }
 
-    async fn update_profile(
-        &self,
-        id: AccountId,
-        changes: ProfileChanges,
-        now: Timestamp,
-    ) -> Stored<Updated> {
-        let mut state = self.lock();
+    async fn update_profile(&self, id: AccountId, changes: ProfileChanges) -> Stored<Updated> {
+        let (mut state, now) = self.lock_and_time();
         let account = state.accounts.get(&id).filter(|account| account.verified_at.is_some());
         let Some(email) = account.map(|account| account.email.clone()) else {
             return Ok(Updated::NotFound);
@@ -273,9 +268,7 @@ impl AccountStore for MemoryStore {
             return Ok(false);
         };
         account.mfa_enabled = enabled;
-        if !enabled {
-            state.end_half_done_logins(id);
-        }
+        state.end_credentials(id, SecurityEvent::MfaChanged, None);
         let change = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
         state.notify(id, &change, notice.created_at);
         state.send(notice);
@@ -295,6 +288,7 @@ impl AccountStore for MemoryStore {
         state.lockouts.retain(|(whose, _), _| *whose != recipient);
         state.known.retain(|(whose, _), _| *whose != recipient);
         state.challenges.retain(|tried| tried.challenge.recipient != recipient);
+        state.end_credentials(id, SecurityEvent::Deleted, None);
         state.discard(&[id]);
         state.record(id, operation);
         state.send(notice);
@@ -306,24 +300,20 @@ impl AccountStore for MemoryStore {
     }
 
     async fn replace_password(&self, change: PasswordChange) -> Stored<bool> {
-        let mut state = self.lock();
-        let id = change.account;
+        let (mut state, now) = self.lock_and_time();
+        let (id, event) = (change.account, change.event());
         let account = state.accounts.get(&id).filter(|account| account.email == change.email);
         let Some(account) = account else { return Ok(false) };
         let present = account.password_hash.as_ref();
         let proven = match &change.proof {
             PasswordProof::Current(hash) => present.is_some_and(|present| present.0 == hash.0),
-            PasswordProof::Code(challenge) => state.use_up(*challenge, change.at).is_some(),
+            PasswordProof::Code(challenge) => state.use_up(*challenge, now).is_some(),
         };
         if !proven {
             return Ok(false);
         }
         state.rehash(Some(id), Some(change.password_hash));
-        state.end_sessions(id, |_| true);
-        state.oauth.end_of(&[id]);
-        state.identities.end_hand_offs(id);
-        state.end_half_done_logins(id);
-        state.cancel_email_change(id);
+        state.end_credentials(id, event, None);
         state.lockouts.retain(|(recipient, _), _| *recipient != change.known.recipient);
         state.know(&change.known);
         state.notify(id, &Notice::PasswordChanged, change.at);

@@ -2,11 +2,11 @@
 
 use super::{Key, MemoryStore, State, Stored};
 use crate::Timestamp;
-use crate::code::Purpose;
+use crate::accounts::email_change::UNDO_VALIDITY;
 use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
 use crate::notification::Notice;
-use crate::session::SessionToken;
+use crate::revocation::SecurityEvent;
 use crate::store::{
     EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, KeyStatus,
     UndoneEmailChange,
@@ -22,13 +22,6 @@ pub(super) struct UndoRow {
 }
 
 impl State {
-    /// Invalidates the code of a pending change of address.
-    pub(super) fn cancel_email_change(&mut self, account: AccountId) {
-        let cancelled = (Some(account), Purpose::EmailChange);
-        self.challenges
-            .retain(|tried| (tried.challenge.account, tried.challenge.purpose) != cancelled);
-    }
-
     /// Returns whether an address is free, after unverified registrations of the address are removed.
     fn claims(&mut self, email: &Email) -> bool {
         let holder = self.by_email(email).map(|(id, account)| (id, account.verified_at.is_some()));
@@ -51,13 +44,6 @@ impl State {
         account.email = to.clone();
     }
 
-    /// Ends hand-offs, grants, and all sessions except `kept`.
-    fn end_access(&mut self, account: AccountId, kept: Option<&Digest<SessionToken>>) {
-        self.end_sessions(account, |listed| Some(&listed.session.digest) != kept);
-        self.identities.end_hand_offs(account);
-        self.oauth.end_of(&[account]);
-    }
-
     fn has_email(&self, account: AccountId, email: &Email) -> bool {
         self.accounts
             .get(&account)
@@ -77,14 +63,13 @@ impl State {
 
 impl EmailChangeStore for MemoryStore {
     async fn request_email_change(&self, request: EmailChangeRequest) -> Stored<()> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let account = state.accounts.get(&request.account);
         let is_verified = account.is_some_and(|account| account.verified_at.is_some());
         let allowed = [&request.code, &request.notice].iter().all(|message| {
-            message.purpose.is_none_or(|purpose| {
-                let now = message.created_at;
-                state.quota(&message.recipient, purpose, now).allows(now)
-            })
+            message
+                .purpose
+                .is_none_or(|purpose| state.quota(&message.recipient, purpose, now).allows(now))
         });
         if is_verified && allowed {
             state.replace_challenge(request.challenge);
@@ -95,16 +80,16 @@ impl EmailChangeStore for MemoryStore {
     }
 
     async fn change_email(&self, change: EmailChange) -> Stored<EmailChanged> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let EmailChange { account, from, to, at, .. } = change;
-        if !state.has_email(account, &from) || !state.is_unused(change.challenge, at) {
+        if !state.has_email(account, &from) || !state.is_unused(change.challenge, now) {
             return Ok(EmailChanged::Outdated);
         }
         if !state.claims(&to) {
             return Ok(EmailChanged::EmailTaken);
         }
         state.move_account(account, &to, &[change.from_recipient]);
-        state.end_access(account, change.kept.as_ref());
+        state.end_credentials(account, SecurityEvent::EmailChanged, change.kept.as_ref());
         state.know(&change.known);
         state.email_undos.push(UndoRow { digest: change.undo, account, email: from, at });
         state.notify(account, &Notice::EmailChanged, at);
@@ -128,9 +113,9 @@ impl EmailChangeStore for MemoryStore {
     }
 
     async fn undo_email_change(&self, undone: UndoneEmailChange) -> Stored<EmailChanged> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let UndoneEmailChange { account, email, present, at, .. } = undone;
-        let place = state.undo_row(undone.undo, undone.since, at);
+        let place = state.undo_row(undone.undo, now - UNDO_VALIDITY, now);
         let Some(place) = place.filter(|_| state.has_email(account, &present)) else {
             return Ok(EmailChanged::Outdated);
         };
@@ -148,7 +133,7 @@ impl EmailChangeStore for MemoryStore {
             let (key, status) = (undone.key, KeyStatus::Active);
             state.keys.push(Key { account, key, status, created_at: at });
         }
-        state.end_access(account, None);
+        state.end_credentials(account, SecurityEvent::EmailRestored, None);
         state.notify(account, &Notice::EmailRestored, at);
         for notice in undone.notices {
             state.send(notice);

@@ -4,17 +4,24 @@ use super::{Account, Key, MemoryStore, State, Stored};
 use crate::Timestamp;
 use crate::credits::TransactionKind;
 use crate::digest::Digest;
-use crate::hand_off::Destination;
-use crate::id_token::ProvenIdentity;
+use crate::hand_off::{self, Destination};
+use crate::id_token::{COMPLETION_VALIDITY, ProvenIdentity, START_VALIDITY};
 use crate::identity::{AccountId, Contact};
+use crate::key::KeyId;
 use crate::notification::Notice;
 use crate::store::{
     AccountRow, CompletionRow, Creation, ExternalIdentityStore, IdpAccount, KeyStatus,
-    KnownIdentity, LoginMethod, OpenedSession, StartRow, TryStatus,
+    KnownIdentity, LoginMethod, NewHandOff, OpenedSession, StartRow, TryStatus,
 };
 use crate::token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
 
 impl State {
+    /// Returns whether the key is the account's active key.
+    fn is_active(&self, account: AccountId, key: KeyId) -> bool {
+        let current = self.current_key(account);
+        current.is_some_and(|known| known.status == KeyStatus::Active && known.key.id == key)
+    }
+
     fn idp_account(&self, account: AccountId) -> Option<IdpAccount> {
         let row = self.accounts.get(&account).filter(|row| row.verified_at.is_some())?;
         let key = self.current_key(account);
@@ -37,9 +44,10 @@ impl ExternalIdentityStore for MemoryStore {
         &self,
         state: Digest<StateToken>,
         browser: Digest<BrowserToken>,
-        since: Timestamp,
     ) -> Stored<Option<Destination>> {
-        let started = &mut self.lock().identities.started;
+        let (mut locked, now) = self.lock_and_time();
+        let since = now - START_VALIDITY;
+        let started = &mut locked.identities.started;
         let found = started
             .iter()
             .position(|row| row.state == state && row.browser == browser && row.at > since);
@@ -85,12 +93,12 @@ impl ExternalIdentityStore for MemoryStore {
     async fn complete(
         &self,
         digest: Digest<CompletionToken>,
-        since: Timestamp,
         account: AccountRow,
         contact: Contact,
         opened: OpenedSession,
     ) -> Stored<Option<Creation>> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
+        let since = now - COMPLETION_VALIDITY;
         let mut waiting = state.identities.waiting.iter();
         let found = waiting.position(|(known, row)| *known == digest && row.at > since);
         let Some(place) = found else { return Ok(None) };
@@ -101,7 +109,7 @@ impl ExternalIdentityStore for MemoryStore {
         if state.verified(&account.email).is_some() {
             return Ok(Some(Creation::EmailTaken));
         }
-        if state.name_taken(&account.username, &account.email, None, account.created_at) {
+        if state.name_taken(&account.username, &account.email, None, now) {
             return Ok(Some(Creation::UsernameTaken));
         }
         state.identities.waiting.swap_remove(place);
@@ -127,29 +135,27 @@ impl ExternalIdentityStore for MemoryStore {
         let status = KeyStatus::Active;
         state.keys.push(Key { account: id, key: account.key, status, created_at: at });
         state.identities.link(&identity, id);
-        let OpenedSession { session, known, client, method } = opened;
+        let OpenedSession { session, known, client, method, .. } = opened;
         state.begin_session(session, &known, &client, method);
         Ok(Some(Creation::Done))
     }
 
-    async fn save_hand_off(
-        &self,
-        digest: Digest<HandOffCode>,
-        account: AccountId,
-        method: LoginMethod,
-        now: Timestamp,
-    ) -> Stored<()> {
-        self.lock().identities.codes.push((digest, account, method, now));
-        Ok(())
+    async fn save_hand_off(&self, code: NewHandOff) -> Stored<bool> {
+        let mut state = self.lock();
+        let is_active = state.is_active(code.account, code.key);
+        if is_active {
+            let NewHandOff { digest, account, method, created_at, .. } = code;
+            state.identities.codes.push((digest, account, method, created_at));
+        }
+        Ok(is_active)
     }
 
     async fn take_hand_off(
         &self,
         digest: Digest<HandOffCode>,
-        since: Timestamp,
-        now: Timestamp,
     ) -> Stored<Option<(IdpAccount, LoginMethod)>> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
+        let since = now - hand_off::VALIDITY;
         let codes = &mut state.identities.codes;
         let found = codes
             .iter()
@@ -161,9 +167,8 @@ impl ExternalIdentityStore for MemoryStore {
 
     async fn open_session(&self, opened: OpenedSession) -> Stored<bool> {
         let mut state = self.lock();
-        let OpenedSession { session, known, client, method } = opened;
-        let key = state.current_key(session.account);
-        if key.is_none_or(|key| key.status != KeyStatus::Active) {
+        let OpenedSession { session, key, known, client, method } = opened;
+        if !state.is_active(session.account, key) {
             let (account, at) = (Some(session.account), session.created_at);
             state.remember(account, &client, method, TryStatus::Failed, at);
             return Ok(false);

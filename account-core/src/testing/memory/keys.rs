@@ -10,6 +10,7 @@ use crate::identity::{AccountId, CallerId, GuestId};
 use crate::key::{AccountCaller, GuestCaller, KeyDigest, KeyId, NewKey};
 use crate::notification::Notice;
 use crate::operation::Operation;
+use crate::revocation::SecurityEvent;
 use crate::store::{KeyStatus, KeyStore, SealedKey};
 
 impl State {
@@ -79,6 +80,7 @@ impl KeyStore for MemoryStore {
         key.key.sealed.bytes.clear();
         let status = KeyStatus::Active;
         state.keys.push(Key { account, key: new, status, created_at: now });
+        state.end_credentials(account, SecurityEvent::KeyRegenerated, None);
         state.notify(account, &Notice::KeyRegenerated, now);
         state.record(account, operation);
         Ok(true)

@@ -194,8 +194,8 @@ impl LedgerStore for MemoryStore {
         Ok((page.map(|row| row.transaction.clone()).collect(), rows().count() as u64))
     }
 
-    async fn claim(&self, claim: Claim, now: Timestamp) -> Stored<Claimed> {
-        let mut state = self.lock();
+    async fn claim(&self, claim: Claim) -> Stored<Claimed> {
+        let (mut state, now) = self.lock_and_time();
         if let Some(taken) = state.slots.get(&claim.slot).filter(|taken| !taken.is_free(now)) {
             return Ok(match &taken.answer {
                 _ if taken.request != claim.request => Claimed::OtherRequest,

@@ -156,8 +156,7 @@ impl NotificationStore for MemoryStore {
     }
 
     async fn send_test_message(&self, account: AccountId, message: SealedMessage) -> Stored<bool> {
-        let mut state = self.lock();
-        let now = message.created_at;
+        let (mut state, now) = self.lock_and_time();
         let last = state.notifications.tested.get(&account);
         if last.is_some_and(|last| now - *last < TEST_COOLDOWN) {
             return Ok(false);

@@ -27,29 +27,29 @@ impl OauthStore for MemoryStore {
     }
 
     async fn save_code(&self, code: IssuedCode, session: &Digest<SessionToken>) -> Stored<bool> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let lives = state.sessions.iter().any(|known| {
             known.session.digest == *session
                 && known.session.account == code.account
-                && known.session.is_live(code.created_at)
+                && known.session.is_live(now)
         });
         if lives {
-            state.oauth.touch(&code.authorization.client, code.created_at);
+            state.oauth.touch(&code.authorization.client, now);
             state.oauth.codes.push(code);
         }
         Ok(lives)
     }
 
     async fn redeem_code(&self, redemption: Redemption) -> Stored<bool> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let oauth = &mut state.oauth;
         let found = oauth.codes.iter_mut().find(|code| code.digest == redemption.code);
         let Some(code) = found else { return Ok(false) };
-        match code.judge(&redemption) {
+        match code.judge(&redemption, now) {
             CodeVerdict::Redeem => {
                 code.grant = Some(redemption.grant);
                 let account = code.account;
-                oauth.begin(account, redemption);
+                oauth.begin(account, redemption, now);
                 Ok(true)
             }
             CodeVerdict::Replay(grant) => {
@@ -61,7 +61,7 @@ impl OauthStore for MemoryStore {
     }
 
     async fn rotate(&self, rotation: Rotation) -> Stored<RefreshVerdict> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let oauth = &mut state.oauth;
         let found = oauth.refreshes.iter().position(|token| token.digest == rotation.token);
         let Some(index) = found else { return Ok(RefreshVerdict::Refuse) };
@@ -75,15 +75,15 @@ impl OauthStore for MemoryStore {
             expires_at: token.expires_at,
             used_at: token.used_at,
         };
-        let verdict = stored.judge(&rotation);
+        let verdict = stored.judge(&rotation, now);
         match verdict {
             RefreshVerdict::Rotate => {
-                oauth.refreshes[index].used_at = Some(rotation.at);
-                oauth.save_tokens(id, &rotation.tokens, rotation.at);
+                oauth.refreshes[index].used_at = Some(now);
+                oauth.save_tokens(id, &rotation.tokens, now);
                 for grant in oauth.grants.iter_mut().filter(|grant| grant.id == id) {
-                    grant.last_used_at = rotation.at;
+                    grant.last_used_at = now;
                 }
-                oauth.touch(&stored.client, rotation.at);
+                oauth.touch(&stored.client, now);
             }
             RefreshVerdict::Reuse => oauth.end_grants(|grant| grant.id == id),
             RefreshVerdict::Again(_) | RefreshVerdict::Refuse => {}

@@ -10,10 +10,11 @@ use crate::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
 use crate::notification::Notice;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
+use crate::revocation::SecurityEvent;
 use crate::session::{Session, SessionId, SessionToken};
 use crate::store::{
-    Conclusion, Credentials, KeyStatus, ListedSession, LoginHistory, LoginMethod, LoginTry,
-    Outcome, ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
+    Concluded, Conclusion, Credentials, KeyStatus, ListedSession, LoginHistory, LoginMethod,
+    LoginTry, Outcome, ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 
 impl State {
@@ -118,18 +119,29 @@ impl State {
         let mut tries = self.tries(recipient, counters, now);
         let (verdict, reservation) = tries.reserve(counters, now);
         self.save_tries(recipient, counters, tries);
-        let credentials = self.by_email(email).map(|(id, account)| {
-            let key = self.current_key(id);
-            Credentials {
-                account: id,
-                password_hash: account.password_hash.clone(),
-                is_verified: account.verified_at.is_some(),
-                is_suspended: key.is_some_and(|key| key.status == KeyStatus::Suspended),
-                mfa_enabled: account.mfa_enabled,
-                key: key.map(Key::sealed),
-            }
-        });
+        let credentials = self.by_email(email).and_then(|(id, _)| self.credentials(id));
         ReservedTry { verdict, reservation, credentials }
+    }
+
+    /// Returns the credentials of an account.
+    fn credentials(&self, id: AccountId) -> Option<Credentials> {
+        let account = self.accounts.get(&id)?;
+        let key = self.current_key(id);
+        Some(Credentials {
+            account: id,
+            password_hash: account.password_hash.clone(),
+            is_verified: account.verified_at.is_some(),
+            is_suspended: key.is_some_and(|key| key.status == KeyStatus::Suspended),
+            mfa_enabled: account.mfa_enabled,
+            key: key.map(Key::sealed),
+        })
+    }
+
+    /// Returns whether the account is unchanged since its password was compared.
+    fn is_as_before(&self, known: Option<&Credentials>) -> bool {
+        known.is_some_and(|before| {
+            self.credentials(before.account).is_some_and(|now| now.is_as_before(before))
+        })
     }
 
     /// Concludes an attempt, and returns whether a lock was caused.
@@ -168,13 +180,6 @@ impl State {
         self.lockouts.insert((recipient, counters.told), tries.told);
         let network = counters.network.zip(tries.network);
         self.lockouts.extend(network.map(|(counter, count)| ((recipient, counter), count)));
-    }
-
-    /// Invalidates the codes of unfinished logins.
-    pub(super) fn end_half_done_logins(&mut self, account: AccountId) {
-        self.challenges.retain(|tried| {
-            (tried.challenge.account, tried.challenge.purpose) != (Some(account), Purpose::Mfa)
-        });
     }
 
     pub(super) fn rehash(&mut self, account: Option<AccountId>, hash: Option<PasswordHash>) {
@@ -219,10 +224,10 @@ impl SignInStore for MemoryStore {
         &self,
         email: &Email,
         recipient: Digest<Email>,
-        now: Timestamp,
     ) -> Stored<ReservedTry> {
+        let (mut state, now) = self.lock_and_time();
         let counters = Counters::only(Counter::Confirmations);
-        Ok(self.lock().reserve(email, recipient, counters, now))
+        Ok(state.reserve(email, recipient, counters, now))
     }
 
     async fn conclude_confirmation(
@@ -230,11 +235,11 @@ impl SignInStore for MemoryStore {
         recipient: Digest<Email>,
         reservation: Reservation,
         right: bool,
-        now: Timestamp,
     ) -> Stored<()> {
+        let (mut state, now) = self.lock_and_time();
         // A lock of confirmations affects only the signed-in owner, who sees the refusal, so no
         // notice is written.
-        let _ = self.lock().conclude(recipient, &reservation, right, now);
+        let _ = state.conclude(recipient, &reservation, right, now);
         Ok(())
     }
 
@@ -243,18 +248,23 @@ impl SignInStore for MemoryStore {
         email: &Email,
         recipient: Digest<Email>,
         marks: Marks,
-        now: Timestamp,
     ) -> Stored<ReservedTry> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let counters = state.counters(recipient, &marks, now);
         Ok(state.reserve(email, recipient, counters, now))
     }
 
-    async fn conclude_try(&self, conclusion: Conclusion) -> Stored<Option<ChallengeId>> {
-        let mut state = self.lock();
-        let Conclusion { recipient, reservation, account, client, outcome, at } = conclusion;
+    async fn conclude_try(&self, conclusion: Conclusion) -> Stored<Concluded> {
+        let (mut state, at) = self.lock_and_time();
+        let Conclusion { recipient, reservation, known, client, outcome } = conclusion;
+        let account = known.as_ref().map(|known| known.account);
+        let account = account.filter(|account| state.accounts.contains_key(account));
         let right = !matches!(outcome, Outcome::Wrong { .. });
         let locks = state.conclude(recipient, &reservation, right, at);
+        if outcome.begins_something() && !state.is_as_before(known.as_ref()) {
+            state.remember(account, &client, LoginMethod::Password, TryStatus::Failed, at);
+            return Ok(Concluded::Outdated);
+        }
         match outcome {
             Outcome::NotLooked { locked: false } => {}
             Outcome::NotLooked { locked: true } => {
@@ -287,10 +297,11 @@ impl SignInStore for MemoryStore {
                     !tried.used
                         && (challenge.recipient, challenge.purpose) == (recipient, Purpose::Mfa)
                 });
-                return Ok(limit_status.next().map(|tried| tried.challenge.id));
+                let standing = limit_status.next().map(|tried| tried.challenge.id);
+                return Ok(Concluded::Done(standing));
             }
         }
-        Ok(None)
+        Ok(Concluded::Done(None))
     }
 
     async fn complete_mfa(
@@ -300,10 +311,10 @@ impl SignInStore for MemoryStore {
         known: KnownClient,
         client: &Client,
     ) -> Stored<Option<SealedKey>> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let key = state.current_key(session.account);
         let active = key.filter(|key| key.status == KeyStatus::Active).map(Key::sealed);
-        if active.is_none() || state.use_up(challenge, session.created_at).is_none() {
+        if active.is_none() || state.use_up(challenge, now).is_none() {
             return Ok(None);
         }
         state.begin_session(session, &known, client, LoginMethod::Password);
@@ -321,13 +332,12 @@ impl SignInStore for MemoryStore {
     }
 
     async fn send_code(&self, challenge: Challenge, message: SealedMessage) -> Stored<()> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let verified = challenge.purpose != Purpose::Registration;
         let account = challenge.account.map(|account| state.accounts.get(&account));
         let fits = account.is_none_or(|account| {
             account.is_some_and(|account| account.verified_at.is_some() == verified)
         });
-        let now = message.created_at;
         if fits && state.quota(&message.recipient, challenge.purpose, now).allows(now) {
             state.replace_challenge(challenge);
             state.send(message);
@@ -340,9 +350,8 @@ impl SignInStore for MemoryStore {
         recipient: Digest<Email>,
         purpose: Purpose,
         proof: Option<ChallengeId>,
-        now: Timestamp,
     ) -> Stored<Option<Attempt>> {
-        let mut state = self.lock();
+        let (mut state, now) = self.lock_and_time();
         let live = state.challenges.iter_mut().find(|tried| {
             !tried.used
                 && tried.challenge.recipient == recipient
@@ -374,7 +383,7 @@ impl SignInStore for MemoryStore {
         let mut state = self.lock();
         let sessions = state.sessions.iter_mut().map(|listed| &mut listed.session);
         for session in sessions.filter(|session| session.digest == *digest) {
-            session.last_used_at = now;
+            session.last_used_at = session.last_used_at.max(now);
         }
         Ok(())
     }
@@ -412,10 +421,7 @@ impl SignInStore for MemoryStore {
         kept: Option<&Digest<SessionToken>>,
     ) -> Stored<u64> {
         let mut state = self.lock();
-        state.identities.end_hand_offs(account);
-        state.end_half_done_logins(account);
-        state.cancel_email_change(account);
-        Ok(state.end_sessions(account, |listed| Some(&listed.session.digest) != kept))
+        Ok(state.end_credentials(account, SecurityEvent::SignedOutEverywhere, kept))
     }
 
     async fn login_history(

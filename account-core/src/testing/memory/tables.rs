@@ -9,7 +9,7 @@ use crate::idempotency::{RequestDigest, StoredAnswer};
 use crate::identity::AccountId;
 use crate::notification::{Announcement, NotificationId, Preferences};
 use crate::oauth::grant::{GrantId, IssuedCode, MOST_GRANTS, Redemption, TokenDigests};
-use crate::oauth::token::{AccessToken, RefreshToken};
+use crate::oauth::token::{ACCESS_VALIDITY, AccessToken, REFRESH_VALIDITY, RefreshToken};
 use crate::oauth::{ClientId, RegisteredClient};
 use crate::store::{CompletionRow, LoginMethod, Notification, StartRow};
 use crate::token::{CompletionToken, HandOffCode};
@@ -83,13 +83,14 @@ impl Oauth {
         tokens: &TokenDigests,
         created_at: Timestamp,
     ) {
-        let TokenDigests { access, access_expires_at, refresh, refresh_expires_at } = *tokens;
-        self.accesses.push(AccessTokenRow { digest: access, grant, expires_at: access_expires_at });
+        let TokenDigests { access, refresh } = *tokens;
+        let expires_at = created_at + ACCESS_VALIDITY;
+        self.accesses.push(AccessTokenRow { digest: access, grant, expires_at });
         self.refreshes.push(RefreshTokenRow {
             digest: refresh,
             grant,
             created_at,
-            expires_at: refresh_expires_at,
+            expires_at: created_at + REFRESH_VALIDITY,
             used_at: None,
         });
     }
@@ -104,17 +105,17 @@ impl Oauth {
         self.grants.iter().find(|grant| grant.id == id).expect("tokens go with their grant")
     }
 
-    pub(super) fn begin(&mut self, account: AccountId, redemption: Redemption) {
-        let Redemption { exchange, grant: id, tokens, at, .. } = redemption;
+    pub(super) fn begin(&mut self, account: AccountId, redemption: Redemption, at: Timestamp) {
+        let Redemption { exchange, grant: id, tokens, .. } = redemption;
         self.touch(&exchange.client, at);
         let (client, resource) = (exchange.client, exchange.resource);
         let granted = GrantRow { id, account, client, resource, created_at: at, last_used_at: at };
         self.grants.push(granted);
         self.save_tokens(id, &tokens, at);
-        let own = self.grants.iter().filter(|grant| grant.account == account);
+        let own = self.grants.iter().filter(|grant| grant.account == account && grant.id != id);
         let mut own: Vec<_> = own.map(|grant| (grant.created_at, grant.id.0)).collect();
         own.sort_unstable();
-        let surplus = own.len().saturating_sub(MOST_GRANTS as usize);
+        let surplus = (own.len() + 1).saturating_sub(MOST_GRANTS as usize);
         own.truncate(surplus);
         self.end_grants(|grant| own.contains(&(grant.created_at, grant.id.0)));
     }

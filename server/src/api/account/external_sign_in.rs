@@ -136,7 +136,7 @@ impl IdentityProvider {
     async fn hand_off(&self, caller: AccountHolder) -> Result<Answer<HandOff>> {
         let call = caller.context();
         let account = caller.caller();
-        let code = call.state.accounts.hand_off(account.id, call.at).await;
+        let code = call.state.accounts.hand_off(account, call.at).await;
         let code = code.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(HandOff {
             code: code.expose().to_owned(),

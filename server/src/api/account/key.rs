@@ -38,7 +38,8 @@ impl Keys {
 
     /// Replace the API key.
     ///
-    /// The old key is invalid from this answer on. Not for guests.
+    /// The old key is invalid from this answer on. Sessions, hand-off codes and the access of
+    /// applications end too; sign in again for a session. Not for guests.
     #[oai(path = "/user/regenerate-api-key", method = "post", operation_id = "regenerate_key")]
     async fn regenerate(&self, caller: AccountHolder) -> Result<Answer<NewKey>> {
         let call = caller.context();

@@ -46,8 +46,9 @@ impl Passwords {
 
     /// Set a new password.
     ///
-    /// Requires the code from the e-mail. Ends all sessions, lifts a lock, and returns no key: sign
-    /// in with the new password, and with the second factor where the account has one.
+    /// Requires the code from the e-mail. Ends all sessions, hand-off codes and the access of
+    /// applications, lifts a lock, and returns no key: sign in with the new password, and with the
+    /// second factor where the account has one.
     #[oai(path = "/reset-password", method = "post", operation_id = "reset_password")]
     async fn reset(&self, anonymous: Anonymous, body: Body<ResetForm>) -> Result<Answer<Message>> {
         let call = anonymous.context();
@@ -99,7 +100,8 @@ pub struct ResetForm {
     pub email: JsonString<Email>,
     /// The six digits of the code.
     pub otp: JsonString<Code>,
-    /// 8 to 1,024 bytes, and none of the most common passwords.
+    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Not one of
+    /// the most common passwords, the e-mail address or the user name.
     pub new_password: JsonString<Password>,
 }
 

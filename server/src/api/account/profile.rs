@@ -49,7 +49,7 @@ impl Profiles {
         let call = caller.context();
         let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let profile = call.state.accounts.update_profile(account.id, changes, call.at).await;
+        let profile = call.state.accounts.update_profile(account.id, changes).await;
         let profile = profile.map_err(|error| refuse(call, error))?;
         let profile = with_limit(call, account, profile).await;
         profile.map(Answer::new).map_err(|refusal| refuse_by(call, refusal))

@@ -92,7 +92,8 @@ pub struct RegistrationForm {
     pub username: JsonString<Username>,
     /// The address to which codes are sent.
     pub email: JsonString<Email>,
-    /// 8 to 1,024 bytes, and none of the most common passwords.
+    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Not one of
+    /// the most common passwords, the e-mail address or the user name.
     pub password: JsonString<Password>,
     /// A telephone number.
     #[oai(nullable, validator(max_length = 100))]
@@ -106,17 +107,23 @@ pub struct RegistrationForm {
 }
 
 impl RegistrationForm {
-    /// Checks what a schema cannot express, and returns the form as the rules take one.
+    /// Returns the form for the rules; checks all that a schema cannot state, at once.
     fn check(self) -> Result<core::Registration, Vec<Fault>> {
+        let password = self.password.refuse_personal("password", &self.email, &self.username);
         let contact =
-            Contact::parse(text(&self.phone), text(&self.country), text(&self.country_code))
-                .map_err(|errors| errors.iter().map(fault).collect::<Vec<_>>())?;
-        Ok(core::Registration {
-            username: self.username.0,
-            email: self.email.0,
-            password: self.password.0,
-            contact,
-        })
+            Contact::parse(text(&self.phone), text(&self.country), text(&self.country_code));
+        match (password, contact) {
+            (Ok(()), Ok(contact)) => Ok(core::Registration {
+                username: self.username.0,
+                email: self.email.0,
+                password: self.password.0,
+                contact,
+            }),
+            (password, contact) => {
+                let errors = password.err().into_iter().chain(contact.err().into_iter().flatten());
+                Err(errors.map(|error| fault(&error)).collect())
+            }
+        }
     }
 }
 

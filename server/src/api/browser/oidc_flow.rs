@@ -163,7 +163,7 @@ pub(crate) async fn finish(
     let state = state.as_deref().and_then(StateToken::parse).ok_or(LoginError::Stale)?;
     let browser = anonymous.idp_browser().and_then(BrowserToken::parse);
     let browser = browser.ok_or(LoginError::Stale)?;
-    let returned = accounts.finish_idp(&state, &browser, call.at).await.map_err(refused)?;
+    let returned = accounts.finish_idp(&state, &browser).await.map_err(refused)?;
     if is_refused {
         return Err(LoginError::Refused);
     }
@@ -220,7 +220,8 @@ pub(crate) async fn onward(
         return Ok(None);
     }
     let accounts = &call.state.accounts;
-    let code = accounts.hand_off_to(destination, signed_in.account, call.at).await?;
+    let (account, key) = (signed_in.account, signed_in.key);
+    let code = accounts.hand_off_to(destination, account, key, call.at).await?;
     Ok(Some(address(call, destination, &code)))
 }
 

@@ -40,16 +40,35 @@ struct Consent<'a> {
     form: String,
 }
 
+/// An authorization request that is refused.
+enum AuthorizationError {
+    /// The application or the address of its answer is unknown: the browser is told.
+    Browser(Response),
+    /// The application is told, once its user has signed in.
+    Client(Box<ClientError>),
+}
+
+/// An error of a request, for the application that sent it.
+struct ClientError {
+    client: RegisteredClient,
+    redirect_uri: RedirectUri,
+    state: Option<String>,
+    error: OauthError,
+}
+
 /// Answers an authorization request with the sign-in or the consent page.
 pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
     let call = anonymous.context();
     let query = request.uri().query().unwrap_or_default();
+    let then = format!("/oauth/authorize?{query}");
     let asked = match judge(call, query).await {
         Ok(asked) => asked,
-        Err(response) => return response,
+        Err(AuthorizationError::Browser(response)) => return response,
+        Err(AuthorizationError::Client(refusal)) => {
+            return refuse_after_sign_in(call, &request, &then, &refusal).await;
+        }
     };
     let browser = Browser::of(&request, &call.state.settings);
-    let then = format!("/oauth/authorize?{query}");
     let mut response = match consenting(&request, call).await {
         Err(response) => return response,
         Ok(None) => {
@@ -70,6 +89,38 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
     };
     browser.remember(&mut response, &call.state.settings);
     response
+}
+
+/// Refuses an authorization request. Anybody may register an address and send browsers here with a
+/// request that is refused, so the redirect follows the sign-in (RFC 9700, section 4.11.2). The
+/// sign-in page names the fault and the address.
+async fn refuse_after_sign_in(
+    call: &RequestContext,
+    request: &Request,
+    then: &str,
+    refusal: &ClientError,
+) -> Response {
+    match consenting(request, call).await {
+        Err(response) => response,
+        Ok(Some(_)) => refusal.redirect(call),
+        Ok(None) => {
+            let browser = Browser::of(request, &call.state.settings);
+            let fault = format!(
+                "The application asks for something that this service does not grant: {}. After \
+                 you sign in, it is told so: the answer goes to {}.",
+                refusal.error,
+                destination(&refusal.redirect_uri)
+            );
+            let refused = sign_in_page::RefusedRequest {
+                client: refusal.client.name.as_str(),
+                fault: &fault,
+                leads_to: &leads_to(&refusal.redirect_uri),
+            };
+            let mut response = sign_in_page::refused(call, &browser, then, &refused);
+            browser.remember(&mut response, &call.state.settings);
+            response
+        }
+    }
 }
 
 /// Returns the account that is signed in in this browser and may consent.
@@ -103,7 +154,8 @@ pub(super) async fn decide(anonymous: Anonymous, mut request: Request) -> Respon
     let query = then.split_once('?').map_or("", |(_, query)| query);
     let asked = match judge(call, query).await {
         Ok(asked) => asked,
-        Err(response) => return response,
+        Err(AuthorizationError::Browser(response)) => return response,
+        Err(AuthorizationError::Client(refusal)) => return refusal.redirect(call),
     };
     match form.get("decision") {
         Ok(Some("allow")) => allow(call, signed_in, asked).await,
@@ -153,16 +205,29 @@ impl Asked {
     }
 }
 
+impl ClientError {
+    /// Sends the browser to the application, with the error.
+    fn redirect(&self, call: &RequestContext) -> Response {
+        redirect_refusal(call, &self.redirect_uri, self.state.as_deref(), &self.error)
+    }
+}
+
 /// Validates an authorization request. An error is sent to the client, with its state; where client
 /// or redirect URI are unknown, the error is sent to the browser.
-async fn judge(call: &RequestContext, query: &str) -> Result<Asked, Response> {
+async fn judge(call: &RequestContext, query: &str) -> Result<Asked, AuthorizationError> {
     let form = Form::of_query(query);
-    let (client, redirect_uri) = client_and_redirect(call, &form).await?;
+    let known = client_and_redirect(call, &form).await;
+    let (client, redirect_uri) = known.map_err(AuthorizationError::Browser)?;
     let state = form.get("state").ok().flatten().filter(|state| state.len() <= LONGEST_STATE);
     let state = state.map(str::to_owned);
     match authorization(call, &form, &client, &redirect_uri) {
         Ok(authorization) => Ok(Asked { client, authorization, state }),
-        Err(error) => Err(redirect_refusal(call, &redirect_uri, state.as_deref(), &error)),
+        Err(error) => Err(AuthorizationError::Client(Box::new(ClientError {
+            client,
+            redirect_uri,
+            state,
+            error,
+        }))),
     }
 }
 

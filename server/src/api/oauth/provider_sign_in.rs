@@ -44,7 +44,9 @@ pub(super) async fn come_back(anonymous: Anonymous, request: Request) -> Respons
     };
     match session::redeem(&anonymous, query.field("code")).await {
         Ok(signed_in) => sign_in_page::welcome(call, &sealed, &signed_in),
-        Err(Error::WrongCode) => again(StatusCode::BAD_REQUEST, LoginError::Code),
+        Err(Error::WrongCode | Error::Unauthorised) => {
+            again(StatusCode::BAD_REQUEST, LoginError::Code)
+        }
         Err(Error::Suspended) => again(StatusCode::FORBIDDEN, LoginError::Suspended),
         Err(error) => page::failed(call, &error),
     }

@@ -57,6 +57,34 @@ pub(super) fn form(
     ask(call, browser, &sealed_form::object(fields), "", StatusCode::OK, None)
 }
 
+/// An application's request that is refused as soon as its user has signed in.
+pub(super) struct RefusedRequest<'a> {
+    /// The name of the application.
+    pub(super) client: &'a str,
+    /// The text for its user.
+    pub(super) fault: &'a str,
+    /// The origin of the answer. A browser checks the target of a form at each redirect.
+    pub(super) leads_to: &'a str,
+}
+
+/// Shows the sign-in form before an application is told that its request is refused.
+pub(super) fn refused(
+    call: &RequestContext,
+    browser: &Browser,
+    then: &str,
+    request: &RefusedRequest<'_>,
+) -> Response {
+    let RefusedRequest { client, fault, leads_to } = request;
+    let fields =
+        json!({ "step": FIRST_STEP, "then": then, "client": client, "leads_to": leads_to });
+    ask(call, browser, &sealed_form::object(fields), "", StatusCode::BAD_REQUEST, Some(fault))
+}
+
+/// Returns the origin that a form of the sign-in may lead to beside this service.
+fn leads_to(sealed: &Map<String, Value>) -> &str {
+    sealed.get("leads_to").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Returns the address that leads to the provider, where there is one; the address contains the
 /// page's form.
 ///
@@ -80,7 +108,7 @@ pub(super) fn ask(
     let client = sealed["client"].as_str();
     let form = browser.seal(call, sealed.clone());
     let provider = provider_link(call, &form);
-    page::render(status, &SignInPage { client, fault, email, form, provider }, "")
+    page::render(status, &SignInPage { client, fault, email, form, provider }, leads_to(sealed))
 }
 
 /// Takes the form of either step.
@@ -118,12 +146,12 @@ async fn first_step(
         Ok(Login::MfaRequired { mfa_token }) => {
             let fields = json!({
                 "step": "code", "then": sealed["then"], "email": email.as_str(),
-                "mfa_token": mfa_token.expose(),
+                "mfa_token": mfa_token.expose(), "leads_to": leads_to(sealed),
             });
             let form = browser.seal(call, sealed_form::object(fields));
             let page =
                 SecondStepPage { fault: None, email: email.as_str(), form, minutes: CODE_MINUTES };
-            page::render(StatusCode::OK, &page, "")
+            page::render(StatusCode::OK, &page, leads_to(sealed))
         }
         Err(Error::WrongCredentials) => again(StatusCode::FORBIDDEN, WRONG),
         Err(Error::Locked { .. }) => {
@@ -157,7 +185,7 @@ async fn second_step(
         let form = browser.seal(call, sealed.clone());
         let page =
             SecondStepPage { fault: Some(WRONG_CODE), email: address, form, minutes: CODE_MINUTES };
-        page::render(StatusCode::BAD_REQUEST, &page, "")
+        page::render(StatusCode::BAD_REQUEST, &page, leads_to(sealed))
     };
     let token = sealed["mfa_token"].as_str().and_then(MfaToken::parse);
     let Ok(email) = Email::parse(address) else { return page::expired() };

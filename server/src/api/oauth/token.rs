@@ -91,13 +91,13 @@ async fn tokens(call: &RequestContext, form: &Form) -> Result<Tokens, OauthError
             )?)?,
             resource,
         };
-        return accounts.exchange(exchange, call.at).await;
+        return accounts.exchange(exchange).await;
     }
     check_scope(optional(form, "scope")?)?;
     let token = required(form, "refresh_token", "refresh_token is missing")?;
     let token = RefreshToken::parse(token).ok_or(WRONG)?;
     let leeway = call.state.settings.refresh_leeway;
-    accounts.refresh(Refresh { token, client, resource, leeway }, call.at).await
+    accounts.refresh(Refresh { token, client, resource, leeway }).await
 }
 
 async fn end(call: &RequestContext, form: &Form) -> Result<(), OauthError> {

@@ -319,7 +319,7 @@ impl AuthorisedCall {
     ) -> Result<ChargedCall, ApiError> {
         let context = &self.context;
         let store = context.state.accounts.store();
-        let claimed = store.claim(claim, context.at).await;
+        let claimed = store.claim(claim).await;
         match claimed.map_err(|error| unreadable(context, &error))? {
             Claimed::Yours => failpoint::hit("claimed"),
             Claimed::Answered(stored) => return Ok(self.replay(stored)),
