@@ -87,16 +87,16 @@ impl Purpose {
     }
 }
 
-/// The number of one challenge.
+/// The number of one challenge, which is a sent code with its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChallengeId(pub u128);
 
-/// A sent code, as stored.
+/// A code that was sent, as stored: with its digest alone.
 #[derive(Clone, Copy)]
 pub struct Challenge {
     /// The number of the challenge.
     pub id: ChallengeId,
-    /// The purpose of the code.
+    /// The action that the code confirms.
     pub purpose: Purpose,
     /// The account of the challenge. A second registration is another account, so the code of one
     /// form confirms no other. `None` for an address without an account: no code matches, but an
@@ -122,9 +122,10 @@ impl Challenge {
 /// An attempt at a code, which is counted before the code is compared.
 #[derive(Clone, Copy)]
 pub struct Attempt {
-    /// The challenge of the attempt.
+    /// The challenge whose code the attempt guesses.
     pub challenge: ChallengeId,
-    /// The account of the challenge.
+    /// The account of the challenge; `None` for an address without an account, where no code
+    /// matches.
     pub account: Option<AccountId>,
     /// The digest that the code is compared with.
     pub digest: Digest<Code>,

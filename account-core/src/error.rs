@@ -1,4 +1,4 @@
-//! The errors of account calls.
+//! The errors of the calls of accounts, guests and operators.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub enum Error {
     /// There were too many wrong passwords.
     #[error("locked after failed logins until {until}")]
     Locked {
-        /// The end of the lock.
+        /// The time at which the lock ends.
         until: Timestamp,
     },
     /// The code is wrong, used, expired or was tried too often.
@@ -85,7 +85,7 @@ pub enum Error {
     /// More credits were to be taken than the balance holds; told to operators only.
     #[error("the balance is {balance} credits, and it cannot fall below zero")]
     Overdrawn {
-        /// The balance.
+        /// The balance of the account, which stays.
         balance: u64,
     },
     /// The storage failed, so that the outcome of the call is unknown.

@@ -92,38 +92,38 @@ impl RequestDigest {
     }
 }
 
-/// An answer, as sent.
+/// The answer to an earlier request, as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnswer {
-    /// The body, byte for byte.
+    /// The body of the answer, byte for byte.
     pub body: String,
     /// The credits that the call cost.
     pub cost: u32,
-    /// The balance after the call.
+    /// The balance after the first run of the call; a repeat does not change the balance.
     pub balance: u64,
 }
 
 /// A request's claim of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The slot.
+    /// The slot that the request claims.
     pub slot: Slot,
-    /// The request.
+    /// The digest of the request's body, which must equal that of the first request.
     pub request: RequestDigest,
     /// The number of the call, by which a run recognises its own claim.
     pub run: u128,
 }
 
-/// The outcome of a claim.
+/// The outcome of a request's claim of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// The slot was free and belongs to the caller's run.
     Yours,
     /// The same request was answered before.
     Answered(StoredAnswer),
-    /// The same request is running.
+    /// The same request holds the slot, and its answer is not stored yet.
     Running,
-    /// The slot belongs to another request.
+    /// The slot belongs to a request with another body.
     OtherRequest,
 }
 

@@ -1,4 +1,4 @@
-//! API keys and their callers.
+//! API keys, their stored form, and the callers that a key authenticates.
 
 use std::net::IpAddr;
 

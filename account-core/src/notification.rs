@@ -21,13 +21,13 @@ pub struct NotificationId(pub i64);
 /// A notice that the service writes into an inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The account was verified.
+    /// The account was verified, which ends its registration.
     Welcome,
     /// A session began on a network that the account does not know.
     NewAddress(IpAddr),
-    /// The API key was replaced.
+    /// The API key was replaced by a new one.
     KeyRegenerated,
-    /// The password was replaced.
+    /// The password of the account was replaced.
     PasswordChanged,
     /// A login requires a second factor from now on.
     MfaEnabled,
@@ -37,15 +37,15 @@ pub enum Notice {
     ProviderLinked,
     /// The login was locked after wrong passwords.
     Locked {
-        /// The end of the lock.
+        /// The time at which the lock ends.
         until: Timestamp,
     },
     /// At most a fifth of the last grant is left.
     CreditsLow {
-        /// The remaining credits.
+        /// The credits that remain after the debit.
         balance: u64,
     },
-    /// No credit is left.
+    /// A debit took the last credit of the account.
     CreditsGone,
 }
 
@@ -90,7 +90,7 @@ impl Notice {
         }
     }
 
-    /// Returns the headline.
+    /// Returns the headline of the notice.
     #[must_use]
     pub const fn title(&self) -> &'static str {
         match self {
@@ -152,7 +152,7 @@ impl Notice {
     }
 }
 
-/// The channels of a broadcast.
+/// The channels that a broadcast is sent over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channels {
     /// True if the broadcast is in the inbox.
@@ -168,13 +168,13 @@ pub struct Channels {
 pub struct Announcement {
     /// The headline, in one line.
     pub title: String,
-    /// A short summary, in one line.
+    /// A short summary, in one line; `None` for a broadcast without one.
     pub description: Option<String>,
-    /// The text, in lines and paragraphs.
+    /// The text, in lines and paragraphs; `None` for a broadcast without one.
     pub message: Option<String>,
-    /// The category.
+    /// The category, a free text such as `maintenance`.
     pub category: String,
-    /// The channels.
+    /// The channels that the broadcast is sent over.
     pub channels: Channels,
 }
 

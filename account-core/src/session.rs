@@ -46,9 +46,9 @@ impl SessionToken {
 pub struct Session {
     /// The digest of the token.
     pub digest: Digest<SessionToken>,
-    /// The signed-in account.
+    /// The account that the session belongs to.
     pub account: AccountId,
-    /// The time of the sign-in.
+    /// The time of the sign-in that began the session.
     pub created_at: Timestamp,
     /// The time of the last use.
     pub last_used_at: Timestamp,

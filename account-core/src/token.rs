@@ -10,7 +10,7 @@ use crate::random;
 
 /// The kind of a token, whose label is part of the digest.
 pub trait TokenKind {
-    /// The label of the kind.
+    /// The label of the kind, which is hashed before the token.
     const LABEL: &'static [u8];
 }
 

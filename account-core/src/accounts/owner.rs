@@ -7,10 +7,10 @@ use crate::password::{Password, PasswordHasher};
 use crate::store::{Deletion, Profile, ProfileChanges, Store, Updated};
 use crate::{Error, Result, Timestamp};
 
-/// The owner's confirmation of a deletion.
+/// The proof with which the owner of an account confirms its deletion.
 #[derive(Clone)]
 pub enum Confirmation {
-    /// The account's password.
+    /// The current password of the account.
     Password(Password),
     /// The account's e-mail address, accepted only for an account without a password.
     Email(Email),

@@ -58,17 +58,17 @@ pub const fn ahead(caller: CallerId) -> TimeDelta {
     }
 }
 
-/// The limits of one caller.
+/// The limits of one caller, in calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// The calls in a rolling hour.
     pub hourly: u32,
-    /// The calls in a UTC day, for callers with a daily limit.
+    /// The calls in a UTC day; `None` for a caller without a daily limit.
     pub daily: Option<u32>,
 }
 
 impl Allowance {
-    /// The limits of a guest.
+    /// The limits of the holder of one guest key.
     pub const GUEST: Self = Self { hourly: GUEST_HOURLY_LIMIT, daily: Some(GUEST_DAILY_LIMIT) };
 
     /// Returns limits with a rolling hour alone.
@@ -111,11 +111,12 @@ pub struct SharedWindow {
 /// The request of an instance for a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The limits of the caller.
+    /// The limits of the caller that the lease is for.
     pub allowance: Allowance,
     /// The time of the instance's clock, set [`ahead`] by the caller's constant.
     pub now: Timestamp,
-    /// The unused calls of the instance's last lease, which are returned.
+    /// The unused calls of the instance's last lease, which are returned; `None` where none are
+    /// left.
     pub unused: Option<ReturnedCalls>,
 }
 
@@ -133,9 +134,9 @@ pub struct Lease {
 /// Leased calls that were not used and will not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReturnedCalls {
-    /// The cell of the lease.
+    /// The cell of the lease, since 1970.
     pub cell: u32,
-    /// The number of calls.
+    /// The number of calls that are returned.
     pub calls: u32,
 }
 
@@ -337,7 +338,7 @@ struct Held {
     /// The lease, with the calls that remain of it.
     lease: Lease,
     allowance: Allowance,
-    /// The time of the request.
+    /// The time at which the lease was requested.
     at: Timestamp,
 }
 

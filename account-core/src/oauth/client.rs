@@ -87,26 +87,26 @@ const fn is_invisible(c: char) -> bool {
 /// The metadata in a client's registration; further fields are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct ClientMetadata {
-    /// The redirect URIs.
+    /// The redirect URIs as the client sent them.
     pub redirect_uris: Vec<String>,
-    /// The name.
+    /// The name as the client sent the name; `None` where none was sent.
     pub client_name: Option<String>,
-    /// The grant types; without a list, `authorization_code`.
+    /// The grant types; `None` means `authorization_code`.
     pub grant_types: Option<Vec<String>>,
-    /// The response types; without a list, `code`.
+    /// The response types; `None` means `code`.
     pub response_types: Option<Vec<String>>,
 }
 
-/// A registered client.
+/// A client that has registered itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisteredClient {
-    /// The client id.
+    /// The id that the service gave the client.
     pub id: ClientId,
-    /// The unverified name.
+    /// The name that the client gave itself, which nobody has verified.
     pub name: ClientName,
     /// The redirect URIs, at least one.
     pub redirect_uris: Vec<RedirectUri>,
-    /// The time of the registration.
+    /// The time at which the client registered.
     pub created_at: Timestamp,
 }
 

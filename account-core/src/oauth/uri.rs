@@ -8,7 +8,7 @@ use super::OauthError;
 
 const LONGEST: usize = 2_048;
 
-/// Schemes of links that do not lead to a program which waits for an answer.
+/// URI schemes that a redirect URI may not have, because no OAuth client receives such a redirect.
 const FORBIDDEN: [&str; 21] = [
     "about",
     "blob",
