@@ -3,7 +3,7 @@
 use crate::arithmetic::without_negative_zero;
 use crate::{Error, Result};
 
-/// Refuses infinities and NaN.
+/// Refuses an argument that is infinite or NaN.
 pub(crate) fn finite(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite(), argument, value, "a finite number")
 }

@@ -16,7 +16,7 @@ const MOST_CASH_FLOWS: usize = 1_000_000;
 pub struct Instrument {
     /// Kind of the instrument.
     pub kind: InstrumentKind,
-    /// Time to maturity; positive.
+    /// Time from the reference date to maturity; positive.
     pub tenor: Tenor,
     /// The rate, annual, 0.05 being 5 %; of any sign, at most 2 (200 %) in size, and with a positive
     /// discount factor.
@@ -40,12 +40,13 @@ named!(InstrumentKind, "kind", Deposit = "deposit", Swap = "swap");
 pub(super) struct Flow {
     /// Time of the payment, in years.
     pub(super) time: f64,
-    /// The length of its period in years.
+    /// The length of the accrual period, in years.
     pub(super) accrual: f64,
 }
 
 impl Instrument {
-    /// Returns the maturity date.
+    /// Returns the maturity date of the instrument, which is at `index` in the list of all
+    /// instruments.
     pub(super) fn maturity(&self, index: usize, reference_date: NaiveDate) -> Result<NaiveDate> {
         let length = years(self.tenor.total_months(), self.tenor.total_days());
         if length <= 0.0 {

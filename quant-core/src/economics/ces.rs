@@ -33,7 +33,7 @@ pub struct Ces {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CesOptimum {
-    /// Quantity of each good.
+    /// Quantity of each good in the optimal bundle.
     pub demand: [f64; 2],
     /// Utility of that bundle.
     pub utility: f64,

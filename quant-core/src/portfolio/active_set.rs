@@ -22,7 +22,7 @@ const PATIENCE: u32 = 5;
 /// A covariance, with its largest variance near 1, and bounds that some portfolio meets.
 pub(super) struct Problem<'a> {
     pub(super) covariance: &'a Symmetric,
-    /// Square roots of the variances.
+    /// Standard deviation of each asset, the square root of its variance.
     pub(super) deviations: Vec<f64>,
     /// Lower bounds, −∞ where there is none.
     pub(super) lower: Vec<f64>,
@@ -37,9 +37,9 @@ pub(super) struct Problem<'a> {
 pub(super) enum Place {
     /// Between its bounds, moved by every step.
     Free,
-    /// At its lower bound.
+    /// Held at its lower bound.
     Lower,
-    /// At its upper bound.
+    /// Held at its upper bound.
     Upper,
     /// Nonbasic at zero between its bounds, not yet moved.
     AtZero,

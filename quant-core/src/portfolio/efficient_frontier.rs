@@ -27,7 +27,7 @@ pub struct EfficientFrontier {
     pub max_weights: Option<Vec<f64>>,
 }
 
-/// The efficient portfolios.
+/// The efficient portfolios between their corners.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -106,7 +106,7 @@ impl<'a> Face<'a> {
         (budget.abs() <= NO_BUDGET * gross).then_some(combination)
     }
 
-    /// Binds a free asset.
+    /// Removes an asset from the free assets, since its weight has reached a bound.
     pub(super) fn remove(&mut self, asset: usize) {
         let tail = self.tail.take().map(|tail| tail.asset);
         if let Some(position) = self.members.iter().position(|&member| member == asset) {

@@ -20,7 +20,7 @@ pub const MAX_BOUNDARY_POINTS: usize = 250;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct American {
-    /// The present value.
+    /// The present value of the American option.
     pub price: f64,
     /// The value of the European option on the same tree.
     pub european_price: f64,
@@ -56,7 +56,7 @@ pub struct AmericanGreeks {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoundaryPoint {
-    /// Time from today, in years.
+    /// Time from today to the step, in years.
     pub time: f64,
     /// The price at which waiting and exercising are worth the same: a put is exercised below it, a
     /// call above.
@@ -140,7 +140,7 @@ pub fn evaluate(option: &EuropeanOption, tree: Tree, n_steps: usize) -> Result<A
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Bermudan {
-    /// The present value.
+    /// The present value of the Bermudan option.
     pub price: f64,
     /// The value of the European option on the same tree.
     pub european_price: f64,
@@ -268,7 +268,7 @@ const RATE_STEP: f64 = 1e-4;
 struct Nodes {
     option: EuropeanOption,
     lattice: Lattice,
-    /// Δt.
+    /// The length of a step in years, Δt.
     step: f64,
     /// `e^{j(u − d)}` for the logarithms u and d of the moves.
     rises: Vec<f64>,

@@ -32,9 +32,9 @@ pub struct NormalOption {
 
 /// The distance of the forward from the strike in deviations, and the density there.
 struct Distance {
-    /// d.
+    /// The signed number of deviations, d.
     distance: f64,
-    /// `e^{−rT} φ(d)`.
+    /// The discounted density `e^{−rT} φ(d)` at the distance.
     density: f64,
 }
 

@@ -13,9 +13,9 @@ use crate::{Result, check};
 /// The right of the holder: to buy or to sell at expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OptionType {
-    /// To buy at the strike.
+    /// A call: the right to buy the underlying at the strike.
     Call,
-    /// To sell at the strike.
+    /// A put: the right to sell the underlying at the strike.
     Put,
 }
 
@@ -106,7 +106,8 @@ impl EuropeanOption {
         (sign * (self.spot - self.strike)).max(0.0)
     }
 
-    /// Returns the price of valid arguments.
+    /// Returns the present value without the checks of [`price`](Self::price), for arguments that
+    /// the caller has checked.
     #[inline]
     pub(super) fn value(&self) -> f64 {
         self.swap().value().unwrap_or_else(|| self.value_beyond_doubles())

@@ -8,15 +8,15 @@ use crate::arithmetic::logarithm::ln_ratio;
 /// The amount that may be received, the amount given for it, and the deviation of their ratio.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    /// The amount received.
+    /// The amount that the holder receives on exercise.
     receive: Leg,
-    /// The amount given.
+    /// The amount that the holder gives on exercise.
     give: Leg,
     /// The logarithm of the ratio of their present values.
     log_ratio: DoubleDouble,
     /// The standard deviation of the logarithm of their ratio at expiry.
     deviation: DoubleDouble,
-    /// d₁.
+    /// The distance d₁ of the exchange formula.
     d1: DoubleDouble,
 }
 
@@ -33,7 +33,7 @@ impl Leg {
         Self { amount, log_discount: DoubleDouble::product(-rate, time) }
     }
 
-    /// The present value.
+    /// Returns the present value of the right to exchange.
     pub(super) fn value(&self) -> f64 {
         if self.is_exact() { self.amount } else { times_exp(self.amount, self.log_discount) }
     }

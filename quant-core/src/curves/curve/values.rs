@@ -6,9 +6,9 @@ use crate::{Result, check};
 /// The quantity that the values of a curve are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CurveType {
-    /// Zero rates, continuously compounded.
+    /// Zero rates, annual, continuously compounded; named `zero`.
     Zero,
-    /// Discount factors.
+    /// Discount factors, the values today of one unit paid at each pillar; named `discount`.
     Discount,
     /// Average forward rates since the pillar before (the reference date for the first), continuously
     /// compounded; named `forward`.

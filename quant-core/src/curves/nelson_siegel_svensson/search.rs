@@ -81,7 +81,7 @@ pub(super) struct Sample<'a> {
     bounds: [f64; 2],
 }
 
-/// The sum of squared residuals as a function of the decay times.
+/// The sum of squared residuals of the best linear fit, as a function of the two decay times.
 struct Misfit<'s, 'a>(&'s Sample<'a>);
 
 impl CostFunction for Misfit<'_, '_> {
