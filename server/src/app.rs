@@ -56,7 +56,7 @@ pub enum StartError {
     /// The mail settings are inconsistent.
     #[error("QS_SMTP_URL or QS_MAIL_FROM does not fit: {0}")]
     Mail(#[from] email::SetUpError),
-    /// The identity provider cannot be used.
+    /// The OpenID Connect provider cannot be used as configured.
     #[error(transparent)]
     Idp(#[from] ProviderError),
     /// The messaging channel cannot be used.

@@ -23,7 +23,7 @@ use crate::http::{Computation, Executor, Operation, execute};
 #[derive(Clone, Copy)]
 pub struct MeteredOperation {
     operation: Operation,
-    /// Executes the operation outside HTTP.
+    /// Executes the operation on JSON arguments, for callers other than the REST endpoint.
     pub execute: Executor,
     body_name: fn() -> Cow<'static, str>,
     example_answer: fn() -> Value,
@@ -62,6 +62,9 @@ const BASEL: &str = "The interface's message also says 5 credits; what is charge
                      10 credits (Enterprise).";
 
 /// Every metered operation, in the order of the interface documents.
+///
+/// The cost in each line must be `Tier::credits` of its tier (`account-core/src/tier.rs`); a test
+/// below fails otherwise.
 pub static METERED: &[MeteredOperation] = &[
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),

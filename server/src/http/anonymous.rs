@@ -12,7 +12,8 @@ use super::{
     error::ApiError,
 };
 
-/// A caller without a key.
+/// The extractor of a request that needs no key: counts the call against the limit of its address,
+/// and keeps what identifies the client.
 pub struct Anonymous {
     context: Arc<RequestContext>,
     user_agent: Option<String>,
@@ -21,7 +22,7 @@ pub struct Anonymous {
 }
 
 impl Anonymous {
-    /// The context of the request.
+    /// Returns the context of the request.
     #[must_use]
     pub fn context(&self) -> &RequestContext {
         &self.context

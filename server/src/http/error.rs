@@ -1,4 +1,4 @@
-//! The reasons to refuse a request, and the status and body of each.
+//! The reasons to refuse a request, with the status, the body and the headers of each.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ const STORAGE_RETRY_SECONDS: u64 = 5;
 /// The two shapes of an error body; the path decides between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
-    /// `success`, `message` and `detail`.
+    /// The shape of accounts and of all other paths: `success`, `message` and `detail`.
     Account,
-    /// `detail` alone.
+    /// The shape of the computations under `/quantlib/`: `detail` alone.
     Computation,
 }
 
@@ -32,7 +32,7 @@ impl Surface {
     }
 }
 
-/// A reason to refuse.
+/// A reason to refuse a request. The status, the body and the headers of each are functions below.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
     /// No key, or one that is not valid.
@@ -59,7 +59,7 @@ pub enum ApiError {
     GuestNotAllowed,
     /// The account's tier is too low.
     Tier(Tier),
-    /// The balance is too low.
+    /// The balance is below the cost of the call.
     Credits {
         /// The credits that a call costs.
         cost: u32,
@@ -75,30 +75,30 @@ pub enum ApiError {
     BodyBroken,
     /// The head of the request breaks a rule of HTTP, or has a credential twice.
     Malformed {
-        /// The rule.
+        /// The rule that the request breaks, for the caller.
         detail: &'static str,
     },
     /// The body is announced as something else than JSON.
     MediaType,
     /// Every fault of the parameters and the body.
     Faults(Vec<Fault>),
-    /// No such path.
+    /// No route has the path.
     NotFound,
-    /// The path takes other methods.
+    /// The path exists, but only for other methods.
     MethodNotAllowed {
         /// The value of the header `Allow`.
         allow: HeaderValue,
     },
-    /// Another run of the same request has not ended.
+    /// Another run of the same request, under one `Idempotency-Key`, has not ended.
     StillRunning,
-    /// The service cannot answer now.
+    /// The service is too busy to answer now, or the limits cannot be read.
     Busy {
         /// The time to wait before the next attempt.
         retry_after: Duration,
     },
     /// The service is not ready for new requests.
     NotReady {
-        /// The reason, for the operator.
+        /// The reason, a sentence for the operator.
         reason: &'static str,
     },
     /// The database is in a state in which it cannot serve the request.
@@ -108,11 +108,11 @@ pub enum ApiError {
     },
     /// A rule of the account surface refuses.
     Account {
-        /// The status.
+        /// The HTTP status of the refusal.
         status: StatusCode,
-        /// A short name of the refusal.
+        /// The reason in a few words, the field `message` of the body.
         message: &'static str,
-        /// The remedy for the caller.
+        /// The explanation with its remedy, the field `detail` of the body.
         detail: String,
     },
     /// A defect, or a part that failed. The log has the cause; the answer does not.
@@ -129,14 +129,15 @@ impl From<ComputeError> for ApiError {
 }
 
 impl ApiError {
-    /// The refusal as an error of poem, in the error shape of the request's path.
+    /// Returns the refusal as an error of poem, in the error shape of the request's path.
     #[must_use]
     pub fn into_error(self, request: &Request) -> Error {
         let surface = Surface::of(request.original_uri().path());
         Error::from_response(self.into_response(surface))
     }
 
-    /// The response to this refusal.
+    /// Returns the response to this refusal: status, body in the given shape, and headers such as
+    /// `Retry-After` and `Allow`.
     #[must_use]
     pub fn into_response(self, surface: Surface) -> Response {
         let mut response = Response::builder()
@@ -162,7 +163,7 @@ impl ApiError {
         response.into_response()
     }
 
-    /// The status of the refusal.
+    /// Returns the HTTP status of the refusal.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
@@ -186,13 +187,14 @@ impl ApiError {
         }
     }
 
-    /// The explanation for people; empty where the refusal is a list of faults.
+    /// Returns the explanation for people; empty where the refusal is a list of faults.
     #[must_use]
     pub fn detail(&self) -> String {
         self.texts().1
     }
 
-    /// The seconds to wait before the next attempt, where the refusal states them.
+    /// Returns the seconds to wait before the next attempt, the value of `Retry-After`; `None` for a
+    /// refusal without this header.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self {

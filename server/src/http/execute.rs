@@ -16,9 +16,9 @@ use super::{
     error::ApiError,
 };
 
-/// The arguments of a call, as JSON.
+/// The arguments of a call that does not come over REST.
 pub struct Arguments {
-    /// The arguments.
+    /// The JSON object of the arguments, not yet checked.
     pub value: Value,
     /// True if the arguments are so large that their parsing must not delay other requests.
     pub is_large: bool,

@@ -13,7 +13,8 @@ use poem::{
 
 use crate::http::{Anonymous, ApiError, RequestContext};
 
-/// A path and its methods, for a route that is not in the OpenAPI document.
+/// A route for browsers that is not in the OpenAPI document: its path, and the endpoint of each
+/// method.
 pub(crate) type PageRoute = (&'static str, Vec<(Method, BoxEndpoint<'static>)>);
 
 /// Makes an endpoint of a function that cannot fail.

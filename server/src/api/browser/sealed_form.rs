@@ -71,7 +71,8 @@ pub(crate) async fn returned(
     (sealed.get("step")? == step).then_some((form, sealed))
 }
 
-/// Returns the fields of a JSON object that `json!` has made.
+/// Returns the fields of a JSON object; no fields for any other value, which `json!({…})` never
+/// makes.
 pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

@@ -40,28 +40,30 @@ pub(super) struct Called {
     pub(super) cost: u64,
 }
 
-/// The outcome of a call.
+/// The outcome of a tool call, from which its envelope is made.
 pub(super) struct Outcome {
-    /// The call.
+    /// The call that was made.
     pub(super) called: Called,
     /// True if the envelope was stored with the charge.
     pub(super) was_kept: bool,
-    /// The balance after the call.
+    /// The account's credits after the call.
     pub(super) balance: u64,
-    /// The hourly limit: calls left, and the next free call in seconds since 1970.
+    /// The hourly limit after the call: the calls left, and the time at which more calls are allowed,
+    /// in seconds since 1970. `None` where no limit counted the call.
     pub(super) limit: Option<(u64, u64)>,
-    /// The seconds to wait before the next attempt, where the refusal states them.
+    /// The seconds to wait before the next attempt; `None` where the refusal states none.
     pub(super) retry_after: Option<u64>,
     /// The data of a success, or the refusal.
     pub(super) answer: Result<Value, ToolError>,
-    /// True if the answer is so large that making its result must not delay others.
+    /// True if the result is so large that it is made on a thread of its own, so that other requests
+    /// are not delayed.
     pub(super) is_large: bool,
 }
 
 /// The reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ToolError {
-    /// The code, for programs.
+    /// The stable code of the reason, for programs.
     pub(super) code: &'static str,
     /// The fault and its remedy, for people and models.
     pub(super) message: String,

@@ -36,13 +36,13 @@ pub(super) struct Catalogue {
     by_name: HashMap<String, usize>,
 }
 
-/// A tool with its target.
+/// A tool of the catalogue, with the code that its calls run.
 pub(super) struct Entry {
-    /// The tool as listed.
+    /// The description of the tool that `tools/list` returns.
     pub(super) tool: Tool,
     /// The set that the tool belongs to.
     pub(super) toolset: String,
-    /// The tier and the cost of a metered tool.
+    /// The name of the tier and the cost in credits; `None` for a tool that is not metered.
     pub(super) price: Option<(String, u64)>,
     /// The code that the tool's calls run.
     pub(super) target: Target,
