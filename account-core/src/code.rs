@@ -138,7 +138,7 @@ pub struct Attempt {
 pub struct MfaToken(Zeroizing<String>);
 
 impl MfaToken {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))

@@ -23,7 +23,8 @@ pub struct Entry {
     /// The usage row of the call.
     pub usage: Usage,
     /// The result that an account can read later by the number of the call
-    /// ([`StoredResult`](crate::StoredResult)), stored in the transaction of the charge.
+    /// ([`StoredResult`](crate::StoredResult)), stored in the transaction of the charge; `None` for
+    /// a call whose result is not stored.
     pub kept: Option<ResultTemplate>,
 }
 

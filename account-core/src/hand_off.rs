@@ -123,7 +123,7 @@ impl Destination {
     }
 
     /// Reads a stored destination: a loopback address contains a colon, and a sealed form never
-    /// does.
+    /// does; `None` for a text that is neither.
     #[must_use]
     pub fn from_text(text: Option<&str>) -> Option<Self> {
         let Some(text) = text else { return Some(Self::Login) };

@@ -54,7 +54,8 @@ pub struct ApiKey {
 pub type KeyDigest = Digest<ApiKey>;
 
 impl ApiKey {
-    /// Reads a key: one of the two prefixes and exactly 43 characters that decode to 32 bytes.
+    /// Reads a key: one of the two prefixes and exactly 43 characters that decode to 32 bytes;
+    /// `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let kind = [KeyKind::User, KeyKind::Guest]
@@ -153,7 +154,7 @@ pub struct GuestCaller {
     pub network: IpAddr,
     /// The number of the device.
     pub device_id: String,
-    /// The platform of the device.
+    /// The platform of the device; `None` where the device sent none.
     pub platform: Option<String>,
     /// The balance when the key was looked up.
     pub credit_balance: u64,

@@ -56,7 +56,8 @@ impl Counter {
 pub struct Counters {
     /// The counter that decides the answer to a wrong password.
     pub told: Counter,
-    /// The counter of the visitor's network, kept for known and unknown networks.
+    /// The counter of the visitor's network, kept for known and unknown networks; `None` for an
+    /// attempt that counts in one counter alone.
     pub network: Option<Counter>,
     /// True if the account knows the network, which then has attempts of its own.
     pub is_known: bool,

@@ -280,7 +280,7 @@ pub struct Preferences {
     pub notify_messaging: bool,
     /// True if broadcasts are in the inbox.
     pub notify_in_app: bool,
-    /// The recipient on the messaging channel.
+    /// The recipient on the messaging channel; `None` for an account that gave none.
     pub messaging_chat_id: Option<ChatId>,
 }
 
@@ -322,7 +322,7 @@ impl Preferences {
     }
 }
 
-/// Returns a text that is not empty.
+/// Returns a text that is not empty; `None` for an absent or empty text.
 fn present(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }

@@ -22,7 +22,7 @@ const TOUCH: TimeDelta = TimeDelta::seconds(60);
 pub struct SessionToken(Zeroizing<String>);
 
 impl SessionToken {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))

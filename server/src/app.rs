@@ -70,7 +70,7 @@ pub enum StartError {
     Limits(#[from] account_core::StoreError),
 }
 
-/// A running service.
+/// A running service: its state, its email workers and its periodic tasks.
 pub struct App {
     service: Arc<AppState>,
     gateway: Arc<Gateway>,
@@ -81,7 +81,7 @@ pub struct App {
 
 /// An opened store with its keys and rules, for the service and for the operator's commands.
 pub struct Opened {
-    /// The store.
+    /// The opened database.
     pub store: Store,
     /// The keys that seal secrets in the store.
     pub vault: Arc<Vault>,

@@ -47,15 +47,15 @@ pub struct Metrics {
     draining: IntGauge,
 }
 
-/// One answered request.
+/// The facts of one answered request, for the counters.
 pub struct Observed<'a> {
-    /// The path as the route table has it, where a route took the request.
+    /// The path as the route table has it; `None` where no route took the request.
     pub route: Option<&'a str>,
-    /// The method.
+    /// The HTTP method of the request.
     pub method: &'a Method,
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     pub status: u16,
-    /// Time to answer.
+    /// The time from the head of the request to its answer.
     pub elapsed: Duration,
 }
 
@@ -69,7 +69,7 @@ pub struct Snapshot {
     pub long_computations: (usize, usize),
     /// True if the service was told to stop.
     pub is_draining: bool,
-    /// The connections to the database.
+    /// The connections to the database, by pool.
     pub pools: Vec<Pool>,
     /// True if the Redis of the limits answers; `None` without a Redis.
     pub is_redis_up: Option<bool>,

@@ -256,7 +256,8 @@ impl<'a> Totals<'a> {
     }
 
     /// Returns the day of the call that `offset` newer calls precede, and how many of these are of
-    /// that day. Older days need not be read to be skipped.
+    /// that day. Older days need not be read to be skipped. `None` where the account has no such
+    /// call.
     fn start_of(&self, mut offset: u64) -> Option<(i64, u64)> {
         for (day, sum) in self.days.iter().rev() {
             if offset < sum.requests {

@@ -101,8 +101,8 @@ pub struct SharedWindow {
     cells: BTreeMap<u32, u32>,
     /// The latest second that any instance has sent.
     latest: i64,
-    /// The second of the first request by a clock far behind the latest second, after which no other
-    /// clock has asked.
+    /// The second of the first request by a clock far behind the latest second, after which no
+    /// other clock has asked; `None` while no clock is doubted.
     doubted_since: Option<i64>,
     /// The calls of the UTC day, for callers with a daily limit.
     day: GuestDay,
@@ -402,7 +402,7 @@ impl HeldLease {
         if is_over { self.give_up() } else { None }
     }
 
-    /// Ends the held lease; returns its unused calls.
+    /// Ends the held lease; returns its unused calls; `None` where all calls were used.
     pub fn give_up(&mut self) -> Option<ReturnedCalls> {
         let lease = self.0.take()?.lease;
         (lease.calls > 0).then_some(ReturnedCalls { cell: lease.cell, calls: lease.calls })

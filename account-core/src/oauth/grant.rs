@@ -46,7 +46,7 @@ pub struct IssuedCode {
     pub authorization: Authorization,
     /// The time of the consent.
     pub created_at: Timestamp,
-    /// The grant that began with the code.
+    /// The grant that began with the code; `None` before the code is redeemed.
     pub grant: Option<GrantId>,
 }
 
@@ -57,7 +57,7 @@ pub struct Exchange {
     /// The client that sends the code.
     pub client: ClientId,
     /// The redirect URI that the client repeats. OAuth 2.1 omits it; a URI that is sent must equal
-    /// that of the authorization request.
+    /// that of the authorization request. `None` where the client sent none.
     pub redirect_uri: Option<String>,
     /// The PKCE verifier, which proves that the sender of the code made the authorization request.
     pub verifier: CodeVerifier,

@@ -43,7 +43,7 @@ pub type AccessToken = OauthToken<AccessTokenKind>;
 pub type RefreshToken = OauthToken<RefreshTokenKind>;
 
 impl<Kind> OauthToken<Kind> {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self::of(text.to_owned()))

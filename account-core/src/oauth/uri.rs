@@ -123,7 +123,7 @@ impl RedirectUri {
     }
 }
 
-/// Returns the fault of a redirect URI.
+/// Returns the fault of a redirect URI; `None` for a valid one.
 fn fault(text: &str) -> Option<&'static str> {
     if text.len() > LONGEST {
         return Some("a redirect URI has at most 2048 characters");
@@ -207,7 +207,7 @@ impl<'a> Resource<'a> {
 /// A URI without a fragment.
 struct UriParts<'a> {
     scheme: &'a str,
-    /// The text between `//` and the path.
+    /// The text between `//` and the path; `None` for a URI without `//`.
     authority: Option<&'a str>,
     /// The path and the query.
     rest: &'a str,
@@ -243,7 +243,8 @@ fn is_written_out(text: &str) -> bool {
 }
 
 /// Splits an authority into host and port. The host has letters, digits, hyphens, dots and
-/// underscores, or is an address in brackets; the port is at least 1.
+/// underscores, or is an address in brackets; the port is at least 1. `None` for a malformed
+/// authority.
 fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(inner) => {

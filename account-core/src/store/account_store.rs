@@ -191,7 +191,7 @@ pub struct Profile {
 /// The owner's changes of a profile; absent fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileChanges {
-    /// The new user name.
+    /// The new user name; `None` leaves the name unchanged.
     pub username: Option<Username>,
     /// The telephone number; `Some(None)` removes the stored one.
     pub phone: Option<Option<String>>,

@@ -42,7 +42,8 @@ pub struct Booking {
     pub credits: i64,
     /// The time at which the operator changes the balance.
     pub at: Timestamp,
-    /// The record of the action, whose reason becomes the description of the ledger's row.
+    /// The record of the action, whose reason becomes the description of the ledger's row; `None`
+    /// where no action is recorded.
     pub operation: Option<Operation>,
 }
 

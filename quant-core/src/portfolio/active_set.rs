@@ -194,7 +194,8 @@ impl<'a> Problem<'a> {
         true
     }
 
-    /// Returns the first bound that a step would pass, and the fraction of the step up to the bound.
+    /// Returns the first bound that a step would pass, and the fraction of the step up to the
+    /// bound; `None` where the whole step stays within the bounds.
     fn first_bound(&self, vertex: &Vertex<'a>, step: &[f64]) -> Option<(usize, Place, f64)> {
         let mut first: Option<(usize, Place, f64)> = None;
         for (asset, &change) in vertex.face.assets().zip(step) {

@@ -188,7 +188,7 @@ impl<'p, 'a> CriticalLine<'p, 'a> {
     }
 
     /// Returns the first event on the face; among coincident events that of the first asset, so
-    /// that cycles are rare.
+    /// that cycles are rare; `None` where no asset enters the face or reaches a bound.
     fn first_event(&self, motion: &Motion) -> Option<Event> {
         let mut events = self.entries(motion);
         if !self.is_still(motion) {
@@ -319,7 +319,7 @@ impl<'p, 'a> CriticalLine<'p, 'a> {
     }
 }
 
-/// Returns the first event; among coincident events that of the first asset.
+/// Returns the first event; among coincident events that of the first asset; `None` without events.
 fn first_of(events: Vec<Event>, at_once: f64) -> Option<Event> {
     let first = events.iter().map(|event| event.rise).fold(f64::INFINITY, f64::min);
     let until = first + at_once + AT_ONCE * first;

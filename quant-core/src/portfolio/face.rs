@@ -167,7 +167,8 @@ impl<'a> Face<'a> {
         (step, multiplier)
     }
 
-    /// The column of the factor and the pivot of an asset that depends on no members.
+    /// The column of the factor and the pivot of an asset that depends on no members; `None` for an
+    /// asset that depends on members.
     fn independent_column(&self, asset: usize) -> Option<(Vec<f64>, f64)> {
         let mut column = self.column(asset);
         self.factor.solve_lower(&mut column);

@@ -201,7 +201,7 @@ impl<'a> Projection<'a> {
         None
     }
 
-    /// Returns the bound with the largest violation beyond rounding.
+    /// Returns the bound with the largest violation beyond rounding; `None` where all bounds hold.
     fn most_violated(&self) -> Option<(usize, bool)> {
         let (mut worst, mut found) = (0.0, None);
         for (position, &weight) in self.point.iter().enumerate() {

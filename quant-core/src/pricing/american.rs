@@ -376,7 +376,8 @@ impl Nodes {
         Ok(Found { value: values[0], first, second, boundary })
     }
 
-    /// The boundary at step `i`, from the gain of exercising at its nodes.
+    /// The boundary at step `i`, from the gain of exercising at its nodes; `None` where exercise
+    /// begins to be optimal between no two nodes of the step.
     fn boundary_at(&self, i: usize, gain: impl Fn(usize) -> f64) -> Option<BoundaryPoint> {
         // A gain of nothing but rounding is none.
         let least = NEGLIGIBLE * self.option.strike;

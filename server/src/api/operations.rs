@@ -119,7 +119,7 @@ fn example_answer<C: Computation + Example>() -> Value {
     answer.to_json().expect("an answer is an object")
 }
 
-/// Returns the line of the table for an operation id.
+/// Returns the line of the table for an operation id; `None` for an unknown id.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static MeteredOperation> {
     METERED.iter().find(|operation| operation.id == id)

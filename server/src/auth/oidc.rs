@@ -89,7 +89,7 @@ pub enum IdpError {
 #[error("QS_IDP_ISSUER or QS_PUBLIC_URL cannot be used: {0}")]
 pub struct ProviderError(Box<dyn std::error::Error + Send + Sync>);
 
-/// The provider.
+/// The OpenID Connect provider of the settings, with its metadata and HTTP client.
 pub struct Provider {
     issuer: IssuerUrl,
     client_id: ClientId,
@@ -100,7 +100,7 @@ pub struct Provider {
     known: Mutex<Known>,
 }
 
-/// The cached metadata of the provider, with the times of the requests.
+/// The cached metadata of the provider, with the times of the last success and failure.
 #[derive(Default)]
 struct Known {
     metadata: Option<CoreProviderMetadata>,

@@ -35,7 +35,8 @@ impl Anonymous {
             .with_token(self.client_token.clone())
     }
 
-    /// The cookie that binds a sign-in by the identity provider to this browser.
+    /// The cookie that binds a sign-in by the identity provider to this browser; `None` where the
+    /// browser sent none.
     #[must_use]
     pub fn idp_browser(&self) -> Option<&str> {
         self.idp_browser.as_deref()

@@ -26,7 +26,7 @@ pub(crate) struct Methods {
 }
 
 impl Methods {
-    /// A page that is read.
+    /// Makes the route of a page that is only read, by GET.
     pub(crate) fn page(path: &str, endpoint: BoxEndpoint<'static>) -> Self {
         Self::of(path, [(Method::GET, endpoint)])
     }

@@ -11,6 +11,7 @@ pub struct Operation {
     pub tier: Tier,
     /// The credits that a call costs.
     pub cost: u32,
-    /// A published statement about the cost that the document repeats.
+    /// A published statement about the cost that the document repeats; `None` where nothing was
+    /// published.
     pub remark: Option<&'static str>,
 }

@@ -17,9 +17,9 @@ use super::json_string;
 pub struct Fault {
     /// The place: `body`, `query` or `path`, then field names and array indices.
     pub loc: Vec<Step>,
-    /// The explanation, for people.
+    /// The explanation of the fault, for people.
     pub msg: String,
-    /// The kind, for programs, as in `value_error.missing`.
+    /// The kind of the fault, for programs, as in `value_error.missing`.
     pub kind: String,
 }
 
@@ -33,20 +33,20 @@ pub enum Step {
 }
 
 impl Fault {
-    /// A fault at `path`, which is copied.
+    /// Makes a fault at `path`, which is copied.
     #[must_use]
     pub fn new(path: &[Step], kind: impl Into<String>, msg: impl Into<String>) -> Self {
         Self { loc: path.to_vec(), msg: msg.into(), kind: kind.into() }
     }
 
-    /// The fault as JSON.
+    /// Returns the fault as the JSON object of a 422.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let loc: Vec<_> = self.loc.iter().map(Step::to_json).collect();
         json!({ "loc": loc, "msg": self.msg, "type": self.kind })
     }
 
-    /// A fault of one field of the body.
+    /// Makes a fault of one field of the body.
     #[must_use]
     pub fn at_field(field: &str, kind: impl Into<String>, msg: impl Into<String>) -> Self {
         Self::new(&[Step::name("body"), Step::name(field)], kind, msg)
@@ -54,7 +54,7 @@ impl Fault {
 }
 
 impl Step {
-    /// A step into the field or part called `name`.
+    /// Makes a step into the field or part called `name`.
     #[must_use]
     pub fn name(name: &str) -> Self {
         Self::Name(name.to_owned())
@@ -71,7 +71,7 @@ impl Step {
 /// The outcome of walking a body along the schema of a type.
 #[derive(Debug)]
 pub enum Walked {
-    /// The value has faults.
+    /// The value does not fit the schema; at least one fault.
     Faulty(Vec<Fault>),
     /// The value has no fault; integral numbers such as `5.0` are written as integers.
     Sound(Value),

@@ -83,7 +83,7 @@ impl LedgerWriter {
     }
 }
 
-/// The batches of one task.
+/// The backend of one ledger writer, which settles a batch of calls in one transaction.
 struct LedgerBatches {
     backend: LedgerBackend,
     sizes: Histogram,

@@ -100,7 +100,7 @@ fn table(month: NaiveDate) -> String {
     format!("usage_{:04}_{:02}", month.year(), month.month())
 }
 
-/// Returns the month of a partition by its name.
+/// Returns the month of a partition by its name; `None` for the name of another table.
 fn month(table: &str) -> Option<NaiveDate> {
     let (year, month) = table.strip_prefix("usage_")?.split_once('_')?;
     NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, 1)

@@ -16,7 +16,7 @@ use super::write_lock::WriteGuard;
 /// A transaction that writes. A drop without a commit rolls it back.
 pub(super) struct WriteTransaction {
     transaction: DatabaseTransaction,
-    /// The lock of SQLite's writers, held until the end of the transaction.
+    /// The lock of SQLite's writers, held until the end of the transaction; `None` on PostgreSQL.
     _guard: Option<WriteGuard>,
 }
 

@@ -215,7 +215,8 @@ impl BarrierOption {
         }
     }
 
-    /// The first of `n` steps at which the forward has come as far as the barrier.
+    /// The first of `n` steps at which the forward has come as far as the barrier; `None` where the
+    /// forward does not reach the barrier.
     fn step_of_hit(&self, n: usize) -> Option<f64> {
         let carry = self.option.risk_free_rate - self.option.dividend_yield;
         let rise = carry * self.option.time_to_maturity / n as f64;

@@ -16,7 +16,7 @@ const FORM_VALIDITY: TimeDelta = account_core::id_token::COMPLETION_VALIDITY;
 
 /// The requesting browser; only the same browser can return a form that was sealed for it.
 pub(crate) struct Browser {
-    /// The secret in its cookie.
+    /// The secret of the browser, which its cookie holds.
     secret: SessionToken,
     is_new: bool,
 }

@@ -26,17 +26,17 @@ use crate::{
 /// The largest size of data, in bytes, that is stored in the transaction of the charge.
 const LARGEST_WITH_CHARGE: usize = 64 * 1024;
 
-/// The facts of a call, which its envelope contains.
+/// The facts of a tool call, which its envelope contains.
 pub(super) struct Called {
-    /// The tool.
+    /// The tool that was called.
     pub(super) entry: &'static Entry,
     /// The status that a request over REST would have had.
     pub(super) status: StatusCode,
     /// The id of the request, which is also the id of the result.
     pub(super) id: u128,
-    /// The time of the call.
+    /// The time at which the message arrived.
     pub(super) at: Timestamp,
-    /// The credits of the call.
+    /// The credits that the call took; zero for a refused call.
     pub(super) cost: u64,
 }
 

@@ -9,11 +9,11 @@ use account_core::{AccountCaller, Timestamp};
 pub(super) struct McpContext {
     /// The account of the access token.
     pub(super) caller: AccountCaller,
-    /// The sender's address.
+    /// The network address of the sender.
     pub(super) address: IpAddr,
-    /// The time of arrival.
+    /// The time at which the message arrived.
     pub(super) at: Timestamp,
-    /// The named sets of tools.
+    /// The names of the toolsets that the request asks for, as sent.
     pub(super) toolsets: String,
     /// True if the message is so large that its handling must not delay others.
     pub(super) is_large: bool,

@@ -26,7 +26,7 @@ pub(super) fn address(id: u128) -> String {
     format!("{ADDRESS}{}", uuid::Uuid::from_u128(id))
 }
 
-/// Returns the id in an address.
+/// Returns the id in an address; `None` for any other address.
 pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
     let id = uri.strip_prefix(ADDRESS)?;
     // Only the spelling that the service itself writes is accepted.
@@ -34,7 +34,7 @@ pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
     (read.to_string() == id).then(|| ResultId(read.as_u128()))
 }
 
-/// Returns the id in an address, or a bare id.
+/// Returns the id in an address, or a bare id; `None` for any other text.
 pub(super) fn parse(text: &str) -> Option<ResultId> {
     parse_address(text).or_else(|| parse_address(&format!("{ADDRESS}{text}")))
 }
@@ -153,7 +153,7 @@ fn json_string(at: account_core::Timestamp) -> String {
 
 /// Returns the length of a value as JSON, in bytes.
 fn length(value: &Value) -> usize {
-    /// A writer that counts bytes.
+    /// A writer that counts the bytes written and drops them.
     struct Count(usize);
 
     impl std::io::Write for Count {

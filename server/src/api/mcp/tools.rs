@@ -51,11 +51,11 @@ pub(super) struct Entry {
 
 /// The code that a tool's calls run.
 pub(super) enum Target {
-    /// A metered operation.
+    /// A metered operation, run by the table of operations.
     Computation(OperationRoute, &'static MeteredOperation),
     /// An operation that reads the account.
     Account(OperationRoute, &'static AccountTool),
-    /// The MCP endpoint itself.
+    /// A tool about tools and results, which the MCP endpoint answers itself.
     Gateway(GatewayTool),
 }
 
@@ -116,7 +116,7 @@ impl Catalogue {
         self.entries.iter()
     }
 
-    /// Returns the tool with this name.
+    /// Returns the tool with this name; `None` for an unknown name.
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {
         self.by_name.get(name).map(|at| &self.entries[*at])
     }

@@ -40,7 +40,7 @@ const LARGE_MESSAGES: usize = 4;
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION_ID: &str = "mcp-session-id";
 
-/// The MCP endpoint.
+/// The MCP endpoint: the transport around the SDK, with its limits.
 pub struct Gateway {
     state: Arc<McpState>,
     sdk: Arc<BoxEndpoint<'static>>,
@@ -55,7 +55,7 @@ pub struct Gateway {
 struct Head {
     id: Option<RequestId>,
     method: String,
-    /// The version of the protocol that the message names.
+    /// The version of the protocol that the message names; `None` where the message names none.
     version: Option<String>,
 }
 
@@ -305,7 +305,8 @@ fn bearer_token(headers: &HeaderMap) -> (Option<AccessToken>, bool) {
     }
 }
 
-/// Returns an origin in the form that a browser sends, with its host.
+/// Returns an origin in the form that a browser sends, with its host; `None` for a text that is no
+/// absolute URL.
 fn parse_origin(url: &str) -> Option<(String, String)> {
     let uri: Uri = url.parse().ok()?;
     let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
