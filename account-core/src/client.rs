@@ -83,7 +83,7 @@ impl ClientToken {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Generates a new token.
+    /// Generates a random token for a client that signs in.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng))

@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
 use crate::{Error, Result, Timestamp, random};
 
-/// The validity of a code.
+/// The validity of a code, from its creation.
 pub const VALIDITY: TimeDelta = TimeDelta::minutes(10);
 /// The number of attempts at a code, right or wrong.
 pub const TRIES: u32 = 5;
@@ -66,13 +66,13 @@ pub enum Purpose {
     Mfa,
     /// The replacement of a forgotten password.
     Reset,
-    /// The notice of a lock, which has no code. Its e-mail counts in the quota as e-mails with
-    /// codes do.
+    /// The notice of a lock, which has no code. The e-mail of the notice counts in the quota as
+    /// e-mails with codes do.
     Lock,
 }
 
 impl Purpose {
-    /// All purposes.
+    /// All purposes of a code.
     pub const ALL: [Self; 4] = [Self::Registration, Self::Mfa, Self::Reset, Self::Lock];
 
     /// Returns the name under which the purpose is stored and bound into digests.

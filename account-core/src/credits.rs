@@ -70,7 +70,7 @@ pub struct Usage {
 pub enum Settlement {
     /// The call is paid and recorded.
     Charged {
-        /// The balance after the debit.
+        /// The balance after the debit, in credits.
         balance: u64,
     },
     /// The balance is too low or the caller does not exist: nothing was paid or recorded.
@@ -139,16 +139,16 @@ pub enum TransactionKind {
     SignupGrant,
     /// Paid calls, in one row for each day and endpoint.
     Usage,
-    /// A grant by an operator.
+    /// Credits that an operator has granted.
     AdminGrant,
-    /// A refund.
+    /// Credits of a call that an operator has given back.
     Refund,
-    /// A correction.
+    /// A correction of the balance by an operator, upwards or downwards.
     Adjustment,
 }
 
 impl TransactionKind {
-    /// All kinds.
+    /// All kinds of transactions.
     pub const ALL: [Self; 5] =
         [Self::SignupGrant, Self::Usage, Self::AdminGrant, Self::Refund, Self::Adjustment];
 
@@ -261,7 +261,7 @@ pub enum TallyFigure {
 }
 
 impl TallyFigure {
-    /// All figures.
+    /// All figures of a daily sum.
     pub const ALL: [Self; 3] = [Self::Requests, Self::Credits, Self::ResponseTime];
 }
 

@@ -119,7 +119,7 @@ impl Device {
 pub struct NewGuest {
     /// The device that asked for the key.
     pub device: Device,
-    /// The digest of the key.
+    /// The digest of the guest's key.
     pub digest: KeyDigest,
     /// The address that created the guest.
     pub address: IpAddr,

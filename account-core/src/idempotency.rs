@@ -1,8 +1,9 @@
 //! Idempotency keys: a repeated request gets the first answer, and is charged once.
 //!
 //! A client that does not know whether a paid request was answered repeats the request under the
-//! same [`IdempotencyKey`]. The first request takes the [`Slot`] of the key. Its answer is stored
-//! in the transaction of its charge, so that there is never one without the other.
+//! same [`IdempotencyKey`]. The first request takes the [`Slot`] of the key. The answer is stored
+//! in the transaction of the charge, so that there is never an answer without a charge, nor a
+//! charge without an answer.
 
 use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
@@ -11,7 +12,7 @@ use crate::identity::CallerId;
 
 /// The time for which an answer is stored.
 pub const KEPT: TimeDelta = TimeDelta::hours(24);
-/// The time for which a run without a conclusion holds its slot. It is longer than any computation
+/// The time for which a run without a conclusion holds its slot, longer than any computation
 /// takes. A run that takes longer is not charged, since its slot belongs to another run by then.
 pub const HELD: TimeDelta = TimeDelta::seconds(90);
 /// The longest key, in characters.
@@ -25,7 +26,7 @@ pub struct IdempotencyKey(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadKey {
-    /// The text is empty.
+    /// The key has no character.
     Empty,
     /// The text has more than [`LONGEST_KEY`] characters.
     TooLong,

@@ -8,8 +8,8 @@
 //! token is a secret of the account, so a client that sends its token may see a count of its own. A
 //! network has several users, so its attempts count with those of unknown clients, and that count
 //! alone decides the answer to a wrong password. Where the account knows the network, the network
-//! has five attempts of its own. They only have an effect that an owner can see: a right password
-//! is accepted.
+//! has five attempts of its own. Only an owner can see the effect of these attempts: a right
+//! password is accepted.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result, Timestamp};
 
-/// The longest reason, in characters.
+/// The largest number of characters of a reason.
 const REASON_CHARACTERS: usize = 200;
 
 /// The reason of an operator's action: 1 to 200 characters on one line.
@@ -72,7 +72,7 @@ pub enum OperatorAction {
 }
 
 impl OperatorAction {
-    /// All actions.
+    /// All actions of operators.
     pub const ALL: [Self; 12] = [
         Self::SetTier,
         Self::SetHourlyLimit,

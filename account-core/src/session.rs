@@ -28,7 +28,7 @@ impl SessionToken {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Generates a new token.
+    /// Generates a random token for a new session.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng))
@@ -41,10 +41,10 @@ impl SessionToken {
     }
 }
 
-/// A session, as stored.
+/// A session, as stored: with the digest of its token alone.
 #[derive(Clone, Copy)]
 pub struct Session {
-    /// The digest of the token.
+    /// The digest of the session token.
     pub digest: Digest<SessionToken>,
     /// The account that the session belongs to.
     pub account: AccountId,

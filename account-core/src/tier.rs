@@ -24,7 +24,7 @@ pub enum Tier {
     Standard,
     /// The third paid tier.
     Pro,
-    /// The highest tier.
+    /// The fourth paid tier, the highest.
     Enterprise,
 }
 

@@ -55,7 +55,7 @@ impl<Kind: TokenKind> Token<Kind> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned()), PhantomData))
     }
 
-    /// Generates a new token.
+    /// Generates a random token of this kind.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng), PhantomData)
@@ -74,5 +74,5 @@ pub type StateToken = Token<StateKind>;
 pub type BrowserToken = Token<BrowserKind>;
 /// The token of an incomplete profile.
 pub type CompletionToken = Token<CompletionKind>;
-/// The code of a hand-off.
+/// The token that hands a sign-in off to another program or page.
 pub type HandOffCode = Token<HandOffKind>;

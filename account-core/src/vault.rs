@@ -47,7 +47,7 @@ impl MasterKey {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Generates a new master key.
+    /// Generates a random master key.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_bytes(rng))
@@ -74,7 +74,7 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
-    /// All kinds.
+    /// All kinds of wrapped secrets.
     pub const ALL: [Self; 4] = [Self::Canary, Self::Lookup, Self::Data, Self::Staged];
 
     /// Returns the name under which the secret is stored, which is part of the associated data of

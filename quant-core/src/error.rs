@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The result of a computation.
+/// The result of a computation, with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why a computation refused its arguments, or could not finish.
@@ -25,7 +25,7 @@ pub enum Error {
     /// An element of a series lies outside its range.
     #[error("`{argument}[{index}]` is {value:?}, but must be {requirement}")]
     Element {
-        /// The name of the series.
+        /// The name of the series that the element is in.
         argument: &'static str,
         /// The position in it, from zero.
         index: usize,
@@ -37,7 +37,7 @@ pub enum Error {
     /// A series has the wrong number of elements.
     #[error("`{argument}` has {found} elements, but must have {expected}")]
     Shape {
-        /// The name of the series.
+        /// The name of the series that has the wrong length.
         argument: &'static str,
         /// The number of elements that the computation requires.
         expected: usize,
@@ -57,7 +57,7 @@ pub enum Error {
     /// A series that must add up to a certain number does not.
     #[error("`{argument}` adds up to {sum}, but must add up to {requirement}")]
     Sum {
-        /// The name of the series.
+        /// The name of the series that adds up to another number.
         argument: &'static str,
         /// The sum of the elements that were given.
         sum: f64,
@@ -95,7 +95,7 @@ pub enum Error {
     /// A matrix that must be symmetric is not.
     #[error("`{argument}` is not symmetric: rows {row} and {column} disagree")]
     Asymmetric {
-        /// The name of the matrix.
+        /// The name of the matrix that is not symmetric.
         argument: &'static str,
         /// The row, from zero, of the first element that differs from its mirror image.
         row: usize,
@@ -105,7 +105,7 @@ pub enum Error {
     /// A matrix that must be positive semi-definite is not.
     #[error("`{argument}` is not positive semi-definite: the factor fails at asset {pivot}")]
     NotPositiveSemiDefinite {
-        /// The name of the matrix.
+        /// The name of the matrix that is not positive semi-definite.
         argument: &'static str,
         /// The row at which the factorisation failed.
         pivot: usize,

@@ -45,9 +45,9 @@ pub enum StartError {
     /// The data folder cannot be created.
     #[error("the data folder {path} cannot be used: {source}")]
     DataDir {
-        /// The folder.
+        /// The path of the data folder.
         path: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The store could not be opened.

@@ -27,7 +27,7 @@ use crate::{
     store::{self, Keyring, Store},
 };
 
-/// The time between two clean-ups.
+/// The time between two rounds of the clean-up.
 const CLEAN_UP: Duration = Duration::from_secs(600);
 /// The largest number of rows that one transaction of the clean-up deletes.
 const CLEANED_AT_ONCE: u32 = 1000;

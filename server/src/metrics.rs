@@ -28,7 +28,7 @@ const NO_ROUTE: &str = "none";
 pub struct Metrics {
     registry: Registry,
     durations: HistogramVec,
-    /// Connections that are open.
+    /// The gauge of open connections.
     pub connections: IntGauge,
     debits: IntCounter,
     credits: IntCounter,
@@ -170,7 +170,7 @@ impl Metrics {
         metrics
     }
 
-    /// Counts an answered request.
+    /// Counts an answered request, with its status and duration.
     pub fn observe(&self, observed: &Observed<'_>) {
         let route = observed.route.unwrap_or(NO_ROUTE);
         let labels = [route, method_name(observed.method), class(observed.status)];

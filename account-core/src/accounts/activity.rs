@@ -90,7 +90,7 @@ pub struct UsageSummary {
     pub avg_response_time_ms: f64,
 }
 
-/// The usage of one day.
+/// The usage of one UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DailyUsage {
     /// The UTC day of the calls.
@@ -101,7 +101,7 @@ pub struct DailyUsage {
     pub credits_used: u64,
 }
 
-/// The usage of one endpoint.
+/// The usage of one endpoint, over all days of the report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointUsage {
     /// The documented path of the endpoint, without the method.

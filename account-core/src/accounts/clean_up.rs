@@ -25,23 +25,23 @@ const SECONDS_A_DAY: i64 = 86_400;
 pub struct Cleaned {
     /// Guests whose key expired more than [`GUEST_KEPT`] ago.
     pub guests: u64,
-    /// Daily counts of created guests.
+    /// Daily counts of created guest keys, of past days.
     pub guest_counts: u64,
     /// Challenges whose code has expired.
     pub challenges: u64,
-    /// Sessions that have expired.
+    /// Sessions that were not used for too long, or began too long ago.
     pub sessions: u64,
-    /// Unconfirmed registration forms.
+    /// Registration forms that were not confirmed within [`FORM_KEPT`].
     pub forms: u64,
-    /// Counts of wrong passwords.
+    /// Counters of wrong passwords that are no longer needed.
     pub lockouts: u64,
     /// Clients that an account knew, after [`KNOWN_FOR`](crate::client::KNOWN_FOR).
     pub clients: u64,
     /// Login attempts older than [`TRY_KEPT`].
     pub tries: u64,
-    /// Sent e-mails and messages.
+    /// E-mails and messages that were sent and that no quota counts any more.
     pub messages: u64,
-    /// Stored answers to idempotent requests.
+    /// Stored answers to idempotent requests, after [`KEPT`](crate::idempotency::KEPT).
     pub answers: u64,
     /// Stored results of MCP calls that have expired.
     pub results: u64,

@@ -41,7 +41,7 @@ pub struct NewAccount {
 
 /// An account that an operator has created.
 pub struct Created {
-    /// The number of the account.
+    /// The number of the new account.
     pub id: AccountId,
     /// The API key in plain text, which is shown once.
     pub api_key: ApiKey,

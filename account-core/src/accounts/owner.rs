@@ -66,8 +66,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(())
     }
 
-    /// Deletes an account. Its key and sessions are invalid when the call returns. The caller of
-    /// this function empties its own caches.
+    /// Deletes an account. The key and the sessions of the account are invalid when the call returns.
+    /// The caller of this function must empty the caches of callers.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ use crate::{Error, Result, Timestamp};
 
 /// An account with the secrets of the session that has just begun.
 pub struct SignedIn {
-    /// The number of the account.
+    /// The number of the account that signed in.
     pub account: AccountId,
     /// The API key of the account.
     pub api_key: ApiKey,

@@ -7,7 +7,7 @@
 //! limit. A lease is valid within its cell of 15 seconds, the blocks shrink with the remaining
 //! calls, and unused calls are returned, so that an idle instance holds few calls. Under constant
 //! load a call is counted for an hour, a cell and the clock difference, rounded up to a cell: 3,615
-//! seconds. That allows 0.4 % fewer calls than the limit.
+//! seconds. The limit therefore allows 0.4 % fewer calls than its number under constant load.
 //!
 //! If the cells of all callers ended at the same moment, all would request their next lease at that
 //! moment. The clock of each account is therefore set [ahead](ahead) by a constant of its own.
@@ -258,8 +258,8 @@ impl SharedWindow {
         }
     }
 
-    /// Returns the time for which the window must be kept. It ends an hour after the last call
-    /// stops counting, so that a clock that moves backwards by an hour frees no calls.
+    /// Returns the time for which the window must be kept: until an hour after the last call stops
+    /// counting, so that a clock that moves backwards by an hour frees no calls.
     #[must_use]
     pub fn kept_for(&self) -> Duration {
         let hour = self.cells.last_key_value().map_or(0, |(cell, _)| leaves_at(*cell));

@@ -30,13 +30,13 @@ impl ClientId {
         valid.then(|| Self(text.to_owned()))
     }
 
-    /// Generates a new id.
+    /// Generates a random id for a client that registers.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(URL_SAFE_NO_PAD.encode(random::identifier(rng).to_be_bytes()))
     }
 
-    /// Returns the id as sent.
+    /// Returns the id as the client sends the id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -59,7 +59,7 @@ impl ClientName {
         Self(if name.is_empty() { "An application without a name".to_owned() } else { name })
     }
 
-    /// Returns the name.
+    /// Returns the name without characters that could deceive a reader.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -38,13 +38,13 @@ pub struct Authorization {
 /// An authorization code, as stored.
 #[derive(Clone)]
 pub struct IssuedCode {
-    /// The digest of the code.
+    /// The digest of the authorization code.
     pub digest: Digest<AuthorizationCode>,
     /// The account whose owner gave the consent.
     pub account: AccountId,
     /// The authorization request that the owner consented to.
     pub authorization: Authorization,
-    /// The time of the consent.
+    /// The time at which the owner gave the consent.
     pub created_at: Timestamp,
     /// The grant that began with the code; `None` before the code is redeemed.
     pub grant: Option<GrantId>,
@@ -67,7 +67,7 @@ pub struct Exchange {
 
 /// The data with which a store executes an exchange.
 pub struct Redemption {
-    /// The digest of the code.
+    /// The digest of the authorization code.
     pub code: Digest<AuthorizationCode>,
     /// The client's request, as sent.
     pub exchange: Exchange,

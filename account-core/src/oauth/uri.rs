@@ -48,7 +48,7 @@ const FORBIDDEN: [&str; 21] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectUri(String);
 
-/// The target of a redirect.
+/// The kind of target that a redirect URI leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedirectTarget<'a> {
     /// A website, by its host with the port, if any.
@@ -73,7 +73,7 @@ impl RedirectUri {
         }
     }
 
-    /// Returns the URI as given.
+    /// Returns the URI as the client registered the URI.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -204,12 +204,12 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// A URI without a fragment.
+/// The parts of a URI without a fragment.
 struct UriParts<'a> {
     scheme: &'a str,
     /// The text between `//` and the path; `None` for a URI without `//`.
     authority: Option<&'a str>,
-    /// The path and the query.
+    /// The path and the query, as written.
     rest: &'a str,
 }
 

@@ -50,9 +50,9 @@ pub struct OpenedSession {
     pub session: Session,
     /// The client, which the account knows from now on.
     pub known: KnownClient,
-    /// The client that signed in.
+    /// The client that signed in, for the login history.
     pub client: Client,
-    /// The method of the sign-in.
+    /// The method of the sign-in, for the login history.
     pub method: LoginMethod,
 }
 

@@ -48,11 +48,11 @@ pub struct UsageRequest {
     pub status: u16,
     /// The credits that the call cost.
     pub credits: u32,
-    /// The duration, in milliseconds.
+    /// The duration of the call, in milliseconds.
     pub response_time_ms: u32,
     /// The network address of the client.
     pub ip: IpAddr,
-    /// The time of the call.
+    /// The time at which the call arrived.
     pub at: Timestamp,
 }
 

@@ -82,7 +82,7 @@ pub enum Outcome {
     Refused,
     /// The password was right, and the account is signed in.
     SignedIn {
-        /// The session that begins.
+        /// The session that begins with the sign-in.
         session: Session,
         /// The client, which the account knows from now on.
         known: KnownClient,
@@ -200,8 +200,8 @@ pub trait SignInStore: Send + Sync {
 
     /// Concludes an attempt, in one transaction: the counts at the address
     /// ([`Tries::conclude`](crate::lockout::Tries::conclude)), the login history, and the effects
-    /// of the outcome. These are the session with its known client, the challenge with its e-mail,
-    /// or the notice of a lock that this attempt caused. Beyond the
+    /// of the outcome. The effects are the session with its known client, the challenge with its
+    /// e-mail, or the notice of a lock that this attempt caused. Beyond the
     /// [`SendQuota`](crate::outbox::SendQuota), a notice is dropped, and so is a challenge with its
     /// e-mail; the earlier code then stays valid. Returns the valid challenge where a second factor
     /// is required; [`complete_mfa`](Self::complete_mfa) then writes the history.
@@ -242,7 +242,7 @@ pub trait SignInStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<ReservedTry, StoreError>> + Send;
 
-    /// Concludes a reserved confirmation.
+    /// Concludes a reserved attempt to confirm a change by a password.
     fn conclude_confirmation(
         &self,
         recipient: Digest<Email>,
@@ -285,7 +285,7 @@ pub trait SignInStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<Attempt>, StoreError>> + Send;
 
-    /// Finds a session.
+    /// Finds a session by the digest of its token; `None` for an unknown token.
     fn session(
         &self,
         digest: &Digest<SessionToken>,

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-/// The number `digits · 10^exponent`.
+/// A decimal number, `digits · 10^exponent`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decimal {
     /// At most 17 digits, with the sign.

@@ -33,7 +33,7 @@ named!(
     MonotoneConvex = "monotone_convex"
 );
 
-/// The values of a curve at one time after the reference date.
+/// The values of a curve at one time, in years after the reference date.
 pub(super) struct Reading {
     /// The zero rate times the time: minus the logarithm of the discount factor.
     pub(super) exponent: f64,
@@ -42,7 +42,7 @@ pub(super) struct Reading {
     pub(super) forward_rate: f64,
 }
 
-/// A curve that was fitted to its pillars, for readings at any time.
+/// A curve that was fitted to its pillars, for readings at any time in years.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Interpolant {

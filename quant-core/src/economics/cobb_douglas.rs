@@ -30,7 +30,7 @@ pub struct CobbDouglas {
 pub struct CobbDouglasOptimum {
     /// Quantity of each good in the optimal bundle.
     pub demand: [f64; 2],
-    /// Utility of that bundle.
+    /// Utility of the optimal bundle.
     pub utility: f64,
     /// Cost of the bundle: the whole income.
     pub expenditure: f64,

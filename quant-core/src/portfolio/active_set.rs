@@ -37,9 +37,9 @@ pub(super) struct Problem<'a> {
 pub(super) enum Place {
     /// Between its bounds, moved by every step.
     Free,
-    /// Held at its lower bound.
+    /// Held at its lower bound, not moved by a step.
     Lower,
-    /// Held at its upper bound.
+    /// Held at its upper bound, not moved by a step.
     Upper,
     /// Nonbasic at zero between its bounds, not yet moved.
     AtZero,

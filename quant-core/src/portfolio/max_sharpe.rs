@@ -39,7 +39,7 @@ impl MaxSharpe {
     ///
     /// - A weight at its bound is the bound, bit for bit.
     /// - Σ times a constant has the same portfolio.
-    /// - Where several portfolios have the largest ratio the answer is one of them.
+    /// - Where several portfolios have the largest ratio, the result is one of them.
     ///
     /// # Errors
     ///

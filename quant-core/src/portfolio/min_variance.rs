@@ -66,7 +66,7 @@ impl MinVariance {
     /// where Σ is the covariance and l and u are the bounds.
     ///
     /// - A weight at its bound is the bound, bit for bit.
-    /// - Where the minimum is not unique, as with two copies of one asset, the answer is the
+    /// - Where the minimum is not unique, as with two copies of one asset, the result is the
     ///   portfolio of least norm `Σwᵢ²` among all of least variance.
     /// - Σ times a constant has the same portfolio; the weights are computed from Σ scaled by a
     ///   power of two to a largest variance near 1.

@@ -82,8 +82,8 @@ pub struct BoundaryPoint {
 /// vega and rho most, by a few per cent at 100 steps.
 ///
 /// The boundary has at most [`MAX_BOUNDARY_POINTS`] points, at steps of equal distance from today on.
-/// It lies between two nodes of a step, by linear interpolation of the gain from exercise; a step all
-/// of whose nodes lie on one side has no point.
+/// A point lies between two nodes of a step, by linear interpolation of the gain from exercise; a step
+/// all of whose nodes lie on one side has no point.
 ///
 /// # Errors
 ///

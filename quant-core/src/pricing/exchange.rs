@@ -199,13 +199,13 @@ impl Exchange {
         self.receive_times_density(d1) * normal::mills_difference(-d1.high, s)
     }
 
-    /// d₁ and d₂ as doubles.
+    /// Returns d₁ and d₂, rounded to doubles.
     pub(super) fn distances(&self) -> (f64, f64) {
         let DoubleDouble { high, low } = self.reversed().d1;
         (self.d1.high, -(high + low))
     }
 
-    /// `receive·φ(d₁)`, which is `give·φ(d₂)`.
+    /// Returns the density term `receive·φ(d₁)`, which is `give·φ(d₂)`.
     pub(super) fn density(&self) -> f64 {
         self.receive_times_density(self.d1)
     }
@@ -221,7 +221,7 @@ impl Exchange {
         (part(&self.receive, d1), part(&self.give, d2))
     }
 
-    /// `receive·φ(d₁)`.
+    /// Returns the density term `receive·φ(d₁)`, given d₁.
     fn receive_times_density(&self, d1: DoubleDouble) -> f64 {
         let square = d1.squared();
         let half = DoubleDouble { high: -0.5 * square.high, low: -0.5 * square.low };

@@ -510,7 +510,7 @@ const LEAST: f64 = 1e-290;
 const FRACTION: u64 = (1 << 52) - 1;
 const ONE: u64 = 1023 << 52;
 
-/// `ln √(2π)`.
+/// The logarithm of the inverse density at zero, `ln √(2π)`.
 const LOG_ROOT_TWO_PI: f64 = 0.918_938_533_204_672_8;
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ fn quarters_with_slopes<const ROWS: usize>(
     (value, slope)
 }
 
-/// `1/√(2π)`.
+/// The density of the normal distribution at zero, `1/√(2π)`.
 pub(super) const DENSITY_AT_ZERO: f64 = 0.398_942_280_401_432_7;
 
 /// The constant of the map from z to w in [`mills`]; 3 needs about the fewest terms.

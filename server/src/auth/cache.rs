@@ -82,7 +82,7 @@ impl CacheFreshness {
         }
     }
 
-    /// Invalidates all entries.
+    /// Invalidates all entries, whatever their age.
     pub fn forget_all(&self) {
         self.generation.bump();
     }

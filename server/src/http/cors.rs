@@ -2,7 +2,7 @@
 //!
 //! poem's `Cors` answers 403 to every other origin, and so to the pages of this service: browsers
 //! send `Origin` with their calls too. This module adds headers to answers and refuses nothing; a
-//! browser keeps an answer without them from the page that asked.
+//! browser keeps an answer without these headers from the page that asked.
 
 use poem::{
     Request, Response,

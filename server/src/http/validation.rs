@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value, json};
 
 use super::json_string;
 
-/// One fault of a request.
+/// One fault of a request, an element of the list in a 422.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The place: `body`, `query` or `path`, then field names and array indices.

@@ -35,7 +35,7 @@ impl AddressLimiter {
             .map_err(|refused| refused.wait_time_from(self.limiter.clock().now()))
     }
 
-    /// Drops addresses without recent calls.
+    /// Drops the counters of addresses without recent calls.
     pub fn sweep(&self) {
         self.limiter.retain_recent();
         self.limiter.shrink_to_fit();

@@ -32,7 +32,7 @@ pub struct CreditReservation {
 /// The price of a call, and what the cache of callers knows of the balance that pays it.
 #[derive(Clone, Copy, Debug)]
 pub struct Price {
-    /// The account that pays.
+    /// The account that pays for the call.
     pub account: AccountId,
     /// The credits that the call costs.
     pub cost: u32,

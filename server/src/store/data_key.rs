@@ -118,7 +118,7 @@ impl Keyring {
         Ok(())
     }
 
-    /// Polls every [`DATA_KEY_POLL_PERIOD`].
+    /// Polls the data keys every [`DATA_KEY_POLL_PERIOD`], until the task is aborted.
     pub async fn follow(mut self) {
         let mut interval = tokio::time::interval(DATA_KEY_POLL_PERIOD);
         loop {

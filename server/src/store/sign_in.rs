@@ -524,7 +524,7 @@ pub(super) async fn use_up(
     Ok(used.rows_affected() == 1)
 }
 
-/// Saves a session.
+/// Inserts the row of a new session.
 pub(super) async fn insert_session(
     change: &DatabaseTransaction,
     session: &Session,

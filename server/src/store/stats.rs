@@ -22,7 +22,7 @@ pub struct OutboxLoad {
 pub struct Pool {
     /// The use of the pool: `all`, `writer` or `readers`.
     pub name: &'static str,
-    /// The number of open connections.
+    /// The number of open connections of the pool.
     pub open: u32,
     /// The number of open connections that are not in use.
     pub idle: u32,

@@ -13,9 +13,9 @@ use super::handle::Store;
 use super::ledger::MICROSECONDS_A_DAY;
 use super::rows::{column, statement, stored};
 
-/// The autovacuum settings of a partition. Its rows rarely change and are found by their keys
-/// alone, so frequent analysis and vacuum of a growing partition would occupy a core for little
-/// gain.
+/// The autovacuum settings of a partition. The rows of a partition rarely change and are found by
+/// their keys alone, so frequent analysis and vacuum of a growing partition would occupy a core for
+/// little gain.
 const STORAGE_PARAMETERS: &str =
     "autovacuum_analyze_scale_factor = 1, autovacuum_vacuum_insert_scale_factor = 1";
 /// The number of months with a partition, beginning with the current one.

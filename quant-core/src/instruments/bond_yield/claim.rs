@@ -286,8 +286,8 @@ impl Claim {
 
 /// Returns the part of a year from the settlement to the end of the running period.
 ///
-/// The result is the accrual period of the coupon less the accrued part. It differs from the time
-/// between the two dates only with months of 30 days, and there by whole days.
+/// The result is the accrual period of the coupon less the accrued part. With months of 30 days the
+/// result differs from the time between the two dates, by whole days; otherwise the two are equal.
 fn fraction_left(bond: &FixedBond, period: &Period, settlement: NaiveDate) -> f64 {
     match bond.day_count {
         DayCount::Thirty360BondBasis | DayCount::ThirtyE360 | DayCount::ThirtyE360Isda => {

@@ -51,7 +51,7 @@ struct Induction {
 
 /// The values of a step: those of exercising up to the boundary, then those of a range of nodes.
 struct Row {
-    /// One past the last node at which early exercise is optimal.
+    /// One past the index of the last node at which early exercise is optimal.
     exercised: usize,
     from: usize,
     to: usize,

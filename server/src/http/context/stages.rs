@@ -51,7 +51,7 @@ pub struct ParsedCall<C> {
 
 /// A call that was computed and charged, or answered from the store of answers.
 pub struct ChargedCall<A> {
-    /// The answer.
+    /// The answer, computed now or stored before.
     pub content: ChargedContent<A>,
     /// The charge; that of the first run where the answer was stored.
     pub charge: Charge,
@@ -108,13 +108,13 @@ impl AdmittedCall {
         (self.context, self.caller)
     }
 
-    /// The context of the call.
+    /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
         &self.context
     }
 
-    /// The caller.
+    /// Returns the caller that the limit has counted.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller
@@ -154,7 +154,7 @@ impl AdmittedCall {
 }
 
 impl AuthorisedCall {
-    /// The context of the call.
+    /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
         &self.context
@@ -266,7 +266,7 @@ impl AuthorisedCall {
 }
 
 impl<C: Computation> ParsedCall<C> {
-    /// The context of the call.
+    /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
         &self.call.context
