@@ -27,7 +27,7 @@ pub enum Error {
     Element {
         /// The name of the series that the element is in.
         argument: &'static str,
-        /// The position in it, from zero.
+        /// The position of the element in the series, from zero.
         index: usize,
         /// The value of the element.
         value: f64,
@@ -47,7 +47,7 @@ pub enum Error {
     /// A series or a count is too short or too small for the computation.
     #[error("`{argument}`: {found} is too few, at least {needed} needed")]
     TooFew {
-        /// The series or count at fault.
+        /// The name of the series or count that is too short or too small.
         argument: &'static str,
         /// The smallest length or count that the computation accepts.
         needed: usize,
@@ -130,11 +130,11 @@ pub enum Error {
     /// An iteration stopped before it met its tolerance.
     #[error("{method} did not converge in {iterations} iterations (residual {residual:e})")]
     NoConvergence {
-        /// The method that did not converge.
+        /// The name of the numerical method.
         method: &'static str,
         /// The number of iterations that were made.
         iterations: u32,
-        /// The residual at the last iteration.
+        /// The residual after the last iteration.
         residual: f64,
     },
 }

@@ -19,7 +19,7 @@ pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;
 /// Upper bounds of the buckets of durations, in seconds: from a cached look-up to a long computation.
 const SECONDS: [f64; 14] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// Upper bounds of the buckets of batch sizes.
+/// Upper bounds of the histogram of batch sizes, in entries.
 const ENTRIES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 /// The label of a request that no route took.
 const NO_ROUTE: &str = "none";
@@ -42,7 +42,7 @@ pub struct Metrics {
     outbox: IntGaugeVec,
     pool: IntGaugeVec,
     store_up: Gauge,
-    /// Without a value where the limits have no Redis.
+    /// The gauge of the Redis of the limits; without a value where the limits have no Redis.
     redis_up: IntGaugeVec,
     draining: IntGauge,
 }
@@ -61,9 +61,9 @@ pub struct Observed<'a> {
 
 /// The state of the service at one moment, for the gauges.
 pub struct Snapshot {
-    /// Calls that wait for the ledger writer.
+    /// The number of calls that wait for the ledger writer.
     pub ledger_queue: usize,
-    /// Large bodies that are being read.
+    /// The number of large bodies that are being read.
     pub large_bodies: usize,
     /// Long computations that run, and those that wait.
     pub long_computations: (usize, usize),

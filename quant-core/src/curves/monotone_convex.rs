@@ -22,11 +22,11 @@ pub(super) struct MonotoneConvex {
     intervals: Vec<Interval>,
     /// The forward at the last pillar and after it.
     last_forward: f64,
-    /// Minus the logarithm of the last discount factor.
+    /// Minus the logarithm of the discount factor at the last pillar.
     last_exponent: f64,
 }
 
-/// The forwards from one pillar to the next.
+/// The instantaneous forward rates from one pillar to the next.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Interval {

@@ -1,6 +1,6 @@
 //! Newton's method for several unknowns, with damped steps.
 
-/// Steps after which the search is given up.
+/// The number of Newton steps after which the search is given up.
 const MAX_STEPS: u32 = 60;
 
 /// A step below this part of an unknown and of 1 is the last. The slopes are differences, good to

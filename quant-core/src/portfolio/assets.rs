@@ -82,7 +82,7 @@ impl Assets<'_> {
         Checked::new(self.covariance_matrix, self.min_weights, self.max_weights)
     }
 
-    /// Returns the portfolio of these weights.
+    /// Returns the portfolio of these weights, with its return, volatility and Sharpe ratio.
     pub(super) fn describe(
         &self,
         weights: Vec<f64>,

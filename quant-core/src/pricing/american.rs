@@ -12,7 +12,7 @@ use crate::{Error, Result, check};
 /// The largest number of steps here: every node is visited.
 pub const MAX_STEPS: usize = 10_000;
 
-/// The largest number of points of a boundary.
+/// The largest number of points of an exercise boundary.
 pub const MAX_BOUNDARY_POINTS: usize = 250;
 
 /// The price of an American option on a tree, beside that of the European one, with its Greeks.
@@ -264,7 +264,7 @@ fn slope(up: Result<f64>, down: Result<f64>, price: f64, step: f64) -> Result<f6
 /// The change of a rate for its derivative, a basis point.
 const RATE_STEP: f64 = 1e-4;
 
-/// A tree by its definition, in money.
+/// The tree of an option with early exercise, node by node, with values in money.
 struct Nodes {
     option: EuropeanOption,
     lattice: Lattice,
@@ -290,7 +290,7 @@ impl Nodes {
         Self { option: *option, lattice: *lattice, step, rises }
     }
 
-    /// The lowest price of step `i`.
+    /// Returns the lowest price of the underlying at step `i`.
     fn lowest(&self, i: usize) -> f64 {
         self.option.spot * libm::exp(i as f64 * self.lattice.down)
     }

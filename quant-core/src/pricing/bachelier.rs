@@ -233,7 +233,7 @@ impl NormalOption {
         if self.option_type == OptionType::Call { 1.0 } else { -1.0 }
     }
 
-    /// Returns the price of valid arguments.
+    /// Returns the present value of arguments that the caller has checked.
     fn value(&self) -> f64 {
         let intrinsic = self.sign() * (self.forward - self.strike);
         let intrinsic = if intrinsic > 0.0 {
@@ -293,7 +293,7 @@ fn mills_slope(z: f64) -> f64 {
 /// A power of two that is nothing beside 3.5, the least number that a difference adds a width to.
 const WIDTH: f64 = 1.0 / (1_u64 << 60) as f64;
 
-/// The d beyond which even 1e308·n(d) is zero.
+/// The size of d beyond which even 1e308·n(d) is zero.
 const FURTHEST: f64 = 60.0;
 
 /// The size of exponents that [`exp_59`] accepts.

@@ -100,7 +100,7 @@ impl EuropeanOption {
         check::not_negative("time_to_maturity", self.time_to_maturity)
     }
 
-    /// Returns the value of exercising today.
+    /// Returns the payoff of exercise today, zero out of the money.
     pub(super) fn exercise_value(&self) -> f64 {
         let sign = if self.option_type == OptionType::Call { 1.0 } else { -1.0 };
         (sign * (self.spot - self.strike)).max(0.0)

@@ -146,7 +146,7 @@ impl Exchange {
         }
     }
 
-    /// `receive − give` where that is positive.
+    /// Returns `receive − give` where the difference is positive, else zero.
     fn intrinsic(&self) -> f64 {
         let Self { receive, give, log_ratio, .. } = self;
         positive_part(Self::intrinsic_of(receive, give, *log_ratio).high)

@@ -27,7 +27,7 @@ use tokio::sync::Mutex;
 
 use crate::config::IdpRoute;
 
-/// Longest time for one answer of the provider.
+/// The longest time for one answer of the provider.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 1024 * 1024;
@@ -66,7 +66,7 @@ struct NotBefore {
 
 impl AdditionalClaims for NotBefore {}
 
-/// The reason why no identity was proven.
+/// The reason why a sign-in proved no identity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdpError {

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::thread_priority::lower_priority;
 
-/// Memory of one hash, in KiB.
+/// The memory that one hash takes, in KiB.
 const MEMORY: u32 = 19 * 1024;
 /// The number of passes over the memory.
 const PASSES: u32 = 2;

@@ -28,7 +28,7 @@ impl Anonymous {
         &self.context
     }
 
-    /// The client as the login history records it.
+    /// Returns the client as the login history records the client.
     #[must_use]
     pub fn client(&self) -> Client {
         Client::new(self.context.address, self.user_agent.as_deref())

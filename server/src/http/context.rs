@@ -170,7 +170,7 @@ impl RequestHead {
         }
     }
 
-    /// Concludes a request that no route took.
+    /// Concludes a request that no route took: headers, metrics and access log.
     pub(super) fn finish_unrouted(&self, response: &mut Response) {
         failpoint::hit("answered");
         insert(response.headers_mut(), "x-request-id", &self.id.to_string());
@@ -215,7 +215,7 @@ impl Deref for RequestContext {
 }
 
 impl RequestContext {
-    /// The context of a request that `route` took.
+    /// Makes the context of a request that `route` took.
     #[must_use]
     pub(super) fn routed(head: Arc<RequestHead>, route: Arc<MatchedRoute>) -> Arc<Self> {
         Arc::new(Self { head, route, record: Mutex::default() })
@@ -244,13 +244,13 @@ impl RequestContext {
         request.data::<Arc<Self>>().expect("a handler runs behind a route, which adds the context")
     }
 
-    /// The route that took the request.
+    /// Returns the route that took the request.
     #[must_use]
     pub fn route(&self) -> &MatchedRoute {
         &self.route
     }
 
-    /// The last stage that the request reached.
+    /// Returns the last stage that the request has reached.
     #[must_use]
     pub fn record(&self) -> RequestRecord {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner)
@@ -260,7 +260,7 @@ impl RequestContext {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner) = record;
     }
 
-    /// The entry of the ledger for this call.
+    /// Makes the entry with which the ledger records this call.
     fn entry(&self, caller: CallerId, cost: u32, status: u16) -> Entry {
         let elapsed = self.started.elapsed().as_millis();
         let usage = Usage {

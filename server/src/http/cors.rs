@@ -11,7 +11,7 @@ use poem::{
 
 use super::context::RequestHead;
 
-/// The headers that a page may send.
+/// The request headers that a page of the website may send.
 const ALLOWED: HeaderValue = HeaderValue::from_static(
     "Content-Type, Idempotency-Key, Prefer, X-API-Key, X-Request-Id, X-Session-Token",
 );

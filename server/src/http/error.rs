@@ -25,7 +25,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// The surface that `path` belongs to.
+    /// Returns the error shape that the answers of `path` have.
     #[must_use]
     pub fn of(path: &str) -> Self {
         if path.starts_with("/quantlib/") { Self::Computation } else { Self::Account }
@@ -35,15 +35,15 @@ impl Surface {
 /// A reason to refuse a request. The status, the body and the headers of each are functions below.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
-    /// No key, or one that is not valid.
+    /// The request has no API key, or one that is not valid.
     Key,
-    /// A guest key that has expired.
+    /// The key is that of a guest and has expired.
     GuestKeyExpired,
-    /// A session token that is not valid.
+    /// The session token that was sent is not valid.
     Session,
-    /// The hourly or daily limit is reached.
+    /// The hourly or daily limit of the caller is reached.
     RateLimit {
-        /// The calls that the limit allows.
+        /// The number of calls that the window allows.
         limit: u32,
         /// The window of the limit, as in "hour".
         window: &'static str,
@@ -55,9 +55,9 @@ pub enum ApiError {
         /// The time until the limit allows a new key.
         retry_after: Duration,
     },
-    /// A guest called an operation for accounts.
+    /// A guest called an operation that only accounts may call.
     GuestNotAllowed,
-    /// The account's tier is too low.
+    /// The account's tier is below the one of the operation, which the field names.
     Tier(Tier),
     /// The balance is below the cost of the call.
     Credits {
@@ -66,10 +66,10 @@ pub enum ApiError {
     },
     /// The body is larger than the caller may send.
     BodyTooLarge {
-        /// The most bytes that the caller may send.
+        /// The largest number of bytes that the caller may send.
         limit: usize,
     },
-    /// The body did not arrive in time.
+    /// The body did not arrive within the time for a request.
     BodyTooSlow,
     /// The body ended early, or its framing is wrong.
     BodyBroken,
@@ -80,7 +80,7 @@ pub enum ApiError {
     },
     /// The body is announced as something else than JSON.
     MediaType,
-    /// Every fault of the parameters and the body.
+    /// The parameters or the body have faults, all of which are listed.
     Faults(Vec<Fault>),
     /// No route has the path.
     NotFound,
@@ -103,10 +103,10 @@ pub enum ApiError {
     },
     /// The database is in a state in which it cannot serve the request.
     Storage {
-        /// The state, for callers and the operator.
+        /// The state of the database, for callers and the operator.
         reason: &'static str,
     },
-    /// A rule of the account surface refuses.
+    /// A rule of accounts, sessions or the operator's routes refuses the request.
     Account {
         /// The HTTP status of the refusal.
         status: StatusCode,

@@ -7,9 +7,9 @@ use account_core::Tier;
 pub struct Operation {
     /// The operation's id in the generated document.
     pub id: &'static str,
-    /// The tier that an account needs.
+    /// The lowest tier that an account needs.
     pub tier: Tier,
-    /// The credits that a call costs.
+    /// The credits that a call costs, those of the tier.
     pub cost: u32,
     /// A published statement about the cost that the document repeats; `None` where nothing was
     /// published.

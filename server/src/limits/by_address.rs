@@ -18,7 +18,7 @@ impl AddressLimiter {
         Self { limiter: RateLimiter::keyed(Quota::per_minute(per_minute)), per_minute }
     }
 
-    /// The calls allowed a minute and address.
+    /// Returns the limit, in calls per minute and address.
     #[must_use]
     pub fn per_minute(&self) -> u32 {
         self.per_minute.get()

@@ -19,7 +19,7 @@ pub(super) struct DistributedLimits {
 }
 
 impl DistributedLimits {
-    /// Returns limits without any leased call.
+    /// Makes limits that have leased no call.
     pub(super) fn new(leases: Leases) -> Self {
         Self { leases, held: DashMap::new() }
     }

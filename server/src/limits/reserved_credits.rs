@@ -58,7 +58,7 @@ struct Credits {
     running: Vec<u64>,
     /// The cost of calls at the ledger. A balance from the store may include these debits already.
     settling: u64,
-    /// The number of calls at the ledger.
+    /// The number of calls whose debit the ledger is writing.
     debits: u64,
     /// The number of debits that have ended.
     ended: u64,
@@ -109,7 +109,7 @@ impl ReservedCredits {
         Ok(is_reserved.then_some(CreditReservation { account, cost, is_settling: false }))
     }
 
-    /// Forgets accounts without a running call.
+    /// Removes the entries of accounts without a running call.
     pub fn sweep(&self) {
         self.accounts.retain(|_, account| Arc::strong_count(account) > 1);
         self.accounts.shrink_to_fit();

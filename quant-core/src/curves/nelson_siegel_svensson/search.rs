@@ -77,7 +77,7 @@ impl ArgminMul<f64, Decays> for Decays {
 pub(super) struct Sample<'a> {
     tenors: &'a [f64],
     rates: Vec<f64>,
-    /// Logarithms of the shortest and longest decay times.
+    /// Logarithms of the shortest and longest accepted decay times.
     bounds: [f64; 2],
 }
 

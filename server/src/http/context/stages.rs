@@ -57,7 +57,7 @@ pub struct ChargedCall<A> {
     pub charge: Charge,
 }
 
-/// The answer of a charged call.
+/// The content of the answer to a charged call.
 pub enum ChargedContent<A> {
     /// The data of an answer that is not serialised yet.
     Data(A),
@@ -415,7 +415,7 @@ async fn read_balance(context: &RequestContext, price: Price) -> Result<u64, Sto
     balance.map(Option::unwrap_or_default)
 }
 
-/// The refusal where the balance cannot be read.
+/// Makes the refusal of a call whose balance cannot be read.
 fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "a balance cannot be read");
     ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
