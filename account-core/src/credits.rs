@@ -222,9 +222,9 @@ pub struct AuditFault {
     pub caller: CallerId,
     /// The pair of figures that differ.
     pub kind: FaultKind,
-    /// The figure of the first of both: credits, calls or milliseconds.
+    /// The first figure of the pair, in credits, calls or milliseconds.
     pub expected: i64,
-    /// The figure of the second of both.
+    /// The second figure of the pair, in the same unit.
     pub found: i64,
 }
 

@@ -43,7 +43,7 @@ pub enum Error {
     /// The identity provider has not confirmed the e-mail address of a new identity.
     #[error("the identity provider has not confirmed the e-mail address")]
     UnconfirmedIdentity,
-    /// There were too many wrong passwords.
+    /// Too many wrong passwords have locked the address.
     #[error("locked after failed logins until {until}")]
     Locked {
         /// The time at which the lock ends.

@@ -76,7 +76,7 @@ impl Interpolation {
 }
 
 impl Interpolant {
-    /// The curve at a time of zero or more.
+    /// Returns the values of the curve at a time of zero or more, in years.
     pub(super) fn at(&self, time: f64) -> Reading {
         let next = self.times.partition_point(|&pillar| pillar <= time);
         match &self.shape {

@@ -88,7 +88,7 @@ fn validate(x_history: &[f64], y_history: &[f64], lag: usize, n_bins: usize) -> 
     check::require(within, "n_bins", n_bins as f64, "an integer from 1 to 1,000")
 }
 
-/// The bin of every value of a series.
+/// Returns the number of the bin of every value of a series, after a check of the values.
 fn bins(argument: &'static str, series: &[f64], n_bins: usize) -> Result<Vec<u16>> {
     let (lowest, highest) = extremes(argument, series)?;
     Ok(Bins::new(lowest, highest, n_bins).of_all(series))

@@ -203,7 +203,8 @@ impl FixedBond {
         })
     }
 
-    /// The year fraction from the period's start to a day in it, and the interest earned by then.
+    /// Returns the year fraction from the start of the period to `end`, a day in the period, and
+    /// the interest earned by then in the unit of the face value.
     pub(super) fn interest(&self, period: &Period, end: NaiveDate) -> Result<(f64, f64)> {
         let year_fraction = self.year_fraction(period, period.start, end);
         let amount = self.face_value * self.coupon_rate * year_fraction;

@@ -276,7 +276,8 @@ impl Calendar {
         found
     }
 
-    /// The nearest business day in steps of one day either way.
+    /// Returns the first business day after `date` for a `step` of 1, or before `date` for a `step`
+    /// of −1; `None` where no such date can be represented.
     fn seek(self, date: NaiveDate, step: i64) -> Option<NaiveDate> {
         let mut date = gregorian::add_days(date, step)?;
         while !self.is_business_day(date) {

@@ -36,7 +36,7 @@ pub struct Price {
     pub account: AccountId,
     /// The credits that the call costs.
     pub cost: u32,
-    /// The balance when the caller was looked up.
+    /// The balance when the cache read the caller, which may be outdated.
     pub cached_balance: u64,
 }
 
@@ -72,7 +72,8 @@ enum Decision {
     After(u64),
 }
 
-/// Takes the cost from a balance where the balance suffices; `false` where it does not.
+/// Takes a cost from a balance, given the credits of the account, the cost and the balance; returns
+/// `false` where the balance does not suffice.
 type Take = fn(&mut Credits, u64, u64) -> bool;
 
 impl ReservedCredits {
