@@ -31,6 +31,7 @@ fn quotes() -> Vec<Instrument> {
         tenor: tenor.parse().expect("a tenor"),
         rate,
         frequency: Frequency::from_count(1).expect("annual"),
+        conventions: None,
     };
     QUOTES.iter().map(quote).collect()
 }

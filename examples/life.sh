@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 server=${QUANT_SERVER:-target/release/quant-server}
 folder=$(mktemp -d)
 trap 'kill "$service" 2>/dev/null || true; rm -rf "$folder"' EXIT
-"$server" --data-dir "$folder/data" --bind 127.0.0.1:0 >"$folder/out" 2>"$folder/log" &
+"$server" --data-dir "$folder/data" --bind 127.0.0.1:0 --databases prices,rates >"$folder/out" 2>"$folder/log" &
 service=$!
 for _ in $(seq 100); do grep -q '^listening on ' "$folder/out" && break; sleep 0.1; done
 url=$(sed -n 's/^listening on //p' "$folder/out")
@@ -46,6 +46,18 @@ code() {
   done
   letters=$(find "$folder" -name '*.eml' | wc -l)
   otp=$(cat "$(find "$folder" -name '*.eml' | sort | tail -n 1)" | grep -Eo '^ *[0-9]{6}\b|\b[0-9]{6}$' | head -n 1 | tr -d ' ')
+}
+# mailed ADDRESS PATTERN: leaves what fits in the newest e-mail to the address that has it in $found.
+mailed() {
+  local file
+  for _ in $(seq 100); do
+    for file in $(grep -ls "^To: $1" "$folder"/data/mail/*.eml | sort -r); do
+      found=$(tr -d '\r' <"$file" | grep -Eo "^ {4}$2\$" | head -n 1 | tr -d ' ') || true
+      [ -z "$found" ] || return 0
+    done
+    sleep 0.1
+  done
+  echo "no e-mail to $1 has $2" >&2; exit 1
 }
 account() { "$server" account "$@" --data-dir "$folder/data"; }
 
@@ -117,12 +129,52 @@ call "change the profile" 200 PUT /user/profile "$key" '{"country":"United Kingd
 call "usage" 200 GET "/user/usage?days=1" "$key"
 call "transactions" 200 GET /user/transactions "$key"
 call "login history" 200 GET /user/login-history "$key"
+call "the databases" 200 GET /user/databases "$key"; database="{\"database_name\":\"$(field database_name)\"}"
+call "subscribe to one" 200 POST /user/subscribe "$key" "$database"
+call "unsubscribe" 200 POST /user/unsubscribe "$key" "$database"
+call "no subscription is left" 404 POST /user/unsubscribe "$key" "$database"
+call "log in elsewhere" 200 POST /user/login "" \
+  '{"email":"ada@example.com","password":"another private sentence"}'
+call "the newest session" 200 GET "/user/sessions?limit=1" "$key"; number=$(field id)
+call "end one" 200 DELETE "/user/sessions/$number" "$key"
+call "it has ended" 404 DELETE "/user/sessions/$number" "$key"
 call "log out" 200 POST /user/logout "$key" '{}'
 call "the session is over" 401 GET /user/session-pulse "$key"; session=
-call "delete the account" 200 DELETE /user/account "$key" '{"password":"another private sentence"}'
+call "end all sessions" 200 DELETE /user/sessions "$key"
+call "change the password" 200 POST /user/change-password "$key" \
+  '{"password":"another private sentence","new_password":"a third private sentence"}'
+call "the old one is refused" 403 POST /user/change-password "$key" \
+  '{"password":"another private sentence","new_password":"a fourth private sentence"}'
+
+account create --email grace@example.com --username grace --password-stdin \
+  <<<"a sentence of hers" >"$folder/grace"
+grace=$(sed -n 's/^API key: //p' "$folder/grace")
+call "ask for another address" 200 POST /user/change-email "$grace" \
+  '{"password":"a sentence of hers","new_email":"grace@example.org"}'
+call "a taken one has the same answer" 200 POST /user/change-email "$key" \
+  '{"password":"a third private sentence","new_email":"poor@example.com"}'
+mailed grace@example.org '[0-9]{6}'
+call "confirm it with the code from the letter" 200 POST /user/confirm-email "$grace" \
+  "{\"new_email\":\"grace@example.org\",\"otp\":\"$found\"}"
+call "the profile has it" 200 GET /user/profile "$grace"
+same "the address" "$(field email)" grace@example.org
+mailed grace@example.com '[A-Za-z0-9_-]{43}'
+call "the former address undoes it" 200 POST /user/undo-email-change "" "{\"token\":\"$found\"}"
+call "the key is refused" 401 GET /auth/validate "$grace"
+call "and the password" 401 POST /user/login "" \
+  '{"email":"grace@example.com","password":"a sentence of hers"}'
+call "ask for another password" 200 POST /user/forgot-password "" '{"email":"grace@example.com"}'
+mailed grace@example.com '[0-9]{6}'
+call "choose it" 200 POST /user/reset-password "" \
+  "{\"email\":\"grace@example.com\",\"otp\":\"$found\",\"new_password\":\"another of hers\"}"
+call "log in with it" 200 POST /user/login "" \
+  '{"email":"grace@example.com","password":"another of hers"}'; new=$(field api_key)
+[ "$new" != "$grace" ] || { echo "the key was not replaced" >&2; exit 1; }
+
+call "delete the account" 200 DELETE /user/account "$key" '{"password":"a third private sentence"}'
 call "its key is refused" 401 GET /auth/validate "$key"
 call "and its password" 401 POST /user/login "" \
-  '{"email":"ada@example.com","password":"another private sentence"}'
+  '{"email":"ada@example.com","password":"a third private sentence"}'
 
 "$server" audit --data-dir "$folder/data"
 kill -TERM "$service"

@@ -74,7 +74,8 @@ fn quotes() -> quant_core::Result<Vec<Instrument>> {
     let deposits = DEPOSITS.map(|quote| (InstrumentKind::Deposit, quote));
     let swaps = SWAPS.map(|quote| (InstrumentKind::Swap, quote));
     let quotes = deposits.into_iter().chain(swaps).map(|(kind, (tenor, rate))| {
-        Ok(Instrument { kind, tenor: tenor.parse()?, rate, frequency: Frequency::Annual })
+        let (frequency, conventions) = (Frequency::Annual, None);
+        Ok(Instrument { kind, tenor: tenor.parse()?, rate, frequency, conventions })
     });
     quotes.collect()
 }

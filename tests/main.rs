@@ -7,6 +7,7 @@
 
 /// `/user`, `/auth`, `/guest`: accounts, their keys, sessions and inboxes.
 mod account {
+    mod changes;
     mod code_requests;
     mod guests;
     mod notifications;
@@ -23,6 +24,7 @@ mod idp {
 
 /// `/mcp`: the MCP endpoint.
 mod mcp {
+    mod messages;
     mod tools;
     mod transport;
 }
@@ -50,6 +52,7 @@ mod ops {
 mod quantlib {
     mod binomial;
     mod black_family;
+    mod bodies;
     mod bonds;
     mod curves;
     mod economics;

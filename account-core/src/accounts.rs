@@ -6,10 +6,11 @@
 //! | [`sign_in`], [`external_sign_in`] | login; sign-in by an identity provider, and hand-offs |
 //! | [`recovery`] | forgotten passwords |
 //! | [`access`] | keys and guests |
-//! | [`owner`] | changes by the owner |
+//! | [`owner`], [`email_change`] | changes by the owner; changes of the e-mail address |
 //! | [`activity`], [`results`] | usage and history; stored results |
 //! | [`subscription`], [`notifications`] | subscriptions; the inbox and broadcasts |
-//! | [`oauth`], [`browser`] | grants to clients; browser sessions |
+//! | [`sessions`], [`browser`] | the list of sessions; browser sessions |
+//! | [`oauth`] | grants to clients |
 //! | [`operator`], [`clean_up`] | operators' calls; removal of expired rows |
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub mod access;
 pub mod activity;
 pub mod browser;
 pub mod clean_up;
+pub mod email_change;
 pub mod external_sign_in;
 pub mod notifications;
 pub mod oauth;
@@ -31,6 +33,7 @@ pub mod owner;
 pub mod recovery;
 pub mod registration;
 pub mod results;
+pub mod sessions;
 pub mod sign_in;
 pub mod subscription;
 

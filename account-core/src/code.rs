@@ -69,11 +69,23 @@ pub enum Purpose {
     /// The notice of a lock, which has no code. The e-mail of the notice counts in the quota as
     /// e-mails with codes do.
     Lock,
+    /// Another e-mail address for an account.
+    EmailChange,
+    /// The notice of a requested change of address, which has no code. The notice has a quota of its
+    /// own, so that requests of other accounts for the address do not use up this quota.
+    EmailChangeNotice,
 }
 
 impl Purpose {
-    /// All purposes of a code.
-    pub const ALL: [Self; 4] = [Self::Registration, Self::Mfa, Self::Reset, Self::Lock];
+    /// All purposes.
+    pub const ALL: [Self; 6] = [
+        Self::Registration,
+        Self::Mfa,
+        Self::Reset,
+        Self::Lock,
+        Self::EmailChange,
+        Self::EmailChangeNotice,
+    ];
 
     /// Returns the name under which the purpose is stored and bound into digests.
     #[must_use]
@@ -83,11 +95,22 @@ impl Purpose {
             Self::Mfa => "mfa",
             Self::Reset => "reset",
             Self::Lock => "lock",
+            Self::EmailChange => "email_change",
+            Self::EmailChangeNotice => "email_change_notice",
         }
     }
 }
 
-/// The number of one challenge, which is a sent code with its attempts.
+/// The codes that confirm a change of address.
+#[derive(Clone)]
+pub struct EmailChangeCodes {
+    /// The code that was sent to the new address.
+    pub new: Code,
+    /// The code that was sent to the present address, where a second factor is on.
+    pub present: Option<Code>,
+}
+
+/// The number of one challenge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChallengeId(pub u128);
 

@@ -59,7 +59,7 @@ pub use accounts::{
     SignedIn, Transactions, UsageQuery, UsageReport, UsageSummary,
 };
 pub use client::{Client, ClientToken};
-pub use code::{Code, MfaToken};
+pub use code::{Code, EmailChangeCodes, MfaToken};
 pub use credits::{
     Audit, AuditFault, Entry, FaultKind, MinuteCount, ResultTemplate, Settlement, TallyFigure,
     TransactionKind, Usage,
@@ -79,13 +79,14 @@ pub use oauth::{AccessToken, Bearer};
 pub use operation::{Operation, OperatorAction, Reason};
 pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use random::SharedRng;
-pub use session::SessionToken;
+pub use session::{SessionId, SessionToken};
 pub use store::{
-    Inbox, KeyStatus, LoginHistory, LoginMethod, LoginTry, Notification, Profile, ProfileChanges,
-    ResultId, Store, StoredResult, Subscription, Transaction, TryStatus, UsageRequest,
+    Inbox, KeyStatus, ListedSession, LoginHistory, LoginMethod, LoginTry, Notification, Profile,
+    ProfileChanges, ResultId, SessionPage, Store, StoredResult, Subscription, Transaction,
+    TryStatus, UsageRequest,
 };
 pub use tier::Tier;
-pub use token::{BrowserToken, CompletionToken, HandOffCode, StateToken};
+pub use token::{BrowserToken, CompletionToken, EmailUndoToken, HandOffCode, StateToken};
 pub use vault::{MasterKey, Vault};
 
 /// A time in UTC. Stores keep microseconds, so that finer parts are lost.

@@ -29,6 +29,10 @@ pub enum Notice {
     KeyRegenerated,
     /// The password of the account was replaced.
     PasswordChanged,
+    /// The e-mail address was replaced.
+    EmailChanged,
+    /// A change of the e-mail address was undone.
+    EmailRestored,
     /// A login requires a second factor from now on.
     MfaEnabled,
     /// A login requires no second factor from now on.
@@ -83,6 +87,8 @@ impl Notice {
             Self::NewAddress(_)
             | Self::KeyRegenerated
             | Self::PasswordChanged
+            | Self::EmailChanged
+            | Self::EmailRestored
             | Self::MfaEnabled
             | Self::MfaDisabled
             | Self::ProviderLinked
@@ -98,6 +104,8 @@ impl Notice {
             Self::NewAddress(_) => "Sign-in from a new address",
             Self::KeyRegenerated => "API key replaced",
             Self::PasswordChanged => "Password changed",
+            Self::EmailChanged => "E-mail address changed",
+            Self::EmailRestored => "E-mail address restored",
             Self::MfaEnabled => "Second login step switched on",
             Self::MfaDisabled => "Second login step switched off",
             Self::ProviderLinked => "Identity provider linked",
@@ -121,6 +129,17 @@ impl Notice {
                 .to_owned(),
             Self::PasswordChanged => {
                 "All sessions were ended. If it was not you, reset your password at once."
+                    .to_owned()
+            }
+            Self::EmailChanged => {
+                "E-mails of this account go to its new address. The former address \
+                                   was told how to undo the change."
+                    .to_owned()
+            }
+            Self::EmailRestored => {
+                "The change of the e-mail address was undone. All sessions were \
+                                    ended, the password has to be chosen anew, and the API key was \
+                                    replaced."
                     .to_owned()
             }
             Self::MfaEnabled => {

@@ -12,6 +12,7 @@ use crate::code::{Code, Purpose};
 use crate::digest::Digest;
 use crate::identity::{Email, NOBODY, Username};
 use crate::notification::ChatId;
+use crate::token::EmailUndoToken;
 use crate::vault::{Sealed, SealedKind, Vault};
 use crate::{Error, Result, Timestamp, random};
 
@@ -60,6 +61,30 @@ pub enum Content {
     MfaEnabled,
     /// The notice that a login requires no second factor from now on.
     MfaDisabled,
+    /// The code that confirms the new address of an account.
+    EmailChange {
+        /// The code.
+        code: Code,
+    },
+    /// The notice of a requested change of address, for the present address.
+    EmailChangeRequested {
+        /// The requested address.
+        to: Email,
+        /// The code of the second factor, where it is on.
+        code: Option<Code>,
+    },
+    /// The notice of a changed address, for the former address.
+    EmailChanged {
+        /// The new address.
+        to: Email,
+        /// The token that undoes the change.
+        undo: EmailUndoToken,
+    },
+    /// The notice of an undone change of address, for both addresses.
+    EmailRestored {
+        /// The restored address.
+        email: Email,
+    },
     /// The notice of a deleted account.
     AccountDeleted,
     /// The notice of a lock after wrong passwords, one for each lock.
@@ -96,10 +121,14 @@ impl Content {
             Self::Mfa { .. } => Some(Purpose::Mfa),
             Self::Reset { .. } => Some(Purpose::Reset),
             Self::AccountLocked => Some(Purpose::Lock),
+            Self::EmailChange { .. } => Some(Purpose::EmailChange),
+            Self::EmailChangeRequested { .. } => Some(Purpose::EmailChangeNotice),
             Self::Decoy { purpose } => Some(*purpose),
             Self::PasswordChanged
             | Self::MfaEnabled
             | Self::MfaDisabled
+            | Self::EmailChanged { .. }
+            | Self::EmailRestored { .. }
             | Self::AccountDeleted
             | Self::Announcement { .. }
             | Self::Message { .. } => None,
@@ -121,6 +150,10 @@ impl Content {
             Self::PasswordChanged => "password_changed",
             Self::MfaEnabled => "mfa_enabled",
             Self::MfaDisabled => "mfa_disabled",
+            Self::EmailChange { .. } => "email_change",
+            Self::EmailChangeRequested { .. } => "email_change_requested",
+            Self::EmailChanged { .. } => "email_changed",
+            Self::EmailRestored { .. } => "email_restored",
             Self::AccountDeleted => "account_deleted",
             Self::AccountLocked => "account_locked",
             Self::Announcement { .. } => "announcement",
@@ -163,9 +196,19 @@ impl OutboundMessage {
             Content::Registration { username, code } => {
                 format!("{kind}\n{to}\n{}\n{}", username.as_str(), code.expose())
             }
-            Content::Mfa { code } | Content::Reset { code } => {
+            Content::Mfa { code } | Content::Reset { code } | Content::EmailChange { code } => {
                 format!("{kind}\n{to}\n{}", code.expose())
             }
+            Content::EmailChangeRequested { to: new, code: None } => {
+                format!("{kind}\n{to}\n{}", new.as_str())
+            }
+            Content::EmailChangeRequested { to: new, code: Some(code) } => {
+                format!("{kind}\n{to}\n{}\n{}", new.as_str(), code.expose())
+            }
+            Content::EmailChanged { to: new, undo } => {
+                format!("{kind}\n{to}\n{}\n{}", new.as_str(), undo.expose())
+            }
+            Content::EmailRestored { email } => format!("{kind}\n{to}\n{}", email.as_str()),
             Content::Decoy { purpose } => format!("{kind}\n{to}\n{}", purpose.name()),
             Content::Announcement { title, description, message } => {
                 format!("{kind}\n{to}\n{title}\n{description}\n{message}")
@@ -195,6 +238,16 @@ impl OutboundMessage {
         let content = match kind {
             "mfa" => Content::Mfa { code: code()? },
             "reset" => Content::Reset { code: code()? },
+            "email_change" => Content::EmailChange { code: code()? },
+            "email_change_requested" => Content::EmailChangeRequested {
+                to: Email::parse(lines.next()?).ok()?,
+                code: lines.next().map(Code::parse).transpose().ok()?,
+            },
+            "email_changed" => Content::EmailChanged {
+                to: Email::parse(lines.next()?).ok()?,
+                undo: EmailUndoToken::parse(lines.next()?)?,
+            },
+            "email_restored" => Content::EmailRestored { email: Email::parse(lines.next()?).ok()? },
             "registration" => Content::Registration {
                 username: Username::parse(lines.next()?).ok()?,
                 code: Code::parse(lines.next()?).ok()?,
@@ -327,10 +380,15 @@ mod tests {
             Content::Registration { username: Username::parse("ada").unwrap(), code: code.clone() },
             Content::AccountExists,
             Content::Mfa { code: code.clone() },
-            Content::Reset { code },
+            Content::Reset { code: code.clone() },
             Content::PasswordChanged,
             Content::MfaEnabled,
             Content::MfaDisabled,
+            Content::EmailChange { code: code.clone() },
+            Content::EmailChangeRequested { to: to.clone(), code: None },
+            Content::EmailChangeRequested { to: to.clone(), code: Some(code) },
+            Content::EmailChanged { to: to.clone(), undo: EmailUndoToken::generate(&mut rng) },
+            Content::EmailRestored { email: to.clone() },
             Content::AccountDeleted,
             Content::AccountLocked,
             Content::Announcement {

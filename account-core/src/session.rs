@@ -41,7 +41,11 @@ impl SessionToken {
     }
 }
 
-/// A session, as stored: with the digest of its token alone.
+/// The number of a session, for calls that name the session without its token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(pub i64);
+
+/// A session, as stored.
 #[derive(Clone, Copy)]
 pub struct Session {
     /// The digest of the session token.
@@ -58,7 +62,13 @@ impl Session {
     /// Returns whether the session is valid.
     #[must_use]
     pub fn is_live(&self, now: Timestamp) -> bool {
-        now < self.last_used_at + IDLE && now < self.created_at + LONGEST
+        now < self.expires_at()
+    }
+
+    /// Returns the end of the session without another use.
+    #[must_use]
+    pub fn expires_at(&self) -> Timestamp {
+        (self.last_used_at + IDLE).min(self.created_at + LONGEST)
     }
 
     /// Returns whether a use of the session should be recorded.

@@ -13,6 +13,7 @@
 
 mod account_store;
 mod clean_up_store;
+mod email_change_store;
 mod external_identity_store;
 mod key_store;
 mod lease_store;
@@ -25,10 +26,13 @@ mod vault_store;
 
 pub use account_store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
-    NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
-    Updated,
+    NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
+    Registered, Subscription, Updated,
 };
 pub use clean_up_store::{CleanUpStore, Stale};
+pub use email_change_store::{
+    EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, UndoneEmailChange,
+};
 pub use external_identity_store::{
     CompletionRow, ExternalIdentityStore, IdpAccount, KnownIdentity, OpenedSession, StartRow,
 };
@@ -43,8 +47,8 @@ pub use notification_store::{
 pub use oauth_store::OauthStore;
 pub use operator_store::{AccountFilter, AccountState, Booked, Booking, OperatorStore};
 pub use sign_in_store::{
-    Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry, SealedKey,
-    SignInStore, TryStatus,
+    Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry, Outcome,
+    ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 pub use vault_store::{Resealed, SealedRow, VaultStore};
 
@@ -54,6 +58,7 @@ pub use vault_store::{Resealed, SealedRow, VaultStore};
 pub trait Store:
     AccountStore
     + CleanUpStore
+    + EmailChangeStore
     + ExternalIdentityStore
     + KeyStore
     + LedgerStore

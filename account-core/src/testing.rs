@@ -164,7 +164,8 @@ impl<S: Store> Outbox<S> {
             match message.content {
                 Content::Registration { code, .. }
                 | Content::Mfa { code }
-                | Content::Reset { code } => Some(code),
+                | Content::Reset { code }
+                | Content::EmailChange { code } => Some(code),
                 _ => None,
             }
         }))

@@ -1,5 +1,5 @@
-//! One-time tokens of a sign-in in the browser. Each kind is a type, so that one kind is never
-//! accepted as another.
+//! One-time tokens: those of a sign-in in the browser, and that of an e-mail to a former address.
+//! Each kind is a type, so that one kind is never accepted as another.
 
 use std::marker::PhantomData;
 
@@ -22,6 +22,8 @@ pub enum BrowserKind {}
 pub enum CompletionKind {}
 /// The kind of the code that hands a sign-in to another program or page.
 pub enum HandOffKind {}
+/// The kind of the token that undoes a change of address, for the e-mail to the former address.
+pub enum EmailUndoKind {}
 
 impl TokenKind for StateKind {
     const LABEL: &'static [u8] = b"idp_state";
@@ -37,6 +39,10 @@ impl TokenKind for CompletionKind {
 
 impl TokenKind for HandOffKind {
     const LABEL: &'static [u8] = b"hand_off";
+}
+
+impl TokenKind for EmailUndoKind {
+    const LABEL: &'static [u8] = b"email_undo";
 }
 
 /// A token: 256 random bits in base64url, a secret without `Debug`.
@@ -76,3 +82,5 @@ pub type BrowserToken = Token<BrowserKind>;
 pub type CompletionToken = Token<CompletionKind>;
 /// The token that hands a sign-in off to another program or page.
 pub type HandOffCode = Token<HandOffKind>;
+/// The token that undoes a change of address.
+pub type EmailUndoToken = Token<EmailUndoKind>;

@@ -27,7 +27,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::client::{Client, ClientMark, ClientToken};
-use crate::code::{ChallengeId, Code, MfaToken, Purpose};
+use crate::code::{ChallengeId, Code, EmailChangeCodes, MfaToken, Purpose};
 use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
 use crate::session::SessionToken;
@@ -368,6 +368,29 @@ impl Vault {
         )
     }
 
+    /// Returns the digest of the codes that confirm a change of address, which is bound to one
+    /// account, challenge and new address, and to both codes where there are two.
+    #[must_use]
+    pub fn email_change_digest(
+        &self,
+        account: AccountId,
+        challenge: ChallengeId,
+        to: &Email,
+        codes: &EmailChangeCodes,
+    ) -> Digest<Code> {
+        let present = codes.present.as_ref().map(Code::expose).unwrap_or_default();
+        self.digest(
+            b"email_change",
+            &[
+                &account.0.to_be_bytes(),
+                &challenge.0.to_be_bytes(),
+                to.as_str().as_bytes(),
+                codes.new.expose().as_bytes(),
+                present.as_bytes(),
+            ],
+        )
+    }
+
     /// Returns the digest of a client token at one e-mail address.
     #[must_use]
     pub fn client_mark(
@@ -622,6 +645,37 @@ mod tests {
             for account in [ADA, BOB] {
                 for challenge in [ChallengeId(1), ChallengeId(2)] {
                     digests.push(vault.code_digest(purpose, account, challenge, &code));
+                }
+            }
+        }
+        for (index, digest) in digests.iter().enumerate() {
+            assert_eq!(digests.iter().position(|other| other == digest), Some(index));
+        }
+    }
+
+    #[test]
+    fn the_digest_of_a_change_holds_for_one_account_challenge_address_and_pair_of_codes() {
+        let vault = Vault::create(&mut seeded_rng(8));
+        let email = |text| Email::parse(text).expect("an address");
+        let code = |text| Code::parse(text).expect("six digits");
+        let mut digests = Vec::new();
+        for account in [ADA, BOB] {
+            for challenge in [ChallengeId(1), ChallengeId(2)] {
+                for to in ["new@example.com", "new@example.org"] {
+                    for (new, present) in [
+                        ("123456", None),
+                        ("123457", None),
+                        ("123456", Some("654321")),
+                        ("654321", Some("123456")),
+                    ] {
+                        let codes = EmailChangeCodes { new: code(new), present: present.map(code) };
+                        digests.push(vault.email_change_digest(
+                            account,
+                            challenge,
+                            &email(to),
+                            &codes,
+                        ));
+                    }
                 }
             }
         }

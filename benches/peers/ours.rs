@@ -329,6 +329,7 @@ fn curves() {
             tenor: tenor.parse().expect("a tenor"),
             rate,
             frequency: Frequency::Annual,
+            conventions: None,
         })
         .collect();
     let kinds = [

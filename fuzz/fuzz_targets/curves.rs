@@ -7,7 +7,9 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::{
-    curves::{Curve, CurveType, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson},
+    curves::{
+        Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market, NelsonSiegelSvensson,
+    },
     time::schedule::Frequency,
 };
 use quant_fuzz::{Date, Number, check, numbers, one};
@@ -15,7 +17,11 @@ use quant_fuzz::{Date, Number, check, numbers, one};
 
 #[derive(Arbitrary, Debug)]
 struct Quote<'a> {
-    is_swap: bool,
+    kind: u8,
+    start: &'a str,
+    start_date: Date,
+    convexity: Number,
+    market: Option<u8>,
     tenor: &'a str,
     months: u8,
     rate: Number,
@@ -47,9 +53,19 @@ fn look_up(curve: &Curve, drawn: &Drawn<'_>) {
 fn instrument(quote: &Quote<'_>) -> Option<Instrument> {
     let months = format!("{}M", u32::from(quote.months) + 1);
     let tenor = quote.tenor.parse().or_else(|_| months.parse()).ok()?;
-    let kind = if quote.is_swap { InstrumentKind::Swap } else { InstrumentKind::Deposit };
+    let kind = match quote.kind % 5 {
+        0 => InstrumentKind::Deposit,
+        1 => InstrumentKind::ForwardRateAgreement { start: quote.start.parse().ok()? },
+        2 => InstrumentKind::Future {
+            start_date: quote.start_date.0,
+            convexity: quote.convexity.0,
+        },
+        3 => InstrumentKind::OvernightIndexedSwap,
+        _ => InstrumentKind::Swap,
+    };
     let frequency = Frequency::from_count(u32::from(quote.frequency % 13))?;
-    Some(Instrument { kind, tenor, rate: quote.rate.0, frequency })
+    let conventions = quote.market.map(|market| one(Market::ALL, market).conventions(kind));
+    Some(Instrument { kind, tenor, rate: quote.rate.0, frequency, conventions })
 }
 
 fuzz_target!(|drawn: Drawn<'_>| {

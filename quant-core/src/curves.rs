@@ -18,23 +18,33 @@
 //!
 //! A curve passes through its pillars exactly; its [`Interpolation`] determines the values between
 //! them. A [`NelsonSiegelSvensson`] curve of six parameters is a smooth approximation. Times are in
-//! years; rates may be negative. Not modelled: a second curve for discounting, year-end jumps,
-//! futures, spreads.
+//! years; rates may be negative.
+//!
+//! A curve is bootstrapped from [`Instrument`]s: deposits, forward rate agreements, futures, overnight
+//! indexed swaps and par swaps. Their [`Conventions`] give dates and interest, and [`Market`] the usual
+//! ones of three currencies. Not modelled: a second curve for discounting, payments after the end of
+//! their period, year-end jumps, spreads.
 
 mod bootstrap;
+mod compounding;
+mod conventions;
 mod cubic;
 mod curve;
 mod forward_period;
 mod instrument;
 mod interpolation;
+mod market;
 mod monotone_convex;
 pub mod nelson_siegel_svensson;
 mod newton;
 mod pillars;
 mod times;
 
+pub use compounding::Compounding;
+pub use conventions::{AccrualPeriod, Conventions};
 pub use curve::{Curve, CurveType, Pillar, Point};
 pub use forward_period::ForwardPeriod;
 pub use instrument::{Instrument, InstrumentKind};
 pub use interpolation::Interpolation;
+pub use market::Market;
 pub use nelson_siegel_svensson::NelsonSiegelSvensson;

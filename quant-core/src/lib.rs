@@ -106,7 +106,8 @@
 //!
 //! let today = NaiveDate::from_ymd_opt(2026, 11, 20).expect("a date");
 //! let quote = |kind, tenor: &str, rate| -> quant_core::Result<Instrument> {
-//!     Ok(Instrument { kind, tenor: tenor.parse()?, rate, frequency: Frequency::Annual })
+//!     let frequency = Frequency::Annual;
+//!     Ok(Instrument { kind, tenor: tenor.parse()?, rate, frequency, conventions: None })
 //! };
 //! let quotes = [
 //!     quote(InstrumentKind::Deposit, "1Y", 0.05)?,

@@ -23,5 +23,5 @@ pub use schedule::{Frequency, Period, Schedule};
 pub use tenor::Tenor;
 
 pub(crate) use gregorian::{
-    add_days, add_months, days_between, has_plain_year, month_index, require_year,
+    add_days, add_months, days_between, has_plain_year, month_end, month_index, require_year,
 };

@@ -461,6 +461,7 @@ fn curves(lines: &mut Lines) {
         tenor: tenor.parse().expect("a tenor"),
         rate,
         frequency: Frequency::Annual,
+        conventions: None,
     })
     .into();
     let mut fitted = None;

@@ -2,7 +2,10 @@
 
 use std::fmt::Debug;
 
-use quant_core::curves::NelsonSiegelSvensson;
+use quant_core::curves::{
+    Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market,
+    NelsonSiegelSvensson,
+};
 use quant_core::prelude::*;
 use quant_core::pricing::{
     Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
@@ -212,12 +215,23 @@ fn curves() {
         same_after_a_round_trip(&curve.at(1.3).expect("a point"));
         same_after_a_round_trip(&curve.between(1.0, 3.0).expect("a period"));
     }
-    same_after_a_round_trip(&Instrument {
-        kind: InstrumentKind::Swap,
-        tenor: "1Y6M".parse().expect("a tenor"),
-        rate: 0.05,
-        frequency: Frequency::Quarterly,
-    });
+    for kind in [
+        InstrumentKind::Deposit,
+        InstrumentKind::ForwardRateAgreement { start: "3M".parse().expect("a tenor") },
+        InstrumentKind::Future { start_date: date("2026-12-16"), convexity: 1e-5 },
+        InstrumentKind::OvernightIndexedSwap,
+        InstrumentKind::Swap,
+    ] {
+        for conventions in [None, Some(Market::Euro.conventions(kind))] {
+            same_after_a_round_trip(&Instrument {
+                kind,
+                tenor: "1Y6M".parse().expect("a tenor"),
+                rate: 0.05,
+                frequency: Frequency::Quarterly,
+                conventions,
+            });
+        }
+    }
     same_after_a_round_trip(&NelsonSiegelSvensson {
         level: 0.04,
         slope: -0.02,
@@ -246,7 +260,8 @@ fn bonds_bills_and_dates() {
     same_after_a_round_trip(&bond.cash_flows(Some(issue_date)).expect("flows"));
     let measures = bond.measures(issue_date, 0.04, YieldConvention::Street);
     same_after_a_round_trip(&measures.expect("measures"));
-    for quote in [Quote::Price(98.0), Quote::DiscountRate(0.03)] {
+    for quote in [Quote::Price(98.0), Quote::DiscountRate(0.03), Quote::BondEquivalentYield(0.031)]
+    {
         let settlement_date = date("2025-10-01");
         let bill = TreasuryBill { settlement_date, maturity_date, face_value: 100.0, quote };
         same_after_a_round_trip(&bill);
@@ -292,7 +307,8 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(Function::ALL);
     each_is_the_same_after_a_round_trip(Scheme::ALL);
     each_is_the_same_after_a_round_trip(CurveType::ALL);
-    each_is_the_same_after_a_round_trip(InstrumentKind::ALL);
+    each_is_the_same_after_a_round_trip(Compounding::ALL);
+    each_is_the_same_after_a_round_trip(Market::ALL);
     each_is_the_same_after_a_round_trip(Interpolation::ALL);
     each_is_the_same_after_a_round_trip(quant_core::instruments::CashFlowKind::ALL);
     each_is_the_same_after_a_round_trip(YieldConvention::ALL);

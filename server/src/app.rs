@@ -10,7 +10,6 @@ use account_core::{SharedRng, Vault};
 use poem::{Endpoint, Response};
 use rand::{rand_core::UnwrapErr, rngs::SysRng};
 use thiserror::Error;
-use tokio::sync::Semaphore;
 
 use crate::{
     api::{mcp::Gateway, routes},
@@ -21,6 +20,7 @@ use crate::{
         oidc::{Provider, ProviderError},
         passwords::Argon2Pool,
     },
+    body_memory::BodyMemory,
     clock::Clock,
     compute_pool::ComputePool,
     config::{Config, MailRoute, MigrateChoice, NewDatabase, Storage},
@@ -32,7 +32,7 @@ use crate::{
     },
     metrics::Metrics,
     shutdown,
-    state::{Accounts, AppState, LARGE_BODIES},
+    state::{Accounts, AppState},
     store::{self, LeaseWriter, LedgerWriter, Migrate, OpenError, ResultWriter, ServeLock, Store},
 };
 
@@ -181,7 +181,7 @@ impl App {
             code_requests: CodeRequests::new(AddressLimiter::new(config.address_limit)),
             reserved_credits: ReservedCredits::default(),
             ledger: LedgerWriter::start(&store, &metrics.ledger_batches),
-            large_bodies: Semaphore::new(LARGE_BODIES),
+            body_memory: BodyMemory::new(config.body_memory.get()),
             compute_pool: ComputePool::new(cores()),
             metrics,
             is_draining: AtomicBool::new(false),

@@ -95,7 +95,9 @@ pub struct Config {
     pub connections: NonZeroUsize,
     /// Time between the signal to stop and the end of new connections.
     pub drain_delay: Duration,
-    /// The settings that the handlers of requests read.
+    /// The memory for bodies that are not parsed yet, in bytes.
+    pub body_memory: NonZeroUsize,
+    /// The settings that handlers read.
     pub service: Settings,
 }
 
@@ -148,6 +150,7 @@ impl ServeArgs {
             address_limit: limits.address_limit,
             connections: server.connections,
             drain_delay: server.drain_delay,
+            body_memory: server.body_memory,
             service: Settings {
                 tier_gate: limits.tier_gate,
                 body_limit: server.body_limit.get(),
@@ -156,6 +159,7 @@ impl ServeArgs {
                 trusted_proxies: server.trusted_proxies,
                 public_url: server.public_url,
                 is_https,
+                mcp_body_limit: mcp.body_limit.get(),
                 mcp_messages: mcp.messages,
                 mcp_burst: mcp.burst,
                 databases: operation.databases,
@@ -237,6 +241,25 @@ mod tests {
         for secret in ["short-secret", "hidden-word"] {
             assert!(!problems.contains(secret), "a secret is not told");
         }
+    }
+
+    #[test]
+    fn a_limit_that_no_body_could_reach_is_a_problem() {
+        for (line, problem) in [
+            (
+                ["--body-limit", "64000001"],
+                "QS_BODY_LIMIT is 64000001, but must be at most 64000000",
+            ),
+            (
+                ["--body-memory", "33554431"],
+                "QS_BODY_MEMORY is 33554431, but must be at least 33554432, twice QS_BODY_LIMIT",
+            ),
+            (["--mcp-body-limit", "16777217"], "QS_MCP_BODY_LIMIT is 16777217"),
+        ] {
+            let problems = check(&line).expect_err(problem).to_string();
+            assert!(problems.contains(problem), "{problems}");
+        }
+        check(&["--body-memory", "33554432", "--mcp-body-limit", "16777216"]).unwrap();
     }
 
     #[test]

@@ -5,6 +5,7 @@
 pub mod api;
 pub mod app;
 pub mod auth;
+pub mod body_memory;
 pub mod cli;
 pub mod clock;
 pub mod compute_pool;

@@ -38,7 +38,7 @@ pub struct Metrics {
     pub ledger_batches: Histogram,
     ledger_queue: IntGauge,
     compute_pool: IntGaugeVec,
-    large_bodies: IntGauge,
+    body_bytes: IntGauge,
     outbox: IntGaugeVec,
     pool: IntGaugeVec,
     store_up: Gauge,
@@ -63,8 +63,8 @@ pub struct Observed<'a> {
 pub struct Snapshot {
     /// The number of calls that wait for the ledger writer.
     pub ledger_queue: usize,
-    /// The number of large bodies that are being read.
-    pub large_bodies: usize,
+    /// Bytes of bodies that have not been parsed.
+    pub body_bytes: usize,
     /// Long computations that run, and those that wait.
     pub long_computations: (usize, usize),
     /// True if the service was told to stop.
@@ -133,7 +133,10 @@ impl Metrics {
                 &registry,
                 gauges("quant_long_computations", "Long computations by state.", "state"),
             ),
-            large_bodies: kept(&registry, gauge("quant_large_bodies", "Large bodies being read.")),
+            body_bytes: kept(
+                &registry,
+                gauge("quant_body_bytes", "Bytes of request bodies that are not parsed yet."),
+            ),
             outbox: kept(
                 &registry,
                 gauges("quant_mail_outbox_letters", "Letters not sent yet, by state.", "state"),
@@ -213,7 +216,7 @@ impl Metrics {
         let set =
             |gauge: &IntGauge, value: usize| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
         set(&self.ledger_queue, snapshot.ledger_queue);
-        set(&self.large_bodies, snapshot.large_bodies);
+        set(&self.body_bytes, snapshot.body_bytes);
         let (running, waiting) = snapshot.long_computations;
         set(&self.compute_pool.with_label_values(&["running"]), running);
         set(&self.compute_pool.with_label_values(&["waiting"]), waiting);

@@ -1,8 +1,9 @@
 //! The shared state of all handlers: accounts, limits, the ledger, the clock.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use tokio::sync::Semaphore;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 pub use crate::{
     auth::accounts::Accounts,
@@ -10,6 +11,7 @@ pub use crate::{
 };
 use crate::{
     auth::{access_tokens::AccessTokenCache, api_keys::ApiKeyCache, oidc::Provider},
+    body_memory::BodyMemory,
     clock::Clock,
     compute_pool::ComputePool,
     limits::{AddressLimiter, CodeRequests, Limits, ReservedCredits},
@@ -35,9 +37,9 @@ pub struct AppState {
     pub reserved_credits: ReservedCredits,
     /// The writer of the ledger, which charges calls.
     pub ledger: LedgerWriter,
-    /// The places for bodies that are being read and are not small.
-    pub large_bodies: Semaphore,
-    /// The pool in which long computations run.
+    /// The memory of bodies that are not parsed yet.
+    pub body_memory: Arc<BodyMemory>,
+    /// The pool for long computations.
     pub compute_pool: ComputePool,
     /// The counters and gauges of `/metrics`.
     pub metrics: Metrics,
@@ -51,18 +53,9 @@ pub struct AppState {
     pub settings: Settings,
 }
 
-/// The most bodies read at once that are not small; each may hold megabytes.
-pub const LARGE_BODIES: usize = 8;
-
 impl AppState {
     /// Makes `/ready` answer 503; requests are served on.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
-    }
-
-    /// The number of large bodies that are being read.
-    #[must_use]
-    pub fn large_bodies_being_read(&self) -> usize {
-        LARGE_BODIES - self.large_bodies.available_permits()
     }
 }

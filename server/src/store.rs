@@ -31,6 +31,7 @@ mod clients;
 #[cfg(test)]
 mod contract_tests;
 mod data_key;
+mod email_change;
 mod engine;
 mod external_identities;
 mod fault;

@@ -43,9 +43,17 @@ fn run(command: &mut Command) -> String {
     stdout
 }
 
-/// Runs a command that fails, and returns its error.
+/// Runs a command that fails, and returns its error. A service that starts instead is ended.
 fn refused(command: &mut Command) -> String {
-    let (is_ok, stdout, stderr) = told(&command.output().unwrap());
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while process.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            process.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let (is_ok, stdout, stderr) = told(&process.wait_with_output().unwrap());
     assert!(!is_ok, "{command:?}: {stdout}");
     stderr
 }

@@ -209,6 +209,39 @@ async fn a_known_database_is_subscribed_once() {
 }
 
 #[tokio::test]
+async fn the_list_of_databases_marks_subscriptions_and_a_subscription_can_end() {
+    let two = vec!["prices".to_owned(), "rates".to_owned()];
+    let app = App::start_with(|config| config.service.databases = two).await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let listed = async |app: &App| {
+        let list = app.get("/user/databases", Some(&key)).await;
+        let data = &list.expect(200)["data"];
+        assert_eq!(data["total"], data["databases"].as_array().expect("a list").len());
+        data["databases"].clone()
+    };
+    let databases = |prices: bool| {
+        json!([
+            { "database_name": "prices", "is_subscribed": prices },
+            { "database_name": "rates", "is_subscribed": false },
+        ])
+    };
+    let prices = r#"{"database_name": "prices"}"#;
+    app.post("/user/subscribe", Some(&key), prices).await.expect(200);
+    assert_eq!(listed(&app).await, databases(true));
+
+    // The service does not offer the database any more.
+    let app = app.restart_with(|config| config.service.databases = Vec::new()).await;
+    assert_eq!(listed(&app).await, json!([]));
+    let ended = app.post("/user/unsubscribe", Some(&key), prices).await;
+    assert_eq!(ended.expect(200)["data"]["message"], "The subscription has ended.");
+
+    let again = app.post("/user/unsubscribe", Some(&key), prices).await;
+    assert_eq!(again.expect(404)["message"], "Not subscribed");
+    let list = app.get("/user/subscriptions", Some(&key)).await;
+    assert_eq!(list.expect(200)["data"]["total"], 0);
+}
+
+#[tokio::test]
 async fn a_deleted_account_is_gone_with_the_answer_and_the_ledger_still_balances() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;

@@ -303,12 +303,12 @@ async fn media_types_are_accepted_as_clients_send_them() {
 }
 
 #[tokio::test]
-async fn a_message_may_be_as_large_as_a_body_and_no_larger() {
-    let app = App::start_with(|config| config.service.body_limit = 400_000).await;
+async fn a_message_has_a_limit_of_its_own() {
+    let app = App::start_with(|config| config.service.mcp_body_limit = 400_000).await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Legacy);
     let message = |length: usize| {
-        let frame = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":""}}"#;
+        let frame = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"build_curve","arguments":{"x":""}}}"#;
         frame.replace(r#""x":"""#, &format!(r#""x":"{}""#, "a".repeat(length - frame.len())))
     };
     for (length, expected) in [(60_000, 200), (70_000, 200), (400_000, 200), (400_001, 413)] {

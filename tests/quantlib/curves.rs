@@ -1,9 +1,11 @@
 //! Yield curves against 50 digits: `tests/golden/generate/curves.py`.
 
+use account_core::Tier;
 use quant_core::{
-    curves::{Curve, CurveType, Instrument, InstrumentKind, Interpolation},
+    curves::{Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market},
     time::{NaiveDate, schedule::Frequency},
 };
+use quant_tests::App;
 use quant_tests::golden::{self, Largest, Row};
 
 /// The accepted absolute error of rates: a few roundings below 1, divided by the shortest time.
@@ -11,6 +13,10 @@ const RATE_TOLERANCE: f64 = 4e-15;
 
 /// The accepted error of a discount factor, relative to the factor times 1 plus its logarithm.
 const FACTOR_TOLERANCE: f64 = 4e-15;
+
+/// The accepted relative error of a discount factor by market conventions: the pillars of a curve that
+/// bends are solved until they move by four roundings, and each moves those around it.
+const MARKET_TOLERANCE: f64 = 2e-14;
 
 /// The accepted error of a zero rate from par rates: the roundings of a sum of up to 120 payments.
 const BOOTSTRAP_TOLERANCE: f64 = 1e-15;
@@ -38,6 +44,29 @@ fn curve_type(name: &str) -> CurveType {
     }
 }
 
+/// An instrument of a market, spelled as kind, tenor, rate, start and convexity.
+fn quoted(row: &Row, market: Market, spelled: &str) -> Instrument {
+    let [kind, tenor, rate, start, convexity] =
+        spelled.split(':').collect::<Vec<_>>().try_into().expect("five parts");
+    let kind = match kind {
+        "deposit" => InstrumentKind::Deposit,
+        "fra" => InstrumentKind::ForwardRateAgreement { start: row.parse(start) },
+        "future" => {
+            InstrumentKind::Future { start_date: row.parse(start), convexity: row.parse(convexity) }
+        }
+        "ois" => InstrumentKind::OvernightIndexedSwap,
+        "swap" => InstrumentKind::Swap,
+        other => panic!("kind {other}"),
+    };
+    Instrument {
+        kind,
+        tenor: row.parse(tenor),
+        rate: row.parse(rate),
+        frequency: market.frequency(kind),
+        conventions: Some(market.conventions(kind)),
+    }
+}
+
 fn instrument(row: &Row, spelled: &str) -> Instrument {
     let parts: Vec<&str> = spelled.split(':').collect();
     Instrument {
@@ -45,6 +74,7 @@ fn instrument(row: &Row, spelled: &str) -> Instrument {
         tenor: row.parse(parts[1]),
         rate: row.parse(parts[2]),
         frequency: Frequency::from_count(row.parse(parts[3])).expect("a frequency"),
+        conventions: None,
     }
 }
 
@@ -74,6 +104,27 @@ fn curves_through_values_agree_with_fifty_digits() {
 }
 
 #[test]
+fn curves_of_market_conventions_have_the_dates_of_quantlib_and_fifty_digits() {
+    let mut largest = Largest::default();
+    for row in golden::rows("curve_conventions", 60) {
+        let [reference_date, market, shape, instruments, dates, zero_rates] = row.texts();
+        let market = row.parse(market);
+        let instruments: Vec<Instrument> =
+            instruments.split(' ').map(|spelled| quoted(&row, market, spelled)).collect();
+        let curve = Curve::bootstrap(row.parse(reference_date), &instruments, interpolation(shape));
+        let curve = curve.expect("a curve");
+        let found: Vec<String> =
+            curve.pillars().iter().map(|pillar| pillar.date.to_string()).collect();
+        assert_eq!(found.join(" "), dates, "{row}");
+        for (pillar, expected) in curve.pillars().iter().zip(row.list::<f64>(zero_rates)) {
+            let error = (pillar.zero_rate - expected).abs() * pillar.tenor;
+            largest.see(&row, error, MARKET_TOLERANCE, pillar);
+        }
+    }
+    println!("largest relative error of a discount factor by market conventions: {largest}");
+}
+
+#[test]
 fn bootstrapped_curves_agree_with_fifty_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("curves_bootstraps", 40) {
@@ -89,4 +140,53 @@ fn bootstrapped_curves_agree_with_fifty_digits() {
         }
     }
     println!("largest error of a bootstrapped zero rate: {largest}");
+}
+
+#[tokio::test]
+async fn a_curve_is_built_by_the_conventions_of_a_market_or_by_those_sent() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let body = r#"{"reference_date": "2024-01-31", "market": "EUR", "interpolation": "log_linear",
+        "query_tenors": [0.25], "instruments": [
+            {"type": "deposit", "tenor": "3M", "rate": 0.0372},
+            {"type": "fra", "start": "3M", "tenor": "6M", "rate": 0.036},
+            {"type": "future", "start_date": "2024-09-18", "tenor": "3M", "rate": 0.035, "convexity": 0.00001},
+            {"type": "ois", "tenor": "2Y", "rate": 0.033},
+            {"type": "swap", "tenor": "5Y", "rate": 0.031}]}"#;
+    let answer = app.post("/quantlib/curves/build", Some(&key), body).await;
+    answer.expect(200);
+    let dates: Vec<String> =
+        (0..5).map(|index| answer.text(&format!("/data/pillars/{index}/date"))).collect();
+    // Settled on 2 February 2024, two TARGET days later; none of the ends is a holiday.
+    assert_eq!(dates, ["2024-05-02", "2024-08-02", "2024-12-18", "2026-02-02", "2029-02-02"]);
+    for (list, name) in
+        [("pillars", "simple_forward_rate"), ("points", "instantaneous_forward_rate")]
+    {
+        let [found, old] =
+            [name, "forward_rate"].map(|name| answer.number(&format!("/data/{list}/0/{name}")));
+        assert_eq!(found, old, "{name}");
+    }
+    // 92 days at 3.72 % by ACT/360.
+    let body = r#"{"reference_date": "2024-01-31", "instruments": [
+        {"type": "deposit", "tenor": "92D", "rate": 0.0372, "day_count": "ACT/360"}]}"#;
+    let answer = app.post("/quantlib/curves/build", Some(&key), body).await;
+    let factor = answer.number("/data/pillars/0/discount_factor");
+    assert!((factor * (1.0 + 0.0372 * 92.0 / 360.0) - 1.0).abs() < 1e-15, "{answer:?}");
+}
+
+#[tokio::test]
+async fn instruments_that_say_too_little_or_a_percentage_are_refused() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    for (instrument, reason) in [
+        (r#"{"type": "fra", "tenor": "6M", "rate": 0.03}"#, "`start`"),
+        (r#"{"type": "future", "tenor": "3M", "rate": 0.03}"#, "`start_date`"),
+        (r#"{"type": "swap", "tenor": "3Y", "rate": 0.03, "start": "3M"}"#, "`start`"),
+        (r#"{"type": "deposit", "tenor": "3M", "rate": 3.72}"#, "200 %"),
+    ] {
+        let body = format!(r#"{{"reference_date": "2024-01-31", "instruments": [{instrument}]}}"#);
+        let answer = app.post("/quantlib/curves/build", Some(&key), &body).await;
+        let told = answer.expect(422).to_string();
+        assert!(told.contains(reason), "{told}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Bonds against QuantLib, bills against mpmath: `tests/golden/generate/instruments.py`.
 
+use account_core::Tier;
 use quant_core::{
     instruments::{
         fixed_bond::FixedBond,
@@ -7,6 +8,7 @@ use quant_core::{
     },
     time::{NaiveDate, schedule::Frequency},
 };
+use quant_tests::App;
 use quant_tests::golden::{self, Largest};
 use quant_tests::names::{calendar, convention, day_count};
 
@@ -125,4 +127,29 @@ fn the_treasury_s_own_bills_agree() {
         largest.see(&row, (found - printed).abs(), row.get("printed_to"), &found);
     }
     println!("treasury bills: largest difference from printed figures {largest}");
+}
+
+#[tokio::test]
+async fn a_bill_is_valued_by_its_yield_and_within_a_year_alone() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let bill = |maturity: &str, quote: &str| {
+        format!(r#"{{"settlement_date": "1990-06-07", "maturity_date": "{maturity}", {quote}}}"#)
+    };
+    let path = "/quantlib/instruments/money-market/tbill";
+    // 31 CFR 356, appendix B, section VI.D.2.
+    let answer = app.post(path, Some(&key), &bill("1991-06-06", r#""yield": 0.082373244"#)).await;
+    answer.expect(200);
+    assert!((answer.number("/data/price") - 92.265).abs() < 5e-7, "{answer:?}");
+    assert_eq!(answer.number("/data/yield"), 0.082_373_244);
+    for (maturity, quote, reason) in [
+        ("1991-06-10", r#""price": 92.265"#, "366 days"),
+        ("1991-06-06", r#""price": 92.265, "yield": 0.08"#, "exactly one"),
+        ("1991-06-06", r#""discount_rate": 2.5"#, "200 %"),
+        ("1991-06-06", r#""face_value": 100"#, "`yield`"),
+    ] {
+        let answer = app.post(path, Some(&key), &bill(maturity, quote)).await;
+        let told = answer.expect(422).to_string();
+        assert!(told.contains(reason), "{told}");
+    }
 }

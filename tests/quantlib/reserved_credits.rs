@@ -2,13 +2,14 @@
 
 use std::{
     cell::Cell,
+    net::{IpAddr, Ipv4Addr},
     sync::{Arc, Condvar, Mutex},
     time::Duration,
 };
 
 use account_core::{Tier, testing::all};
 use poem::{Request, http::Method};
-use quant_server::compute_pool::ComputePool;
+use quant_server::{body_memory::RequestSource, compute_pool::ComputePool};
 use quant_tests::{
     App, email,
     requests::{OPTION, PRICE},
@@ -26,6 +27,9 @@ const INFEASIBLE: &str = r#"{"spot": 1, "strike": 1, "risk_free_rate": 0, "volat
 /// Longest wait for what must happen while the pool is full. A call would wait for the pool longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The address of the caller whose work fills the pool.
+const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
 /// A gate that blocks threads until it is opened, or dropped.
 #[derive(Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
@@ -41,7 +45,7 @@ impl Gate {
         let cores = std::thread::available_parallelism().expect("a number of cores").get();
         let blocked = (0..cores).map(|_| {
             let gate = self.0.clone();
-            pool.run(move || {
+            pool.run(RequestSource::of(None, STRANGER), move || {
                 let is_open = gate.0.lock().expect("no panic under the lock");
                 drop(gate.1.wait_while(is_open, |is_open| !*is_open));
             })

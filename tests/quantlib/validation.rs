@@ -5,6 +5,7 @@ use quant_tests::{App, requests::PRICE};
 use serde_json::{Value, json};
 
 const BARRIER: &str = "/quantlib/pricing/binomial/barrier";
+const SHANNON: &str = "/quantlib/physics/entropy/shannon";
 const PORTFOLIO: &str = "/quantlib/portfolio/optimize/min-variance";
 
 async fn refused(path: &str, body: &str) -> Vec<(Value, Value, Value)> {
@@ -142,10 +143,108 @@ async fn the_last_of_two_equal_names_holds() {
 }
 
 #[tokio::test]
-async fn a_body_of_a_million_faults_is_answered_with_a_thousand() {
-    let row = vec![r#""x""#; 100_000].join(",");
+async fn a_body_of_many_faults_is_answered_with_a_hundred() {
+    let row = vec![r#""x""#; 1000].join(",");
     let body = format!(r#"{{"expected_returns": [0.1], "covariance_matrix": [[{row}]]}}"#);
-    assert_eq!(refused(PORTFOLIO, &body).await.len(), 1000);
+    assert_eq!(refused(PORTFOLIO, &body).await.len(), 100);
+}
+
+#[tokio::test]
+async fn a_list_that_is_too_long_is_one_fault() {
+    let zeros = vec!["0"; 1_000_001].join(",");
+    let found = refused(SHANNON, &format!(r#"{{"probabilities": [{zeros}], "base": 1}}"#)).await;
+    let too_long = "ensure this value has at most 1000000 items";
+    let place = json!(["body", "probabilities"]);
+    assert_eq!(found, [fault(place, "value_error.list.max_items", too_long)]);
+    // A wrong item is not told where there are too many.
+    let found = refused(SHANNON, &format!(r#"{{"probabilities": ["x",{zeros}]}}"#)).await;
+    let place = json!(["body", "probabilities"]);
+    assert_eq!(found, [fault(place, "value_error.list.max_items", too_long)]);
+    // A row of a matrix has at most as many items as there may be rows.
+    let row = vec!["0"; 1001].join(",");
+    let body = format!(r#"{{"expected_returns": [0.1], "covariance_matrix": [[0], [{row}]]}}"#);
+    let too_long = "ensure this value has at most 1000 items";
+    let place = json!(["body", "covariance_matrix", 1]);
+    let expected = fault(place, "value_error.list.max_items", too_long);
+    assert_eq!(refused(PORTFOLIO, &body).await, [expected]);
+}
+
+#[tokio::test]
+async fn faults_in_a_list_of_numbers_are_told_as_in_any_list() {
+    let body = r#"{"probabilities": [0.5, 2, null, "x", [1], -1e-3], "base": 0}"#;
+    let greater = "ensure this value is greater than or equal to 0";
+    let less = "ensure this value is less than or equal to 1";
+    let place = |index: usize| json!(["body", "probabilities", index]);
+    let null = "none is not an allowed value";
+    let expected = [
+        fault(place(1), "value_error.number.not_le", less),
+        fault(place(2), "type_error.none.not_allowed", null),
+        fault(place(3), "type_error.float", "value is not a valid float"),
+        fault(place(4), "type_error.float", "value is not a valid float"),
+        fault(place(5), "value_error.number.not_ge", greater),
+        fault(
+            json!(["body", "base"]),
+            "value_error.number.not_gt",
+            "ensure this value is greater than 0",
+        ),
+    ];
+    assert_eq!(refused(SHANNON, body).await, expected);
+    for (list, kind) in [
+        ("\"[0.5,0.5]\"", "type_error.list"),
+        ("{}", "type_error.list"),
+        ("1", "type_error.list"),
+        ("null", "type_error.none.not_allowed"),
+        ("[]", "value_error.list.min_items"),
+        ("[0.5, 1e400]", "value_error.jsondecode"),
+        ("[0.5, 1e400, \"x\"]", "value_error.jsondecode"),
+        ("[0.5, 01]", "value_error.jsondecode"),
+    ] {
+        let found = refused(SHANNON, &format!(r#"{{"probabilities": {list}}}"#)).await;
+        assert_eq!((found.len(), &found[0].1), (1, &json!(kind)), "{list}: {found:?}");
+    }
+    let position = refused(SHANNON, r#"{"probabilities": [0.5, 1e400]}"#).await[0].0.clone();
+    assert_eq!(position, json!(["body", 24]));
+}
+
+#[tokio::test]
+async fn the_faults_of_a_field_that_comes_twice_are_those_of_the_last() {
+    let body = r#"{"probabilities": ["x"], "base": 0, "probabilities": [0.5, 0.5]}"#;
+    let found = refused(SHANNON, body).await;
+    assert_eq!((found.len(), &found[0].0), (1, &json!(["body", "base"])));
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    let body = r#"{"probabilities": ["x"], "base": 2, "probabilities": [0.5, 0.5]}"#;
+    let answer = app.post(SHANNON, Some(&key), body).await;
+    assert_eq!(answer.expect(200)["data"]["shannon_entropy"], 1.0);
+}
+
+#[tokio::test]
+async fn a_field_that_no_operation_reads_is_skipped_whatever_it_holds() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let nested = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let zeros = vec!["0"; 50_000].join(",");
+    for junk in [nested.as_str(), &format!("[{zeros}]"), r#"{"a": {"b": null}}"#] {
+        let body = format!(r#"{{"junk": {junk}, "start_date": "2024-01-31", "tenor": "1M"}}"#);
+        let answer = app.post("/quantlib/core/types/tenor/add-to-date", Some(&key), &body).await;
+        assert_eq!(answer.expect(200)["data"]["result_date"], "2024-02-29");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_repeats_at_most_a_hundred_characters_of_a_value() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let tenor = "7".repeat(200_000);
+    let body = format!(r#"{{"start_date": "2024-01-31", "tenor": "{tenor}"}}"#);
+    let answer = app.post("/quantlib/core/types/tenor/add-to-date", Some(&key), &body).await;
+    let told = answer.expect(422)["detail"][0]["msg"].as_str().expect("a text").to_owned();
+    assert!(told.contains(&format!("{}…", &tenor[..100])), "{told}");
+    assert!(answer.body_text.len() < 1000, "{} bytes", answer.body_text.len());
+    let query = format!("/user/usage?days={}", &tenor[..30_000]);
+    let answer = app.get(&query, Some(&key)).await;
+    answer.expect(422);
+    assert!(answer.body_text.len() < 2000, "{} bytes", answer.body_text.len());
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 use account_core::guest::CreationLimits;
 use account_core::{
     Code, Email, NewAccount, Password, Tier, Timestamp, Username,
+    outbox::OutboundMessage,
     testing::{FixedClock, Outbox},
 };
 use poem::{
@@ -124,6 +125,7 @@ pub fn config(folder: &TempDir) -> Config {
         address_limit: 120.try_into().expect("not zero"),
         connections: 64.try_into().expect("not zero"),
         drain_delay: Duration::ZERO,
+        body_memory: (256 * 1024 * 1024).try_into().expect("not zero"),
         service: Settings {
             tier_gate: TierGate::Tiers,
             body_limit: 16 * 1024 * 1024,
@@ -135,6 +137,7 @@ pub fn config(folder: &TempDir) -> Config {
             guests_per_network: 5.try_into().expect("not zero"),
             public_url: None,
             is_https: false,
+            mcp_body_limit: 1024 * 1024,
             mcp_messages: 1_000_000.try_into().expect("not zero"),
             mcp_burst: 1_000_000.try_into().expect("not zero"),
             databases: vec!["prices".to_owned()],
@@ -268,6 +271,11 @@ impl App {
     pub async fn code(&self, name: &str) -> Option<Code> {
         let now = self.clock.now();
         self.outbox.code(&email(name), now).await.expect("the store answers")
+    }
+
+    /// All e-mails that wait to be sent, oldest first; they are taken out of the outbox.
+    pub async fn emails(&self) -> Vec<OutboundMessage> {
+        self.outbox.take(self.clock.now()).await.expect("the store answers")
     }
 
     /// Sends a JSON body.

@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 
+use crate::accounts::email_change::UNDO_VALIDITY;
 use crate::accounts::{Accounts, results};
 use crate::id_token::COMPLETION_VALIDITY;
 use crate::outbox::SendQuota;
@@ -47,7 +48,9 @@ pub struct Cleaned {
     pub results: u64,
     /// Unfinished sign-ins at the identity provider, incomplete profiles and hand-off codes.
     pub sign_ins: u64,
-    /// Notifications older than [`NOTIFICATION_KEPT`].
+    /// Changes of address that can no longer be undone.
+    pub email_undos: u64,
+    /// Notifications.
     pub notifications: u64,
     /// Usage rows of deleted accounts, from which the account was removed.
     pub departed: u64,
@@ -92,6 +95,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             (Some(Stale::Answers), &mut cleaned.answers),
             (Some(Stale::Results(now - results::KEPT)), &mut cleaned.results),
             (Some(Stale::SignIns(now - COMPLETION_VALIDITY)), &mut cleaned.sign_ins),
+            (Some(Stale::EmailUndos(now - UNDO_VALIDITY)), &mut cleaned.email_undos),
             (Some(Stale::Notifications(now - NOTIFICATION_KEPT)), &mut cleaned.notifications),
             (Some(Stale::Departed), &mut cleaned.departed),
             (usage, &mut cleaned.usage),

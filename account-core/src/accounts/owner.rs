@@ -1,10 +1,13 @@
-//! Changes by the owner of an account: the profile, the second factor, deletion.
+//! Changes by the owner of an account: the profile, the password, the second factor, deletion.
 
 use crate::accounts::Accounts;
+use crate::client::Client;
 use crate::identity::{AccountId, Email};
 use crate::outbox::Content;
-use crate::password::{Password, PasswordHasher};
-use crate::store::{Deletion, Profile, ProfileChanges, Store, Updated};
+use crate::password::{Password, PasswordHash, PasswordHasher};
+use crate::store::{
+    Deletion, PasswordChange, PasswordProof, Profile, ProfileChanges, Store, Updated,
+};
 use crate::{Error, Result, Timestamp};
 
 /// The proof with which the owner of an account confirms its deletion.
@@ -33,6 +36,40 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             Updated::UsernameTaken => Err(Error::UsernameTaken),
             Updated::NotFound => Err(Error::NotFound),
         }
+    }
+
+    /// Replaces the password, after a check of the present one, and informs the owner by e-mail. The
+    /// change ends the same credentials as the reset of a forgotten password: all sessions, hand-offs
+    /// and grants.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongConfirmation`] for a wrong password, for an account without a password, and
+    /// where another change was faster; [`Error::Locked`] after five of these; [`Error::Busy`];
+    /// [`Error::NotFound`]; [`Error::Store`].
+    pub async fn change_password(
+        &self,
+        account: AccountId,
+        current: &Password,
+        new: &Password,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<()> {
+        let email = self.profile(account).await?.email;
+        let compared = self.confirm(&email, current, now).await?;
+        let permit = self.hasher().admit().await?;
+        let password_hash = self.hasher().hash(permit, new).await;
+        let change = PasswordChange {
+            proof: PasswordProof::Current(compared),
+            account,
+            password_hash,
+            known: self.known_network(&email, client, now),
+            notice: self.message(&email, Content::PasswordChanged, now),
+            email,
+            at: now,
+        };
+        let replaced = self.store().replace_password(change).await?;
+        if replaced { Ok(()) } else { Err(Error::WrongConfirmation) }
     }
 
     /// Requires a second factor at each later login, and informs the owner by e-mail.
@@ -105,18 +142,24 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
-    /// Verifies the password with which a signed-in owner confirms a change. Wrong passwords are
-    /// counted separately from logins, so that neither locks the other.
-    async fn confirm(&self, email: &Email, password: &Password, now: Timestamp) -> Result<()> {
+    /// Verifies the password with which a signed-in owner confirms a change, and returns the hash of
+    /// the password. Wrong passwords are counted separately from logins, so that neither locks the
+    /// other.
+    pub(super) async fn confirm(
+        &self,
+        email: &Email,
+        password: &Password,
+        now: Timestamp,
+    ) -> Result<PasswordHash> {
         let recipient = self.vault().email_digest(email);
         let permit = self.hasher().admit().await?;
         let reserved = self.store().reserve_confirmation(email, recipient, now).await?;
         reserved.verdict.proceed()?;
-        let hash = reserved.credentials.as_ref().and_then(|known| known.password_hash.as_ref());
-        let right = self.hasher().verify(permit, password, hash).await.matches;
+        let hash = reserved.credentials.and_then(|known| known.password_hash);
+        let right = self.hasher().verify(permit, password, hash.as_ref()).await.matches;
         let reservation = reserved.reservation;
         self.store().conclude_confirmation(recipient, reservation, right, now).await?;
-        if right { Ok(()) } else { Err(Error::WrongConfirmation) }
+        hash.filter(|_| right).ok_or(Error::WrongConfirmation)
     }
 }
 

@@ -5,12 +5,12 @@
 //! factor.
 
 use crate::accounts::Accounts;
-use crate::client::{Client, KnownClient};
+use crate::client::Client;
 use crate::code::{Code, Purpose};
 use crate::identity::Email;
 use crate::outbox::Content;
 use crate::password::{Password, PasswordHasher};
-use crate::store::{Reset, Store};
+use crate::store::{PasswordChange, PasswordProof, Store};
 use crate::{Error, Result, Timestamp};
 
 impl<S: Store, H: PasswordHasher> Accounts<S, H> {
@@ -52,15 +52,15 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         // nothing.
         let password_hash = self.hasher().hash(permit, password).await;
         let (challenge, account) = met?;
-        let (_, known) = self.new_client(email, Some(client), now);
-        let reset = Reset {
-            challenge,
+        let change = PasswordChange {
+            proof: PasswordProof::Code(challenge),
             account,
+            email: email.clone(),
             password_hash,
-            known: KnownClient { replaces: None, token: None, ..known },
+            known: self.known_network(email, client, now),
             notice: self.message(email, Content::PasswordChanged, now),
             at: now,
         };
-        if self.store().reset_password(reset).await? { Ok(()) } else { Err(Error::WrongCode) }
+        if self.store().replace_password(change).await? { Ok(()) } else { Err(Error::WrongCode) }
     }
 }

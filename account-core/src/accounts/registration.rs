@@ -89,6 +89,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         &self,
         email: &Email,
         code: &Code,
+        origin: &Client,
         now: Timestamp,
     ) -> Result<SignedIn> {
         let (challenge, account) =
@@ -97,7 +98,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         let (session_token, session) = self.new_session(account, now);
         let (client_token, client) = self.new_client(email, None, now);
         let credits = SIGNUP_CREDITS;
-        let form = ConfirmedForm { challenge, account, key, session, client, credits, at: now };
+        let origin = origin.clone();
+        let form =
+            ConfirmedForm { challenge, account, key, session, client, origin, credits, at: now };
         if self.store().confirm_registration(form).await? {
             Ok(SignedIn { account, api_key, session_token, client_token })
         } else {
@@ -220,6 +223,18 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             at: now,
         };
         (token, known)
+    }
+
+    /// Returns a client that an account knows by its network alone.
+    pub(super) fn known_network(
+        &self,
+        email: &Email,
+        client: &Client,
+        now: Timestamp,
+    ) -> KnownClient {
+        let recipient = self.vault().email_digest(email);
+        let network = Some(self.vault().network_mark(&recipient, client));
+        KnownClient { recipient, replaces: None, token: None, network, at: now }
     }
 
     /// Returns the digests by which an account may know a client.

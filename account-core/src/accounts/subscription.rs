@@ -22,6 +22,16 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         subscription.ok_or(Error::AlreadySubscribed)
     }
 
+    /// Ends an account's subscription to a database.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where there is no such subscription; [`Error::Store`].
+    pub async fn unsubscribe(&self, account: AccountId, database_name: &str) -> Result<()> {
+        let removed = self.store().unsubscribe(account, database_name).await?;
+        if removed { Ok(()) } else { Err(Error::NotFound) }
+    }
+
     /// Lists an account's subscriptions, oldest first.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Accounts: their registration, profile, password, suspension and deletion.
 
-use crate::client::KnownClient;
+use crate::client::{Client, KnownClient};
 use crate::code::{Challenge, ChallengeId};
 use crate::digest::Digest;
 use crate::identity::{AccountId, Contact, Email, Username};
@@ -69,6 +69,8 @@ pub struct ConfirmedForm {
     pub session: Session,
     /// The client, which the account knows from now on.
     pub client: KnownClient,
+    /// The client that sent the code, for the list of sessions.
+    pub origin: Client,
     /// The sign-up credits.
     pub credits: u64,
     /// The time of the confirmation.
@@ -256,20 +258,30 @@ pub struct Deletion {
     pub operation: Option<Operation>,
 }
 
-/// The replacement of a forgotten password.
-pub struct Reset {
-    /// The challenge whose code was right.
-    pub challenge: ChallengeId,
-    /// The account whose password is replaced.
+/// The proof that permits another password.
+pub enum PasswordProof {
+    /// The code of a challenge, for a forgotten password.
+    Code(ChallengeId),
+    /// The hash of the present password, which the owner entered.
+    Current(PasswordHash),
+}
+
+/// The replacement of a password.
+pub struct PasswordChange {
+    /// The proof that permits the change.
+    pub proof: PasswordProof,
+    /// The account.
     pub account: AccountId,
+    /// The e-mail address at which the proof was given.
+    pub email: Email,
     /// The hash of the new password.
     pub password_hash: PasswordHash,
-    /// The client that sent the code. The account knows the client's network from now on, so that
+    /// The client that gave the proof. The account knows the client's network from now on, so that
     /// attempts from other networks do not delay the next login.
     pub known: KnownClient,
     /// The e-mail that confirms the new password.
     pub notice: SealedMessage,
-    /// The time at which the password is replaced.
+    /// The time of the change.
     pub at: Timestamp,
 }
 
@@ -382,13 +394,16 @@ pub trait AccountStore: Send + Sync {
         email: &Email,
     ) -> impl Future<Output = Result<Option<AccountId>, StoreError>> + Send;
 
-    /// Consumes the challenge and replaces the password, in one transaction. All locks of the
-    /// address are lifted, the account's sessions end, the codes of unfinished logins become
-    /// invalid, and a [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is
-    /// written; the key stays. Returns `false`, with nothing changed, where the challenge was used,
-    /// was replaced or has expired.
-    fn reset_password(&self, reset: Reset)
-    -> impl Future<Output = Result<bool, StoreError>> + Send;
+    /// Replaces the password, in one transaction. All locks of the address are lifted, the account's
+    /// sessions end, the codes of unfinished logins and of a change of address become invalid, and a
+    /// [`Notice::PasswordChanged`](crate::notification::Notice::PasswordChanged) is written; the key
+    /// stays. A [`PasswordProof::Code`] is consumed. Returns `false`, with nothing changed, where the
+    /// challenge was used, was replaced or has expired, or where the account has another password or
+    /// address than the proof was given for.
+    fn replace_password(
+        &self,
+        change: PasswordChange,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Saves a subscription; `None`, with nothing saved, where the account is subscribed already.
     fn subscribe(
@@ -397,6 +412,13 @@ pub trait AccountStore: Send + Sync {
         database_name: &str,
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<Subscription>, StoreError>> + Send;
+
+    /// Removes a subscription. Returns `false` where the account has no subscription to the database.
+    fn unsubscribe(
+        &self,
+        account: AccountId,
+        database_name: &str,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Lists an account's subscriptions, oldest first, at most one for each database.
     fn subscriptions(

@@ -32,6 +32,8 @@ pub enum Stale {
     /// Unfinished sign-ins at the provider, incomplete profiles and hand-off codes, made before
     /// this time.
     SignIns(Timestamp),
+    /// Changes of address that were made before this time.
+    EmailUndos(Timestamp),
     /// Notifications written before this time.
     Notifications(Timestamp),
     /// Caller and address in the usage rows of deleted accounts.

@@ -10,7 +10,7 @@ use crate::key::KeyId;
 use crate::lockout::{Reservation, Verdict};
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::{Session, SessionToken};
+use crate::session::{Session, SessionId, SessionToken};
 use crate::vault::Sealed;
 use crate::{StoreError, Timestamp};
 
@@ -184,6 +184,28 @@ pub struct LoginHistory {
     pub failed: u64,
 }
 
+/// A session, as listed for its owner.
+#[derive(Clone)]
+pub struct ListedSession {
+    /// The number of the session.
+    pub id: SessionId,
+    /// The session.
+    pub session: Session,
+    /// The address from which the session began.
+    pub address: IpAddr,
+    /// The `User-Agent` of the client that began the session.
+    pub user_agent: String,
+}
+
+/// A page of an account's live sessions.
+#[derive(Clone)]
+pub struct SessionPage {
+    /// The sessions of the page, newest first.
+    pub sessions: Vec<ListedSession>,
+    /// The number of all live sessions.
+    pub total: u64,
+}
+
 /// The storage of sign-in attempts, their counters and history, one-time codes, and sessions.
 pub trait SignInStore: Send + Sync {
     /// Reserves an attempt and looks up the account, in one transaction.
@@ -304,4 +326,28 @@ pub trait SignInStore: Send + Sync {
         digest: &Digest<SessionToken>,
         account: AccountId,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Lists an account's live sessions ([`Session::is_live`]), newest first, and counts them.
+    fn sessions(
+        &self,
+        account: AccountId,
+        now: Timestamp,
+        limit: u32,
+        offset: u32,
+    ) -> impl Future<Output = Result<SessionPage, StoreError>> + Send;
+
+    /// Ends a session by its number. Returns `false` where the account has no such session.
+    fn end_numbered_session(
+        &self,
+        account: AccountId,
+        session: SessionId,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Ends all sessions of an account except `kept`, in one transaction, and returns their number.
+    /// Hand-off codes, codes of a second factor and codes of a change of address become invalid.
+    fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Digest<SessionToken>>,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 }

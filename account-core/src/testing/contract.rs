@@ -38,6 +38,9 @@ macro_rules! store_contract {
             passwords::every_try_is_in_the_login_history_locked_ones_too,
             second_factor::a_second_factor_is_asked_for_and_its_code_serves_once,
             sessions::a_session_ends_by_logout_idleness_age_and_suspension,
+            sessions::an_owner_sees_live_sessions_and_the_clients_that_began_them,
+            sessions::an_owner_ends_one_session_and_nobody_elses,
+            sessions::a_sign_out_everywhere_leaves_no_session_and_no_sign_in_under_way,
             keys::a_regenerated_key_replaces_the_old_one_at_once,
             keys::of_two_parallel_regenerations_one_wins,
             keys::a_suspended_key_is_unknown_until_it_is_activated,
@@ -87,6 +90,7 @@ macro_rules! store_contract {
             owner::a_profile_changes_where_it_is_told_to_and_nowhere_else,
             owner::a_name_is_taken_as_at_a_registration_but_ones_own_is_not,
             owner::a_database_is_subscribed_to_once,
+            owner::a_subscription_ends_once,
             owner::a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold,
             owner::a_deleted_address_and_name_are_free_again,
             owner::a_deletion_wants_the_right_confirmation,
@@ -159,6 +163,20 @@ macro_rules! store_contract {
             external_sign_in::a_browser_comes_back_with_a_code_or_to_a_profile,
             external_sign_in::sixty_four_parallel_redeems_are_one,
             external_sign_in::unfinished_sign_ins_are_cleaned_up,
+            email_change::an_address_changes_by_the_password_and_the_code_of_the_new_mailbox,
+            email_change::a_code_for_another_address_is_as_short_lived_as_any,
+            email_change::an_address_that_is_taken_is_told_to_nobody,
+            email_change::with_a_second_factor_both_mailboxes_confirm_another_address,
+            email_change::of_many_changes_to_one_address_one_is_made,
+            email_change::codes_at_the_former_address_end_with_a_change,
+            email_change::a_new_password_or_a_sign_out_everywhere_cancels_a_change,
+            email_change::the_former_address_takes_the_account_back,
+            email_change::the_token_of_an_earlier_change_outlives_the_undoing_of_a_later_one,
+            email_change::a_change_is_undone_once_and_within_three_days,
+            email_change::a_suspended_account_stays_suspended_after_an_undone_change,
+            passwords::a_signed_in_owner_changes_the_password_and_all_sessions_end,
+            passwords::of_parallel_changes_with_one_password_one_is_made,
+            oauth::a_change_of_password_or_address_and_its_undoing_end_all_grants_and_codes,
         );
         $crate::store_contract!(@leases $open);
     };
@@ -190,6 +208,7 @@ pub mod activity;
 pub mod clean_up;
 pub mod clients;
 pub mod codes;
+pub mod email_change;
 #[cfg(test)]
 mod enumeration_resistance;
 pub mod external_sign_in;

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod clean_up;
+mod email_change;
 mod external_identities;
 mod keys;
 mod leases;
@@ -29,8 +30,9 @@ use crate::lockout::{Counter, Lockout};
 use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::Session;
-use crate::store::{KeyStatus, LoginTry, ResultId, StoredResult, Subscription, Transaction};
+use crate::store::{
+    KeyStatus, ListedSession, LoginTry, ResultId, StoredResult, Subscription, Transaction,
+};
 use crate::tier::Tier;
 use crate::vault::WrappedSecret;
 use crate::{StoreError, Timestamp};
@@ -92,7 +94,8 @@ struct State {
     known: HashMap<(Digest<Email>, Digest<ClientMark>), Timestamp>,
     last_try: i64,
     history: Vec<(Option<AccountId>, LoginTry)>,
-    sessions: Vec<Session>,
+    sessions: Vec<ListedSession>,
+    last_session: i64,
     subscriptions: Vec<(AccountId, Subscription)>,
     last_subscription: i64,
     last_guest: i64,
@@ -110,6 +113,7 @@ struct State {
     notifications: tables::Notifications,
     identities: tables::Identities,
     operations: Vec<(AccountId, Operation)>,
+    email_undos: Vec<email_change::UndoRow>,
 }
 
 /// A recorded call, without caller and address once these are removed.

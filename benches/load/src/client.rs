@@ -41,17 +41,32 @@ impl Request {
         Self(text.into())
     }
 
-    /// Makes the same call with `padding` spaces before its body.
-    pub(crate) fn large_price(key: &str, padding: usize) -> Self {
-        let length = OPTION.len() + padding;
-        let head = format!(
-            "POST {PRICE} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    /// A metered call with a body of so many bytes.
+    pub(crate) fn large(key: &str, length: usize) -> Self {
+        let body = r#"{"probabilities":[0.5,0.5]}"#;
+        let padding = " ".repeat(length.saturating_sub(body.len()));
+        Self::post("/quantlib/physics/entropy/shannon", Some(key), &format!("{padding}{body}"))
+    }
+
+    /// A call with a JSON body.
+    pub(crate) fn post(path: &str, key: Option<&str>, body: &str) -> Self {
+        let key = key.map_or(String::new(), |key| format!("X-API-Key: {key}\r\n"));
+        Self::with_head(path, &key, body)
+    }
+
+    /// A message to the MCP endpoint.
+    pub(crate) fn message(token: &str, body: &str) -> Self {
+        let head = format!("Authorization: Bearer {token}\r\nAccept: application/json\r\n");
+        Self::with_head("/mcp", &head, body)
+    }
+
+    fn with_head(path: &str, head: &str, body: &str) -> Self {
+        let length = body.len();
+        let text = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\n{head}\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         );
-        let mut bytes = head.into_bytes();
-        bytes.resize(bytes.len() + padding, b' ');
-        bytes.extend_from_slice(OPTION.as_bytes());
-        Self(bytes)
+        Self(text.into())
     }
 }
 
@@ -73,40 +88,45 @@ impl Connection {
         self.read().await
     }
 
+    /// Sends a request that may be answered before its whole body is sent.
+    pub(crate) async fn send_all(&mut self, request: &Request) -> io::Result<Answer> {
+        let (mut reading, mut writing) = self.stream.split();
+        let written = writing.write_all(&request.0);
+        tokio::pin!(written);
+        let mut is_written = false;
+        self.buffer.clear();
+        loop {
+            tokio::select! {
+                outcome = &mut written, if !is_written => {
+                    // The service may close the connection; its answer may be there to be read.
+                    let _closed = outcome;
+                    is_written = true;
+                }
+                read = reading.read_buf(&mut self.buffer) => {
+                    let is_end = read? == 0;
+                    if let Some(answer) = parse(&self.buffer)? {
+                        return Ok(answer);
+                    }
+                    if is_end {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+            }
+        }
+    }
+
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).await
     }
 
     async fn read(&mut self) -> io::Result<Answer> {
         self.buffer.clear();
-        let head = loop {
-            if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
-                break end + 4;
+        loop {
+            if let Some(answer) = parse(&self.buffer)? {
+                return Ok(answer);
             }
             self.more().await?;
-        };
-        let text = std::str::from_utf8(&self.buffer[..head]).map_err(io::Error::other)?;
-        let status = text.get(9..12).and_then(|code| code.parse().ok());
-        let mut answer = Answer {
-            status: status.ok_or_else(|| io::Error::other("no status"))?,
-            number: None,
-            is_replayed: false,
-        };
-        let mut length = 0;
-        for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
-            match name {
-                "content-length" => length = value.parse().map_err(io::Error::other)?,
-                "x-request-id" => {
-                    answer.number = uuid::Uuid::parse_str(value).ok().map(|id| id.as_u128());
-                }
-                "idempotent-replayed" => answer.is_replayed = true,
-                _ => {}
-            }
         }
-        while self.buffer.len() < head + length {
-            self.more().await?;
-        }
-        Ok(answer)
     }
 
     async fn more(&mut self) -> io::Result<()> {
@@ -119,4 +139,29 @@ impl Connection {
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
+}
+
+/// Reads an answer; none where some of it has not come.
+fn parse(buffer: &[u8]) -> io::Result<Option<Answer>> {
+    let Some(end) = find(buffer, b"\r\n\r\n") else { return Ok(None) };
+    let head = end + 4;
+    let text = std::str::from_utf8(&buffer[..head]).map_err(io::Error::other)?;
+    let status = text.get(9..12).and_then(|code| code.parse().ok());
+    let mut answer = Answer {
+        status: status.ok_or_else(|| io::Error::other("no status"))?,
+        number: None,
+        is_replayed: false,
+    };
+    let mut length = 0;
+    for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
+        match name {
+            "content-length" => length = value.parse().map_err(io::Error::other)?,
+            "x-request-id" => {
+                answer.number = uuid::Uuid::parse_str(value).ok().map(|id| id.as_u128());
+            }
+            "idempotent-replayed" => answer.is_replayed = true,
+            _ => {}
+        }
+    }
+    Ok((buffer.len() >= head + length).then_some(answer))
 }

@@ -3,6 +3,7 @@
 //! The client is small by design. It shares the machine with the service, so its cost reduces the
 //! figures of the service.
 
+mod abuse;
 mod client;
 mod cluster;
 mod crash;
@@ -30,6 +31,8 @@ struct Line {
 enum Command {
     /// Requests per second, latencies, memory, slow clients.
     Table(Target),
+    /// The dearest requests, and the latency of a payer beside clients that misuse the service.
+    Abuse(Target),
     /// The same figures for another service at an address.
     Url(table::UrlArgs),
     /// Kills the service or its database under load, restarts the process, and checks the charges.
@@ -44,7 +47,7 @@ enum Command {
 impl Command {
     fn target(&mut self) -> Option<&mut Target> {
         match self {
-            Self::Table(target) => Some(target),
+            Self::Table(target) | Self::Abuse(target) => Some(target),
             Self::Url(_) => None,
             Self::Crash(args) => Some(&mut args.target),
             Self::Instances(args) => Some(&mut args.target),
@@ -63,6 +66,7 @@ impl Command {
         }
         match self {
             Self::Table(target) => table::run(&target).await?,
+            Self::Abuse(target) => abuse::run(&target).await?,
             Self::Url(args) => table::run_url(&args).await?,
             Self::Crash(args) => crash::run(&args, server.as_mut()).await?,
             Self::Instances(args) => instances::run(&args).await?,

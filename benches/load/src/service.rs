@@ -7,11 +7,12 @@ use std::{
     time::Duration,
 };
 
-use account_core::{Email, NewAccount, Tier, Username};
+use account_core::{Client, Email, Login, NewAccount, Password, Tier, Username, oauth};
 use quant_server::{
     app,
     clock::Clock,
     config::{MigrateChoice, NewDatabase, Storage, sqlite_url},
+    state::Accounts,
     store::POOL,
 };
 use sea_orm::{ConnectionTrait, DatabaseConnection};
@@ -129,6 +130,23 @@ impl Data {
         created
     }
 
+    /// The key of a new account of a tier.
+    pub(crate) async fn account_of_tier(&self, tier: Tier) -> Result<String, Failure> {
+        let opened = self.open().await?;
+        let account = NewAccount { tier, ..new_account(CREDITS, HOURLY_LIMIT)? };
+        let created = opened.accounts.create_account(account, Clock::system().now()).await;
+        opened.store.close().await;
+        Ok(created?.api_key.expose().to_owned())
+    }
+
+    /// An access token of a new account for an MCP endpoint.
+    pub(crate) async fn access_token(&self, resource: &str) -> Result<String, Failure> {
+        let opened = self.open().await?;
+        let token = access_token(&opened.accounts, resource.to_owned()).await;
+        opened.store.close().await;
+        token
+    }
+
     /// Fails where the audit finds a difference; returns the number of accounts.
     pub(crate) async fn audit(&self) -> Result<u64, Failure> {
         let opened = self.open().await?;
@@ -148,20 +166,64 @@ async fn create(
     credits: u64,
     hourly_limit: u32,
 ) -> Result<(String, String), Failure> {
+    let account = new_account(credits, hourly_limit)?;
+    let email = account.email.as_str().to_owned();
+    let created = opened.accounts.create_account(account, Clock::system().now()).await?;
+    Ok((email, created.api_key.expose().to_owned()))
+}
+
+fn new_account(credits: u64, hourly_limit: u32) -> Result<NewAccount, Failure> {
     // The database may contain accounts of an earlier run.
     let name = format!("u{}", &uuid::Uuid::new_v4().simple().to_string()[..20]);
-    let email = format!("{name}@example.com");
-    let account = NewAccount {
-        email: Email::parse(&email)?,
+    Ok(NewAccount {
+        email: Email::parse(&format!("{name}@example.com"))?,
         username: Username::parse(&name)?,
         password: None,
         tier: Tier::Enterprise,
         credits: Some(credits),
         hourly_limit: Some(hourly_limit),
         is_admin: false,
+    })
+}
+
+/// Signs a new account in and takes it through the grant of an access token.
+async fn access_token(accounts: &Accounts, resource: String) -> Result<String, Failure> {
+    const PASSWORD: &str = "correct horse battery staple";
+    const REDIRECT: &str = "http://127.0.0.1:4711/callback";
+    let now = Clock::system().now();
+    let account = NewAccount {
+        password: Some(Password::choose(PASSWORD)?),
+        ..new_account(CREDITS, HOURLY_LIMIT)?
     };
-    let created = opened.accounts.create_account(account, Clock::system().now()).await?;
-    Ok((email, created.api_key.expose().to_owned()))
+    let email = account.email.clone();
+    accounts.create_account(account, now).await?;
+    let metadata =
+        oauth::ClientMetadata { redirect_uris: vec![REDIRECT.to_owned()], ..Default::default() };
+    let client = accounts.register_client(&metadata, now).await?;
+    let browser = Client::new([127, 0, 0, 1].into(), None);
+    let login = accounts.login(&email, &Password::attempt(PASSWORD), &browser, now).await?;
+    let Login::SignedIn(signed_in) = login else {
+        return Err("a new account has no second factor".into());
+    };
+    let verifier = uuid::Uuid::new_v4().simple().to_string().repeat(2);
+    let verifier = oauth::CodeVerifier::parse(&verifier).map_err(|_| "no verifier")?;
+    let authorization = oauth::Authorization {
+        client: client.id.clone(),
+        redirect_uri: client.redirect_uri(None).ok_or("no address to return to")?,
+        challenge: verifier.challenge(),
+        resource: resource.clone(),
+    };
+    let session = &signed_in.session_token;
+    let code = accounts.issue_code(session, signed_in.account, authorization, now).await?;
+    let exchange = oauth::Exchange {
+        code: code.ok_or("the session has ended")?,
+        client: client.id,
+        redirect_uri: Some(REDIRECT.to_owned()),
+        verifier,
+        resource,
+    };
+    let tokens = accounts.exchange(exchange, now).await.map_err(|_| "no token was granted")?;
+    Ok(tokens.access.expose().to_owned())
 }
 
 /// Connects to a database. Connections are never closed while idle: the reaper of sqlx 0.9 can

@@ -213,7 +213,7 @@ async fn large_bodies(
     duration: Duration,
     rate: Option<f64>,
 ) -> Result<f64, Failure> {
-    let large = [Request::large_price(&key, 1 << 20)];
+    let large = [Request::large(&key, 1 << 20)];
     Ok(paced(address, &large, 2, duration, rate).await?.rate())
 }
 

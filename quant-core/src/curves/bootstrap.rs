@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::instrument::{Flow, Instrument, InstrumentKind};
+use super::instrument::{InstrumentFlows, RATE};
 use super::interpolation::{Interpolant, Interpolation};
 use super::newton;
-use crate::time::NaiveDate;
 use crate::{Error, Result};
 
 /// The step of Newton's method that is the last: the next would be about its square.
@@ -36,12 +35,11 @@ const MOST_FACTORS: usize = 300_000;
 
 /// Returns minus the logarithms of the discount factors at the instruments' maturities.
 pub(super) fn bootstrap(
-    reference_date: NaiveDate,
-    instruments: &[Instrument],
+    instruments: &[InstrumentFlows],
     times: &[f64],
     interpolation: Interpolation,
 ) -> Result<Vec<f64>> {
-    let mut bootstrap = Bootstrap::new(reference_date, instruments, times, interpolation)?;
+    let mut bootstrap = Bootstrap::new(instruments, times, interpolation);
     let exponents = bootstrap.sweep(None)?;
     let bends = matches!(interpolation, Interpolation::Cubic | Interpolation::MonotoneConvex);
     if bends && !bootstrap.pays_on_pillars() { bootstrap.settle(exponents) } else { Ok(exponents) }
@@ -60,14 +58,15 @@ fn largest_move(before: &[f64], after: &[f64]) -> f64 {
 /// the exponent, with a correction at every time of payment that is fixed while one sweep finds
 /// the pillars one after the other. For curves that are such lines the corrections are zero.
 struct Bootstrap<'a> {
-    instruments: &'a [Instrument],
-    /// The times of payment in ascending order, without repetition.
+    instruments: &'a [InstrumentFlows],
+    /// The times of payment, and of starts after the reference date, ascending and without repetition.
     payments: Vec<Payment>,
-    flows: Vec<Flow>,
-    /// The payment at which each flow is due.
+    /// The payment at which each flow is due, instrument by instrument.
     due: Vec<usize>,
-    /// The flows of each instrument; none for a deposit.
+    /// The flows of each instrument in `due`.
     ranges: Vec<Range<usize>>,
+    /// The payment at which each instrument starts; none for the reference date.
+    starts: Vec<Option<usize>>,
     times: &'a [f64],
     interpolation: Interpolation,
 }
@@ -85,28 +84,28 @@ struct Payment {
 
 impl<'a> Bootstrap<'a> {
     fn new(
-        reference_date: NaiveDate,
-        instruments: &'a [Instrument],
+        instruments: &'a [InstrumentFlows],
         times: &'a [f64],
         interpolation: Interpolation,
-    ) -> Result<Self> {
-        let mut flows: Vec<Flow> = Vec::new();
-        let mut ranges = Vec::with_capacity(instruments.len());
-        for (index, instrument) in instruments.iter().enumerate() {
-            let first = flows.len();
-            if instrument.kind == InstrumentKind::Swap {
-                instrument.append_flows(index, reference_date, &mut flows)?;
-            }
-            ranges.push(first..flows.len());
-        }
-        let mut dates: Vec<f64> = flows.iter().map(|flow| flow.time).collect();
+    ) -> Self {
+        let flows = || instruments.iter().flat_map(|instrument| &instrument.flows);
+        let starts = instruments.iter().map(|instrument| instrument.start);
+        let mut dates: Vec<f64> = flows().map(|flow| flow.time).collect();
+        dates.extend(starts.clone().filter(|&start| start > 0.0));
         dates.sort_by(f64::total_cmp);
         dates.dedup();
-        let place = |flow: &Flow| dates.partition_point(|&date| date < flow.time);
-        let due = flows.iter().map(place).collect();
+        let place = |time: f64| dates.partition_point(|&date| date < time);
+        let due = flows().map(|flow| place(flow.time)).collect();
+        let starts = starts.map(|start| (start > 0.0).then(|| place(start))).collect();
+        let mut ranges = Vec::with_capacity(instruments.len());
+        let mut first = 0;
+        for instrument in instruments {
+            ranges.push(first..first + instrument.flows.len());
+            first += instrument.flows.len();
+        }
         let payments =
             dates.iter().map(|&time| Payment::between(times, time, interpolation)).collect();
-        Ok(Self { instruments, payments, flows, due, ranges, times, interpolation })
+        Self { instruments, payments, due, ranges, starts, times, interpolation }
     }
 
     fn pays_on_pillars(&self) -> bool {
@@ -116,7 +115,7 @@ impl<'a> Bootstrap<'a> {
     /// Repeats the sweeps until the pillars stand still, with Newton's method for the slow ones.
     fn settle(&mut self, mut exponents: Vec<f64>) -> Result<Vec<f64>> {
         let mut moved = f64::INFINITY;
-        let affordable = u32::try_from(MOST_SWEPT_PAYMENTS / self.flows.len().max(1));
+        let affordable = u32::try_from(MOST_SWEPT_PAYMENTS / self.due.len().max(1));
         let most = affordable.map_or(MOST_SWEEPS, |sweeps| sweeps.clamp(SLOW_SWEEPS, MOST_SWEEPS));
         for sweeps in 1..=most {
             self.correct(&exponents);
@@ -157,17 +156,13 @@ impl<'a> Bootstrap<'a> {
             .map(|payment| libm::exp(-curve.at(payment.time).exponent))
             .collect();
         let worth = |(index, range): (usize, &Range<usize>)| {
-            let flows = self.flows[range.clone()].iter().zip(&self.due[range.clone()]);
+            let InstrumentFlows { rate, flows, .. } = &self.instruments[index];
+            let flows = flows.iter().zip(&self.due[range.clone()]);
             let annuity: f64 = flows.map(|(flow, &due)| flow.accrual * factors[due]).sum();
-            let last = libm::exp(-exponents[index]);
-            match self.instruments[index].kind {
-                InstrumentKind::Swap => last + self.instruments[index].rate * annuity,
-                InstrumentKind::Deposit => {
-                    last * (1.0 + self.instruments[index].rate * self.instruments[index].accrual())
-                }
-            }
+            let worth = libm::log(libm::exp(-exponents[index]) + rate * annuity);
+            self.starts[index].map_or(worth, |start| worth - libm::log(factors[start]))
         };
-        self.ranges.iter().enumerate().map(worth).map(libm::log).collect()
+        self.ranges.iter().enumerate().map(worth).collect()
     }
 
     fn fit(&self, exponents: &[f64]) -> Interpolant {
@@ -193,17 +188,20 @@ impl<'a> Bootstrap<'a> {
         // Discount factors of the payments up to the last pillar that is known.
         let mut factors: Vec<f64> = Vec::with_capacity(self.payments.len());
         for (index, instrument) in self.instruments.iter().enumerate() {
-            let exponent = match instrument.kind {
-                InstrumentKind::Deposit => deposit_exponent(instrument.rate * instrument.accrual()),
-                InstrumentKind::Swap => {
+            let exponent = match &instrument.flows[..] {
+                [only] => self.single(index, &exponents, instrument.rate * only.accrual),
+                _ => {
                     let near = near.map(|exponents| exponents[index]);
                     self.swap(index, &exponents, &factors).solve(near)?
                 }
             };
-            let exponent = exponent.filter(|exponent| exponent.is_finite()).ok_or_else(|| {
-                let requirement = "a rate with which the discount factor is positive and finite";
-                instrument.refusal(index, instrument.rate, requirement)
-            })?;
+            let exponent =
+                exponent.filter(|exponent| exponent.is_finite()).ok_or(Error::Element {
+                    argument: "instruments",
+                    index,
+                    value: instrument.rate,
+                    requirement: RATE,
+                })?;
             exponents.push(exponent);
             let known = self.payments[factors.len()..].iter();
             let known = known.take_while(|payment| payment.next <= index);
@@ -212,23 +210,45 @@ impl<'a> Bootstrap<'a> {
         Ok(exponents)
     }
 
+    /// The pillar of an instrument that pays once, those before it being known; `None` where it takes
+    /// more than the principal.
+    fn single(&self, index: usize, exponents: &[f64], interest: f64) -> Option<f64> {
+        let start = self.start(index, exponents);
+        (interest > -1.0).then(|| (start.offset + libm::log1p(interest)) / (1.0 - start.weight))
+    }
+
     /// The equation for the pillar of a swap, those before it being known.
     fn swap(&self, index: usize, exponents: &[f64], factors: &[f64]) -> Unknown {
-        let rate = self.instruments[index].rate;
+        let InstrumentFlows { rate, flows, .. } = &self.instruments[index];
+        let start = self.start(index, exponents);
+        // Where the start depends on the pillar, all payments do, and are divided by its factor.
+        let (worth, shift) = if start.weight == 0.0 {
+            (libm::exp(-start.offset), Line { offset: 0.0, weight: 0.0 })
+        } else {
+            (1.0, start)
+        };
         let (mut annuity, mut last, mut terms) = (0.0, 1.0, Vec::new());
-        for i in self.ranges[index].clone() {
-            let (accrual, due) = (self.flows[i].accrual, self.due[i]);
-            let payment = &self.payments[due];
+        for (i, flow) in flows.iter().enumerate() {
+            let due = self.due[self.ranges[index].start + i];
             if let Some(factor) = factors.get(due) {
-                annuity += accrual * factor;
-            } else if i + 1 == self.ranges[index].end {
-                last += rate * accrual;
+                annuity += flow.accrual * factor;
+            } else if i + 1 == flows.len() {
+                last += rate * flow.accrual;
             } else {
-                let offset = payment.correction + payment.known_part(exponents);
-                terms.push(Term { accrual, offset, weight: payment.weight });
+                let line = self.payments[due].line(exponents).less(shift);
+                terms.push(Term { accrual: flow.accrual, line });
             }
         }
-        Unknown { target: 1.0 - rate * annuity, last, rate, terms }
+        let last_line = Line { offset: 0.0, weight: 1.0 }.less(shift);
+        Unknown { target: worth - rate * annuity, last, last_line, rate: *rate, terms }
+    }
+
+    /// The exponent at an instrument's start.
+    fn start(&self, index: usize, exponents: &[f64]) -> Line {
+        match self.starts[index] {
+            None => Line { offset: 0.0, weight: 0.0 },
+            Some(start) => self.payments[start].line(exponents),
+        }
     }
 }
 
@@ -252,22 +272,50 @@ impl Payment {
         self.known_part(exponents) + self.weight * exponents[self.next] + self.correction
     }
 
+    /// The exponent by that of the first unknown pillar.
+    fn line(&self, exponents: &[f64]) -> Line {
+        if self.next < exponents.len() {
+            Line { offset: self.exponent(exponents), weight: 0.0 }
+        } else {
+            Line { offset: self.correction + self.known_part(exponents), weight: self.weight }
+        }
+    }
+
     /// The share of the pillar before; the exponent is 0 at the reference date.
     fn known_part(&self, exponents: &[f64]) -> f64 {
         if self.next == 0 { 0.0 } else { self.before * exponents[self.next - 1] }
     }
 }
 
+/// An exponent `offset + weight x` by that of an unknown pillar, x.
+#[derive(Clone, Copy)]
+struct Line {
+    offset: f64,
+    weight: f64,
+}
+
+impl Line {
+    fn less(self, other: Self) -> Self {
+        Self { offset: self.offset - other.offset, weight: self.weight - other.weight }
+    }
+
+    /// The discount factor.
+    fn factor(self, exponent: f64) -> f64 {
+        libm::exp(-self.offset - self.weight * exponent)
+    }
+}
+
 /// The exponent x at a swap's maturity, as the root of
 ///
 /// ```text
-/// last · exp(−x) + rate · Σ accrual · exp(−offset − weight x) = target
+/// last · exp(−last line) + rate · Σ accrual · exp(−line) = target
 /// ```
 ///
-/// where every weight is between 0 and 1.
+/// where every line has a weight between 0 and 1, and the last one the largest.
 struct Unknown {
     target: f64,
     last: f64,
+    last_line: Line,
     rate: f64,
     /// The payments between the last known pillar and the maturity.
     terms: Vec<Term>,
@@ -275,8 +323,7 @@ struct Unknown {
 
 struct Term {
     accrual: f64,
-    offset: f64,
-    weight: f64,
+    line: Line,
 }
 
 impl Unknown {
@@ -288,7 +335,8 @@ impl Unknown {
         }
         // Without the terms this is the root; with them it is on the side of it from which
         // Newton's method goes straight: below for a positive rate, above for a negative one.
-        let outside = libm::log(self.last / self.target);
+        let Line { offset, weight } = self.last_line;
+        let outside = (libm::log(self.last / self.target) - offset) / weight;
         if self.terms.is_empty() {
             return Ok(Some(outside));
         }
@@ -308,24 +356,21 @@ impl Unknown {
     /// brought to the other side: their difference is convex or concave in x, and increasing.
     fn newton_step(&self, exponent: f64) -> f64 {
         let (mut sum, mut slope) = (0.0, 0.0);
-        for &Term { accrual, offset, weight } in &self.terms {
-            let value = self.rate * accrual * libm::exp(-offset - weight * exponent);
+        for &Term { accrual, line } in &self.terms {
+            let value = self.rate * accrual * line.factor(exponent);
             sum += value;
-            slope += weight * value;
+            slope += line.weight * value;
         }
-        let last = self.last * libm::exp(-exponent);
+        let last = self.last * self.last_line.factor(exponent);
+        let last_slope = self.last_line.weight;
         if self.rate >= 0.0 {
             let value = last + sum;
-            libm::log(value / self.target) * value / (last + slope)
+            libm::log(value / self.target) * value / (last_slope * last + slope)
         } else {
             let value = self.target - sum;
-            libm::log(last / value) * value / (value + slope)
+            libm::log(last / value) * value / (last_slope * value + slope)
         }
     }
-}
-
-fn deposit_exponent(interest: f64) -> Option<f64> {
-    (interest > -1.0).then(|| libm::log1p(interest))
 }
 
 #[cfg(test)]
@@ -333,7 +378,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{curves::Curve, time::schedule::Frequency};
+    use crate::curves::{Compounding, Conventions, Curve, Instrument, InstrumentKind, Market};
+    use crate::time::{Calendar, DayCount, NaiveDate, Tenor, schedule::Frequency};
 
     const SHAPES: [Interpolation; 4] = [
         Interpolation::Linear,
@@ -344,7 +390,8 @@ mod tests {
 
     fn instrument(kind: InstrumentKind, tenor: &str, rate: f64, count: u32) -> Instrument {
         let frequency = Frequency::from_count(count).unwrap();
-        Instrument { kind, tenor: tenor.parse().unwrap(), rate, frequency }
+        let conventions = None;
+        Instrument { kind, tenor: tenor.parse().unwrap(), rate, frequency, conventions }
     }
 
     fn swap(tenor: &str, rate: f64, count: u32) -> Instrument {
@@ -366,18 +413,9 @@ mod tests {
     /// Returns the value of an instrument on a curve, per unit; 0 at its quote.
     fn value(curve: &Curve, instrument: &Instrument) -> f64 {
         let factor = |time: f64| curve.at(time).unwrap().discount_factor;
-        let mut flows = Vec::new();
-        match instrument.kind {
-            InstrumentKind::Swap => instrument.append_flows(0, today(), &mut flows).unwrap(),
-            InstrumentKind::Deposit => {
-                let date = instrument.maturity(0, today()).unwrap();
-                let time = curve.tenor(date).unwrap();
-                flows.push(Flow { time, accrual: instrument.accrual() });
-            }
-        }
-        let last = factor(flows[flows.len() - 1].time);
-        let annuity: f64 = flows.iter().map(|flow| flow.accrual * factor(flow.time)).sum();
-        instrument.rate * annuity + last - 1.0
+        let found = instrument.cash_flows(0, curve.reference_date(), 0).unwrap();
+        let annuity: f64 = found.flows.iter().map(|flow| flow.accrual * factor(flow.time)).sum();
+        found.rate * annuity + factor(found.time()) - factor(found.start)
     }
 
     #[test]
@@ -454,6 +492,172 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn tenor(text: &str) -> Tenor {
+        text.parse().unwrap()
+    }
+
+    fn quote(market: Market, kind: InstrumentKind, tenor: &str, rate: f64) -> Instrument {
+        let conventions = Some(market.conventions(kind));
+        let frequency = market.frequency(kind);
+        Instrument { kind, tenor: tenor.parse().unwrap(), rate, frequency, conventions }
+    }
+
+    /// Deposits, FRA, futures and swaps of a market, settled some days after the reference date.
+    fn quotes(market: Market, level: f64) -> Vec<Instrument> {
+        let fra = |start| InstrumentKind::ForwardRateAgreement { start: tenor(start) };
+        let future = |start: &str| InstrumentKind::Future {
+            start_date: start.parse().unwrap(),
+            convexity: 2e-5,
+        };
+        let ois = InstrumentKind::OvernightIndexedSwap;
+        #[rustfmt::skip]
+        let rows = [
+            (InstrumentKind::Deposit, "1D"), (InstrumentKind::Deposit, "1W"), (InstrumentKind::Deposit, "1M"),
+            (ois, "2M"), (InstrumentKind::Deposit, "3M"), (fra("3M"), "6M"), (fra("7M"), "9M"),
+            (future("2024-12-18"), "3M"), (future("2025-03-19"), "3M"), (ois, "18M"), (InstrumentKind::Swap, "2Y"),
+            (InstrumentKind::Swap, "5Y"), (ois, "7Y"), (InstrumentKind::Swap, "10Y"), (InstrumentKind::Swap, "30Y"),
+        ];
+        let quoted = |(index, (kind, tenor)): (usize, (InstrumentKind, &str))| {
+            quote(market, kind, tenor, level + 2e-4 * index as f64)
+        };
+        rows.into_iter().enumerate().map(quoted).collect()
+    }
+
+    #[test]
+    fn a_deposit_accrues_by_its_day_count() {
+        // 92 days of ACT/360 are 0.2556 of a year: from 31 January 2024 two days settle on 2 February.
+        let kind = InstrumentKind::Deposit;
+        let deposit = quote(Market::Euro, kind, "3M", 0.0372);
+        let found = curve(&[deposit], Interpolation::LogLinear).unwrap();
+        let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+        assert_eq!(found.pillars()[0].date, date("2024-05-02"));
+        let start = found.at_date(date("2024-02-02")).unwrap().discount_factor;
+        let growth = start / found.pillars()[0].discount_factor;
+        assert!((growth - (1.0 + 0.0372 * 90.0 / 360.0)).abs() < 1e-15, "{growth}");
+        let (calendar, settlement_days) = (Calendar::None, 0);
+        let conventions = deposit.conventions.map(|conventions| Conventions {
+            calendar,
+            settlement_days,
+            ..conventions
+        });
+        let at_once = Instrument { tenor: tenor("92D"), conventions, ..deposit };
+        let found = curve(&[at_once], Interpolation::LogLinear).unwrap();
+        let factor = found.pillars()[0].discount_factor;
+        assert!((factor * (1.0 + 0.0372 * 92.0 / 360.0) - 1.0).abs() < 1e-15, "{factor}");
+    }
+
+    #[test]
+    fn every_instrument_of_every_market_is_worth_its_quote_and_read_at_its_date() {
+        for &market in Market::ALL {
+            for level in [-0.004, 0.0, 0.03] {
+                let instruments = quotes(market, level);
+                for shape in SHAPES {
+                    let found = curve(&instruments, shape).unwrap();
+                    for (instrument, pillar) in instruments.iter().zip(found.pillars()) {
+                        let error = value(&found, instrument).abs();
+                        assert!(error < 1e-14, "{market} {shape} {instrument:?}: {error:e}");
+                        let point = found.at_date(pillar.date).unwrap();
+                        assert_eq!(point.discount_factor, pillar.discount_factor);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_future_loses_its_convexity() {
+        let at = |convexity, rate| {
+            let start_date = "2024-03-20".parse().unwrap();
+            let kind = InstrumentKind::Future { start_date, convexity };
+            let quotes = [
+                quote(Market::Dollar, InstrumentKind::Deposit, "1M", 0.05),
+                quote(Market::Dollar, kind, "3M", rate),
+            ];
+            curve(&quotes, Interpolation::LogLinear).unwrap()
+        };
+        let found = at(0.0004, 0.0504);
+        assert_eq!(found.pillars()[1].date.to_string(), "2024-06-20");
+        let period = found
+            .between(found.tenor("2024-03-20".parse().unwrap()).unwrap(), found.pillars()[1].tenor);
+        let growth = 1.0 / period.unwrap().discount_factor;
+        assert!((growth - (1.0 + 0.05 * 92.0 / 360.0)).abs() < 1e-15, "{growth}");
+        let (factor, without) =
+            (found.pillars()[1].discount_factor, at(0.0, 0.05).pillars()[1].discount_factor);
+        assert!((factor - without).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_compounded_rate_has_its_own_factor() {
+        let conventions = Conventions {
+            day_count: DayCount::Act365,
+            compounding: Compounding::Semiannual,
+            calendar: Calendar::None,
+            convention: crate::time::BusinessDayConvention::Unadjusted,
+            settlement_days: 0,
+            end_of_month: false,
+        };
+        let deposit = Instrument { conventions: Some(conventions), ..deposit("2Y", 0.04) };
+        let found = curve(&[deposit], Interpolation::Linear).unwrap();
+        let expected = libm::pow(1.02, 2.0 * 731.0 / 365.0);
+        assert!((found.pillars()[0].discount_factor * expected - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn instruments_without_conventions_are_counted_by_their_tenors() {
+        let kind = InstrumentKind::ForwardRateAgreement { start: tenor("3M") };
+        let ois = instrument(InstrumentKind::OvernightIndexedSwap, "1Y", 0.05, 2);
+        let quotes = [deposit("3M", 0.03), instrument(kind, "6M", 0.04, 1), ois];
+        let found = curve(&quotes, Interpolation::LogLinear).unwrap();
+        let three = 1.0 / 1.0075;
+        let six = three / 1.01;
+        let year = (1.0 - 0.025 * six) / 1.025;
+        for (pillar, expected) in found.pillars().iter().zip([three, six, year]) {
+            assert!((pillar.discount_factor - expected).abs() < 2e-16, "{pillar:?} {expected}");
+        }
+        let start_date = "2024-03-20".parse().unwrap();
+        let future = InstrumentKind::Future { start_date, convexity: 0.001 };
+        let quotes = [deposit("1M", 0.03), instrument(future, "3M", 0.041, 1)];
+        let found = curve(&quotes, Interpolation::LogLinear).unwrap();
+        assert_eq!(found.pillars()[1].date.to_string(), "2024-06-20");
+        let start = found.at_date(start_date).unwrap().discount_factor;
+        assert!((start / found.pillars()[1].discount_factor - 1.01).abs() < 1e-15);
+    }
+
+    #[test]
+    fn instruments_that_cannot_be_are_refused_at_their_place() {
+        let refused = |instrument: Instrument| {
+            let quotes = [deposit("6M", 0.03), instrument];
+            let error = curve(&quotes, Interpolation::LogLinear).unwrap_err();
+            (error.code(), error.argument().unwrap(), error.index())
+        };
+        let at = ("domain", "instruments", Some(1));
+        let fra = |start| InstrumentKind::ForwardRateAgreement { start: tenor(start) };
+        let future = |start: &str, convexity| InstrumentKind::Future {
+            start_date: start.parse().unwrap(),
+            convexity,
+        };
+        for kind in [
+            fra("1Y"),
+            fra("13M"),
+            fra("-1M"),
+            future("2023-12-20", 0.0),
+            future("2024-12-18", f64::NAN),
+            future("2024-12-18", -3.0),
+        ] {
+            assert_eq!(refused(instrument(kind, "1Y", 0.03, 1)), at, "{kind:?}");
+            assert_eq!(refused(quote(Market::Euro, kind, "1Y", 0.03)), at, "{kind:?}");
+        }
+        let far = quote(Market::Euro, InstrumentKind::Swap, "7980Y", 0.03);
+        assert_eq!(refused(far), at);
+        let mut brazilian = quote(Market::Euro, InstrumentKind::Deposit, "1Y", 0.12);
+        brazilian.conventions = brazilian.conventions.map(|conventions| Conventions {
+            day_count: DayCount::Bus252,
+            calendar: Calendar::None,
+            ..conventions
+        });
+        assert_eq!(refused(brazilian), ("conflict", "calendar", None));
     }
 
     #[test]

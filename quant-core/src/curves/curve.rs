@@ -1,7 +1,7 @@
 //! The yield curve: its pillars and its values at any time.
 
 use super::bootstrap::bootstrap;
-use super::instrument::Instrument;
+use super::instrument::{Instrument, InstrumentFlows};
 use super::interpolation::{Interpolant, Interpolation};
 use super::pillars::{pillar_before, require_increasing};
 use super::times::{dates, years_until};
@@ -159,7 +159,8 @@ impl Curve {
     ///
     /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
     /// let quote = |kind, tenor: &str, rate| {
-    ///     Ok(Instrument { kind, tenor: tenor.parse()?, rate, frequency: Frequency::Annual })
+    ///     let frequency = Frequency::Annual;
+    ///     Ok(Instrument { kind, tenor: tenor.parse()?, rate, frequency, conventions: None })
     /// };
     /// let instruments = [
     ///     quote(InstrumentKind::Deposit, "1Y", 0.05)?,
@@ -181,18 +182,17 @@ impl Curve {
         interpolation: Interpolation,
     ) -> Result<Self> {
         require_year("reference_date", reference_date)?;
-        let dates: Vec<NaiveDate> = instruments
-            .iter()
-            .enumerate()
-            .map(|(index, instrument)| instrument.maturity(index, reference_date))
-            .collect::<Result<_>>()?;
-        let tenors: Vec<f64> =
-            dates.iter().map(|&date| years_until(reference_date, date)).collect();
-        require_increasing("instruments", &tenors)?;
+        let mut quoted: Vec<InstrumentFlows> = Vec::with_capacity(instruments.len());
+        let mut count = 0;
         for (index, instrument) in instruments.iter().enumerate() {
-            instrument.require_rate(index)?;
+            let found = instrument.cash_flows(index, reference_date, count)?;
+            count += found.flows.len();
+            quoted.push(found);
         }
-        let exponents = bootstrap(reference_date, instruments, &tenors, interpolation)?;
+        let tenors: Vec<f64> = quoted.iter().map(InstrumentFlows::time).collect();
+        require_increasing("instruments", &tenors)?;
+        let dates = quoted.iter().map(|found| found.maturity).collect();
+        let exponents = bootstrap(&quoted, &tenors, interpolation)?;
         Self::through("instruments", reference_date, &tenors, dates, &exponents, interpolation)
     }
 

@@ -6,7 +6,7 @@
 
 use super::binomial::{self, Exercise, Tree};
 use super::black_scholes::{EuropeanOption, OptionType, discount};
-use super::lattice::{moves::Lattice, tree};
+use super::lattice::{band::step_back, moves::Lattice, tree};
 use crate::{Error, Result, check};
 
 /// The largest number of steps here: every node is visited.
@@ -365,10 +365,11 @@ impl Nodes {
                 };
                 boundary.extend(self.boundary_at(i, gain));
             }
-            for j in 0..=i {
-                let waiting = down * values[j] + up * values[j + 1];
-                let paid = sign * (lowest * self.rises[j] - strike);
-                values[j] = if may_exercise { waiting.max(paid) } else { waiting };
+            step_back(&mut values[..=i + 1], up, down);
+            if may_exercise {
+                for (value, rise) in values[..=i].iter_mut().zip(&self.rises) {
+                    *value = value.max(sign * (lowest * rise - strike));
+                }
             }
         }
         boundary.reverse();

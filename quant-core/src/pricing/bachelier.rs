@@ -5,11 +5,12 @@
 //! exercise.
 
 use super::black_scholes::{OptionType, discount};
+use super::exchange_double::DoubleExchange;
 use super::forward_greeks::ForwardGreeks;
 use super::implied_volatility::normal_deviation;
 use super::normal::{DENSITY_AT_ZERO, mills, mills_difference};
 use crate::arithmetic::double_double::DoubleDouble;
-use crate::arithmetic::exponential::{exp_59, exp_rounded};
+use crate::arithmetic::exponential::{exp_59, exp_parts, exp_rounded, expm1_double};
 use crate::{Error, Result, check};
 
 /// A European option on a normally distributed forward, and the market it is priced in.
@@ -80,6 +81,9 @@ impl NormalOption {
     /// Bachelier (1900), "Théorie de la spéculation"; Haug (2007), *The Complete Guide to Option
     /// Pricing Formulas*, 1.3.1.
     pub fn price(&self) -> Result<f64> {
+        if let Some(value) = self.value_in_doubles() {
+            return Ok(value);
+        }
         self.validate()?;
         check::result("forward", self.value())
     }
@@ -233,7 +237,34 @@ impl NormalOption {
         if self.option_type == OptionType::Call { 1.0 } else { -1.0 }
     }
 
-    /// Returns the present value of arguments that the caller has checked.
+    /// Returns the price near the strike, where doubles suffice for d; `None` elsewhere, also for invalid
+    /// arguments.
+    #[inline(always)]
+    fn value_in_doubles(&self) -> Option<f64> {
+        let (deviation, difference) =
+            (self.normal_volatility * self.time_to_maturity.sqrt(), self.forward - self.strike);
+        let (d, exponent) = (difference / deviation, -self.risk_free_rate * self.time_to_maturity);
+        let suffices = (d.abs() < EASY)
+            & (exponent.abs() < 1.0)
+            & (deviation > MIN_DEVIATION)
+            & (deviation < MAX_DEVIATION);
+        if !suffices {
+            return None;
+        }
+        let (power, series) = exp_parts(exponent - 0.5 * d * d);
+        let density = (DENSITY_AT_ZERO * power) * (1.0 + series);
+        // Bachelier's formula is that of an exchange of large amounts, whose deviation is small.
+        let exchange = DoubleExchange { deviation: WIDTH, ..DoubleExchange::default() };
+        let value = exchange.time_value(d.abs(), deviation * density) * (1.0 / WIDTH);
+        let intrinsic = self.sign() * difference;
+        Some(if intrinsic > 0.0 {
+            value + (intrinsic + intrinsic * expm1_double(exponent))
+        } else {
+            value
+        })
+    }
+
+    /// Returns the price of valid arguments.
     fn value(&self) -> f64 {
         let intrinsic = self.sign() * (self.forward - self.strike);
         let intrinsic = if intrinsic > 0.0 {
@@ -293,7 +324,14 @@ fn mills_slope(z: f64) -> f64 {
 /// A power of two that is nothing beside 3.5, the least number that a difference adds a width to.
 const WIDTH: f64 = 1.0 / (1_u64 << 60) as f64;
 
-/// The size of d beyond which even 1e308·n(d) is zero.
+/// The |d| up to which doubles suffice: the relative error of the value is that of d times d².
+const EASY: f64 = 3.0;
+
+/// The deviations between which no intermediate result leaves the range of a double.
+const MIN_DEVIATION: f64 = 1e-100;
+const MAX_DEVIATION: f64 = 1e100;
+
+/// The d beyond which even 1e308·n(d) is zero.
 const FURTHEST: f64 = 60.0;
 
 /// The size of exponents that [`exp_59`] accepts.

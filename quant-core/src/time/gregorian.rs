@@ -58,6 +58,11 @@ pub(crate) fn is_month_end(date: NaiveDate) -> bool {
     date.day() == days_in_month(date.year(), date.month())
 }
 
+/// Returns the last date of the month.
+pub(crate) fn month_end(date: NaiveDate) -> NaiveDate {
+    date.with_day(days_in_month(date.year(), date.month())).expect("a month has its last day")
+}
+
 /// Returns the number of days of a month, 1 being January.
 pub(crate) fn days_in_month(year: i32, month: u32) -> u32 {
     match month {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use poem::http::Method;
 use poem_openapi::{
     OpenApi as _,
-    registry::{MetaOperation, MetaSchemaRef},
+    registry::{MetaOperation, MetaSchemaRef, Registry},
 };
 
 use super::{account, operations, ops::health::Health, quantlib};
-use crate::http::{MatchedRoute, Parameter};
+use crate::http::{MatchedRoute, Parameter, body_schema::BodySchema};
 
 /// The APIs that the generated document describes.
 pub type Api = (
@@ -50,6 +50,7 @@ pub type Api = (
         account::deletion::Deletion,
     ),
     (
+        account::email_address::EmailAddresses,
         account::subscription::Subscriptions,
         account::notification::Notifications,
         account::external_sign_in::IdentityProvider,
@@ -76,22 +77,29 @@ pub struct DocumentedOperation {
 /// Panics where an endpoint takes another body than the table of operations names.
 #[must_use]
 pub fn operations() -> Vec<DocumentedOperation> {
+    let mut registry = Registry::new();
+    Api::register(&mut registry);
     let paths = Api::meta().into_iter().flat_map(|api| api.paths);
     let operations = paths.flat_map(|path| {
         let router_path = router_path(&path.path);
         let described =
-            move |operation| describe(path.path.as_str(), router_path.clone(), operation);
+            |operation| describe(&registry, path.path.as_str(), router_path.clone(), operation);
         path.operations.into_iter().map(described).collect::<Vec<_>>()
     });
     operations.collect()
 }
 
-fn describe(path: &str, router_path: String, operation: MetaOperation) -> DocumentedOperation {
+fn describe(
+    registry: &Registry,
+    path: &str,
+    router_path: String,
+    operation: MetaOperation,
+) -> DocumentedOperation {
     let id = operation.operation_id.expect("every operation has an id");
     let metered = operations::find(id);
+    let content = operation.request.as_ref().and_then(|request| request.content.first());
+    let body = content.map(|content| &content.schema);
     if let Some(metered) = metered {
-        let content = operation.request.as_ref().and_then(|request| request.content.first());
-        let body = content.map(|content| &content.schema);
         let expected = metered.body_name();
         let is_expected = matches!(body, Some(MetaSchemaRef::Reference(name)) if *name == expected);
         assert!(is_expected, "the endpoint of {id} takes the body {expected} of the table");
@@ -100,7 +108,7 @@ fn describe(path: &str, router_path: String, operation: MetaOperation) -> Docume
     let route = MatchedRoute {
         path: path.into(),
         operation: metered.map(|metered| &**metered),
-        has_body: operation.request.is_some(),
+        body: body.map(|schema| BodySchema::compile(registry, schema)),
         parameters: parameters.collect(),
     };
     DocumentedOperation { id, method: operation.method, router_path, route: Arc::new(route) }

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `transport` | the checks of a message: host, origin, token, rate, form |
+//! | `message` | a message in two parts: the arguments of a tool, and the rest |
 //! | `context` | the facts of a message that the other modules need |
 //! | `protocol` | the methods of the protocol, on top of the official SDK |
 //! | `tools` | the tools, made from the generated document; `schema` converts its schemas |
@@ -19,6 +20,7 @@ mod account_tools;
 mod calls;
 mod context;
 mod directory;
+mod message;
 mod protocol;
 mod results;
 mod schema;

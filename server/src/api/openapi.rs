@@ -122,6 +122,15 @@ const OWN_REFUSALS: &[(&str, &str, &str)] = &[
     ("log_in", "423", LOCKED),
     ("verify_second_factor", "400", "The code is wrong, used or expired."),
     ("reset_password", "400", "The code is wrong, used or expired."),
+    ("change_password", "403", "The password is wrong, or the key is a guest's."),
+    ("change_password", "423", LOCKED),
+    ("request_email_change", "403", "The password is wrong, or the key is a guest's."),
+    ("request_email_change", "423", LOCKED),
+    ("confirm_email_change", "400", "A code is wrong, used or expired."),
+    ("confirm_email_change", "403", GUEST),
+    ("confirm_email_change", "409", "The address has another account by now."),
+    ("undo_email_change", "400", "The token is wrong, used or expired."),
+    ("undo_email_change", "409", "The former address has another account by now."),
     ("regenerate_key", "403", GUEST),
     ("get_profile", "403", GUEST),
     ("update_profile", "403", GUEST),
@@ -132,6 +141,13 @@ const OWN_REFUSALS: &[(&str, &str, &str)] = &[
     ("log_out", "403", GUEST),
     ("validate_session", "403", GUEST),
     ("pulse_session", "403", GUEST),
+    ("list_sessions", "403", GUEST),
+    ("list_sessions", "422", "Everything that is wrong with the parameters, at once."),
+    ("end_session", "403", GUEST),
+    ("end_session", "404", "The account has no such session."),
+    ("end_session", "422", "The number in the path is none."),
+    ("end_sessions", "403", GUEST),
+    ("end_sessions", "422", "Everything that is wrong with the parameters, at once."),
     ("get_usage", "403", GUEST),
     ("get_usage", "422", "Everything that is wrong with the parameters, at once."),
     ("list_login_history", "403", GUEST),
@@ -141,6 +157,9 @@ const OWN_REFUSALS: &[(&str, &str, &str)] = &[
     ("subscribe_database", "403", GUEST),
     ("subscribe_database", "404", "There is no such database."),
     ("subscribe_database", "409", "The account has this subscription already."),
+    ("unsubscribe_database", "403", GUEST),
+    ("unsubscribe_database", "404", "The account has no such subscription."),
+    ("list_databases", "403", GUEST),
     ("list_subscriptions", "403", GUEST),
     ("sign_in_with_identity", "401", "The ID token is not valid for this service."),
     ("sign_in_with_identity", "403", "The account is suspended, or the e-mail not confirmed."),
@@ -195,7 +214,7 @@ fn refusals(
         ("409", "The same call, under its `Idempotency-Key`, is being answered."),
     );
     add(has_body, ("413", "The body is too large."));
-    add(has_body, ("415", "The body is announced as something else than JSON."));
+    add(has_body, ("415", "The body is announced as something else than JSON, or as compressed."));
     add(has_body, ("422", "Everything that is wrong with the request, at once."));
     add(
         is_authenticated || is_visited,
@@ -230,7 +249,7 @@ fn key_of_repeats() -> Value {
     })
 }
 
-/// Adds tier and cost, as text and as fields.
+/// Adds tier, cost and largest body, as text and as fields.
 fn add_cost(operation: &mut Value, metered: &MeteredOperation) {
     let (title, cost) = (metered.tier.title(), metered.cost);
     let sentence = match cost {
@@ -243,6 +262,7 @@ fn add_cost(operation: &mut Value, metered: &MeteredOperation) {
     operation["description"] = description.into();
     operation["x-tier"] = metered.tier.name().to_uppercase().into();
     operation["x-credits"] = cost.into();
+    operation["x-body-limit"] = metered.body_limit.into();
 }
 
 fn add_headers(responses: &mut Map<String, Value>, is_metered: bool) {

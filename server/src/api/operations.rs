@@ -1,4 +1,4 @@
-//! The table of metered operations, with tier, cost and computation.
+//! The table of metered operations, with tier, cost, largest body and computation.
 //!
 //! The guard, the generated document, the README and the tools of the MCP endpoint are made from
 //! this table. The routes are compared with the table at the start: an endpoint with another body
@@ -17,7 +17,7 @@ use super::quantlib::{
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
     regulatory, time,
 };
-use crate::http::{Computation, Executor, Operation, execute};
+use crate::http::{COMMON_BODY_LIMIT, Computation, Executor, Operation, execute};
 
 /// A metered operation with its computation.
 #[derive(Clone, Copy)]
@@ -38,6 +38,11 @@ impl Deref for MeteredOperation {
 }
 
 impl MeteredOperation {
+    const fn with_body_limit(mut self, bytes: usize) -> Self {
+        self.operation.body_limit = bytes;
+        self
+    }
+
     /// Returns the name of the body's schema in the generated document.
     #[must_use]
     pub fn body_name(&self) -> Cow<'static, str> {
@@ -61,43 +66,52 @@ const ENTROPY: &str = "The interface's text also says 5 credits (Pro); what is c
 const BASEL: &str = "The interface's message also says 5 credits; what is charged is the marker, \
                      10 credits (Enterprise).";
 
+const MEBIBYTE: usize = 1024 * 1024;
+
 /// Every metered operation, in the order of the interface documents.
 ///
-/// The cost in each line must be `Tier::credits` of its tier (`account-core/src/tier.rs`); a test
-/// below fails otherwise.
+/// The body of an operation has at most 256 KiB, unless its line says otherwise.
 pub static METERED: &[MeteredOperation] = &[
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),
-    line::<portfolio::MinVariance>("find_min_variance_portfolio", Tier::Pro, 5, None),
+    line::<portfolio::MinVariance>("find_min_variance_portfolio", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
     line::<pricing::European>("price_european_option", Tier::Pro, 5, Some(PRICING)),
     line::<pricing::Barrier>("price_barrier_option", Tier::Pro, 5, Some(PRICING)),
     line::<pricing::Exchange>("price_exchange_option", Tier::Pro, 5, Some(PRICING)),
     line::<numerical::Derivative>("differentiate_function", Tier::Basic, 1, None),
     line::<regulatory::Capital>("compute_capital_ratios", Tier::Enterprise, 10, Some(BASEL)),
-    line::<entropy::Transfer>("measure_transfer_entropy", Tier::Enterprise, 10, Some(ENTROPY)),
-    line::<entropy::Shannon>("measure_shannon_entropy", Tier::Enterprise, 10, Some(ENTROPY)),
+    line::<entropy::Transfer>("measure_transfer_entropy", Tier::Enterprise, 10, Some(ENTROPY))
+        .with_body_limit(6 * MEBIBYTE),
+    line::<entropy::Shannon>("measure_shannon_entropy", Tier::Enterprise, 10, Some(ENTROPY))
+        .with_body_limit(16 * MEBIBYTE),
     line::<instruments::FixedBond>("list_bond_cashflows", Tier::Pro, 5, None),
     line::<instruments::TreasuryBill>("value_treasury_bill", Tier::Pro, 5, None),
     line::<curves::Build>("build_curve", Tier::Standard, 2, None),
     line::<time::TenorAddition>("add_tenor_to_date", Tier::Free, 0, None),
-    line::<RequestFor<greeks::Greeks>>("compute_european_greeks", Tier::Standard, 2, None),
-    line::<RequestFor<greeks::AllGreeks>>("compute_all_european_greeks", Tier::Standard, 2, None),
-    line::<greeks::QuotedEuropean>("imply_european_volatility", Tier::Standard, 2, None),
-    line::<RequestFor<black76::Price>>("price_forward_option", Tier::Standard, 2, None),
-    line::<RequestFor<black76::Greeks>>("compute_forward_greeks", Tier::Standard, 2, None),
-    line::<RequestFor<black76::Implied>>("imply_forward_volatility", Tier::Standard, 2, None),
-    line::<RequestFor<rate_options::Caplet>>("price_caplet", Tier::Standard, 2, None),
-    line::<RequestFor<rate_options::Floorlet>>("price_floorlet", Tier::Standard, 2, None),
-    line::<rate_options::Swaption>("price_swaption", Tier::Standard, 2, None),
-    line::<RequestFor<bachelier::Price>>("price_normal_option", Tier::Standard, 2, None),
-    line::<RequestFor<bachelier::Greeks>>("compute_normal_greeks", Tier::Standard, 2, None),
-    line::<RequestFor<bachelier::Implied>>("imply_normal_volatility", Tier::Standard, 2, None),
-    line::<american::American>("price_american_option", Tier::Standard, 2, None),
-    line::<foreign_exchange::Currency>("price_currency_option", Tier::Standard, 2, None),
-    line::<RequestFor<digital::DigitalCall>>("price_digital_call", Tier::Standard, 2, None),
-    line::<RequestFor<digital::DigitalPut>>("price_digital_put", Tier::Standard, 2, None),
-    line::<american::Bermudan>("price_bermudan_option", Tier::Standard, 2, None),
-    line::<kirk::Spread>("price_spread_option", Tier::Standard, 2, None),
+    line::<RequestFor<greeks::UsualGreeks>>("compute_european_greeks", Tier::Pro, 5, None),
+    line::<RequestFor<greeks::AllGreeks>>("compute_all_european_greeks", Tier::Pro, 5, None),
+    line::<greeks::QuotedEuropean>("imply_european_volatility", Tier::Pro, 5, None),
+    line::<RequestFor<black76::Black76Price>>("price_forward_option", Tier::Pro, 5, None),
+    line::<RequestFor<black76::Black76Greeks>>("compute_forward_greeks", Tier::Pro, 5, None),
+    line::<RequestFor<black76::Black76Volatility>>("imply_forward_volatility", Tier::Pro, 5, None),
+    line::<RequestFor<rate_options::Caplet>>("price_caplet", Tier::Pro, 5, None),
+    line::<RequestFor<rate_options::Floorlet>>("price_floorlet", Tier::Pro, 5, None),
+    line::<rate_options::Swaption>("price_swaption", Tier::Pro, 5, None),
+    line::<RequestFor<bachelier::BachelierPrice>>("price_normal_option", Tier::Pro, 5, None),
+    line::<RequestFor<bachelier::BachelierGreeks>>("compute_normal_greeks", Tier::Pro, 5, None),
+    line::<RequestFor<bachelier::BachelierVolatility>>(
+        "imply_normal_volatility",
+        Tier::Pro,
+        5,
+        None,
+    ),
+    line::<american::American>("price_american_option", Tier::Pro, 5, None),
+    line::<foreign_exchange::Currency>("price_currency_option", Tier::Pro, 5, None),
+    line::<RequestFor<digital::DigitalCall>>("price_digital_call", Tier::Pro, 5, None),
+    line::<RequestFor<digital::DigitalPut>>("price_digital_put", Tier::Pro, 5, None),
+    line::<american::Bermudan>("price_bermudan_option", Tier::Pro, 5, None),
+    line::<kirk::Spread>("price_spread_option", Tier::Pro, 5, None),
 ];
 
 const fn line<C: Computation + Example>(
@@ -107,7 +121,7 @@ const fn line<C: Computation + Example>(
     remark: Option<&'static str>,
 ) -> MeteredOperation {
     MeteredOperation {
-        operation: Operation { id, tier, cost, remark },
+        operation: Operation { id, tier, cost, body_limit: COMMON_BODY_LIMIT, remark },
         execute: execute::<C>,
         body_name: C::name,
         example_answer: example_answer::<C>,
@@ -133,6 +147,13 @@ mod tests {
     fn the_cost_of_every_operation_is_the_marker_of_its_tier() {
         for operation in METERED {
             assert_eq!(operation.cost, operation.tier.credits(), "{}", operation.id);
+        }
+    }
+
+    #[test]
+    fn a_free_operation_takes_no_large_body() {
+        for operation in METERED.iter().filter(|operation| operation.tier == Tier::Free) {
+            assert_eq!(operation.body_limit, COMMON_BODY_LIMIT, "{}", operation.id);
         }
     }
 }

@@ -18,10 +18,8 @@ pub(super) struct MigrateArgs {
 
 pub(super) async fn run(args: &MigrateArgs) -> Result<(), CommandError> {
     let storage = args.storage.locate();
-    let new_database = match args.new_database.create_database {
-        true => NewDatabase::Always,
-        false => NewDatabase::Never,
-    };
+    let may_create = args.new_database.create_database;
+    let new_database = if may_create { NewDatabase::Always } else { NewDatabase::Never };
     let storage = Storage { new_database, ..storage };
     let opened = app::open(&storage, MigrateChoice::Run).await?;
     opened.store.close().await;

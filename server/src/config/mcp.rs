@@ -1,6 +1,6 @@
 //! The MCP endpoint and its OAuth server.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use chrono::TimeDelta;
 use clap::Args;
@@ -9,6 +9,9 @@ use super::problems::{Problems, names};
 
 /// Longest time, in seconds, for which a used refresh token may be answered again.
 const LONGEST_LEEWAY: u16 = 300;
+
+/// The most bytes that a setting may allow a message: those of the largest body over REST.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The settings of the MCP endpoint.
 #[derive(Args, Clone, Debug)]
@@ -28,6 +31,10 @@ pub struct McpArgs {
     /// The number of messages to the MCP endpoint that may arrive at once.
     #[arg(long, env = "QS_MCP_BURST", default_value = "40", allow_hyphen_values = true)]
     pub mcp_burst: String,
+    /// Largest message to the gateway, in bytes. An account of tier FREE sends at most 262144, and
+    /// a message without the arguments of its tool has at most 65536.
+    #[arg(long, env = "QS_MCP_BODY_LIMIT", default_value = "1048576", allow_hyphen_values = true)]
+    pub mcp_body_limit: String,
     /// Seconds for which a used refresh token gets the same answer again, for hosts that run
     /// several processes. With 0, its second use ends the grant at once.
     #[arg(long, env = "QS_REFRESH_LEEWAY", default_value = "0", allow_hyphen_values = true)]
@@ -45,6 +52,8 @@ pub struct McpSettings {
     pub messages: NonZeroU32,
     /// Messages that may come at once.
     pub burst: NonZeroU32,
+    /// The largest message to the gateway, in bytes.
+    pub body_limit: NonZeroUsize,
     /// Time for which a used refresh token gets the same answer again.
     pub refresh_leeway: TimeDelta,
 }
@@ -58,6 +67,12 @@ impl McpArgs {
             .collect();
         let messages = problems.count("QS_MCP_MESSAGES", &self.mcp_messages);
         let burst = problems.count("QS_MCP_BURST", &self.mcp_burst);
+        let wanted = "a whole number of bytes, 1 or more";
+        let body_limit = problems.parse("QS_MCP_BODY_LIMIT", &self.mcp_body_limit, wanted);
+        if let Some(limit) = body_limit.filter(|limit: &NonZeroUsize| limit.get() > MOST_BYTES) {
+            let problem = format!("is {limit}, but must be at most {MOST_BYTES}");
+            problems.add(format!("QS_MCP_BODY_LIMIT {problem}"));
+        }
         let wanted = "a number of seconds, 0 to 300";
         let leeway = problems.parse("QS_REFRESH_LEEWAY", &self.refresh_leeway, wanted);
         if let Some(seconds) = leeway.filter(|seconds: &u16| *seconds > LONGEST_LEEWAY) {
@@ -69,6 +84,7 @@ impl McpArgs {
             allowed_origins,
             messages: messages?,
             burst: burst?,
+            body_limit: body_limit?,
             refresh_leeway: TimeDelta::seconds(leeway?.into()),
         })
     }

@@ -6,6 +6,7 @@ use clap::Args;
 use ipnet::IpNet;
 
 use super::problems::{Problems, names};
+use crate::body_memory::LARGEST_OF_ACCOUNT;
 
 /// The settings of the network.
 #[derive(Args, Clone, Debug)]
@@ -24,9 +25,14 @@ pub struct ServerArgs {
     /// connections: time for a load balancer to notice.
     #[arg(long, env = "QS_DRAIN_DELAY", default_value = "0", allow_hyphen_values = true)]
     pub drain_delay: String,
-    /// Largest body of a computation, in bytes. Without a key it is never more than 262144.
+    /// Largest body of a computation, in bytes, for an account above tier FREE. Any other body has
+    /// at most 262144, and an operation may take less: see x-body-limit in /openapi.json.
     #[arg(long, env = "QS_BODY_LIMIT", default_value = "16777216", allow_hyphen_values = true)]
     pub body_limit: String,
+    /// Memory for bodies that are not parsed yet, in bytes; at least twice QS_BODY_LIMIT. A request
+    /// that finds none free is answered 503.
+    #[arg(long, env = "QS_BODY_MEMORY", default_value = "268435456", allow_hyphen_values = true)]
+    pub body_memory: String,
     /// Proxies whose X-Forwarded-For is believed, as networks: 10.0.0.0/8,fd00::/8.
     #[arg(long, env = "QS_TRUSTED_PROXIES", default_value = "")]
     pub trusted_proxies: String,
@@ -45,6 +51,8 @@ pub struct Server {
     pub drain_delay: Duration,
     /// The largest body of a computation, in bytes.
     pub body_limit: NonZeroUsize,
+    /// The memory for bodies that are not parsed yet, in bytes.
+    pub body_memory: NonZeroUsize,
     /// The proxies that may speak for another address.
     pub trusted_proxies: Vec<IpNet>,
 }
@@ -53,6 +61,24 @@ impl Server {
     /// Returns true where clients reach the service by HTTPS.
     pub(super) fn is_https(&self) -> bool {
         self.public_url.as_deref().is_some_and(|url| url.starts_with("https:"))
+    }
+}
+
+/// Adds the problem of a limit that no body could reach, because the memory is too small for one.
+fn check_bodies(
+    problems: &mut Problems,
+    limit: Option<NonZeroUsize>,
+    memory: Option<NonZeroUsize>,
+) {
+    if let Some(limit) = limit.filter(|limit| limit.get() > LARGEST_OF_ACCOUNT) {
+        let problem = format!("is {limit}, but must be at most {LARGEST_OF_ACCOUNT}");
+        problems.add(format!("QS_BODY_LIMIT {problem}"));
+    } else if let (Some(limit), Some(memory)) = (limit, memory)
+        && memory.get() < 2 * limit.get()
+    {
+        let least = 2 * limit.get();
+        let problem = format!("is {memory}, but must be at least {least}, twice QS_BODY_LIMIT");
+        problems.add(format!("QS_BODY_MEMORY {problem}"));
     }
 }
 
@@ -67,6 +93,12 @@ impl ServerArgs {
             problems.parse("QS_DRAIN_DELAY", &self.drain_delay, "a whole number of seconds");
         let body_limit =
             problems.parse("QS_BODY_LIMIT", &self.body_limit, "a whole number of bytes, 1 or more");
+        let body_memory = problems.parse(
+            "QS_BODY_MEMORY",
+            &self.body_memory,
+            "a whole number of bytes, 1 or more",
+        );
+        check_bodies(problems, body_limit, body_memory);
         let trusted_proxies = names(&self.trusted_proxies)
             .iter()
             .map(|text| problems.parse("QS_TRUSTED_PROXIES", text, "a network, as 10.0.0.0/8"))
@@ -77,6 +109,7 @@ impl ServerArgs {
             connections: connections?,
             drain_delay: drain_delay.map(|seconds: u32| Duration::from_secs(seconds.into()))?,
             body_limit: body_limit?,
+            body_memory: body_memory?,
             trusted_proxies: trusted_proxies?,
         })
     }

@@ -48,7 +48,8 @@ fn build(
 #[cfg(test)]
 mod tests {
     use account_core::outbox::Content;
-    use account_core::{Code, Username};
+    use account_core::testing::seeded_rng;
+    use account_core::{Code, EmailUndoToken, Username};
 
     use super::*;
 
@@ -86,13 +87,20 @@ mod tests {
     #[test]
     fn every_email_has_one_recipient_and_lines_that_any_server_takes() {
         let code = Code::parse("042137").expect("six digits");
+        let address = account_core::Email::parse("ada@example.org").expect("an address");
+        let undo = EmailUndoToken::generate(&mut seeded_rng(1));
         for content in [
             Content::AccountExists,
             Content::Mfa { code: code.clone() },
-            Content::Reset { code },
+            Content::Reset { code: code.clone() },
             Content::PasswordChanged,
             Content::MfaEnabled,
             Content::MfaDisabled,
+            Content::EmailChange { code: code.clone() },
+            Content::EmailChangeRequested { to: address.clone(), code: None },
+            Content::EmailChangeRequested { to: address.clone(), code: Some(code) },
+            Content::EmailChanged { to: address.clone(), undo },
+            Content::EmailRestored { email: address },
             Content::AccountDeleted,
             Content::AccountLocked,
             Content::Announcement {
@@ -101,7 +109,13 @@ mod tests {
                 message: format!("{}\n\nÜber", "long ".repeat(400)),
             },
         ] {
-            let has_code = matches!(content, Content::Mfa { .. } | Content::Reset { .. });
+            let has_code = matches!(
+                content,
+                Content::Mfa { .. }
+                    | Content::Reset { .. }
+                    | Content::EmailChange { .. }
+                    | Content::EmailChangeRequested { code: Some(_), .. }
+            );
             let message = message(content);
             assert_eq!(message.matches("042137").count(), if has_code { 2 } else { 0 });
             assert!(message.contains("If") && message.contains("not"), "what if it was not you?");
@@ -110,5 +124,15 @@ mod tests {
             assert!(!headers.contains("Bcc:") && !headers.contains("\r\nCc:"));
             assert!(message.is_ascii() && message.lines().all(|line| line.len() <= 998));
         }
+    }
+
+    #[test]
+    fn the_token_that_undoes_a_change_is_on_a_line_of_its_own() {
+        let undo = EmailUndoToken::generate(&mut seeded_rng(2));
+        let to = account_core::Email::parse("ada@example.org").expect("an address");
+        let message = message(Content::EmailChanged { to, undo: undo.clone() });
+        let lines = message.lines().filter(|line| line.trim() == undo.expose()).count();
+        assert_eq!(lines, 1, "{message}");
+        assert!(message.contains("72 hours") && message.contains("ada@example.org"), "{message}");
     }
 }

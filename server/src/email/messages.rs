@@ -3,8 +3,9 @@
 //! The templates are in `server/templates`; each HTML template extends `email.html`. Times in the
 //! texts come from the constants of `account-core`.
 
+use account_core::accounts::email_change::UNDO_VALIDITY;
 use account_core::outbox::Content;
-use account_core::{code, lockout};
+use account_core::{Code, code, lockout};
 use askama::Template;
 
 /// The subject of an e-mail, and its content in both forms.
@@ -25,6 +26,12 @@ pub(super) fn render(content: &Content) -> askama::Result<Option<Email<'_>>> {
         Content::PasswordChanged => password_changed()?,
         Content::MfaEnabled => mfa_enabled()?,
         Content::MfaDisabled => mfa_disabled()?,
+        Content::EmailChange { code } => email_change(code.expose())?,
+        Content::EmailChangeRequested { to, code } => {
+            email_change_requested(to.as_str(), code.as_ref().map(Code::expose))?
+        }
+        Content::EmailChanged { to, undo } => email_changed(to.as_str(), undo.expose())?,
+        Content::EmailRestored { email } => email_restored(email.as_str())?,
         Content::AccountDeleted => account_deleted()?,
         Content::AccountLocked => account_locked()?,
         Content::Announcement { title, description, message } => {
@@ -134,6 +141,91 @@ fn password_changed() -> askama::Result<Email<'static>> {
         subject: &'a str,
     }
     email(SUBJECT, &PasswordChangedText, &PasswordChangedHtml { subject: SUBJECT })
+}
+
+/// The code that confirms the new address of an account.
+fn email_change(code: &str) -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your code to confirm this address";
+    #[derive(Template)]
+    #[template(path = "email_change.txt")]
+    struct EmailChangeText<'a> {
+        code: &'a str,
+        minutes: i64,
+    }
+    #[derive(Template)]
+    #[template(path = "email_change.html")]
+    struct EmailChangeHtml<'a> {
+        subject: &'a str,
+        code: &'a str,
+        minutes: i64,
+    }
+    let minutes = code::VALIDITY.num_minutes();
+    let text = EmailChangeText { code, minutes };
+    email(SUBJECT, &text, &EmailChangeHtml { subject: SUBJECT, code, minutes })
+}
+
+/// The notice that another address was asked for, with the code of the second factor.
+fn email_change_requested(to: &str, code: Option<&str>) -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "A change of your e-mail address was requested";
+    #[derive(Template)]
+    #[template(path = "email_change_requested.txt")]
+    struct EmailChangeRequestedText<'a> {
+        to: &'a str,
+        code: Option<&'a str>,
+        minutes: i64,
+    }
+    #[derive(Template)]
+    #[template(path = "email_change_requested.html")]
+    struct EmailChangeRequestedHtml<'a> {
+        subject: &'a str,
+        to: &'a str,
+        code: Option<&'a str>,
+        minutes: i64,
+    }
+    let minutes = code::VALIDITY.num_minutes();
+    let text = EmailChangeRequestedText { to, code, minutes };
+    email(SUBJECT, &text, &EmailChangeRequestedHtml { subject: SUBJECT, to, code, minutes })
+}
+
+/// The notice to the former address that the account has another, with the token that undoes it.
+fn email_changed(to: &str, undo: &str) -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your e-mail address was changed";
+    #[derive(Template)]
+    #[template(path = "email_changed.txt")]
+    struct EmailChangedText<'a> {
+        to: &'a str,
+        undo: &'a str,
+        hours: i64,
+    }
+    #[derive(Template)]
+    #[template(path = "email_changed.html")]
+    struct EmailChangedHtml<'a> {
+        subject: &'a str,
+        to: &'a str,
+        undo: &'a str,
+        hours: i64,
+    }
+    let hours = UNDO_VALIDITY.num_hours();
+    let text = EmailChangedText { to, undo, hours };
+    email(SUBJECT, &text, &EmailChangedHtml { subject: SUBJECT, to, undo, hours })
+}
+
+/// The notice to both addresses that a change was undone.
+fn email_restored(address: &str) -> askama::Result<Email<'static>> {
+    const SUBJECT: &str = "Your e-mail address was restored";
+    #[derive(Template)]
+    #[template(path = "email_restored.txt")]
+    struct EmailRestoredText<'a> {
+        email: &'a str,
+    }
+    #[derive(Template)]
+    #[template(path = "email_restored.html")]
+    struct EmailRestoredHtml<'a> {
+        subject: &'a str,
+        email: &'a str,
+    }
+    let text = EmailRestoredText { email: address };
+    email(SUBJECT, &text, &EmailRestoredHtml { subject: SUBJECT, email: address })
 }
 
 /// The notice that logins require a code from now on.

@@ -313,8 +313,9 @@ mod tests {
             .expect("a line with the code");
         let email = Email::parse("ada@example.com").expect("an address");
         let otp = account_core::Code::parse(code).expect("six digits");
-        let signed_in =
-            fixture.accounts.verify_registration(&email, &otp, fixture.clock.now()).await;
+        let client = Client::new([192, 0, 2, 7].into(), Some("test"));
+        let now = fixture.clock.now();
+        let signed_in = fixture.accounts.verify_registration(&email, &otp, &client, now).await;
         let signed_in = signed_in.expect("the code of the e-mail");
 
         let needles = [
@@ -349,7 +350,8 @@ mod tests {
         };
         fixture.register("ada").await;
         let first = code().await;
-        let verified = accounts.verify_registration(&email, &first, now).await.expect("the code");
+        let verified = accounts.verify_registration(&email, &first, &client, now).await;
+        let verified = verified.expect("the code");
         accounts.enable_mfa(verified.account, now).await.expect("the account is there");
         accounts.forgot_password(&email, now).await.expect("the same answer");
         let reset = code().await;
@@ -362,8 +364,37 @@ mod tests {
         let login = accounts.complete_login(&email, &second, Some(&mfa_token), &client, now).await;
         let login = login.expect("the code");
 
+        let account = verified.account;
+        let other = Email::parse("ada@example.org").expect("an address");
+        let asked = accounts.request_email_change(account, &password, &other, now).await;
+        asked.expect("the password");
+        let (mut new, mut present) = (None, None);
+        for message in outbox.take(now).await.expect("the store answers") {
+            match message.content {
+                Content::EmailChange { code } => new = Some(code),
+                Content::EmailChangeRequested { code, .. } => present = code,
+                _ => {}
+            }
+        }
+        let new = new.expect("a code to the new address");
+        let codes = account_core::EmailChangeCodes { new: new.clone(), present: present.clone() };
+        let moved =
+            accounts.confirm_email_change(account, &other, &codes, None, &client, now).await;
+        moved.expect("both codes");
+        let undo =
+            outbox.take(now).await.expect("the store answers").into_iter().find_map(|message| {
+                match message.content {
+                    Content::EmailChanged { undo, .. } => Some(undo),
+                    _ => None,
+                }
+            });
+        let undo = undo.expect("a message to the former address");
+
         let needles = [
             first.expose(),
+            new.expose(),
+            present.as_ref().expect("a second factor is on").expose(),
+            undo.expose(),
             reset.expose(),
             second.expose(),
             "a password of hers",

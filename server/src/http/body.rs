@@ -1,29 +1,34 @@
-//! The body of a request, as JSON, typed.
+//! The body of a request: received within its limits, then read as JSON into its type.
 
-use std::{error::Error, io, ops::Deref, time::Duration};
+use std::{error::Error, io, ops::Deref, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited, combinators::BoxBody};
-use poem::{Request, RequestBody, Result, http::header};
+use http_body_util::{BodyExt, combinators::BoxBody};
+use hyper::body::Body as _;
+use poem::{
+    Request, RequestBody, Result,
+    http::{Version, header},
+};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaMediaType, MetaRequest, Registry},
     types::{ParseFromJSON, Type},
 };
-use serde_json::Value;
 
 use super::{
-    context::RequestContext,
+    body_schema::BodySchema,
+    context::{RETRY_AFTER_BUSY, RequestContext},
+    echo,
     error::ApiError,
-    json_position,
-    validation::{self, Fault, Step, Walked},
+    validation::{self, Fault, Step},
 };
+use crate::body_memory::{BodyMemory, HeldBytes, RequestSource};
 
 /// A body up to this size is read before the checks, and parsed in place: the parse takes well
 /// under a millisecond.
 pub(crate) const SMALL: usize = 64 * 1024;
-/// The largest body, except that of an account's computation.
-pub(super) const BODY_LIMIT_WITHOUT_KEY: usize = 256 * 1024;
+/// The largest body without a key, of a guest, and of an account of tier FREE.
+pub(crate) const COMMON_BODY_LIMIT: usize = 256 * 1024;
 /// The longest time between the head of a request and the end of its body.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -58,10 +63,15 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let limit = RequestContext::of(request).state.settings.body_limit;
-        let parse = |bytes: &[u8]| parse(bytes).map(Self).map_err(ApiError::Faults);
-        let parsed = read_and(request, body, limit.min(BODY_LIMIT_WITHOUT_KEY), parse).await;
-        parsed.map_err(|refusal| refusal.into_error(request))
+        let context = RequestContext::of(request);
+        let limits = BodyLimits::common(context);
+        let route = context.route().clone();
+        let parse = move |received: &[u8]| {
+            let schema = route.body.as_ref().expect("an operation with a body has its schema");
+            parse(schema, received).map(Self).map_err(ApiError::Faults)
+        };
+        let outcome = async { parsed(context, read(request, body, &limits).await?, parse).await };
+        outcome.await.map(|(body, _)| body).map_err(|refusal| refusal.into_error(request))
     }
 }
 
@@ -71,72 +81,178 @@ pub(super) fn described<T: Type>() -> MetaRequest {
     MetaRequest { description: None, content, required: true }
 }
 
-/// Reads a JSON body and parses it. Few large bodies are read at once, and each is parsed in the
-/// compute pool, so that the parse delays no other request.
-pub(super) async fn read_and<T: Send + 'static>(
-    request: &Request,
-    body: &mut RequestBody,
-    limit: usize,
-    parse: impl FnOnce(&[u8]) -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    if announced_length(request).is_some_and(|length| length <= SMALL) {
-        return parse(&read(request, body, limit).await?);
-    }
-    let state = &RequestContext::of(request).state;
-    let _place = state.large_bodies.acquire().await;
-    let bytes = read(request, body, limit).await?;
-    state.compute_pool.run(move || parse(&bytes)).await?
-}
-
-/// The length of the body that the request announces; none for a body in chunks.
+/// The length of the body that the request announces; none where the body may have any length.
 pub(crate) fn announced_length(request: &Request) -> Option<usize> {
     if request.header(header::TRANSFER_ENCODING).is_some() {
         return None;
     }
-    request.header(header::CONTENT_LENGTH).map_or(Some(0), |text| text.parse().ok())
+    match request.header(header::CONTENT_LENGTH) {
+        Some(text) => text.parse().ok(),
+        // Without either header, a request of HTTP/1 has no body; one of HTTP/2 may have one.
+        None => (request.version() < Version::HTTP_2).then_some(0),
+    }
 }
 
-/// Reads the body up to `limit`, and refuses a body that is not announced as JSON.
+/// The limits of one body, and the source that its memory is attributed to.
+pub(crate) struct BodyLimits {
+    /// The most bytes of the body.
+    pub(crate) bytes: usize,
+    /// The source.
+    pub(crate) source: RequestSource,
+    /// True if the source may send large bodies.
+    pub(crate) has_large_bodies: bool,
+    /// The memory of all bodies.
+    pub(crate) memory: Arc<BodyMemory>,
+}
+
+impl BodyLimits {
+    /// The limits of every body but that of a computation for a paying account.
+    pub(crate) fn common(context: &RequestContext) -> Self {
+        Self {
+            bytes: COMMON_BODY_LIMIT.min(context.state.settings.body_limit),
+            source: context.source(),
+            has_large_bodies: false,
+            memory: context.state.body_memory.clone(),
+        }
+    }
+}
+
+/// A body in memory.
+pub(crate) struct Received {
+    /// The bytes.
+    pub(crate) bytes: Bytes,
+    /// The count of the bytes, until they are parsed.
+    pub(crate) held: HeldBytes,
+}
+
+/// Receives the body within its limits. Refuses a body that is not announced as JSON, or that is
+/// compressed: a few kilobytes could unpack to gigabytes.
 pub(crate) async fn read(
     request: &Request,
     body: &mut RequestBody,
-    limit: usize,
-) -> Result<Bytes, ApiError> {
+    limits: &BodyLimits,
+) -> Result<Received, ApiError> {
+    if is_encoded(request) {
+        return Err(ApiError::ContentEncoding);
+    }
     let body = body.take().map_err(|_| ApiError::Internal)?;
-    let bytes = receive(body, announced_length(request), limit, PATIENCE).await?;
-    if bytes.is_empty() || is_json(request.content_type()) {
-        Ok(bytes)
+    let received = receive(body, announced_length(request), limits, PATIENCE).await?;
+    if received.bytes.is_empty() || is_json(request.content_type()) {
+        Ok(received)
     } else {
         Err(ApiError::MediaType)
     }
 }
 
-/// Receives a body of at most `limit` bytes: the one place that refuses a large, slow or broken
-/// body. poem's own function keeps a buffer of four kilobytes in the future of every call, which
-/// the endpoints then move.
+/// Returns true if the body is announced in another encoding than its own bytes.
+pub(super) fn is_encoded(request: &Request) -> bool {
+    let lines = request.headers().get_all(header::CONTENT_ENCODING).into_iter();
+    lines.map(|line| line.to_str().unwrap_or("unreadable")).any(|line| {
+        let mut codings = line.split(',').map(str::trim);
+        codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
+    })
+}
+
+/// Receives a body of at most `limits.bytes` bytes: the one place that refuses a large, slow or
+/// broken body, and the one place that counts the memory of bodies.
+///
+/// The limits hold for the bytes that arrive, whatever length is announced. The bytes are copied
+/// into one buffer, because a frame of a few bytes keeps a whole buffer of its connection alive.
 pub(super) async fn receive(
     body: poem::Body,
     announced_length: Option<usize>,
-    limit: usize,
+    limits: &BodyLimits,
     patience: Duration,
-) -> Result<Bytes, ApiError> {
+) -> Result<Received, ApiError> {
+    let limit = limits.bytes;
     if announced_length.is_some_and(|length| length > limit) {
         return Err(ApiError::BodyTooLarge { limit });
     }
-    let body: BoxBody<Bytes, io::Error> = body.into();
-    match tokio::time::timeout(patience, Limited::new(body, limit).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) => Err(refusal(error.as_ref(), limit)),
-        Err(_) => Err(ApiError::BodyTooSlow),
-    }
+    let mut body: BoxBody<Bytes, io::Error> = body.into();
+    let most = announced_length.filter(|&length| length > 0).unwrap_or(limit);
+    let mut held = limits.memory.body_of(limits.source, limits.has_large_bodies);
+    let all = async {
+        let mut buffer = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| refusal(&error))?;
+            let Ok(bytes) = frame.into_data() else { continue };
+            if buffer.len() + bytes.len() > limit {
+                return Err(ApiError::BodyTooLarge { limit });
+            }
+            if buffer.is_empty() && bytes.len() <= SMALL && body.is_end_stream() {
+                // Whole at once, as nearly every small body is: nothing unfinished is held.
+                return Ok(bytes);
+            }
+            reserve(&mut buffer, bytes.len(), most, &mut held)?;
+            buffer.extend_from_slice(&bytes);
+        }
+        Ok(Bytes::from(buffer))
+    };
+    let bytes = tokio::time::timeout(patience, all).await.unwrap_or(Err(ApiError::BodyTooSlow))?;
+    Ok(Received { bytes, held })
 }
 
-fn refusal(error: &(dyn Error + Send + Sync + 'static), limit: usize) -> ApiError {
-    if error.is::<LengthLimitError>() {
-        ApiError::BodyTooLarge { limit }
-    } else {
-        ApiError::BodyBroken
+/// Parses a received body: a small one in place, a large one in the compute pool, where the parse
+/// delays no other request. The count of its bytes is returned with the result.
+pub(crate) async fn parsed<T: Send + 'static>(
+    context: &RequestContext,
+    received: Received,
+    parse: impl FnOnce(&[u8]) -> Result<T, ApiError> + Send + 'static,
+) -> Result<(T, HeldBytes), ApiError> {
+    let (is_small, source) = (received.bytes.len() <= SMALL, received.held.source());
+    let work = move || {
+        let Received { bytes, held } = received;
+        parse(&bytes).map(|parsed| (parsed, held))
+    };
+    if is_small {
+        return work();
     }
+    context.state.compute_pool.run(source, work).await?
+}
+
+/// Reads and drops a body of at most `limit` bytes, so that its connection can go on.
+pub(super) async fn discard(
+    body: poem::Body,
+    limit: usize,
+    patience: Duration,
+) -> Result<(), ApiError> {
+    let mut body: BoxBody<Bytes, io::Error> = body.into();
+    let all = async {
+        let mut length = 0;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| refusal(&error))?;
+            length += frame.data_ref().map_or(0, Bytes::len);
+            if length > limit {
+                return Err(ApiError::BodyTooLarge { limit });
+            }
+        }
+        Ok(())
+    };
+    tokio::time::timeout(patience, all).await.unwrap_or(Err(ApiError::BodyTooSlow))
+}
+
+/// Makes room for `more` bytes: at least twice the room of before, and at most `most` bytes where
+/// that suffices. The room is counted before it is taken.
+fn reserve(
+    buffer: &mut Vec<u8>,
+    more: usize,
+    most: usize,
+    held: &mut HeldBytes,
+) -> Result<(), ApiError> {
+    let needed = buffer.len() + more;
+    if needed <= buffer.capacity() {
+        return Ok(());
+    }
+    let room = needed.max((buffer.capacity() * 2).min(most));
+    held.grow(room - buffer.capacity())
+        .map_err(|_| ApiError::Busy { retry_after: RETRY_AFTER_BUSY })?;
+    buffer.reserve_exact(room - buffer.len());
+    Ok(())
+}
+
+fn refusal(error: &(dyn Error + 'static)) -> ApiError {
+    tracing::debug!(%error, "a body broke off");
+    ApiError::BodyBroken
 }
 
 /// An absent content type counts as JSON, the only format of the service.
@@ -148,51 +264,12 @@ fn is_json(content_type: Option<&str>) -> bool {
     })
 }
 
-/// Parses bytes as JSON into a type.
-pub(super) fn parse<T: ParseFromJSON>(bytes: &[u8]) -> Result<T, Vec<Fault>> {
-    let value = decode(bytes)?;
-    // Decoded a second time where it is faulty: a copy would make every good request pay for it.
-    parse_or_walk(value, || decode(bytes))
-}
-
-/// Parses a JSON value into a type.
-pub(super) fn parse_value<T: ParseFromJSON>(value: Value) -> Result<T, Vec<Fault>> {
-    let copy = value.clone();
-    parse_or_walk(value, || Ok(copy))
-}
-
-/// Parses straight into the type; only where that fails does the walk list the faults.
-fn parse_or_walk<T: ParseFromJSON>(
-    mut value: Value,
-    again: impl FnOnce() -> Result<Value, Vec<Fault>>,
-) -> Result<T, Vec<Fault>> {
-    if !validation::holds_null(&value) {
-        if let Ok(parsed) = T::parse_from_json(Some(value)) {
-            return Ok(parsed);
-        }
-        value = again()?;
-    }
-    match validation::walk::<T>(value) {
-        Walked::Faulty(faults) => Err(faults),
-        // A fault that the type finds and the walk does not is reported in the type's own words.
-        Walked::Sound(value) => T::parse_from_json(Some(value)).map_err(|error| {
-            vec![Fault::new(&[Step::name("body")], "value_error", error.into_message())]
-        }),
-    }
-}
-
-fn decode(bytes: &[u8]) -> Result<Value, Vec<Fault>> {
-    let body = Step::name("body");
-    if bytes.is_empty() {
-        return Err(vec![Fault::new(&[body], "value_error.missing", "field required")]);
-    }
-    match serde_json::from_slice(bytes) {
-        Ok(Value::Null) => Err(vec![Fault::new(&[body], "value_error.missing", "field required")]),
-        Ok(value) => Ok(value),
-        Err(error) => {
-            let position = json_position::of(bytes, &error);
-            let path = [body, Step::Index(position)];
-            Err(vec![Fault::new(&path, "value_error.jsondecode", error.to_string())])
-        }
-    }
+/// Parses bytes as JSON into a type, along the schema of the type.
+pub(super) fn parse<T: ParseFromJSON>(schema: &BodySchema, bytes: &[u8]) -> Result<T, Vec<Fault>> {
+    let value = validation::read(schema, bytes)?;
+    // A fault that the type finds and the schema does not is reported in the type's own words.
+    T::parse_from_json(Some(value)).map_err(|error| {
+        let message = error.into_message();
+        vec![Fault::new(&[Step::name("body")], "value_error", echo::message(&message))]
+    })
 }

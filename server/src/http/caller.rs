@@ -5,7 +5,7 @@ mod metered;
 
 use std::sync::Arc;
 
-use account_core::{AccountCaller, ApiKey, Caller, SessionToken};
+use account_core::{AccountCaller, ApiKey, Caller, Client, SessionToken};
 use poem::{Request, http::StatusCode};
 
 use self::guard::{Guard, guards, identify, session};
@@ -51,6 +51,14 @@ impl<Who> Authenticated<Who> {
     #[must_use]
     pub fn session(&self) -> Option<&SessionToken> {
         self.session.as_ref()
+    }
+}
+
+impl AccountHolder {
+    /// Returns the client by its address alone: the account knows the client's network.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::new(self.context.address, None)
     }
 }
 

@@ -33,7 +33,9 @@ use super::{
     error::{ApiError, Surface},
     route::MatchedRoute,
 };
-use crate::{failpoint, metrics::Observed, state::AppState, store::StoreFault};
+use crate::{
+    body_memory::RequestSource, failpoint, metrics::Observed, state::AppState, store::StoreFault,
+};
 
 pub(super) mod stages;
 
@@ -246,11 +248,18 @@ impl RequestContext {
 
     /// Returns the route that took the request.
     #[must_use]
-    pub fn route(&self) -> &MatchedRoute {
+    pub fn route(&self) -> &Arc<MatchedRoute> {
         &self.route
     }
 
-    /// Returns the last stage that the request has reached.
+    /// The source that shared resources attribute the request to: the account where one is known.
+    #[must_use]
+    pub fn source(&self) -> RequestSource {
+        let caller = self.record().admission().map(|admission| admission.caller);
+        RequestSource::of(caller, self.address)
+    }
+
+    /// The last stage that the request reached.
     #[must_use]
     pub fn record(&self) -> RequestRecord {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner)

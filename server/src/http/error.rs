@@ -80,7 +80,9 @@ pub enum ApiError {
     },
     /// The body is announced as something else than JSON.
     MediaType,
-    /// The parameters or the body have faults, all of which are listed.
+    /// The body is announced as compressed, or in another encoding than its own bytes.
+    ContentEncoding,
+    /// Every fault of the parameters and the body.
     Faults(Vec<Fault>),
     /// No route has the path.
     NotFound,
@@ -152,6 +154,10 @@ impl ApiError {
             Self::MethodNotAllowed { allow } => {
                 headers.insert(header::ALLOW, allow);
             }
+            Self::ContentEncoding => {
+                // RFC 9110, section 15.5.16: the encodings that would have been accepted.
+                headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            }
             Self::BodyTooLarge { .. }
             | Self::BodyTooSlow
             | Self::BodyBroken
@@ -175,7 +181,7 @@ impl ApiError {
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken | Self::Malformed { .. } => StatusCode::BAD_REQUEST,
             Self::StillRunning => StatusCode::CONFLICT,
-            Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::MediaType | Self::ContentEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Faults(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
@@ -285,6 +291,11 @@ impl ApiError {
             Self::MediaType => (
                 "Unsupported media type",
                 "Send the body as JSON, with Content-Type: application/json.".into(),
+            ),
+            Self::ContentEncoding => (
+                "Unsupported content encoding",
+                "Send the body without Content-Encoding: compressed bodies are not accepted."
+                    .into(),
             ),
             Self::Faults(_) => ("Invalid request", String::new()),
             Self::NotFound => {

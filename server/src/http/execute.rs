@@ -3,11 +3,11 @@
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use account_core::Caller;
+use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
-use poem_openapi::types::ToJSON as _;
-use serde_json::Value;
 
 use super::{
+    body::{self, Received},
     computation::Computation,
     context::{
         RequestContext,
@@ -16,23 +16,15 @@ use super::{
     error::ApiError,
 };
 
-/// The arguments of a call that does not come over REST.
-pub struct Arguments {
-    /// The JSON object of the arguments, not yet checked.
-    pub value: Value,
-    /// True if the arguments are so large that their parsing must not delay other requests.
-    pub is_large: bool,
-}
-
 /// [`execute`] for one computation, as the table of operations holds it.
 pub type Executor =
-    fn(Arc<RequestContext>, Caller, Arguments, Template<'static>) -> BoxFuture<'static, Executed>;
+    fn(Arc<RequestContext>, Caller, Bytes, Template<'static>) -> BoxFuture<'static, Executed>;
 
 /// The data of a success as JSON, or the refusal.
-pub type Executed = Result<Value, ApiError>;
+pub type Executed = Result<String, ApiError>;
 
-/// Executes a metered operation for an identified caller: limit, tier, credits, arguments,
-/// computation and debit, as REST does.
+/// Executes a metered operation for an identified caller, with arguments as JSON: limit, tier,
+/// credits, arguments, computation and debit, as REST does.
 ///
 /// # Errors
 ///
@@ -40,20 +32,21 @@ pub type Executed = Result<Value, ApiError>;
 pub fn execute<C: Computation>(
     context: Arc<RequestContext>,
     caller: Caller,
-    arguments: Arguments,
+    arguments: Bytes,
     template: Template<'static>,
 ) -> BoxFuture<'static, Executed> {
     async move {
         let call = AdmittedCall::new(context, caller).await?.authorise(Ok(None)).await?;
-        let Arguments { value, is_large } = arguments;
-        let parsed = if is_large {
-            let state = call.context().state.clone();
-            state.compute_pool.run(move || call.parse_value::<C>(value)).await??
-        } else {
-            call.parse_value::<C>(value)?
-        };
-        match parsed.execute(Some(template)).await?.content {
-            ChargedContent::Data(data) => Ok(data.to_json().unwrap_or_default()),
+        let context = call.context().clone();
+        let limits = call.body_limits();
+        if arguments.len() > limits.bytes {
+            return Err(ApiError::BodyTooLarge { limit: limits.bytes });
+        }
+        let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
+        let received = Received { bytes: arguments, held };
+        let parsed = body::parsed(&context, received, |bytes| call.parse::<C>(bytes)).await?;
+        match parsed.0.execute(Some(template)).await?.content {
+            ChargedContent::Data(data) => Ok(data),
             // Only a call with an `Idempotency-Key` has a stored answer, and this call has none.
             ChargedContent::Envelope(_) => Err(ApiError::Internal),
         }

@@ -3,7 +3,8 @@
 use poem::{Request, http::header};
 
 use super::{
-    body::{PATIENCE, announced_length, receive},
+    body::{BodyLimits, PATIENCE, announced_length, is_encoded, receive},
+    context::RequestContext,
     error::ApiError,
 };
 
@@ -31,9 +32,14 @@ impl Form {
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(ApiError::MediaType);
         }
+        if is_encoded(request) {
+            return Err(ApiError::ContentEncoding);
+        }
         let length = announced_length(request);
-        let bytes = receive(request.take_body(), length, LARGEST, PATIENCE).await?;
-        let pairs = form_urlencoded::parse(&bytes).into_owned();
+        let limits =
+            BodyLimits { bytes: LARGEST, ..BodyLimits::common(RequestContext::of(request)) };
+        let received = receive(request.take_body(), length, &limits, PATIENCE).await?;
+        let pairs = form_urlencoded::parse(&received.bytes).into_owned();
         Ok(Self(pairs.filter(|(_, value)| !value.is_empty()).collect()))
     }
 

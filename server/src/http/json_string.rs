@@ -12,6 +12,8 @@ use poem_openapi::{
 use quant_core::time::{NaiveDate, tenor::Tenor};
 use serde_json::Value;
 
+use super::echo;
+
 /// A value whose JSON form is a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonString<F>(pub F);
@@ -104,7 +106,7 @@ impl StringFormat for Tenor {
 
     fn read(text: &str) -> Result<Self, FormatFault> {
         text.parse().map_err(|error: quant_core::Error| {
-            (format!("value_error.{}", error.code()), error.to_string())
+            (format!("value_error.{}", error.code()), echo::error(&error))
         })
     }
 

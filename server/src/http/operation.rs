@@ -11,7 +11,8 @@ pub struct Operation {
     pub tier: Tier,
     /// The credits that a call costs, those of the tier.
     pub cost: u32,
-    /// A published statement about the cost that the document repeats; `None` where nothing was
-    /// published.
+    /// The most bytes of a request's body, for an account above tier FREE.
+    pub body_limit: usize,
+    /// A published statement about the cost that the document repeats.
     pub remark: Option<&'static str>,
 }

@@ -23,17 +23,17 @@ use std::sync::Arc;
 
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode, Version, header},
 };
 
 use super::{
-    body::{PATIENCE, SMALL, announced_length, receive},
+    body::{BodyLimits, PATIENCE, SMALL, announced_length, receive},
     context::{RETRY_AFTER_BUSY, RequestHead},
     date::DateHeader,
     error::{ApiError, Surface},
     host,
 };
-use crate::state::AppState;
+use crate::{body_memory::RequestSource, state::AppState};
 
 /// Adds a [`RequestHead`] to every request of the routes behind it, and answers what no route took.
 pub struct RequestPipeline<E> {
@@ -55,9 +55,12 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
     async fn call(&self, mut request: Request) -> Result<Response> {
         let head = Arc::new(RequestHead::of_request(self.state.clone(), &request));
         request.set_data(head.clone());
-        let is_left_unread = !take_small_body(&mut request).await;
-        let checked = host::check(&request, &head.state.settings);
-        let outcome = match checked.and_then(|()| check_credentials(&request)) {
+        let small_body = take_small_body(&mut request, &head).await;
+        let is_left_unread = !matches!(small_body, Ok(true));
+        let checked = small_body
+            .and_then(|_| host::check(&request, &head.state.settings))
+            .and_then(|()| check_credentials(&request));
+        let outcome = match checked {
             Ok(()) => self.routes.call(request).await,
             Err(refusal) => Err(Error::from_response(refusal.into_response(Surface::Account))),
         };
@@ -70,10 +73,10 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
                 response
             }
         };
-        if is_left_unread && response.status().is_client_error() {
+        let is_refused = response.status().is_client_error() || response.status().is_server_error();
+        if is_left_unread && is_refused {
             // The rest of the body would be parsed as the next request.
-            let close = HeaderValue::from_static("close");
-            response.headers_mut().insert(header::CONNECTION, close);
+            close_connection(&mut response);
         }
         if let Some(date) = self.date.at(self.state.clock.now()) {
             response.headers_mut().insert(header::DATE, date);
@@ -83,6 +86,10 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
         response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
         Ok(response)
     }
+}
+
+fn close_connection(response: &mut Response) {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
 }
 
 /// Refuses a request with two keys or two session tokens: a proxy or a log could take the other one.
@@ -100,21 +107,31 @@ fn check_credentials(request: &Request) -> Result<(), ApiError> {
 
 /// Reads a small body before the checks, so that its connection can go on after a refusal. Returns
 /// `false` where the body is not small, or the client waits for `100 Continue`.
-async fn take_small_body(request: &mut Request) -> bool {
-    let Some(length) = announced_length(request) else { return false };
+///
+/// # Errors
+///
+/// The refusal of a body that does not arrive, or that finds no memory.
+async fn take_small_body(request: &mut Request, head: &RequestHead) -> Result<bool, ApiError> {
+    if request.version() >= Version::HTTP_2 {
+        // A refusal ends the stream of its request alone.
+        return Ok(true);
+    }
+    let Some(length) = announced_length(request) else { return Ok(false) };
     if length == 0 {
-        return true;
+        return Ok(true);
     }
     if length > SMALL || request.header(header::EXPECT).is_some() {
-        return false;
+        return Ok(false);
     }
-    match receive(request.take_body(), Some(length), SMALL, PATIENCE).await {
-        Ok(bytes) => {
-            request.set_body(bytes);
-            true
-        }
-        Err(_) => false,
-    }
+    let limits = BodyLimits {
+        bytes: SMALL,
+        source: RequestSource::of(None, head.address),
+        has_large_bodies: false,
+        memory: head.state.body_memory.clone(),
+    };
+    let received = receive(request.take_body(), Some(length), &limits, PATIENCE).await?;
+    request.set_body(received.bytes);
+    Ok(true)
 }
 
 /// The answer to an error: the error's own response, or the refusal of its status.

@@ -11,6 +11,7 @@ use poem_openapi::{
 
 use super::{
     context::RequestContext,
+    echo,
     error::ApiError,
     route::MatchedRoute,
     validation::{Fault, Step},
@@ -39,7 +40,8 @@ pub(crate) fn parse_pair<T: ParseFromParameter>(
         (None, Some(default)) => Ok(default()),
         (first, _) => T::parse_from_parameters(first).map_err(|error| {
             let path = [Step::name("query"), Step::name(name)];
-            ApiError::Faults(vec![Fault::new(&path, "value_error", error.into_message())])
+            let message = error.into_message();
+            ApiError::Faults(vec![Fault::new(&path, "value_error", echo::message(&message))])
         }),
     }
 }

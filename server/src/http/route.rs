@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use poem_openapi::registry::{MetaOperationParam, MetaParamIn, MetaSchema, MetaSchemaRef};
+use poem_openapi::registry::{MetaOperationParam, MetaParamIn, MetaSchemaRef, Registry};
 use serde_json::Value;
 
 use super::{
+    body_schema::BodySchema,
     operation::Operation,
     validation::{Fault, Step, check_value},
 };
@@ -16,8 +17,8 @@ pub struct MatchedRoute {
     pub path: Arc<str>,
     /// The line of the table of tiers and costs, where the operation is metered.
     pub operation: Option<&'static Operation>,
-    /// True if the operation takes a body.
-    pub(crate) has_body: bool,
+    /// The schema of the body, where the operation takes one.
+    pub(crate) body: Option<BodySchema>,
     /// The parameters of the query string.
     pub(crate) parameters: Vec<Parameter>,
 }
@@ -25,7 +26,7 @@ pub struct MatchedRoute {
 impl MatchedRoute {
     /// Makes a route that the OpenAPI document does not describe.
     pub(crate) fn undocumented(path: &str) -> Self {
-        Self { path: path.into(), operation: None, has_body: false, parameters: Vec::new() }
+        Self { path: path.into(), operation: None, body: None, parameters: Vec::new() }
     }
 
     /// The name of a parameter of the path, which poem-openapi numbers: `param0` is the first.
@@ -49,7 +50,9 @@ impl MatchedRoute {
 pub(crate) struct Parameter {
     name: String,
     is_required: bool,
-    schema: MetaSchema,
+    /// The type of the value in the description.
+    kind: &'static str,
+    schema: BodySchema,
 }
 
 impl Parameter {
@@ -60,7 +63,8 @@ impl Parameter {
             (MetaParamIn::Query, MetaSchemaRef::Inline(schema)) => Some(Self {
                 name: described.name,
                 is_required: described.required,
-                schema: *schema,
+                kind: schema.ty,
+                schema: BodySchema::compile(&Registry::new(), &MetaSchemaRef::Inline(schema)),
             }),
             _ => None,
         }
@@ -70,7 +74,7 @@ impl Parameter {
     fn faults(&self, pairs: &[(String, String)]) -> Vec<Fault> {
         let path = [Step::name("query"), Step::name(&self.name)];
         match pairs.iter().find(|(name, _)| *name == self.name) {
-            Some((_, text)) => check_value(&self.schema, &path, read(&self.schema, text)),
+            Some((_, text)) => check_value(&self.schema, &path, read(self.kind, text)),
             None if self.is_required => {
                 vec![Fault::new(&path, "value_error.missing", "field required")]
             }
@@ -80,9 +84,9 @@ impl Parameter {
 }
 
 /// The text of a parameter as a JSON value of the schema's type; a string where it has another.
-fn read(schema: &MetaSchema, text: &str) -> Value {
+fn read(kind: &str, text: &str) -> Value {
     let as_text = || Value::from(text);
-    match schema.ty {
+    match kind {
         "integer" => text.parse::<i64>().map_or_else(|_| as_text(), Value::from),
         "boolean" => text.parse::<bool>().map_or_else(|_| as_text(), Value::from),
         _ => as_text(),

@@ -1,16 +1,23 @@
 //! Every fault of a request at once, in the words of FastAPI with pydantic 1.
 //!
-//! A valid request is parsed straight into its type. Only where the parse fails is the JSON walked
-//! along the schema that the type gives the generated document. So one set of validators serves the
-//! parser, the document and this list.
+//! A body is read once, along the schema that its type gives the generated document. So one set of
+//! validators serves the reader, the document and this list. A field that the schema does not have is
+//! skipped and never built, and so is the rest of a list that is too long. The reader gives up at the
+//! hundredth fault.
 
-use poem_openapi::{
-    registry::{MetaSchema, MetaSchemaRef, Registry},
-    types::Type,
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize as _, Deserializer,
+    de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Number, Value, json, value::RawValue};
 
-use super::json_string;
+use super::{
+    body_schema::{BodySchema, NumberRange, Property, Shape, SizeRange},
+    echo, json_position, json_string,
+    numbers::NumberText,
+};
 
 /// One fault of a request, an element of the list in a 422.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +40,11 @@ pub enum Step {
 }
 
 impl Fault {
-    /// Makes a fault at `path`, which is copied.
+    /// A fault at `path`, which is copied. A long message is cut.
     #[must_use]
     pub fn new(path: &[Step], kind: impl Into<String>, msg: impl Into<String>) -> Self {
-        Self { loc: path.to_vec(), msg: msg.into(), kind: kind.into() }
+        let msg: String = msg.into();
+        Self { loc: path.to_vec(), msg: echo::message(&msg).into_owned(), kind: kind.into() }
     }
 
     /// Returns the fault as the JSON object of a 422.
@@ -68,210 +76,134 @@ impl Step {
     }
 }
 
-/// The outcome of walking a body along the schema of a type.
-#[derive(Debug)]
-pub enum Walked {
-    /// The value does not fit the schema; at least one fault.
-    Faulty(Vec<Fault>),
-    /// The value has no fault; integral numbers such as `5.0` are written as integers.
-    Sound(Value),
-}
-
 /// Faults that one answer lists at most: a body of megabytes can hold millions.
-const MOST_FAULTS: usize = 1000;
+const MOST_FAULTS: usize = 100;
 
-/// Walks `value` along the schema of `T`, up to the first thousand faults.
-#[must_use]
-pub fn walk<T: Type>(value: Value) -> Walked {
-    let mut registry = Registry::new();
-    T::register(&mut registry);
-    let mut walk = Walk { registry: &registry, path: vec![Step::name("body")], faults: Vec::new() };
-    let value = walk.any(&T::schema_ref(), value);
-    if walk.faults.is_empty() { Walked::Sound(value) } else { Walked::Faulty(walk.faults) }
-}
-
-/// Returns the faults of a value at `path`, by a schema without references.
-#[must_use]
-pub(super) fn check_value(schema: &MetaSchema, path: &[Step], value: Value) -> Vec<Fault> {
-    let registry = Registry::new();
-    let mut walk = Walk { registry: &registry, path: path.to_vec(), faults: Vec::new() };
-    walk.any(&MetaSchemaRef::Inline(Box::new(schema.clone())), value);
-    walk.faults
-}
-
-/// Returns whether `value` contains a null.
+/// Reads a body along its schema. The value has known fields alone, whole numbers such as `5.0`
+/// written as integers, and lists of numbers as their JSON text.
 ///
-/// The typed parser reads a null as an absent field. A null where the schema has none is a fault, so
-/// a body with a null is walked.
+/// # Errors
+///
+/// Every fault of the body, up to the hundredth.
+pub(super) fn read(schema: &BodySchema, bytes: &[u8]) -> Result<Value, Vec<Fault>> {
+    let missing = || Fault::new(&[Step::name("body")], "value_error.missing", "field required");
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let position = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).chars().count();
+            return Err(vec![no_json(position, "invalid unicode code point".to_owned())]);
+        }
+    };
+    if matches!(text.trim_ascii(), "" | "null") {
+        return Err(vec![missing()]);
+    }
+    let mut reader = Reader::new(text, vec![Step::name("body")]);
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = Seed { reader: &mut reader, schema }.deserialize(&mut json);
+    match value.and_then(|value| json.end().map(|()| value)) {
+        _ if reader.number_beyond.is_some() => {
+            let before = reader.number_beyond.and_then(|at| text.get(..at)).unwrap_or_default();
+            Err(vec![no_json(before.chars().count(), "number out of range".to_owned())])
+        }
+        Ok(value) if reader.faults.is_empty() => Ok(value),
+        Err(error) if !reader.is_full() => {
+            Err(vec![no_json(json_position::of(bytes, &error), error.to_string())])
+        }
+        _ => Err(reader.faults),
+    }
+}
+
+/// Returns the faults of a value at `path`.
 #[must_use]
-pub fn holds_null(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.iter().any(holds_null),
-        Value::Object(fields) => fields.values().any(holds_null),
-        _ => false,
-    }
+pub(super) fn check_value(schema: &BodySchema, path: &[Step], value: Value) -> Vec<Fault> {
+    let mut reader = Reader::new("", path.to_vec());
+    // The only error is that of a full list of faults.
+    let _ = Seed { reader: &mut reader, schema }.deserialize(value);
+    reader.faults
 }
 
-struct Walk<'a> {
-    registry: &'a Registry,
-    path: Vec<Step>,
+fn no_json(position: usize, msg: String) -> Fault {
+    Fault::new(&[Step::name("body"), Step::Index(position)], "value_error.jsondecode", msg)
+}
+
+/// The state of reading one value.
+struct Reader<'t> {
+    text: &'t str,
+    base: Vec<Step>,
+    path: Vec<Segment>,
     faults: Vec<Fault>,
+    found: usize,
+    /// True if the values of the field that is read are of no use, because the field has a fault.
+    is_discarding: bool,
+    /// The offset of a number beyond a double in a list of numbers.
+    number_beyond: Option<usize>,
 }
 
-impl Walk<'_> {
-    fn fault(&mut self, kind: &str, msg: impl Into<String>) {
-        self.faults.push(Fault::new(&self.path, kind, msg));
+/// A step below the base, without a copy of the name.
+#[derive(Clone, Copy)]
+enum Segment {
+    Name(&'static str),
+    Index(usize),
+}
+
+impl From<Segment> for Step {
+    fn from(segment: Segment) -> Self {
+        match segment {
+            Segment::Name(name) => Self::name(name),
+            Segment::Index(index) => Self::Index(index),
+        }
+    }
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, base: Vec<Step>) -> Self {
+        Self {
+            text,
+            base,
+            path: Vec::new(),
+            faults: Vec::new(),
+            found: 0,
+            is_discarding: false,
+            number_beyond: None,
+        }
     }
 
-    fn within(&mut self, step: Step, visit: impl FnOnce(&mut Self) -> Value) -> Value {
-        self.path.push(step);
-        let value = visit(self);
+    fn is_full(&self) -> bool {
+        self.found >= MOST_FAULTS
+    }
+
+    fn fault(&mut self, kind: &str, msg: impl Into<Cow<'static, str>>) {
+        let steps = self.path.iter().copied().map(Step::from);
+        let loc: Vec<Step> = self.base.iter().cloned().chain(steps).collect();
+        let msg: Cow<'static, str> = msg.into();
+        self.faults.push(Fault::new(&loc, kind, msg));
+        self.found += 1;
+        self.is_discarding = true;
+    }
+
+    fn fault_at(&mut self, segment: Segment, kind: &str, msg: impl Into<Cow<'static, str>>) {
+        self.path.push(segment);
+        self.fault(kind, msg);
         self.path.pop();
-        value
     }
 
-    fn any(&mut self, schema: &MetaSchemaRef, value: Value) -> Value {
-        if self.faults.len() >= MOST_FAULTS {
-            return value;
-        }
-        let schema = resolve(self.registry, schema);
-        if value.is_null() {
-            if !schema.nullable {
-                self.fault("type_error.none.not_allowed", "none is not an allowed value");
+    /// The fault of a value of another type than the schema's.
+    fn wrong_type(&mut self, shape: &Shape) {
+        let (kind, msg) = match shape {
+            Shape::Object(_) => ("type_error.dict", "value is not a valid dict"),
+            Shape::List { .. } | Shape::NumberList { .. } => {
+                ("type_error.list", "value is not a valid list")
             }
-            return value;
-        }
-        match schema.ty {
-            "object" => self.object(&schema, value),
-            "array" => self.array(&schema, value),
-            "number" => self.number(&schema, value),
-            "integer" => self.integer(&schema, value),
-            "boolean" => self.boolean(value),
-            "string" => self.string(&schema, value),
-            _ => value,
-        }
-    }
-
-    fn object(&mut self, schema: &MetaSchema, value: Value) -> Value {
-        let Value::Object(mut fields) = value else {
-            self.fault("type_error.dict", "value is not a valid dict");
-            return Value::Null;
+            Shape::Number(_) => ("type_error.float", "value is not a valid float"),
+            Shape::Integer(_) => ("type_error.integer", "value is not a valid integer"),
+            Shape::Boolean => ("type_error.bool", "value could not be parsed to a boolean"),
+            Shape::Member(permitted) => return self.no_member(permitted),
+            Shape::Text { .. } | Shape::Any => ("type_error.str", "str type expected"),
         };
-        let mut sound = Map::new();
-        for (name, field) in &schema.properties {
-            let step = Step::name(name);
-            match fields.remove(*name) {
-                Some(value) => {
-                    let value = self.within(step, |walk| walk.any(field, value));
-                    sound.insert((*name).to_owned(), value);
-                }
-                None if schema.required.contains(name) => {
-                    self.within(step, |walk| {
-                        walk.fault("value_error.missing", "field required");
-                        Value::Null
-                    });
-                }
-                None => {}
-            }
-        }
-        Value::Object(sound)
+        self.fault(kind, msg);
     }
 
-    fn array(&mut self, schema: &MetaSchema, value: Value) -> Value {
-        let Value::Array(items) = value else {
-            self.fault("type_error.list", "value is not a valid list");
-            return Value::Null;
-        };
-        if let Some(least) = schema.min_items.filter(|&least| items.len() < least) {
-            let msg = format!("ensure this value has at least {least} items");
-            self.fault("value_error.list.min_items", msg);
-            return Value::Null;
-        }
-        if let Some(most) = schema.max_items.filter(|&most| items.len() > most) {
-            let msg = format!("ensure this value has at most {most} items");
-            self.fault("value_error.list.max_items", msg);
-            return Value::Null;
-        }
-        let Some(item) = &schema.items else { return Value::Array(items) };
-        let walked = items.into_iter().enumerate();
-        let items = walked
-            .map(|(index, value)| self.within(Step::Index(index), |walk| walk.any(item, value)));
-        Value::Array(items.collect())
-    }
-
-    fn number(&mut self, schema: &MetaSchema, value: Value) -> Value {
-        match value.as_f64() {
-            Some(number) => self.range(schema, number),
-            None => self.fault("type_error.float", "value is not a valid float"),
-        }
-        value
-    }
-
-    fn integer(&mut self, schema: &MetaSchema, value: Value) -> Value {
-        match value.as_f64().filter(|number| number.fract() == 0.0) {
-            Some(number) => {
-                self.range(schema, number);
-                whole(value, number)
-            }
-            None => {
-                self.fault("type_error.integer", "value is not a valid integer");
-                value
-            }
-        }
-    }
-
-    fn range(&mut self, schema: &MetaSchema, number: f64) {
-        let below = schema.minimum.map(|limit| (limit, schema.exclusive_minimum == Some(true)));
-        let above = schema.maximum.map(|limit| (limit, schema.exclusive_maximum == Some(true)));
-        let (kind, relation, limit) = match (below, above) {
-            (Some((limit, true)), _) if number <= limit => ("gt", "greater than", limit),
-            (Some((limit, false)), _) if number < limit => {
-                ("ge", "greater than or equal to", limit)
-            }
-            (_, Some((limit, true))) if number >= limit => ("lt", "less than", limit),
-            (_, Some((limit, false))) if number > limit => ("le", "less than or equal to", limit),
-            _ => return,
-        };
-        let kind = format!("value_error.number.not_{kind}");
-        self.fault(&kind, format!("ensure this value is {relation} {limit}"));
-    }
-
-    fn boolean(&mut self, value: Value) -> Value {
-        if !value.is_boolean() {
-            self.fault("type_error.bool", "value could not be parsed to a boolean");
-        }
-        value
-    }
-
-    fn string(&mut self, schema: &MetaSchema, value: Value) -> Value {
-        if !schema.enum_items.is_empty() {
-            self.member(&schema.enum_items, &value);
-            return value;
-        }
-        let Some(text) = value.as_str() else {
-            self.fault("type_error.str", "str type expected");
-            return value;
-        };
-        let length = text.chars().count();
-        if let Some(least) = schema.min_length.filter(|&least| length < least) {
-            let msg = format!("ensure this value has at least {least} characters");
-            self.fault("value_error.any_str.min_length", msg);
-        } else if let Some(most) = schema.max_length.filter(|&most| length > most) {
-            let msg = format!("ensure this value has at most {most} characters");
-            self.fault("value_error.any_str.max_length", msg);
-        } else if let Some(Err((kind, msg))) =
-            schema.format.map(|format| json_string::check(format, text))
-        {
-            self.fault(&kind, msg);
-        }
-        value
-    }
-
-    fn member(&mut self, permitted: &[Value], value: &Value) {
-        if permitted.contains(value) {
-            return;
-        }
+    fn no_member(&mut self, permitted: &[Value]) {
         let names: Vec<_> =
             permitted.iter().filter_map(Value::as_str).map(|name| format!("'{name}'")).collect();
         let permitted = names.join(", ");
@@ -280,24 +212,342 @@ impl Walk<'_> {
             format!("value is not a valid enumeration member; permitted: {permitted}"),
         );
     }
+
+    /// Returns true if a list may have `count` items. Else the fault of the count replaces the
+    /// faults of the items, from `faults` on.
+    fn size(&mut self, size: SizeRange, count: usize, faults: usize) -> bool {
+        let (kind, msg) = match (size.least, size.most) {
+            (Some(least), _) if count < least => {
+                ("min_items", format!("ensure this value has at least {least} items"))
+            }
+            (_, Some(most)) if count > most => {
+                ("max_items", format!("ensure this value has at most {most} items"))
+            }
+            _ => return true,
+        };
+        self.faults.truncate(faults);
+        self.fault(&format!("value_error.list.{kind}"), msg);
+        false
+    }
+
+    fn number(&mut self, range: NumberRange, number: f64) {
+        if let Some((kind, msg)) = range.fault(number) {
+            self.fault(kind, msg);
+        }
+    }
+
+    fn text(&mut self, length: SizeRange, format: Option<&str>, text: &str) {
+        let count = || text.chars().count();
+        if let Some(least) = length.least.filter(|&least| count() < least) {
+            let msg = format!("ensure this value has at least {least} characters");
+            self.fault("value_error.any_str.min_length", msg);
+        } else if let Some(most) = length.most.filter(|&most| count() > most) {
+            let msg = format!("ensure this value has at most {most} characters");
+            self.fault("value_error.any_str.max_length", msg);
+        } else if let Some(Err((kind, msg))) = format.map(|format| json_string::check(format, text))
+        {
+            self.fault(&kind, msg);
+        }
+    }
+
+    /// Reads a list of numbers. Returns none where it holds anything else, or is no list.
+    fn number_list(&mut self, item: NumberRange, size: SizeRange, text: &str) -> Option<Value> {
+        let list = NumberText::new(text)?;
+        if !self.size(size, list.len(), self.faults.len()) {
+            return Some(Value::Null);
+        }
+        for (index, number) in list.numbers().enumerate() {
+            if number.is_infinite() {
+                let beyond = list.texts().nth(index).unwrap_or_default().trim_ascii_start();
+                let offset = (beyond.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+                self.number_beyond = Some(offset);
+                return Some(Value::Null);
+            }
+            if let Some((kind, msg)) = item.fault(number) {
+                self.fault_at(Segment::Index(index), kind, msg);
+                if self.is_full() {
+                    return Some(Value::Null);
+                }
+            }
+        }
+        Some(if self.is_discarding { Value::Null } else { Value::from(text) })
+    }
+}
+
+impl NumberRange {
+    /// The fault of a number outside the range.
+    fn fault(&self, number: f64) -> Option<(&'static str, String)> {
+        let below = self.minimum.map(|limit| (limit, self.is_minimum_exclusive));
+        let above = self.maximum.map(|limit| (limit, self.is_maximum_exclusive));
+        let (kind, relation, limit) = match (below, above) {
+            (Some((limit, true)), _) if number <= limit => {
+                ("value_error.number.not_gt", "greater than", limit)
+            }
+            (Some((limit, false)), _) if number < limit => {
+                ("value_error.number.not_ge", "greater than or equal to", limit)
+            }
+            (_, Some((limit, true))) if number >= limit => {
+                ("value_error.number.not_lt", "less than", limit)
+            }
+            (_, Some((limit, false))) if number > limit => {
+                ("value_error.number.not_le", "less than or equal to", limit)
+            }
+            _ => return None,
+        };
+        Some((kind, format!("ensure this value is {relation} {limit}")))
+    }
+}
+
+/// A value to read along its schema.
+struct Seed<'r, 't, 's> {
+    reader: &'r mut Reader<'t>,
+    schema: &'s BodySchema,
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let Self { reader, schema } = self;
+        match &schema.shape {
+            Shape::NumberList { item, size } => {
+                let text = <&RawValue>::deserialize(deserializer)?.get();
+                let value = match reader.number_list(*item, *size, text) {
+                    Some(value) => value,
+                    None => Seed { reader: &mut *reader, schema }
+                        .list_with_other_items(*item, *size, text)
+                        .map_err(D::Error::custom)?,
+                };
+                reader.stop_if_full(value)
+            }
+            Shape::Any => {
+                let value = Value::deserialize(deserializer)?;
+                if value.is_null() { Seed { reader, schema }.null() } else { Ok(value) }
+            }
+            _ => deserializer.deserialize_any(Seed { reader, schema }),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The value, or the error that ends the reading at the hundredth fault.
+    fn stop_if_full<E: serde::de::Error>(&self, value: Value) -> Result<Value, E> {
+        if self.is_full() || self.number_beyond.is_some() {
+            Err(E::custom("the rest is not read"))
+        } else {
+            Ok(value)
+        }
+    }
+}
+
+impl Seed<'_, '_, '_> {
+    fn null<E: serde::de::Error>(self) -> Result<Value, E> {
+        if !self.schema.is_nullable {
+            self.reader.fault("type_error.none.not_allowed", "none is not an allowed value");
+        }
+        self.reader.stop_if_full(Value::Null)
+    }
+
+    fn wrong_type<E: serde::de::Error>(self) -> Result<Value, E> {
+        self.reader.wrong_type(&self.schema.shape);
+        self.reader.stop_if_full(Value::Null)
+    }
+
+    /// Lists the faults of a value that should be a list of numbers and is not.
+    fn list_with_other_items(
+        self,
+        item: NumberRange,
+        size: SizeRange,
+        text: &str,
+    ) -> serde_json::Result<Value> {
+        let item = BodySchema { shape: Shape::Number(item), is_nullable: false };
+        let shape = Shape::List { item: Box::new(item), size };
+        let schema = BodySchema { shape, is_nullable: self.schema.is_nullable };
+        // Nothing of a list with a fault is built.
+        self.reader.is_discarding |= text.starts_with('[');
+        let list = Seed { reader: &mut *self.reader, schema: &schema };
+        let read = list.deserialize(&mut serde_json::Deserializer::from_str(text));
+        if read.is_err() && !self.reader.is_full() {
+            let offset = (text.as_ptr() as usize).wrapping_sub(self.reader.text.as_ptr() as usize);
+            self.reader.number_beyond = Some(offset);
+        }
+        read
+    }
+
+    fn number<E: serde::de::Error>(self, value: Number) -> Result<Value, E> {
+        let number = value.as_f64().unwrap_or(f64::NAN);
+        let value = match &self.schema.shape {
+            Shape::Number(range) => {
+                self.reader.number(*range, number);
+                Value::Number(value)
+            }
+            Shape::Integer(range) if number.fract() == 0.0 => {
+                self.reader.number(*range, number);
+                Value::Number(whole(value, number))
+            }
+            Shape::Member(permitted) if permitted.contains(&Value::Number(value.clone())) => {
+                Value::Number(value)
+            }
+            _ => return self.wrong_type(),
+        };
+        self.reader.stop_if_full(value)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
+        self.null()
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Value, E> {
+        match &self.schema.shape {
+            Shape::Boolean => Ok(Value::Bool(value)),
+            Shape::Member(permitted) if permitted.contains(&Value::Bool(value)) => {
+                Ok(Value::Bool(value))
+            }
+            _ => self.wrong_type(),
+        }
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
+        self.number(value.into())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
+        self.number(value.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        match Number::from_f64(value) {
+            Some(number) => self.number(number),
+            None => self.wrong_type(),
+        }
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
+        match &self.schema.shape {
+            Shape::Text { length, format } => self.reader.text(*length, *format, text),
+            Shape::Member(permitted) => {
+                if !permitted.iter().any(|member| member.as_str() == Some(text)) {
+                    self.reader.no_member(permitted);
+                }
+            }
+            _ => return self.wrong_type(),
+        }
+        let value = if self.reader.is_discarding { Value::Null } else { Value::from(text) };
+        self.reader.stop_if_full(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let Self { reader, schema } = self;
+        let Shape::List { item, size } = &schema.shape else {
+            while items.next_element::<IgnoredAny>()?.is_some() {}
+            return Seed { reader, schema }.wrong_type();
+        };
+        let faults = reader.faults.len();
+        let (mut values, mut count) = (Vec::new(), 0);
+        while size.most.is_none_or(|most| count < most) {
+            reader.path.push(Segment::Index(count));
+            let value = items.next_element_seed(Seed { reader: &mut *reader, schema: item });
+            reader.path.pop();
+            let Some(value) = value? else { break };
+            count += 1;
+            if !reader.is_discarding {
+                values.push(value);
+            }
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        reader.size(*size, count, faults);
+        reader.stop_if_full(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let Self { reader, schema } = self;
+        let Shape::Object(properties) = &schema.shape else {
+            while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Seed { reader, schema }.wrong_type();
+        };
+        // The last of two fields of one name holds, with its faults.
+        let mut found: Vec<Option<(Value, Vec<Fault>)>> = vec![None; properties.len()];
+        let mut outcome = Ok(());
+        while let Some(place) = fields.next_key_seed(FieldName(properties))? {
+            let Some(at) = place else {
+                fields.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let (faults, was_discarding) = (reader.faults.len(), reader.is_discarding);
+            reader.path.push(Segment::Name(properties[at].name));
+            let schema = &properties[at].schema;
+            let value = fields.next_value_seed(Seed { reader: &mut *reader, schema });
+            reader.path.pop();
+            reader.is_discarding = was_discarding;
+            let own = reader.faults.split_off(faults);
+            match value {
+                Ok(value) => found[at] = Some((value, own)),
+                Err(error) => {
+                    found[at] = Some((Value::Null, own));
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        let mut sound = Map::with_capacity(properties.len());
+        for (property, field) in properties.iter().zip(found) {
+            match field {
+                Some((value, faults)) => {
+                    reader.is_discarding |= !faults.is_empty();
+                    reader.faults.extend(faults);
+                    sound.insert(property.name.to_owned(), value);
+                }
+                None if property.is_required && outcome.is_ok() => {
+                    let name = Segment::Name(property.name);
+                    reader.fault_at(name, "value_error.missing", "field required");
+                }
+                None => {}
+            }
+        }
+        outcome?;
+        reader.stop_if_full(Value::Object(sound))
+    }
+}
+
+/// The name of a field, as the place of its property; none for a field that the schema does not
+/// have.
+struct FieldName<'s>(&'s [Property]);
+
+impl<'de> DeserializeSeed<'de> for FieldName<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for FieldName<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a field")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|property| property.name == name))
+    }
 }
 
 /// Writes an integral number such as `5.0` as the integer that the typed parser takes.
-fn whole(value: Value, number: f64) -> Value {
+fn whole(value: Number, number: f64) -> Number {
     // Beyond 2^53 a double no longer tells neighbouring integers apart: leave those as sent.
     let exact = number.abs() <= 9_007_199_254_740_992.0;
-    if value.is_f64() && exact { Value::Number(Number::from(number as i64)) } else { value }
-}
-
-/// The schema behind a reference, with the default and the nullability that the field adds.
-fn resolve(registry: &Registry, schema: &MetaSchemaRef) -> MetaSchema {
-    match schema {
-        MetaSchemaRef::Reference(name) => registry.schemas[name].clone(),
-        MetaSchemaRef::Inline(schema) => match schema.all_of.first() {
-            None => (**schema).clone(),
-            Some(base) => MetaSchema { nullable: schema.nullable, ..resolve(registry, base) },
-        },
-    }
+    if value.is_f64() && exact { Number::from(number as i64) } else { value }
 }
 
 /// The list of faults as the body of a 422.

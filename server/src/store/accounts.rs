@@ -7,15 +7,17 @@ use account_core::identity::{Contact, Email};
 use account_core::outbox::SealedMessage;
 use account_core::store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, NewRegistration,
-    PendingRegistration, ProfileChanges, Registered, Reset, Updated,
+    PasswordChange, PasswordProof, PendingRegistration, ProfileChanges, Registered, Updated,
 };
 use account_core::{
-    AccountId, KeyStatus, Notice, Operation, Profile, StoreError, Subscription, Timestamp, Username,
+    AccountId, KeyStatus, Notice, Operation, PasswordHash, Profile, StoreError, Subscription,
+    Timestamp, Username,
 };
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
 use super::clean_up::forget_caller;
 use super::clients::know;
+use super::email_change::cancel_email_change;
 use super::engine::{AdvisoryLock, lock_account};
 use super::handle::Store;
 use super::keys::insert_key;
@@ -106,7 +108,7 @@ impl AccountStore for Store {
     }
 
     async fn confirm_registration(&self, form: ConfirmedForm) -> Result<bool, StoreError> {
-        let ConfirmedForm { challenge, account, key, session, client, credits, at } = form;
+        let ConfirmedForm { challenge, account, key, session, client, origin, credits, at } = form;
         let change = self.write_locked(AdvisoryLock::Email(&client.recipient)).await?;
         if !use_up(&change, challenge, at).await? {
             return Ok(false);
@@ -119,7 +121,7 @@ impl AccountStore for Store {
         record_grant(&change, account, TransactionKind::SignupGrant, credits, at).await?;
         notify(&change, account, &Notice::Welcome, at).await?;
         insert_key(&change, account, key, at).await?;
-        insert_session(&change, &session).await?;
+        insert_session(&change, &session, &origin).await?;
         know(&change, &client).await?;
         stored(change.commit().await)?;
         Ok(true)
@@ -254,16 +256,24 @@ impl AccountStore for Store {
         verified(&self.readers, email).await
     }
 
-    async fn reset_password(&self, reset: Reset) -> Result<bool, StoreError> {
+    async fn replace_password(&self, reset: PasswordChange) -> Result<bool, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&reset.known.recipient)).await?;
-        if !use_up(&change, reset.challenge, reset.at).await? {
+        let proven = match &reset.proof {
+            PasswordProof::Code(challenge) => use_up(&change, *challenge, reset.at).await?,
+            PasswordProof::Current(hash) => has_password(&change, reset.account, hash).await?,
+        };
+        if !proven {
             return Ok(false);
         }
         let (account, recipient) = (reset.account.0, digest(&reset.known.recipient));
-        let replace = "UPDATE account SET password_hash = $2 WHERE id = $1";
+        let replace = "UPDATE account SET password_hash = $2 WHERE id = $1 AND email = $3";
+        let values = [account.into(), reset.password_hash.0.into(), reset.email.as_str().into()];
+        if stored(change.execute_raw(statement(replace, values)).await)?.rows_affected() == 0 {
+            return Ok(false);
+        }
+        cancel_email_change(&change, reset.account).await?;
         let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
         for change_of_account in [
-            statement(replace, [account.into(), reset.password_hash.0.into()]),
             statement("DELETE FROM session WHERE account_id = $1", [account.into()]),
             statement("DELETE FROM hand_off WHERE account_id = $1", [account.into()]),
             statement(half_done, [account.into(), Purpose::Mfa.name().into()]),
@@ -296,6 +306,16 @@ impl AccountStore for Store {
         row.as_ref().map(subscription).transpose()
     }
 
+    async fn unsubscribe(
+        &self,
+        account: AccountId,
+        database_name: &str,
+    ) -> Result<bool, StoreError> {
+        let delete = "DELETE FROM subscription WHERE account_id = $1 AND database_name = $2";
+        let delete = statement(delete, [account.0.into(), database_name.into()]);
+        Ok(self.execute(delete).await?.rows_affected() > 0)
+    }
+
     async fn subscriptions(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError> {
         let query = "SELECT id, database_name, is_active, created_at FROM subscription \
                      WHERE account_id = $1 ORDER BY id";
@@ -303,6 +323,18 @@ impl AccountStore for Store {
         let rows = stored(self.readers.query_all_raw(query).await)?;
         rows.iter().map(subscription).collect()
     }
+}
+
+/// Returns whether the account still has this password, and locks the account.
+async fn has_password(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    hash: &PasswordHash,
+) -> Result<bool, StoreError> {
+    lock_account(change, account).await?;
+    let query = "SELECT id FROM account WHERE id = $1 AND password_hash = $2";
+    let query = statement(query, [account.0.into(), hash.0.as_str().into()]);
+    Ok(stored(change.query_one_raw(query).await)?.is_some())
 }
 
 /// Returns whether the user name is that of another verified account, or of another address's form

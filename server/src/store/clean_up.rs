@@ -75,6 +75,9 @@ pub(super) const COMPLETIONS: &str = "DELETE FROM idp_completion WHERE digest IN
 pub(super) const HAND_OFFS: &str = "DELETE FROM hand_off WHERE digest IN \
     (SELECT digest FROM hand_off WHERE created_at <= $1 LIMIT $2)";
 
+pub(super) const EMAIL_UNDOS: &str = "DELETE FROM email_undo WHERE id IN \
+    (SELECT id FROM email_undo WHERE created_at <= $1 LIMIT $2)";
+
 pub(super) const NOTIFICATIONS: &str = "DELETE FROM notification WHERE id IN \
     (SELECT id FROM notification WHERE created_at <= $1 LIMIT $2)";
 
@@ -148,6 +151,7 @@ impl CleanUpStore for Store {
                 }
                 most_gone
             }
+            Stale::EmailUndos(made) => execute(&change, EMAIL_UNDOS, [time(made), most]).await?,
             Stale::Notifications(written) => {
                 execute(&change, NOTIFICATIONS, [time(written), most]).await?
             }

@@ -23,8 +23,8 @@
 //!   run twice at once: everything about one e-mail address, or a task of one instance at a time;
 //! - [`unless_taken`](super::rows::unless_taken) where two writers may insert one unique value.
 //!
-//! Locks are taken in this order, which prevents deadlocks: advisory lock, account, guest, the
-//! rest.
+//! Locks are taken in this order, which prevents deadlocks: advisory lock, two of them in the order
+//! of their keys, account, guest, the rest.
 
 use account_core::digest::Digest;
 use account_core::identity::Email;

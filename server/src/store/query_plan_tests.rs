@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use account_core::testing::FixedClock;
 use account_core::testing::contract::{
-    activity, clean_up, clients, external_sign_in, idempotency, keys, leases, ledger,
-    notifications, oauth, operator, outbox, owner, recovery, registration, results, second_factor,
-    sessions,
+    activity, clean_up, clients, email_change, external_sign_in, idempotency, keys, leases, ledger,
+    notifications, oauth, operator, outbox, owner, passwords, recovery, registration, results,
+    second_factor, sessions,
 };
 use account_core::{AccountId, CallerId, GuestId};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Values};
@@ -58,6 +58,9 @@ async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
         operator::an_operator_replaces_a_key,
         operator::accounts_are_listed_in_pages_and_by_filter,
         sessions::a_session_ends_by_logout_idleness_age_and_suspension,
+        sessions::an_owner_sees_live_sessions_and_the_clients_that_began_them,
+        sessions::an_owner_ends_one_session_and_nobody_elses,
+        sessions::a_sign_out_everywhere_leaves_no_session_and_no_sign_in_under_way,
         keys::a_guest_key_is_good_for_a_day,
         ledger::a_free_call_is_written_down_and_charges_nothing,
         outbox::an_email_that_fails_is_sent_again_and_then_wiped,
@@ -72,6 +75,9 @@ async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
         external_sign_in::a_way_to_the_provider_is_one_browsers_and_serves_once,
         external_sign_in::a_suspended_account_is_refused_everywhere,
         external_sign_in::unfinished_sign_ins_are_cleaned_up,
+        email_change::the_former_address_takes_the_account_back,
+        email_change::a_change_is_undone_once_and_within_three_days,
+        passwords::a_signed_in_owner_changes_the_password_and_all_sessions_end,
         notifications::a_notification_is_read_once_and_deleted_for_good,
         notifications::reading_all_leaves_later_ones_unread,
         notifications::emails_and_messages_follow_in_batches_and_none_twice,
@@ -79,6 +85,7 @@ async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
         owner::a_profile_changes_where_it_is_told_to_and_nowhere_else,
         owner::a_name_is_taken_as_at_a_registration_but_ones_own_is_not,
         owner::a_database_is_subscribed_to_once,
+        owner::a_subscription_ends_once,
         owner::a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold,
         idempotency::a_run_that_is_not_heard_of_loses_its_slot,
         idempotency::kept_answers_go_in_batches,

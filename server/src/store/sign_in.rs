@@ -8,16 +8,17 @@ use account_core::identity::Email;
 use account_core::key::KeyId;
 use account_core::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
 use account_core::outbox::SealedMessage;
-use account_core::session::{Session, SessionToken};
+use account_core::session::{IDLE, LONGEST, Session, SessionId, SessionToken};
 use account_core::store::{
-    Conclusion, Credentials, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry, SealedKey,
-    SignInStore, TryStatus,
+    Conclusion, Credentials, ListedSession, LoginHistory, LoginMethod, LoginTry, Outcome,
+    ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 use account_core::vault::Sealed;
 use account_core::{AccountId, KeyStatus, Notice, PasswordHash, StoreError, Timestamp};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult};
 
 use super::clients::{counters, know};
+use super::email_change::cancel_email_change;
 use super::engine::{AdvisoryLock, lock_account};
 use super::handle::Store;
 use super::notifications::{insert_message, may_send, notify};
@@ -255,6 +256,55 @@ impl SignInStore for Store {
         Ok(ended.rows_affected() > 0)
     }
 
+    async fn sessions(
+        &self,
+        account: AccountId,
+        now: Timestamp,
+        limit: u32,
+        offset: u32,
+    ) -> Result<SessionPage, StoreError> {
+        let live = || [account.0.into(), time(now - IDLE), time(now - LONGEST)];
+        let count = "SELECT count(*) AS sessions FROM session \
+                     WHERE account_id = $1 AND last_used_at > $2 AND created_at > $3";
+        let row = stored(self.readers.query_one_raw(statement(count, live())).await)?;
+        let total = row.map(|row| narrow(&row, "sessions")).transpose()?.unwrap_or_default();
+        let page = "SELECT id, digest, account_id, ip, user_agent, created_at, last_used_at \
+                    FROM session WHERE account_id = $1 AND last_used_at > $2 AND created_at > $3 \
+                    ORDER BY id DESC LIMIT $4 OFFSET $5";
+        let page = statement(page, live().into_iter().chain([limit.into(), offset.into()]));
+        let rows = stored(self.readers.query_all_raw(page).await)?;
+        let sessions = rows.iter().map(listed_session).collect::<Result<_, _>>()?;
+        Ok(SessionPage { sessions, total })
+    }
+
+    async fn end_numbered_session(
+        &self,
+        account: AccountId,
+        session: SessionId,
+    ) -> Result<bool, StoreError> {
+        let end = "DELETE FROM session WHERE id = $1 AND account_id = $2";
+        let ended = self.execute(statement(end, [session.0.into(), account.0.into()])).await?;
+        Ok(ended.rows_affected() > 0)
+    }
+
+    async fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Digest<SessionToken>>,
+    ) -> Result<u64, StoreError> {
+        let change = self.write().await?;
+        lock_account(&change, account).await?;
+        let half_done = "DELETE FROM challenge WHERE account_id = $1 AND purpose = $2";
+        let values = [account.0.into(), Purpose::Mfa.name().into()];
+        stored(change.execute_raw(statement(half_done, values)).await)?;
+        cancel_email_change(&change, account).await?;
+        let hand_offs = "DELETE FROM hand_off WHERE account_id = $1";
+        stored(change.execute_raw(statement(hand_offs, [account.0.into()])).await)?;
+        let ended = end_all_sessions_but(&change, account, kept).await?;
+        stored(change.commit().await)?;
+        Ok(ended)
+    }
+
     async fn login_history(
         &self,
         account: AccountId,
@@ -442,7 +492,7 @@ pub(super) async fn begin_session(
     let update = "UPDATE account SET last_login_at = $2 WHERE id = $1";
     let values = [session.account.0.into(), time(at)];
     stored(change.execute_raw(statement(update, values)).await)?;
-    insert_session(change, session).await?;
+    insert_session(change, session, client).await?;
     know(change, known).await?;
     remember(change, Some(session.account), client, method, TryStatus::Success, at).await
 }
@@ -524,21 +574,50 @@ pub(super) async fn use_up(
     Ok(used.rows_affected() == 1)
 }
 
-/// Inserts the row of a new session.
+/// Saves a session with the client that began the session.
 pub(super) async fn insert_session(
     change: &DatabaseTransaction,
     session: &Session,
+    client: &Client,
 ) -> Result<(), StoreError> {
-    let insert = "INSERT INTO session (digest, account_id, created_at, last_used_at) \
-                  VALUES ($1, $2, $3, $4)";
+    let insert = "INSERT INTO session (digest, account_id, ip, user_agent, created_at, last_used_at) \
+                  VALUES ($1, $2, $3, $4, $5, $6)";
     let values = [
         digest(&session.digest),
         session.account.0.into(),
+        client.address.to_string().into(),
+        client.user_agent.as_str().into(),
         time(session.created_at),
         time(session.last_used_at),
     ];
     stored(change.execute_raw(statement(insert, values)).await)?;
     Ok(())
+}
+
+/// Ends the sessions of an account except `kept`, and returns their number.
+pub(super) async fn end_all_sessions_but(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    kept: Option<&Digest<SessionToken>>,
+) -> Result<u64, StoreError> {
+    // No digest is empty, so that an empty one keeps no session.
+    let end = "DELETE FROM session WHERE account_id = $1 AND digest <> $2";
+    let values = [account.0.into(), kept.map_or_else(|| Vec::<u8>::new().into(), digest)];
+    Ok(stored(change.execute_raw(statement(end, values)).await)?.rows_affected())
+}
+
+fn listed_session(row: &QueryResult) -> Result<ListedSession, StoreError> {
+    Ok(ListedSession {
+        id: SessionId(column(row, "id")?),
+        session: Session {
+            digest: digest_column(row, "digest")?,
+            account: AccountId(column(row, "account_id")?),
+            created_at: time_column(row, "created_at")?,
+            last_used_at: time_column(row, "last_used_at")?,
+        },
+        address: address_column(row, "ip")?,
+        user_agent: column(row, "user_agent")?,
+    })
 }
 
 fn login_try(row: &QueryResult) -> Result<LoginTry, StoreError> {

@@ -3,6 +3,8 @@
 use std::ops::Deref;
 
 use account_core::StoreError;
+use account_core::digest::Digest;
+use account_core::identity::Email;
 use sea_orm::{
     ConnectionTrait, DatabaseTransaction, DbErr, ExecResult, Statement, TransactionTrait,
 };
@@ -53,9 +55,21 @@ impl Store {
         lock: AdvisoryLock<'_>,
     ) -> Result<WriteTransaction, StoreError> {
         let change = self.write().await?;
-        if is_postgres(&*change) {
-            let wait = statement("SELECT pg_advisory_xact_lock($1)", [lock.key().into()]);
-            stored(change.execute_raw(wait).await)?;
+        wait_for(&change, lock).await?;
+        Ok(change)
+    }
+
+    /// Begins a transaction that writes, and takes the advisory locks of two e-mail addresses until
+    /// its end. The order of the locks is that of their keys, which prevents deadlocks.
+    pub(super) async fn write_locked_addresses(
+        &self,
+        addresses: [&Digest<Email>; 2],
+    ) -> Result<WriteTransaction, StoreError> {
+        let mut locks = addresses.map(AdvisoryLock::Email);
+        locks.sort_by_key(|lock| lock.key());
+        let change = self.write().await?;
+        for lock in locks {
+            wait_for(&change, lock).await?;
         }
         Ok(change)
     }
@@ -73,4 +87,13 @@ impl Store {
             None => Ok(None),
         }
     }
+}
+
+/// Takes an advisory lock until the end of the transaction.
+async fn wait_for(change: &WriteTransaction, lock: AdvisoryLock<'_>) -> Result<(), StoreError> {
+    if is_postgres(&**change) {
+        let wait = statement("SELECT pg_advisory_xact_lock($1)", [lock.key().into()]);
+        stored(change.execute_raw(wait).await)?;
+    }
+    Ok(())
 }

@@ -152,6 +152,28 @@ async fn every_address_costs_a_visitor_the_same_answers_hashes_storage_calls_and
 }
 
 #[tokio::test]
+async fn every_address_costs_an_account_that_asks_for_it_the_same() {
+    let mut seen = Vec::new();
+    for address in ADDRESSES {
+        let service = TestService::with(address).await;
+        let eve = service.account("eve", "eve@example.com").await.account;
+        let (hashes, calls) = (service.hasher.hashes(), service.accounts.store().calls());
+        let answers = [
+            fault(service.ask_for(eve, ADDRESS, PASSWORD).await),
+            fault(service.ask_for(eve, ADDRESS, PASSWORD).await),
+            fault(service.confirm(eve, ADDRESS, &code("000000")).await),
+        ];
+        let hashes = service.hasher.hashes() - hashes;
+        let calls = service.accounts.store().calls() - calls;
+        seen.push((answers, hashes, calls, service.outbox_rows().await));
+    }
+    assert_eq!(seen[1].0, ["success", "success", "wrong_code"]);
+    for (address, found) in ADDRESSES.iter().zip(&seen) {
+        assert_eq!(*found, seen[1], "{address:?} is not like an unknown one");
+    }
+}
+
+#[tokio::test]
 async fn an_attacker_at_one_try_a_second_for_a_day_keeps_no_known_client_out() {
     let service = TestService::new(MemoryStore::new());
     service.account("ada", ADDRESS).await;

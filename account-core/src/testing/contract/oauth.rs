@@ -394,6 +394,40 @@ pub async fn a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes<S: Sto
     assert!(service.opens(&of_bob.access).await, "another account's go on");
 }
 
+/// Checks that grants and codes of applications end with each of these changes.
+pub async fn a_change_of_password_or_address_and_its_undoing_end_all_grants_and_codes<
+    S: Store + Clone,
+>(
+    store: S,
+) {
+    let service = TestService::new(store);
+    let application = service.oauth_client().await;
+    for (name, how) in [("ada", "password"), ("bob", "address"), ("eve", "undoing")] {
+        let [address, other] = ["com", "org"].map(|end| format!("{name}@example.{end}"));
+        let mut who = service.account(name, &address).await;
+        let mut undo = None;
+        if how == "undoing" {
+            undo = Some(service.moved(who.account, &other).await);
+            who = service.signed_in(&client(), &other, PASSWORD).await;
+        }
+        let tokens = service.connected(&who, &application).await;
+        let code = service.consent(&who, &application).await.expect("a live session");
+        match (how, undo) {
+            ("password", _) => {
+                let changed = service.change(who.account, PASSWORD, "another one of hers").await;
+                changed.expect("the right password");
+            }
+            (_, Some(undo)) => service.undo(&undo).await.expect("the token of the e-mail"),
+            (_, None) => drop(service.moved(who.account, &other).await),
+        }
+        assert!(!service.opens(&tokens.access).await, "{how}");
+        assert_eq!(refused(service.exchange(&application, &code).await), "invalid_grant", "{how}");
+        let refreshed = service.refresh(&application, &tokens.refresh).await;
+        assert_eq!(refused(refreshed), "invalid_grant", "{how}");
+        assert_eq!(service.grant_count(&who).await, 0, "{how}");
+    }
+}
+
 /// Checks that a consent in another account's session is refused too.
 pub async fn a_consent_of_an_ended_session_is_no_consent<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

@@ -86,6 +86,23 @@ pub async fn a_database_is_subscribed_to_once<S: Store + Clone>(store: S) {
     assert_eq!(service.accounts.subscriptions(bob).await.expect("the store answers").len(), 1);
 }
 
+/// Checks that a subscription ends for its own account alone, and once.
+pub async fn a_subscription_ends_once<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    let bob = service.account("bob", "bob@example.com").await.account;
+    let subscribe = |account| service.accounts.subscribe(account, "prices", service.now());
+    for account in [ada, bob] {
+        subscribe(account).await.expect("a first time");
+    }
+    service.accounts.unsubscribe(ada, "prices").await.expect("it is there");
+    assert_eq!(fault(service.accounts.unsubscribe(ada, "prices").await), "not_found");
+    assert_eq!(fault(service.accounts.unsubscribe(bob, "rates").await), "not_found");
+    assert_eq!(service.accounts.subscriptions(ada).await.expect("the store answers"), []);
+    assert_eq!(service.accounts.subscriptions(bob).await.expect("the store answers").len(), 1);
+    subscribe(ada).await.expect("a second subscription after the first has ended");
+}
+
 /// Checks that personal data is removed when the call returns, and that the audit succeeds.
 pub async fn a_deleted_account_leaves_no_key_session_or_history_and_books_that_hold<
     S: Store + Clone,
@@ -181,6 +198,9 @@ pub async fn wrong_confirmations_lock_themselves_and_no_login<S: Store + Clone>(
     let password = Password::attempt(PASSWORD);
     let disable = service.accounts.disable_mfa(ada, &password, service.now()).await;
     assert_eq!(fault(disable), "locked");
+    let change = service.change(ada, PASSWORD, "another one of hers").await;
+    assert_eq!(fault(change), "locked");
+    assert_eq!(fault(service.ask_for(ada, "ada@example.org", PASSWORD).await), "locked");
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
     for _ in 0..5 {
         service.login_code_from(&stranger(), "ada@example.com", "wrong").await;

@@ -1,8 +1,20 @@
 //! Checks of wrong passwords, and of the information that their answers contain.
 
-use super::test_service::{PASSWORD, TestService, client, fault};
+use super::recovery::NEW;
+use super::test_service::{PASSWORD, TestService, client, fault, stranger};
+use crate::Result;
+use crate::identity::AccountId;
+use crate::outbox::{Content, OutboundMessage};
+use crate::password::Password;
 use crate::store::{LoginMethod, Store, TryStatus};
 use crate::testing::all;
+
+impl<S: Store + Clone> TestService<S> {
+    pub(super) async fn change(&self, account: AccountId, current: &str, new: &str) -> Result<()> {
+        let [current, new] = [current, new].map(Password::attempt);
+        self.accounts.change_password(account, &current, &new, &client(), self.now()).await
+    }
+}
 
 /// Checks that answer and work are the same for an address with and without an account.
 pub async fn a_wrong_password_and_an_unknown_address_are_one_and_the_same<S: Store + Clone>(
@@ -112,4 +124,54 @@ pub async fn every_try_is_in_the_login_history_locked_ones_too<S: Store + Clone>
     for limit in [0, 101] {
         assert_eq!(fault(service.accounts.login_history(ada, limit, 0).await), "range");
     }
+}
+
+/// Checks that the present password is required, that sessions end, and that the key stays.
+pub async fn a_signed_in_owner_changes_the_password_and_all_sessions_end<S: Store + Clone>(
+    store: S,
+) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let other = service.signed_in(&stranger(), "ada@example.com", PASSWORD).await;
+    let hand_off = service.accounts.hand_off(ada.account, service.now()).await.expect("ok");
+    for _ in 0..5 {
+        service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
+    }
+    service.messages().await;
+    assert_eq!(fault(service.change(ada.account, "wrong", NEW).await), "wrong_confirmation");
+    assert!(service.is_live(&ada).await && service.messages().await.is_empty());
+
+    service.change(ada.account, PASSWORD, NEW).await.expect("the right password");
+
+    assert!(matches!(
+        service.messages().await[..],
+        [OutboundMessage { content: Content::PasswordChanged, .. }]
+    ));
+    assert!(!service.is_live(&ada).await && !service.is_live(&other).await);
+    let redeemed = service.accounts.redeem_hand_off(&hand_off, &client(), service.now()).await;
+    assert_eq!(fault(redeemed), "wrong_code");
+    assert!(service.caller(&ada.api_key).await.is_some(), "the key goes on");
+    assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "wrong_credentials");
+    let login = service.login_code_from(&stranger(), "ada@example.com", NEW).await;
+    assert_eq!(login, "signed_in", "the lock is lifted");
+    let inbox = service.accounts.notifications(ada.account, false, 10, 0).await.expect("ok");
+    assert!(inbox.entries.iter().any(|notice| notice.title == "Password changed"));
+
+    let without = service.funded("without", 5).await;
+    assert_eq!(fault(service.change(without, PASSWORD, NEW).await), "wrong_confirmation");
+}
+
+/// Checks that a change is made only while the password is the one that confirmed the change.
+pub async fn of_parallel_changes_with_one_password_one_is_made<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await.account;
+    let new: Vec<String> = (0..4).map(|number| format!("her password number {number}")).collect();
+    let changes = all(new.iter().map(|new| service.change(ada, PASSWORD, new))).await;
+    let made: Vec<&String> =
+        new.iter().zip(&changes).filter(|(_, made)| made.is_ok()).map(|(new, _)| new).collect();
+    let faults: Vec<_> = changes.into_iter().map(fault).collect();
+    assert_eq!(made.len(), 1, "{faults:?}");
+    assert_eq!(faults.iter().filter(|fault| **fault == "wrong_confirmation").count(), 3);
+    assert_eq!(service.login_code("ada@example.com", made[0]).await, "signed_in");
+    assert_eq!(service.messages().await.len(), 1, "one notice");
 }

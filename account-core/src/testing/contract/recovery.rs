@@ -9,19 +9,20 @@ use crate::password::Password;
 use crate::store::Store;
 use crate::testing::all;
 
-const NEW: &str = "another one of hers";
+/// The password after a reset.
+pub(super) const NEW: &str = "another one of hers";
 
 impl<S: Store + Clone> TestService<S> {
-    async fn forgot(&self, address: &str) {
+    pub(super) async fn forgot(&self, address: &str) {
         self.accounts.forgot_password(&email(address), self.now()).await.expect("the same answer");
     }
 
-    async fn reset(&self, address: &str, code: &Code) -> Result<()> {
+    pub(super) async fn reset(&self, address: &str, code: &Code) -> Result<()> {
         let (email, password) = (email(address), Password::attempt(NEW));
         self.accounts.reset_password(&email, code, &password, &client(), self.now()).await
     }
 
-    async fn reset_code(&self, address: &str) -> Code {
+    pub(super) async fn reset_code(&self, address: &str) -> Code {
         self.forgot(address).await;
         self.code(address).await
     }

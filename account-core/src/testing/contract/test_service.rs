@@ -80,7 +80,7 @@ impl<S: Store + Clone> TestService<S> {
     }
 
     pub(super) async fn verify(&self, address: &str, code: &Code) -> Result<SignedIn> {
-        self.accounts.verify_registration(&email(address), code, self.now()).await
+        self.accounts.verify_registration(&email(address), code, &client(), self.now()).await
     }
 
     /// Registers and verifies an account, which has 350 credits.

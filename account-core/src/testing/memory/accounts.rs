@@ -10,8 +10,8 @@ use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
-    NewRegistration, PendingRegistration, Profile, ProfileChanges, Registered, Reset, Subscription,
-    Updated,
+    NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
+    Registered, Subscription, Updated,
 };
 use crate::tier::Tier;
 
@@ -65,13 +65,14 @@ impl State {
         self.challenges
             .retain(|tried| tried.challenge.account.is_none_or(|account| !gone.contains(&account)));
         self.keys.retain(|key| !gone.contains(&key.account));
-        self.sessions.retain(|session| !gone.contains(&session.account));
+        self.sessions.retain(|listed| !gone.contains(&listed.session.account));
         self.history.retain(|(whose, _)| whose.is_none_or(|account| !gone.contains(&account)));
         self.subscriptions.retain(|(whose, _)| !gone.contains(whose));
         self.results.retain(|_, kept| !gone.contains(&kept.owner));
         self.oauth.end_of(gone);
         self.notifications.discard(gone);
         self.identities.discard(gone);
+        self.email_undos.retain(|row| !gone.contains(&row.account));
     }
 }
 
@@ -151,7 +152,7 @@ impl AccountStore for MemoryStore {
         account.verified_at = Some(now);
         state.book(id, TransactionKind::SignupGrant, form.credits as i64, now);
         state.notify(id, &Notice::Welcome, now);
-        state.sessions.push(form.session);
+        state.insert_session(form.session, &form.origin);
         state.know(&form.client);
         let status = KeyStatus::Active;
         state.keys.push(Key { account: id, key: form.key, status, created_at: now });
@@ -215,7 +216,7 @@ impl AccountStore for MemoryStore {
             Change::Unlock(recipient) => state.lockouts.retain(|(whose, _), _| *whose != recipient),
             Change::Suspend | Change::Activate => {
                 let status = if change == Change::Suspend {
-                    state.sessions.retain(|session| session.account != id);
+                    state.end_sessions(id, |_| true);
                     state.oauth.end_of(&[id]);
                     KeyStatus::Suspended
                 } else {
@@ -304,20 +305,29 @@ impl AccountStore for MemoryStore {
         Ok(self.lock().verified(email))
     }
 
-    async fn reset_password(&self, reset: Reset) -> Stored<bool> {
+    async fn replace_password(&self, change: PasswordChange) -> Stored<bool> {
         let mut state = self.lock();
-        if state.use_up(reset.challenge, reset.at).is_none() {
+        let id = change.account;
+        let account = state.accounts.get(&id).filter(|account| account.email == change.email);
+        let Some(account) = account else { return Ok(false) };
+        let present = account.password_hash.as_ref();
+        let proven = match &change.proof {
+            PasswordProof::Current(hash) => present.is_some_and(|present| present.0 == hash.0),
+            PasswordProof::Code(challenge) => state.use_up(*challenge, change.at).is_some(),
+        };
+        if !proven {
             return Ok(false);
         }
-        state.rehash(Some(reset.account), Some(reset.password_hash));
-        state.sessions.retain(|session| session.account != reset.account);
-        state.oauth.end_of(&[reset.account]);
-        state.identities.end_hand_offs(reset.account);
-        state.end_half_done_logins(reset.account);
-        state.lockouts.retain(|(recipient, _), _| *recipient != reset.known.recipient);
-        state.know(&reset.known);
-        state.notify(reset.account, &Notice::PasswordChanged, reset.at);
-        state.send(reset.notice);
+        state.rehash(Some(id), Some(change.password_hash));
+        state.end_sessions(id, |_| true);
+        state.oauth.end_of(&[id]);
+        state.identities.end_hand_offs(id);
+        state.end_half_done_logins(id);
+        state.cancel_email_change(id);
+        state.lockouts.retain(|(recipient, _), _| *recipient != change.known.recipient);
+        state.know(&change.known);
+        state.notify(id, &Notice::PasswordChanged, change.at);
+        state.send(change.notice);
         Ok(true)
     }
 
@@ -343,6 +353,15 @@ impl AccountStore for MemoryStore {
         };
         state.subscriptions.push((account, subscription.clone()));
         Ok(Some(subscription))
+    }
+
+    async fn unsubscribe(&self, account: AccountId, database_name: &str) -> Stored<bool> {
+        let subscriptions = &mut self.lock().subscriptions;
+        let before = subscriptions.len();
+        subscriptions.retain(|(whose, subscription)| {
+            *whose != account || subscription.database_name != database_name
+        });
+        Ok(subscriptions.len() < before)
     }
 
     async fn subscriptions(&self, account: AccountId) -> Stored<Vec<Subscription>> {

@@ -53,8 +53,8 @@ impl CleanUpStore for MemoryStore {
             Stale::Challenges(made) => {
                 take(challenges, limit, |tried| tried.challenge.created_at <= made)
             }
-            Stale::Sessions(used, begun) => take(sessions, limit, |session| {
-                session.last_used_at <= used || session.created_at <= begun
+            Stale::Sessions(used, begun) => take(sessions, limit, |listed| {
+                listed.session.last_used_at <= used || listed.session.created_at <= begun
             }),
             Stale::Clients(seen) => {
                 let mut left = limit;
@@ -102,6 +102,7 @@ impl CleanUpStore for MemoryStore {
             Stale::Answers => state.remove_slots(now, limit),
             Stale::Results(made) => state.remove_results(made, limit),
             Stale::SignIns(made) => state.identities.remove_until(made, limit),
+            Stale::EmailUndos(made) => take(&mut state.email_undos, limit, |row| row.at <= made),
             Stale::Notifications(written) => state.notifications.remove_until(written, limit),
             // A deletion in memory removes the callers at once.
             Stale::Departed => 0,

@@ -29,9 +29,9 @@ impl OauthStore for MemoryStore {
     async fn save_code(&self, code: IssuedCode, session: &Digest<SessionToken>) -> Stored<bool> {
         let mut state = self.lock();
         let lives = state.sessions.iter().any(|known| {
-            known.digest == *session
-                && known.account == code.account
-                && known.is_live(code.created_at)
+            known.session.digest == *session
+                && known.session.account == code.account
+                && known.session.is_live(code.created_at)
         });
         if lives {
             state.oauth.touch(&code.authorization.client, code.created_at);

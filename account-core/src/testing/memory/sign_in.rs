@@ -10,10 +10,10 @@ use crate::lockout::{Counter, Counters, LOCK, Lockout, Reservation, Tries};
 use crate::notification::Notice;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
-use crate::session::{Session, SessionToken};
+use crate::session::{Session, SessionId, SessionToken};
 use crate::store::{
-    Conclusion, Credentials, KeyStatus, LoginHistory, LoginMethod, LoginTry, Outcome, ReservedTry,
-    SealedKey, SignInStore, TryStatus,
+    Conclusion, Credentials, KeyStatus, ListedSession, LoginHistory, LoginMethod, LoginTry,
+    Outcome, ReservedTry, SealedKey, SessionPage, SignInStore, TryStatus,
 };
 
 impl State {
@@ -54,9 +54,30 @@ impl State {
         if before.is_some() && !known.network.is_some_and(is_known) {
             self.notify(session.account, &Notice::NewAddress(client.address), at);
         }
-        self.sessions.push(session);
+        self.insert_session(session, client);
         self.know(known);
         self.remember(Some(session.account), client, method, TryStatus::Success, at);
+    }
+
+    pub(super) fn insert_session(&mut self, session: Session, client: &Client) {
+        self.last_session += 1;
+        self.sessions.push(ListedSession {
+            id: SessionId(self.last_session),
+            session,
+            address: client.address,
+            user_agent: client.user_agent.clone(),
+        });
+    }
+
+    /// Ends the sessions of an account that match the condition, and returns their number.
+    pub(super) fn end_sessions(
+        &mut self,
+        account: AccountId,
+        ends: impl Fn(&ListedSession) -> bool,
+    ) -> u64 {
+        let before = self.sessions.len();
+        self.sessions.retain(|listed| listed.session.account != account || !ends(listed));
+        (before - self.sessions.len()) as u64
     }
 
     /// Stores a client as known, in place of its earlier token and of the surplus oldest client.
@@ -171,6 +192,15 @@ impl State {
                 != (challenge.recipient, challenge.purpose)
         });
         self.challenges.push(Tried { challenge, tries: 0, token_tries: 0, used: false });
+    }
+
+    /// Returns whether a challenge is neither used nor expired.
+    pub(super) fn is_unused(&self, id: ChallengeId, now: Timestamp) -> bool {
+        self.challenges.iter().any(|tried| {
+            tried.challenge.id == id
+                && !tried.used
+                && Challenge::is_live(tried.challenge.created_at, now)
+        })
     }
 
     /// Consumes a challenge; `None` where the challenge is used, replaced or expired.
@@ -335,22 +365,57 @@ impl SignInStore for MemoryStore {
     }
 
     async fn session(&self, digest: &Digest<SessionToken>) -> Stored<Option<Session>> {
-        Ok(self.lock().sessions.iter().find(|session| session.digest == *digest).copied())
+        let state = self.lock();
+        let mut sessions = state.sessions.iter().map(|listed| listed.session);
+        Ok(sessions.find(|session| session.digest == *digest))
     }
 
     async fn touch_session(&self, digest: &Digest<SessionToken>, now: Timestamp) -> Stored<()> {
         let mut state = self.lock();
-        for session in state.sessions.iter_mut().filter(|session| session.digest == *digest) {
+        let sessions = state.sessions.iter_mut().map(|listed| &mut listed.session);
+        for session in sessions.filter(|session| session.digest == *digest) {
             session.last_used_at = now;
         }
         Ok(())
     }
 
     async fn end_session(&self, digest: &Digest<SessionToken>, account: AccountId) -> Stored<bool> {
+        let is_it = |listed: &ListedSession| listed.session.digest == *digest;
+        Ok(self.lock().end_sessions(account, is_it) > 0)
+    }
+
+    async fn sessions(
+        &self,
+        account: AccountId,
+        now: Timestamp,
+        limit: u32,
+        offset: u32,
+    ) -> Stored<SessionPage> {
+        let state = self.lock();
+        let live =
+            || {
+                state.sessions.iter().rev().filter(|listed| {
+                    listed.session.account == account && listed.session.is_live(now)
+                })
+            };
+        let page = live().skip(offset as usize).take(limit as usize);
+        Ok(SessionPage { sessions: page.cloned().collect(), total: live().count() as u64 })
+    }
+
+    async fn end_numbered_session(&self, account: AccountId, session: SessionId) -> Stored<bool> {
+        Ok(self.lock().end_sessions(account, |listed| listed.id == session) > 0)
+    }
+
+    async fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Digest<SessionToken>>,
+    ) -> Stored<u64> {
         let mut state = self.lock();
-        let before = state.sessions.len();
-        state.sessions.retain(|session| session.digest != *digest || session.account != account);
-        Ok(state.sessions.len() < before)
+        state.identities.end_hand_offs(account);
+        state.end_half_done_logins(account);
+        state.cancel_email_change(account);
+        Ok(state.end_sessions(account, |listed| Some(&listed.session.digest) != kept))
     }
 
     async fn login_history(

@@ -1,4 +1,4 @@
-//! The reset of a forgotten password.
+//! The reset of a forgotten password, and the change of a known one.
 
 use account_core::{Code, Email, Password};
 use poem::Result;
@@ -9,10 +9,11 @@ use super::{
     registration::{EmailForm, Message, neutral},
 };
 use crate::http::{
-    Anonymous, Answer, Body, JsonString, Tag, UnlimitedAnonymous, json_string::json_string,
+    AccountHolder, Anonymous, Answer, Body, JsonString, Tag, Text, UnlimitedAnonymous,
+    json_string::json_string,
 };
 
-/// The answer to a reset.
+/// The answer to a reset and to a change.
 const RESET: &str = "The password is changed. All sessions have ended; log in with the new one.";
 
 /// The endpoints of a password reset.
@@ -57,6 +58,37 @@ impl Passwords {
         reset.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(Message::new(RESET)))
     }
+
+    /// Change the password.
+    ///
+    /// Requires the present password; a wrong one is answered with 403, and five wrong ones lock the
+    /// call for 30 minutes. All sessions and connected applications end, as after a reset; the key
+    /// stays valid, and an e-mail reports the change. An account without a password chooses one with
+    /// `POST /user/forgot-password`. Not for guests.
+    #[oai(path = "/change-password", method = "post", operation_id = "change_password")]
+    async fn change(
+        &self,
+        caller: AccountHolder,
+        body: Body<PasswordChangeForm>,
+    ) -> Result<Answer<Message>> {
+        let (context, account) = (caller.context(), caller.caller());
+        let (current, new) = (Password::attempt(&body.password), &body.new_password);
+        let accounts = &context.state.accounts;
+        let client = caller.client();
+        let changed = accounts.change_password(account.id, &current, new, &client, context.at);
+        changed.await.map_err(|error| refuse(context, error))?;
+        Ok(Answer::new(Message::new(RESET)))
+    }
+}
+
+/// The present password and the next one.
+#[derive(Clone, Object)]
+#[oai(rename = "PasswordChangeRequest", example)]
+pub struct PasswordChangeForm {
+    /// The account's present password.
+    pub password: Text,
+    /// 8 to 1,024 bytes, and none of the commonest.
+    pub new_password: JsonString<Password>,
 }
 
 /// A code with the new password.
@@ -76,6 +108,15 @@ impl Example for ResetForm {
         Self {
             email: json_string("ada@example.com"),
             otp: json_string("271828"),
+            new_password: json_string("another long and private sentence"),
+        }
+    }
+}
+
+impl Example for PasswordChangeForm {
+    fn example() -> Self {
+        Self {
+            password: "a long and private sentence".into(),
             new_password: json_string("another long and private sentence"),
         }
     }

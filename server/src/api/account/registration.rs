@@ -65,7 +65,8 @@ impl Registration {
     async fn verify(&self, anonymous: Anonymous, body: Body<CodeForm>) -> Result<Answer<SignedIn>> {
         let call = anonymous.context();
         let accounts = &call.state.accounts;
-        let signed_in = accounts.verify_registration(&body.email, &body.otp, call.at).await;
+        let (email, otp, client) = (&body.email, &body.otp, anonymous.client());
+        let signed_in = accounts.verify_registration(email, otp, &client, call.at).await;
         let signed_in = signed_in.map_err(|error| refuse(call, error))?;
         Ok(Answer::new(SignedIn::new(&signed_in, "E-mail verified. Keep your API key.")))
     }

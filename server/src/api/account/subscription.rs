@@ -1,15 +1,17 @@
 //! Subscriptions to databases.
 
 use account_core as core;
+use account_core::Error;
 use poem::{Result, http::StatusCode};
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
     errors::{refuse, refuse_with},
     fields::EXAMPLE_SECOND,
+    registration::Message,
 };
 use crate::http::{
-    AccountHolder, Answer, Body, JsonString, Moment, Tag, Text, json_string::moment,
+    AccountHolder, Answer, Body, JsonString, Moment, RequestContext, Tag, Text, json_string::moment,
 };
 
 /// The endpoints of subscriptions.
@@ -39,6 +41,34 @@ impl Subscriptions {
         Ok(Answer::new(Subscription::from(subscribed.map_err(|error| refuse(call, error))?)))
     }
 
+    /// End a subscription.
+    ///
+    /// 404 for a database without a subscription of the account. A subscription to a database that
+    /// the service no longer offers can end too. Not for guests.
+    #[oai(path = "/unsubscribe", method = "post", operation_id = "unsubscribe_database")]
+    async fn unsubscribe(
+        &self,
+        caller: AccountHolder,
+        body: Body<SubscriptionForm>,
+    ) -> Result<Answer<Message>> {
+        let (context, account) = (caller.context(), caller.caller());
+        let ended = context.state.accounts.unsubscribe(account.id, &body.database_name).await;
+        ended.map_err(|error| refuse_subscription(context, error))?;
+        Ok(Answer::new(Message::new("The subscription has ended.")))
+    }
+
+    /// List the databases.
+    ///
+    /// The names that `POST /user/subscribe` accepts, with the subscriptions of the account. Not for
+    /// guests.
+    #[oai(path = "/databases", method = "get", operation_id = "list_databases")]
+    async fn databases(&self, caller: AccountHolder) -> Result<Answer<DatabaseList>> {
+        let (context, account) = (caller.context(), caller.caller());
+        let subscriptions = context.state.accounts.subscriptions(account.id).await;
+        let subscriptions = subscriptions.map_err(|error| refuse(context, error))?;
+        Ok(Answer::new(DatabaseList::new(&context.state.settings.databases, &subscriptions)))
+    }
+
     /// List the account's subscriptions.
     ///
     /// The databases that the account has subscribed to, with its tier and balance. Not for
@@ -65,7 +95,16 @@ impl Subscriptions {
     }
 }
 
-/// A database to subscribe to.
+/// Returns the answer to a failed unsubscription: an absent subscription has a text of its own.
+fn refuse_subscription(context: &RequestContext, error: Error) -> poem::Error {
+    if !matches!(error, Error::NotFound) {
+        return refuse(context, error);
+    }
+    let detail = "The account has no subscription to this database.".to_owned();
+    refuse_with(context, StatusCode::NOT_FOUND, "Not subscribed", detail)
+}
+
+/// A database to subscribe to, or to unsubscribe from.
 #[derive(Clone, Object)]
 #[oai(rename = "SubscriptionRequest", example)]
 pub struct SubscriptionForm {
@@ -104,6 +143,38 @@ pub struct SubscriptionList {
     pub total: u64,
 }
 
+/// The databases of the service.
+#[derive(Clone, Object)]
+#[oai(rename = "DatabaseList", example)]
+pub struct DatabaseList {
+    /// The databases, in the order of the service's setting.
+    pub databases: Vec<Database>,
+    /// The number of databases.
+    pub total: u64,
+}
+
+/// A database of the service.
+#[derive(Clone, Object)]
+pub struct Database {
+    /// The name of the database.
+    pub database_name: String,
+    /// True if the account has a subscription to the database.
+    pub is_subscribed: bool,
+}
+
+impl DatabaseList {
+    fn new(names: &[String], subscriptions: &[core::Subscription]) -> Self {
+        let is_subscribed = |name: &str| {
+            subscriptions.iter().any(|subscription| subscription.database_name == name)
+        };
+        let databases = names.iter().map(|name| Database {
+            database_name: name.clone(),
+            is_subscribed: is_subscribed(name),
+        });
+        Self { databases: databases.collect(), total: names.len() as u64 }
+    }
+}
+
 impl From<core::Subscription> for Subscription {
     fn from(subscription: core::Subscription) -> Self {
         Self {
@@ -129,6 +200,13 @@ impl Example for Subscription {
             is_active: true,
             subscribed_at: moment(EXAMPLE_SECOND),
         }
+    }
+}
+
+impl Example for DatabaseList {
+    fn example() -> Self {
+        let database = Database { database_name: "prices".to_owned(), is_subscribed: true };
+        Self { databases: vec![database], total: 1 }
     }
 }
 

@@ -3,18 +3,26 @@
 use std::sync::Arc;
 
 use account_core::{AccountCaller, Caller};
+use bytes::Bytes;
 use futures_util::{FutureExt as _, future::BoxFuture};
 use poem_openapi::types::ToJSON;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
+use super::message::{self, MOST_WITHOUT_ARGUMENTS, SplitError};
 use crate::{
     api::account::{profile, usage},
-    http::{AdmittedCall, ApiError, Executed, RequestContext, query::check_pairs},
+    http::{
+        AdmittedCall, ApiError, Executed, RequestContext,
+        query::check_pairs,
+        validation::{Fault, Step},
+    },
 };
 
 /// Reads the data of a tool for an admitted account, from the parameters of its operation.
-type Reader = fn(Arc<RequestContext>, AccountCaller, Vec<Pair>) -> BoxFuture<'static, Executed>;
+type Reader = fn(Arc<RequestContext>, AccountCaller, Vec<Pair>) -> BoxFuture<'static, Read>;
+/// The data that was read, or the refusal.
+type Read = Result<Value, ApiError>;
 /// The name and the value of a parameter.
 type Pair = (String, String);
 
@@ -48,17 +56,24 @@ impl AccountTool {
         &self,
         context: Arc<RequestContext>,
         caller: AccountCaller,
-        arguments: &JsonObject,
+        arguments: &Bytes,
     ) -> Executed {
         let call = AdmittedCall::new(context, Caller::Account(caller.clone())).await?;
         let (context, _) = call.into_parts();
-        let pairs = pairs(arguments);
+        let arguments = message::members(arguments).map_err(|error| match error {
+            SplitError::TooLarge => ApiError::BodyTooLarge { limit: MOST_WITHOUT_ARGUMENTS },
+            SplitError::Syntax(error) => {
+                let path = [Step::name("query")];
+                ApiError::Faults(vec![Fault::new(&path, "value_error.jsondecode", error)])
+            }
+        })?;
+        let pairs = pairs(&arguments);
         check_pairs(context.route(), &pairs)?;
         let mut data = (self.read)(context, caller, pairs).await?;
         if let Some(fields) = data.as_object_mut().filter(|_| !self.fields.is_empty()) {
             fields.retain(|name, _| self.fields.contains(&name.as_str()));
         }
-        Ok(data)
+        Ok(data.to_string())
     }
 }
 
@@ -66,7 +81,7 @@ fn read_profile(
     context: Arc<RequestContext>,
     caller: AccountCaller,
     _: Vec<Pair>,
-) -> BoxFuture<'static, Executed> {
+) -> BoxFuture<'static, Read> {
     async move { json(profile::read(&context, &caller).await) }.boxed()
 }
 
@@ -74,7 +89,7 @@ fn read_usage(
     context: Arc<RequestContext>,
     caller: AccountCaller,
     pairs: Vec<Pair>,
-) -> BoxFuture<'static, Executed> {
+) -> BoxFuture<'static, Read> {
     async move {
         let query = usage::query_of(&pairs)?;
         json(usage::read(&context, &caller, &query).await)
@@ -82,7 +97,7 @@ fn read_usage(
     .boxed()
 }
 
-fn json<T: ToJSON>(data: Result<T, ApiError>) -> Executed {
+fn json<T: ToJSON>(data: Result<T, ApiError>) -> Read {
     data.map(|data| data.to_json().unwrap_or_default())
 }
 

@@ -1,15 +1,11 @@
 //! The call of a tool that is an operation: executed by the same stages as a request over REST, with
 //! the account of the access token.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
 
 use account_core::{Caller, LimitStatus, ResultTemplate, Timestamp};
+use bytes::Bytes;
 use poem::http::StatusCode;
-use rmcp::model::JsonObject;
-use serde_json::Value;
 
 use super::{
     context::McpContext,
@@ -17,7 +13,7 @@ use super::{
 };
 use crate::{
     http::{
-        ApiError, Arguments, Executed, RequestContext, SMALL_BODY, conclude, seconds_up,
+        ApiError, Executed, RequestContext, SMALL_BODY, conclude, echo, seconds_up,
         validation::{Fault, Step},
     },
     state::AppState,
@@ -26,7 +22,10 @@ use crate::{
 /// The largest size of data, in bytes, that is stored in the transaction of the charge.
 const LARGEST_WITH_CHARGE: usize = 64 * 1024;
 
-/// The facts of a tool call, which its envelope contains.
+/// The most bytes of the faults that a failure lists, beside a first one.
+const MOST_OF_A_FAILURE: usize = 1500;
+
+/// The facts of a call, which its envelope contains.
 pub(super) struct Called {
     /// The tool that was called.
     pub(super) entry: &'static Entry,
@@ -53,10 +52,9 @@ pub(super) struct Outcome {
     pub(super) limit: Option<(u64, u64)>,
     /// The seconds to wait before the next attempt; `None` where the refusal states none.
     pub(super) retry_after: Option<u64>,
-    /// The data of a success, or the refusal.
-    pub(super) answer: Result<Value, ToolError>,
-    /// True if the result is so large that it is made on a thread of its own, so that other requests
-    /// are not delayed.
+    /// The data of a success as JSON, or the refusal.
+    pub(super) answer: Result<String, ToolError>,
+    /// True if the answer is so large that making its result must not delay others.
     pub(super) is_large: bool,
 }
 
@@ -74,42 +72,35 @@ pub(super) async fn call(
     state: &Arc<AppState>,
     mcp: &McpContext,
     entry: &'static Entry,
-    arguments: JsonObject,
+    arguments: Bytes,
 ) -> Option<Outcome> {
     let (Target::Computation(operation, _) | Target::Account(operation, _)) = &entry.target else {
         return None;
     };
     let OperationRoute { method, route } = operation;
     let context = RequestContext::of_tool_call(state.clone(), mcp.address, method, route.clone());
-    let length = Arc::new(AtomicUsize::new(0));
     let executed = match &entry.target {
         Target::Computation(_, metered) => {
-            let template = Box::new(template(entry, length.clone()));
+            let template = Box::new(template(entry));
             let caller = Caller::Account(mcp.caller.clone());
-            let arguments = Arguments { value: arguments.into(), is_large: mcp.is_large };
             let work = (metered.execute)(context.clone(), caller, arguments, template);
             conclude(&context, work).await
         }
         Target::Account(_, tool) => {
             let work = tool.execute(context.clone(), mcp.caller.clone(), &arguments);
-            let executed = conclude(&context, work).await;
-            let data = executed.as_ref().map_or(0, |data| data.to_string().len());
-            length.store(data, Ordering::Relaxed);
-            executed
+            conclude(&context, work).await
         }
         Target::Gateway(_) => return None,
     };
-    Some(outcome(mcp, entry, &context, executed, length.load(Ordering::Relaxed)))
+    Some(outcome(mcp, entry, &context, executed))
 }
 
 /// Makes the result that the ledger stores in the transaction of the charge: the envelope, unless
-/// it is so large that other calls would wait for it. `length` receives the length of the data.
+/// it is so large that other calls would wait for it.
 fn template(
     entry: &'static Entry,
-    length: Arc<AtomicUsize>,
 ) -> impl FnOnce(&RequestContext, u32, &str) -> Option<ResultTemplate> + Send {
     move |context, cost, data| {
-        length.store(data.len(), Ordering::Relaxed);
         if data.len() > LARGEST_WITH_CHARGE {
             return None;
         }
@@ -119,20 +110,13 @@ fn template(
     }
 }
 
-/// Runs long work on a blocking thread, so that other requests are not delayed.
-pub(super) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    tokio::task::spawn_blocking(work).await.expect("writing JSON does not panic")
-}
-
 fn outcome(
     mcp: &McpContext,
     entry: &'static Entry,
     context: &RequestContext,
     executed: Executed,
-    length: usize,
 ) -> Outcome {
+    let length = executed.as_ref().map_or(0, String::len);
     let record = context.record();
     let charge = record.charge();
     let status = executed.as_ref().err().map_or(StatusCode::OK, ApiError::status);
@@ -174,11 +158,27 @@ impl ToolError {
             _ => "internal",
         };
         let message = match refusal {
-            ApiError::Faults(faults) => faults.iter().map(line).collect::<Vec<_>>().join("\n"),
-            refusal => refusal.detail(),
+            ApiError::Faults(faults) => lines(faults),
+            refusal => echo::message(&refusal.detail()).into_owned(),
         };
         Self { code, message }
     }
+}
+
+/// The first faults, a line each, and the number of the others.
+fn lines(faults: &[Fault]) -> String {
+    let mut text = String::new();
+    for (at, line) in faults.iter().map(line).enumerate() {
+        if !text.is_empty() && text.len() + line.len() > MOST_OF_A_FAILURE {
+            text.push_str(&format!("\nand {} more faults", faults.len() - at));
+            break;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
+    text
 }
 
 /// Writes a fault of the arguments, as in `prices[1]: field required`.

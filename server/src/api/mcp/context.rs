@@ -1,8 +1,11 @@
 //! The facts of one MCP message beside the message itself.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
 use account_core::{AccountCaller, Timestamp};
+use bytes::Bytes;
+
+use crate::body_memory::{HeldBytes, RequestSource};
 
 /// The sender of a message, and the options of its request.
 #[derive(Clone)]
@@ -15,6 +18,15 @@ pub(super) struct McpContext {
     pub(super) at: Timestamp,
     /// The names of the toolsets that the request asks for, as sent.
     pub(super) toolsets: String,
-    /// True if the message is so large that its handling must not delay others.
-    pub(super) is_large: bool,
+    /// The arguments of the tool as JSON text, which the SDK does not see.
+    pub(super) arguments: Option<Bytes>,
+    /// The count of the message's bytes, given back with the last use of the message.
+    pub(super) _held: Arc<HeldBytes>,
+}
+
+impl McpContext {
+    /// The source that shared resources attribute the message to.
+    pub(super) fn source(&self) -> RequestSource {
+        RequestSource::Account(self.caller.id)
+    }
 }

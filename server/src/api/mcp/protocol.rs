@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
+use bytes::Bytes;
 use poem::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -23,10 +24,12 @@ use serde_json::{Value, json};
 use super::{
     calls::{self, Outcome, ToolError},
     context::McpContext,
-    directory, results,
+    directory,
+    message::{self, MOST_WITHOUT_ARGUMENTS, SplitError},
+    results,
     tools::{CATALOGUE, Entry, GatewayTool, Target},
 };
-use crate::{api::openapi::VERSION, state::AppState, store::ResultWriter};
+use crate::{api::openapi::VERSION, http::echo, state::AppState, store::ResultWriter};
 
 /// The time to live of a list, in milliseconds. Lists change only with a release.
 const LISTS_KEPT: u64 = 5 * 60 * 1000;
@@ -81,11 +84,11 @@ impl ServerHandler for Protocol {
         context: RequestContext<RoleServer>,
     ) -> McpResult<CallToolResponse> {
         let Some(entry) = CATALOGUE.find(&request.name) else {
-            let message = format!("Unknown tool: {}", request.name);
+            let message = format!("Unknown tool: {}", echo::value(&request.name));
             return Err(ErrorData::invalid_params(message, None));
         };
         let caller = mcp_context(&context);
-        let arguments = request.arguments.unwrap_or_default();
+        let arguments = caller.arguments.clone().unwrap_or_else(no_arguments);
         let version = version(&context);
         let result = match entry.target {
             Target::Computation(..) | Target::Account(..) => {
@@ -94,7 +97,7 @@ impl ServerHandler for Protocol {
             Target::Gateway(GatewayTool::Search) => search(&arguments),
             Target::Gateway(GatewayTool::Describe) => describe(&arguments),
             Target::Gateway(GatewayTool::Call) => {
-                self.call_by_name(caller, arguments, version).await
+                self.call_by_name(caller, &arguments, version).await
             }
             Target::Gateway(GatewayTool::Read) => self.read_result(caller, &arguments).await,
         };
@@ -171,10 +174,11 @@ impl ServerHandler for Protocol {
         let method = request.method;
         let is_handshake = method == "initialize" && !is_current(&context);
         if is_handshake || METHODS.contains(&method.as_str()) {
-            let message = format!("The parameters of {method} are not what it takes");
+            let message =
+                format!("The parameters of {} are not what it takes", echo::value(&method));
             return Err(ErrorData::invalid_params(message, None));
         }
-        let message = format!("Method not found: {method}");
+        let message = format!("Method not found: {}", echo::value(&method));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 }
@@ -185,7 +189,7 @@ impl Protocol {
         &self,
         context: &McpContext,
         entry: &'static Entry,
-        arguments: JsonObject,
+        arguments: Bytes,
         version: String,
         wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
     ) -> Result<CallToolResult, ToolError> {
@@ -195,7 +199,7 @@ impl Protocol {
             outcome.was_kept = self.keep(context, &outcome).await;
         }
         if outcome.is_large {
-            return Ok(calls::run_blocking(move || outcome.shape(&version, wrap)).await);
+            return self.in_pool(context, move || outcome.shape(&version, wrap)).await;
         }
         Ok(outcome.shape(&version, wrap))
     }
@@ -213,21 +217,37 @@ impl Protocol {
         }
     }
 
+    /// Runs long work that is already paid for in the compute pool.
+    async fn in_pool<T: Send + 'static>(
+        &self,
+        context: &McpContext,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let pool = &self.0.app.compute_pool;
+        pool.run_patiently(context.source(), work).await.map_err(|_| {
+            let message = "Something went wrong on our side.".to_owned();
+            ToolError { code: "internal", message }
+        })
+    }
+
     async fn call_by_name(
         &self,
         context: &McpContext,
-        mut arguments: JsonObject,
+        arguments: &Bytes,
         version: String,
     ) -> Result<CallToolResult, ToolError> {
-        let name = text(&arguments, "name")?;
+        let (members, arguments) = message::split_off(arguments, "arguments")?;
+        let name = text(&members, "name")?;
         let entry = known(&name)?;
         if matches!(entry.target, Target::Gateway(_)) {
-            return Err(invalid(format!("{name} is listed: call it directly.")));
+            return Err(invalid(format!("{} is listed: call it directly.", entry.tool.name)));
         }
-        let arguments = match arguments.remove("arguments") {
-            None | Some(Value::Null) => JsonObject::new(),
-            Some(Value::Object(arguments)) => arguments,
-            Some(_) => return Err(invalid("arguments: value is not a valid dict")),
+        let arguments = match arguments {
+            Some(arguments) if arguments.starts_with(b"{") => arguments,
+            Some(other) if *other != *b"null" => {
+                return Err(invalid("arguments: value is not a valid dict"));
+            }
+            _ => no_arguments(),
         };
         let wrap = |tool: &str, data| json!({ "tool": tool, "data": data });
         self.run(context, entry, arguments, version, wrap).await
@@ -236,8 +256,9 @@ impl Protocol {
     async fn read_result(
         &self,
         context: &McpContext,
-        arguments: &JsonObject,
+        arguments: &Bytes,
     ) -> Result<CallToolResult, ToolError> {
+        let arguments = &message::members(arguments)?;
         let name = text(arguments, "id")?;
         let path = optional_text(arguments, "path")?.unwrap_or_default();
         let offset = count(arguments, "offset", 0, 0)?;
@@ -248,13 +269,14 @@ impl Protocol {
         };
         let Some((id, body)) = body else {
             let message = format!(
-                "There is no result {name:?} of this account. Results are kept for 24 hours."
+                "There is no result {:?} of this account. Results are kept for 24 hours.",
+                echo::value(&name)
             );
             return Err(ToolError { code: "not_found", message });
         };
         let read = move || results::part(id, &body, &path, offset, limit);
         // A stored result may have megabytes.
-        Ok(results::structured(calls::run_blocking(read).await?))
+        Ok(results::structured(self.in_pool(context, read).await??))
     }
 
     async fn kept(
@@ -331,18 +353,38 @@ fn template() -> ResourceTemplate {
         .with_mime_type("application/json")
 }
 
-fn search(arguments: &JsonObject) -> Result<CallToolResult, ToolError> {
+fn no_arguments() -> Bytes {
+    Bytes::from_static(b"{}")
+}
+
+impl From<SplitError> for ToolError {
+    fn from(error: SplitError) -> Self {
+        match error {
+            SplitError::Syntax(error) => invalid(format!("arguments: {error}")),
+            SplitError::TooLarge => {
+                let limit = MOST_WITHOUT_ARGUMENTS;
+                let message = format!("The arguments of this tool have at most {limit} bytes.");
+                Self { code: "too_large", message }
+            }
+        }
+    }
+}
+
+fn search(arguments: &Bytes) -> Result<CallToolResult, ToolError> {
+    let arguments = &message::members(arguments)?;
     let query = text(arguments, "query")?;
     let limit = count(arguments, "limit", 1, 10)?;
     Ok(results::structured(directory::search(&query, limit.min(100))))
 }
 
-fn describe(arguments: &JsonObject) -> Result<CallToolResult, ToolError> {
-    Ok(results::structured(directory::describe(known(&text(arguments, "name")?)?)))
+fn describe(arguments: &Bytes) -> Result<CallToolResult, ToolError> {
+    let name = text(&message::members(arguments)?, "name")?;
+    Ok(results::structured(directory::describe(known(&name)?)))
 }
 
 fn known(name: &str) -> Result<&'static Entry, ToolError> {
     let unknown = || {
+        let name = echo::value(name);
         invalid(format!("name: there is no tool {name:?}; search_tools finds those that there are"))
     };
     CATALOGUE.find(name).ok_or_else(unknown)

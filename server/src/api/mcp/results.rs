@@ -9,6 +9,7 @@ use super::{
     calls::{Called, Outcome, ToolError},
     context::McpContext,
 };
+use crate::http::echo;
 
 /// The start of a result's address, before the id.
 const ADDRESS: &str = "svc://results/";
@@ -94,9 +95,8 @@ impl Outcome {
         if !self.is_worth_keeping() {
             return None;
         }
-        let data = self.answer.as_ref().map(Value::to_string);
-        let body =
-            self.called.envelope(data.as_deref().map_err(|failure| *failure)).with(self.balance);
+        let answer = self.answer.as_ref().map(String::as_str);
+        let body = self.called.envelope(answer).with(self.balance);
         let (id, owner) = (ResultId(self.called.id), context.caller.id);
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }
@@ -118,10 +118,10 @@ impl Outcome {
                 self.retry_after,
                 self.balance,
             ))]),
-            Ok(data) if length(&data) <= INLINE => structured(wrap(tool, data)),
+            Ok(data) if data.len() <= INLINE => structured(wrap(tool, parsed(&data))),
             Ok(data) => {
-                let mut result = structured(wrap(tool, cut(&data, INLINE)));
-                let note = note(length(&data), was_kept.then_some(&uri));
+                let mut result = structured(wrap(tool, cut(&parsed(&data), INLINE)));
+                let note = note(data.len(), was_kept.then_some(&uri));
                 result.content.push(ContentBlock::text(note));
                 if was_kept && version >= KNOWS_LINKS {
                     result.content.push(link(uri, tool));
@@ -151,25 +151,8 @@ fn json_string(at: account_core::Timestamp) -> String {
     at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
 }
 
-/// Returns the length of a value as JSON, in bytes.
-fn length(value: &Value) -> usize {
-    /// A writer that counts the bytes written and drops them.
-    struct Count(usize);
-
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    let mut count = Count(0);
-    serde_json::to_writer(&mut count, value).expect("a value is JSON");
-    count.0
+fn parsed(data: &str) -> Value {
+    serde_json::from_str(data).expect("the data of an answer are JSON")
 }
 
 /// Makes a result with structured content and the same JSON as text.
@@ -264,7 +247,8 @@ pub(super) fn part(
     let envelope: Value = serde_json::from_str(body).unwrap_or_default();
     let Some(found) = envelope.pointer(path) else {
         let message = format!(
-            "There is nothing at {path:?} in this result. A path is a JSON pointer, as /data."
+            "There is nothing at {:?} in this result. A path is a JSON pointer, as /data.",
+            echo::value(path)
         );
         return Err(ToolError { code: "invalid_arguments", message });
     };

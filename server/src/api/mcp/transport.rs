@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use account_core::{AccessToken, AccountCaller, AccountId};
+use account_core::{AccessToken, AccountCaller, AccountId, Tier};
 use bytes::Bytes;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use poem::{
@@ -14,38 +14,44 @@ use poem::{
 };
 use rmcp::{
     ErrorData,
-    model::{JsonRpcError, ProtocolVersion, RequestId},
+    model::{ErrorCode, JsonRpcError, ProtocolVersion, RequestId},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
 use super::{
-    calls::run_blocking,
     context::McpContext,
+    message::{self, MOST_WITHOUT_ARGUMENTS, SplitError},
     protocol::{McpState, Protocol},
 };
 use crate::{
     api::oauth,
     auth::lookup_error::LookupError,
-    http::{ApiError, RequestContext, body, host::is_loopback},
+    body_memory::{HeldBytes, RequestSource},
+    http::{
+        ApiError, COMMON_BODY_LIMIT, RequestContext,
+        body::{self, BodyLimits},
+        echo,
+        host::is_loopback,
+    },
     state::{AppState, Settings},
     store::ResultWriter,
 };
 
-/// The number of large messages that are read concurrently; each may hold megabytes.
-const LARGE_MESSAGES: usize = 4;
+/// The most bytes of a name, an address, an id or a header that an error may repeat.
+const LONGEST_NAME: usize = 1024;
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION_ID: &str = "mcp-session-id";
+/// The method whose answer may be large.
+const READS_RESULTS: &str = "resources/read";
 
 /// The MCP endpoint: the transport around the SDK, with its limits.
 pub struct Gateway {
     state: Arc<McpState>,
     sdk: Arc<BoxEndpoint<'static>>,
     messages: DefaultKeyedRateLimiter<AccountId>,
-    large: Semaphore,
     own_host: String,
     origins: Vec<String>,
 }
@@ -59,6 +65,35 @@ struct Head {
     version: Option<String>,
 }
 
+/// A well-formed message.
+#[derive(Debug)]
+struct Message {
+    head: Head,
+    /// The message without the arguments of its tool.
+    rest: Bytes,
+    arguments: Option<Bytes>,
+}
+
+impl Message {
+    fn read(bytes: &Bytes) -> Result<Self, Box<JsonRpcError>> {
+        let refuse = |error| Box::new(JsonRpcError::new(None, error));
+        let split = message::split(bytes).map_err(|error| match error {
+            SplitError::Syntax(error) => {
+                refuse(ErrorData::parse_error(format!("Parse error: {error}"), None))
+            }
+            SplitError::TooLarge => {
+                let limit = MOST_WITHOUT_ARGUMENTS;
+                let message = format!(
+                    "A message without the arguments of its tool has at most {limit} bytes"
+                );
+                refuse(ErrorData::invalid_request(message, None))
+            }
+        })?;
+        let head = read_head(&split.rest)?;
+        Ok(Self { head, rest: split.rest, arguments: split.arguments })
+    }
+}
+
 impl Gateway {
     /// Makes the MCP endpoint on the shared state of the service.
     #[must_use]
@@ -68,7 +103,6 @@ impl Gateway {
         let mut origins = settings.allowed_origins.clone();
         origins.push(own.0.clone());
         let quota = Quota::per_minute(settings.mcp_messages).allow_burst(settings.mcp_burst);
-        let body_limit = settings.body_limit;
         let state = Arc::new(McpState { app, results });
         let protocol = Protocol(state.clone());
         // Host and origin are checked here, before the token is read.
@@ -77,7 +111,7 @@ impl Gateway {
             .with_json_response(true)
             .disable_allowed_hosts()
             .disable_allowed_origins()
-            .with_max_request_body_bytes(body_limit);
+            .with_max_request_body_bytes(MOST_WITHOUT_ARGUMENTS);
         let sdk = StreamableHttpService::new(
             move || Ok(protocol.clone()),
             Arc::new(NeverSessionManager::default()),
@@ -87,7 +121,6 @@ impl Gateway {
             state,
             sdk: Arc::new(sdk.compat().boxed()),
             messages: RateLimiter::keyed(quota),
-            large: Semaphore::new(LARGE_MESSAGES),
             own_host: own.1,
             origins: origins.iter().map(|origin| origin.to_ascii_lowercase()).collect(),
         }
@@ -178,55 +211,63 @@ impl Gateway {
             };
             return Ok(refusal.into_response(http.surface));
         }
-        let is_large =
-            body::announced_length(request).is_none_or(|length| length > crate::http::SMALL_BODY);
+        let received = self.read(request, body, &caller).await;
+        let (message, held) = received.map_err(|refusal| refusal.into_error(request))?;
+        let message = match message {
+            Ok(message) => message,
+            Err(error) => return Ok(refuse(&error)),
+        };
         let context = McpContext {
             caller,
             address: http.address,
             at: http.at,
             toolsets: toolsets(request),
-            is_large,
+            arguments: message.arguments,
+            _held: Arc::new(held),
         };
-        if !is_large {
-            let bytes = self.read(request, body).await?;
-            let head = read_head(&bytes);
-            return self.pass_on(request, bytes, head, context).await;
-        }
-        // The number of large messages is limited, and none of them is parsed on an async thread.
-        let _place = self.large.acquire().await;
-        let bytes = self.read(request, body).await?;
-        let message = bytes.clone();
-        let head = run_blocking(move || read_head(&message)).await;
-        self.pass_on(request, bytes, head, context).await
+        self.pass_on(request, message.rest, message.head, context).await
     }
 
-    async fn read(&self, request: &Request, mut body: RequestBody) -> Result<Bytes> {
-        let read = body::read(request, &mut body, self.settings().body_limit).await;
-        read.map_err(|refusal| refusal.into_error(request))
+    /// Reads a message and takes it apart.
+    async fn read(
+        &self,
+        request: &Request,
+        mut body: RequestBody,
+        caller: &AccountCaller,
+    ) -> Result<(Result<Message, Box<JsonRpcError>>, HeldBytes), ApiError> {
+        let http = RequestContext::of(request);
+        let has_large_bodies = caller.tier > Tier::Free;
+        let limit = self.settings().mcp_body_limit;
+        let limits = BodyLimits {
+            bytes: if has_large_bodies { limit } else { limit.min(COMMON_BODY_LIMIT) },
+            source: RequestSource::Account(caller.id),
+            has_large_bodies,
+            memory: self.state.app.body_memory.clone(),
+        };
+        let received = body::read(request, &mut body, &limits).await?;
+        let bytes = received.bytes.clone();
+        body::parsed(http, received, move |_| Ok(Message::read(&bytes))).await
     }
 
     /// Passes the message to the SDK, and converts errors to errors of the protocol.
     async fn pass_on(
         &self,
         request: &Request,
-        bytes: Bytes,
-        head: Result<Head, Box<JsonRpcError>>,
+        rest: Bytes,
+        head: Head,
         context: McpContext,
     ) -> Result<Response> {
-        let head = match head {
-            Ok(head) => head,
-            Err(error) => return Ok(refuse(&error)),
-        };
         if let Some(unknown) = unknown_version(request.headers(), &head) {
             let known = ProtocolVersion::KNOWN_VERSIONS;
             let error = ErrorData::unsupported_protocol_version(unknown, known);
             return Ok(refuse(&JsonRpcError::new(head.id, error)));
         }
-        let is_large = context.is_large;
-        let message = for_sdk(request, bytes, context);
-        let response = if is_large {
+        let message = for_sdk(request, rest, context);
+        let response = if head.method == READS_RESULTS {
+            // The SDK writes the answer as JSON, and a stored result may hold megabytes.
             let (sdk, here) = (self.sdk.clone(), tokio::runtime::Handle::current());
-            run_blocking(move || here.block_on(sdk.call(message))).await?
+            let answer = tokio::task::spawn_blocking(move || here.block_on(sdk.call(message)));
+            answer.await.map_err(|_| ApiError::Internal.into_error(request))??
         } else {
             self.sdk.call(message).await?
         };
@@ -351,8 +392,10 @@ fn read_head(bytes: &[u8]) -> Result<Head, Box<JsonRpcError>> {
         };
         return Err(invalid(None, what));
     };
+    let is_long = |value: &Value| value.as_str().is_some_and(|text| text.len() > LONGEST_NAME);
     let id = match fields.get("id") {
         None => None,
+        Some(id) if is_long(id) => return Err(invalid(None, "An id has at most 1024 bytes")),
         Some(id) if id.is_string() || id.is_i64() => serde_json::from_value(id.clone()).ok(),
         Some(_) => return Err(invalid(None, "An id is a string or a whole number")),
     };
@@ -365,11 +408,21 @@ fn read_head(bytes: &[u8]) -> Result<Head, Box<JsonRpcError>> {
     let Some(method) = fields.get("method").and_then(Value::as_str) else {
         return Err(invalid(id, "A message names its method"));
     };
+    if method.len() > LONGEST_NAME {
+        let message = format!("Method not found: {}", echo::value(method));
+        return Err(refuse(id, ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)));
+    }
     let params = fields.get("params");
     if params.is_some_and(|params| !params.is_object()) {
         return Err(refuse(id, ErrorData::invalid_params("Parameters are an object", None)));
     }
-    let version = params.and_then(|params| params.get("_meta")?.get(META_VERSION)?.as_str());
+    let version = params.and_then(|params| params.get("_meta")?.get(META_VERSION));
+    let names = ["name", "uri", "protocolVersion"].map(|name| params.and_then(|of| of.get(name)));
+    if names.into_iter().chain([version]).flatten().any(is_long) {
+        let what = "A name, an address or a version has at most 1024 bytes";
+        return Err(refuse(id, ErrorData::invalid_params(what, None)));
+    }
+    let version = version.and_then(Value::as_str);
     Ok(Head { id, method: method.to_owned(), version: version.map(str::to_owned) })
 }
 
@@ -379,6 +432,8 @@ const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// one. A handshake is exempt, because its answer contains a known version.
 fn unknown_version(headers: &HeaderMap, head: &Head) -> Option<ProtocolVersion> {
     let named = headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
+    let named = echo::value(named);
+    let named = named.as_ref();
     let is_known = ProtocolVersion::KNOWN_VERSIONS.iter().any(|known| known.as_str() == named);
     let is_other = head.version.as_ref().is_some_and(|version| version != named);
     if is_known || is_other || head.method == "initialize" {
@@ -398,7 +453,8 @@ fn for_sdk(request: &Request, bytes: Bytes, context: McpContext) -> Request {
         .header(header::CONTENT_TYPE, "application/json")
         .body(bytes);
     for (name, value) in request.headers() {
-        if name.as_str().starts_with("mcp-") && name != SESSION_ID {
+        let is_short = value.len() <= LONGEST_NAME;
+        if name.as_str().starts_with("mcp-") && name != SESSION_ID && is_short {
             message.headers_mut().append(name, value.clone());
         }
     }

@@ -40,7 +40,7 @@ async fn snapshot(service: &AppState) -> Snapshot {
     let (outbox, redis) = tokio::join!(outbox, redis);
     Snapshot {
         ledger_queue: service.ledger.waiting(),
-        large_bodies: service.large_bodies_being_read(),
+        body_bytes: service.body_memory.in_use(),
         long_computations: service.compute_pool.load(),
         is_draining: service.is_draining.load(Ordering::Relaxed),
         pools: store.pools(),

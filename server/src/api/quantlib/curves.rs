@@ -2,15 +2,21 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::{Error, curves, time::tenor::Tenor};
+use quant_core::{
+    Error, curves,
+    time::{calendar, day_count, schedule::Frequency, tenor::Tenor},
+};
 
-use super::{Computation, example_answer, instruments::frequency};
+use super::{
+    Computation, example_answer,
+    instruments::{BusinessDayConvention, Calendar, DayCount, frequency},
+};
 use crate::http::{
-    Answer, Date, JsonString, Metered, Tag,
+    Answer, Date, JsonString, Metered, Numbers, Tag,
     json_string::{date, json_string},
 };
 
-/// The number of pillars above which a curve may take over a millisecond.
+/// The number of pillars or points above which a curve may take over a millisecond.
 const LONG_FROM_PILLARS: usize = 100;
 
 /// The REST endpoints of yield curves.
@@ -21,8 +27,9 @@ pub struct Curves;
 impl Curves {
     /// Build a yield curve.
     ///
-    /// From `tenors` with `values`, or bootstrapped from `instruments` (deposits and par swaps).
-    /// Returns the pillars, and the curve at each of `query_tenors`.
+    /// From `tenors` with `values`, or bootstrapped from `instruments`: deposits, forward rate
+    /// agreements, futures, overnight indexed swaps and par swaps. Returns the pillars, and the curve
+    /// at each of `query_tenors`. A month is a twelfth of a year and a day of the rest a 365th.
     #[oai(path = "/build", method = "post", operation_id = "build_curve")]
     async fn build(&self, call: Metered<Build>) -> Result<Answer<BuiltCurve>> {
         call.run().await
@@ -58,28 +65,107 @@ pub enum Interpolation {
 
 /// The kind of a quoted instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[oai(rename = "CurveInstrumentType", rename_all = "lowercase", remote = "curves::InstrumentKind")]
+#[oai(rename = "CurveInstrumentType", rename_all = "lowercase")]
 pub enum InstrumentType {
-    /// A deposit: simple interest, months over twelve.
+    /// A deposit: interest paid at maturity.
     Deposit,
+    /// A forward rate agreement: a deposit from `start` to `tenor`.
+    Fra,
+    /// A future on a deposit of the length `tenor` from `start_date` on.
+    Future,
+    /// An overnight indexed swap: fixed leg at `frequency`.
+    Ois,
     /// A par swap: fixed leg at `frequency`.
     Swap,
 }
 
+/// A currency, for the usual conventions of its instruments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(remote = "curves::Market")]
+pub enum Market {
+    /// The euro: TARGET; settled after 2 days; ACT/360, fixed leg of a swap annual 30/360.
+    #[oai(rename = "EUR")]
+    Euro,
+    /// The dollar: FEDWIRE, for an OIS SIFMA; settled after 2 days; ACT/360, fixed leg of a swap
+    /// semiannual 30/360.
+    #[oai(rename = "USD")]
+    Dollar,
+    /// The pound: UK; settled at once; ACT/365, fixed leg of a swap semiannual.
+    #[oai(rename = "GBP")]
+    Sterling,
+}
+
+/// The payments of interest upon interest within a year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase", remote = "curves::Compounding")]
+pub enum Compounding {
+    /// None.
+    Simple,
+    /// Once a year.
+    Annual,
+    /// Twice a year.
+    Semiannual,
+    /// Four times a year.
+    Quarterly,
+    /// Twelve times a year.
+    Monthly,
+    /// At every moment.
+    Continuous,
+}
+
 /// A quoted instrument.
+///
+/// Without a market and conventions it starts on the reference date, no date is moved, and the tenor
+/// counts the interest: a month is a twelfth of a year and a day a 365th. Each convention that is
+/// sent replaces that of the market.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "CurveInstrument")]
 pub struct Instrument {
     /// The kind of the instrument.
     #[oai(rename = "type")]
     pub kind: InstrumentType,
-    /// The life of the instrument, as in `3M` or `10Y`.
+    /// Time from settlement to maturity, as in `3M` or `10Y`; of a future the length of its deposit.
     pub tenor: JsonString<Tenor>,
-    /// The quoted rate, an annual decimal.
+    /// The quoted rate, an annual decimal from -2 to 2 (200 %); of a future 1 less the price over 100.
     pub rate: f64,
-    /// Payments of the swap's fixed leg a year: 1, 2, 3, 4, 6 or 12.
-    #[oai(default = "annual", validator(minimum(value = "1"), maximum(value = "12")))]
-    pub frequency: u32,
+    /// Payments of a swap's fixed leg a year: 1, 2, 3, 4, 6 or 12. Without a market annual.
+    #[oai(
+        nullable,
+        skip_serializing_if_is_none,
+        validator(minimum(value = "1"), maximum(value = "12"))
+    )]
+    pub frequency: Option<u32>,
+    /// Time from settlement to the start of the interest, as in `3M`; for an `fra` alone.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub start: Option<JsonString<Tenor>>,
+    /// First day of the deposit, on or after the reference date; for a `future` alone.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub start_date: Option<Date>,
+    /// Rate of a future less the forward rate, an annual decimal.
+    #[oai(default)]
+    pub convexity: f64,
+    /// Currency whose usual conventions hold; that of the request where absent.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub market: Option<Market>,
+    /// Day count of the interest; ACT/365 without a market.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub day_count: Option<DayCount>,
+    /// Compounding of the rate; simple without a market.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub compounding: Option<Compounding>,
+    /// Calendar of the business days; none without a market.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub calendar: Option<Calendar>,
+    /// Adjustment of dates that fall on no business day; modified following without a market.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub convention: Option<BusinessDayConvention>,
+    /// Business days from the reference date to the settlement; 0 without a market.
+    #[oai(nullable, skip_serializing_if_is_none, validator(maximum(value = "31")))]
+    pub settlement_days: Option<u32>,
+    /// Whether an instrument that starts on the last business day of a month ends on one; false
+    /// without a market.
+    #[oai(nullable, skip_serializing_if_is_none)]
+    pub end_of_month: Option<bool>,
 }
 
 /// A curve to build: `tenors` with `values`, or `instruments`.
@@ -90,22 +176,25 @@ pub struct Build {
     pub reference_date: Date,
     /// Times of the pillars in years; positive and increasing; at most 1,000.
     #[oai(nullable, validator(min_items = 1, max_items = 1000, minimum(value = "0", exclusive)))]
-    pub tenors: Option<Vec<f64>>,
+    pub tenors: Option<Numbers>,
     /// The value at each tenor, by `curve_type`.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub values: Option<Vec<f64>>,
+    pub values: Option<Numbers>,
     /// The kind of the values.
     #[oai(default = "zero")]
     pub curve_type: CurveType,
     /// Quoted instruments to bootstrap, by increasing maturity; at most 1,000.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub instruments: Option<Vec<Instrument>>,
+    /// Currency whose usual conventions hold for the instruments.
+    #[oai(nullable)]
+    pub market: Option<Market>,
     /// The interpolation between the pillars.
     #[oai(default = "linear")]
     pub interpolation: Interpolation,
     /// Times in years at which to read the curve; zero or more; at most 1,000.
     #[oai(nullable, validator(max_items = 1000, minimum(value = "0")))]
-    pub query_tenors: Option<Vec<f64>>,
+    pub query_tenors: Option<Numbers>,
 }
 
 /// A curve.
@@ -164,7 +253,7 @@ impl Build {
                 let instruments = instruments
                     .iter()
                     .enumerate()
-                    .map(|(index, instrument)| instrument.quoted(index))
+                    .map(|(index, instrument)| instrument.quoted(index, self.market))
                     .collect::<quant_core::Result<Vec<_>>>()?;
                 curves::Curve::bootstrap(start, &instruments, interpolation)
             }
@@ -188,18 +277,83 @@ fn source_conflict(tenors: bool, values: bool, instruments: bool) -> Error {
 
 impl Instrument {
     /// Returns the instrument of `quant-core`; `index` is its place in the request, for errors.
-    fn quoted(&self, index: usize) -> quant_core::Result<curves::Instrument> {
-        let frequency = frequency(self.frequency).map_err(|_| Error::Element {
-            argument: "instruments",
-            index,
-            value: f64::from(self.frequency),
-            requirement: "quoted with a frequency of 1, 2, 3, 4, 6 or 12",
-        })?;
+    fn quoted(
+        &self,
+        index: usize,
+        market: Option<Market>,
+    ) -> quant_core::Result<curves::Instrument> {
+        let kind = self.kind()?;
+        let market: Option<curves::Market> = self.market.or(market).map(Into::into);
+        let frequency = match self.frequency {
+            Some(count) => frequency(count).map_err(|_| Error::Element {
+                argument: "instruments",
+                index,
+                value: f64::from(count),
+                requirement: "quoted with a frequency of 1, 2, 3, 4, 6 or 12",
+            })?,
+            None => market.map_or(Frequency::Annual, |market| market.frequency(kind)),
+        };
+        let conventions = market.map(|market| market.conventions(kind));
         Ok(curves::Instrument {
-            kind: self.kind.into(),
+            kind,
             tenor: self.tenor.0,
             rate: self.rate,
             frequency,
+            conventions: self.with_own_conventions(conventions),
+        })
+    }
+
+    fn kind(&self) -> quant_core::Result<curves::InstrumentKind> {
+        let refused = |problem| Err(Error::Conflict { argument: "instruments", problem });
+        let start = self.start.map(|start| start.0);
+        let start_date = self.start_date.map(|date| date.0);
+        match (self.kind, start, start_date) {
+            (InstrumentType::Fra, Some(start), None) => {
+                Ok(curves::InstrumentKind::ForwardRateAgreement { start })
+            }
+            (InstrumentType::Future, None, Some(start_date)) => {
+                Ok(curves::InstrumentKind::Future { start_date, convexity: self.convexity })
+            }
+            (InstrumentType::Fra, None, _) => refused("need `start` where the type is fra"),
+            (InstrumentType::Future, _, None) => {
+                refused("need `start_date` where the type is future")
+            }
+            (InstrumentType::Deposit, None, None) => Ok(curves::InstrumentKind::Deposit),
+            (InstrumentType::Ois, None, None) => Ok(curves::InstrumentKind::OvernightIndexedSwap),
+            (InstrumentType::Swap, None, None) => Ok(curves::InstrumentKind::Swap),
+            _ => refused("have `start` where the type is fra alone, and `start_date` for a future"),
+        }
+    }
+
+    /// The conventions of the market with those that were sent; none where neither is.
+    fn with_own_conventions(
+        &self,
+        market: Option<curves::Conventions>,
+    ) -> Option<curves::Conventions> {
+        let sends_own = self.day_count.is_some()
+            || self.compounding.is_some()
+            || self.calendar.is_some()
+            || self.convention.is_some()
+            || self.settlement_days.is_some()
+            || self.end_of_month.is_some();
+        if market.is_none() && !sends_own {
+            return None;
+        }
+        let usual = market.unwrap_or(curves::Conventions {
+            day_count: day_count::DayCount::Act365,
+            compounding: curves::Compounding::Simple,
+            calendar: calendar::Calendar::None,
+            convention: calendar::BusinessDayConvention::ModifiedFollowing,
+            settlement_days: 0,
+            end_of_month: false,
+        });
+        Some(curves::Conventions {
+            day_count: self.day_count.map_or(usual.day_count, Into::into),
+            compounding: self.compounding.map_or(usual.compounding, Into::into),
+            calendar: self.calendar.map_or(usual.calendar, Into::into),
+            convention: self.convention.map_or(usual.convention, Into::into),
+            settlement_days: self.settlement_days.unwrap_or(usual.settlement_days),
+            end_of_month: self.end_of_month.unwrap_or(usual.end_of_month),
         })
     }
 }
@@ -227,9 +381,10 @@ impl Computation for Build {
     }
 
     fn is_long(&self) -> bool {
-        let pillars = self.tenors.as_ref().map(Vec::len);
+        let pillars = self.tenors.as_ref().map(|tenors| tenors.len());
         let instruments = self.instruments.as_ref().map(Vec::len);
-        pillars.or(instruments).unwrap_or_default() > LONG_FROM_PILLARS
+        let queries = self.query_tenors.as_ref().map(|tenors| tenors.len());
+        pillars.max(instruments).max(queries).unwrap_or_default() > LONG_FROM_PILLARS
     }
 }
 
@@ -266,17 +421,23 @@ fn linear() -> Interpolation {
     Interpolation::Linear
 }
 
-fn annual() -> u32 {
-    1
-}
-
 impl Example for Build {
     fn example() -> Self {
         let quote = |kind, life: &str, rate| Instrument {
             kind,
             tenor: json_string(life),
             rate,
-            frequency: 1,
+            frequency: Some(1),
+            start: None,
+            start_date: None,
+            convexity: 0.0,
+            market: None,
+            day_count: None,
+            compounding: None,
+            calendar: None,
+            convention: None,
+            settlement_days: None,
+            end_of_month: None,
         };
         Self {
             reference_date: date(2024, 1, 15),
@@ -288,8 +449,9 @@ impl Example for Build {
                 quote(InstrumentType::Swap, "1Y", 0.031),
                 quote(InstrumentType::Swap, "2Y", 0.032),
             ]),
+            market: None,
             interpolation: Interpolation::LogLinear,
-            query_tenors: Some(vec![0.75, 1.5]),
+            query_tenors: Some(vec![0.75, 1.5].into()),
         }
     }
 }

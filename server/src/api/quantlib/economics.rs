@@ -5,7 +5,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::economics::{ces, cobb_douglas};
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Metered, Tag};
+use crate::http::{Answer, Metered, Numbers, Tag};
 
 /// The REST endpoints of demand and utility.
 #[derive(Default)]
@@ -25,7 +25,9 @@ impl Economics {
     /// Find the optimal bundle under constant elasticity of substitution.
     ///
     /// Demand for two goods under `U = (w1*x1^rho + w2*x2^rho)^(1/rho)`. `rho = 0` is
-    /// Cobb–Douglas, `rho` towards minus infinity is Leontief.
+    /// Cobb–Douglas, `rho` towards minus infinity is Leontief. Utility jumps at `rho = 0` unless the
+    /// weights sum to 1: for every other `rho` the formula holds as written, and at 0 utility is
+    /// `x1^(w1/W) * x2^(w2/W)` with `W = w1 + w2`.
     #[oai(path = "/ces", method = "post", operation_id = "find_ces_demand")]
     async fn ces(&self, call: Metered<Ces>) -> Result<Answer<CesDemand>> {
         call.run().await
@@ -44,7 +46,7 @@ pub struct CobbDouglas {
     pub income: f64,
     /// Prices of goods 1 and 2 in the same currency; each zero or more.
     #[oai(validator(min_items = 2, max_items = 2, minimum(value = "0")))]
-    pub prices: Vec<f64>,
+    pub prices: Numbers,
 }
 
 /// The optimal bundle.
@@ -90,13 +92,13 @@ pub struct Ces {
     pub rho: f64,
     /// Weights of goods 1 and 2 in utility; each zero or more, not both zero.
     #[oai(validator(min_items = 2, max_items = 2, minimum(value = "0")))]
-    pub weights: Vec<f64>,
+    pub weights: Numbers,
     /// Income to spend, in any currency; zero or more.
     #[oai(validator(minimum(value = "0")))]
     pub income: f64,
     /// Prices of goods 1 and 2 in the same currency; each zero or more.
     #[oai(validator(min_items = 2, max_items = 2, minimum(value = "0")))]
-    pub prices: Vec<f64>,
+    pub prices: Numbers,
 }
 
 /// The optimal bundle.
@@ -138,7 +140,7 @@ fn pair(numbers: &[f64]) -> [f64; 2] {
 
 impl Example for CobbDouglas {
     fn example() -> Self {
-        Self { alpha: 0.25, income: 100.0, prices: vec![2.0, 5.0] }
+        Self { alpha: 0.25, income: 100.0, prices: vec![2.0, 5.0].into() }
     }
 }
 
@@ -150,7 +152,12 @@ impl Example for CobbDouglasDemand {
 
 impl Example for Ces {
     fn example() -> Self {
-        Self { rho: 0.5, weights: vec![0.5, 0.5], income: 100.0, prices: vec![2.0, 5.0] }
+        Self {
+            rho: 0.5,
+            weights: vec![0.5, 0.5].into(),
+            income: 100.0,
+            prices: vec![2.0, 5.0].into(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Metered, Tag};
+use crate::http::{Answer, Metered, Numbers, Tag};
 
 /// The number of points or outcomes above which a computation may take over a millisecond.
 const LONG_FROM_NUMBERS: usize = 10_000;
@@ -40,10 +40,10 @@ impl Entropy {
 pub struct Transfer {
     /// The source series, in the order of time; at most 100,000 points.
     #[oai(validator(max_items = 100_000))]
-    pub x_history: Vec<f64>,
+    pub x_history: Numbers,
     /// The target series, as long as the source.
     #[oai(validator(max_items = 100_000))]
-    pub y_history: Vec<f64>,
+    pub y_history: Numbers,
     /// The lag in steps; 1 to 100,000.
     #[oai(default = "one", validator(minimum(value = "1"), maximum(value = "100000")))]
     pub lag: u32,
@@ -87,7 +87,7 @@ pub struct Shannon {
         minimum(value = "0"),
         maximum(value = "1")
     ))]
-    pub probabilities: Vec<f64>,
+    pub probabilities: Numbers,
     /// Base of the logarithm; positive and not 1. The default is e, for an answer in nats.
     #[oai(default = "e", validator(minimum(value = "0", exclusive)))]
     pub base: f64,
@@ -132,8 +132,8 @@ impl Example for Transfer {
     fn example() -> Self {
         Self {
             // Y repeats X one step later.
-            x_history: vec![0.1, 0.9, 0.8, 0.2, 0.7, 0.3, 0.1, 0.9, 0.2, 0.6],
-            y_history: vec![0.5, 0.1, 0.9, 0.8, 0.2, 0.7, 0.3, 0.1, 0.9, 0.2],
+            x_history: vec![0.1, 0.9, 0.8, 0.2, 0.7, 0.3, 0.1, 0.9, 0.2, 0.6].into(),
+            y_history: vec![0.5, 0.1, 0.9, 0.8, 0.2, 0.7, 0.3, 0.1, 0.9, 0.2].into(),
             lag: 1,
             n_bins: 2,
         }
@@ -148,7 +148,7 @@ impl Example for TransferValue {
 
 impl Example for Shannon {
     fn example() -> Self {
-        Self { probabilities: vec![0.5, 0.25, 0.25], base: 2.0 }
+        Self { probabilities: vec![0.5, 0.25, 0.25].into(), base: 2.0 }
     }
 }
 

@@ -35,7 +35,8 @@ impl Instruments {
     /// Value a Treasury bill.
     ///
     /// Price, discount rate and yields of a bill on a discount basis of ACT/360, from exactly one
-    /// of its discount rate and its price. The yield is the bond-equivalent yield of 31 CFR 356,
+    /// of its discount rate, its price and its yield. It matures at most 366 days after the
+    /// settlement. The yield is the bond-equivalent yield of 31 CFR 356,
     /// appendix B.
     #[oai(path = "/money-market/tbill", method = "post", operation_id = "value_treasury_bill")]
     async fn treasury_bill(
@@ -135,7 +136,7 @@ pub struct FixedBond {
     pub issue_date: Date,
     /// The day of the redemption; after the issue.
     pub maturity_date: Date,
-    /// Coupon rate, an annual decimal of the face value.
+    /// Coupon rate, an annual decimal of the face value; from -2 to 2 (200 %).
     pub coupon_rate: f64,
     /// Amount redeemed at maturity; positive.
     #[oai(default = "hundred", validator(minimum(value = "0", exclusive)))]
@@ -280,20 +281,24 @@ pub(super) fn frequency(count: u32) -> quant_core::Result<schedule::Frequency> {
     })
 }
 
-/// A Treasury bill, quoted by its discount rate or its price.
+/// A Treasury bill, quoted by its discount rate, its price or its yield.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "TreasuryBillRequest", example)]
 pub struct TreasuryBill {
     /// The day of purchase, `YYYY-MM-DD`.
     pub settlement_date: Date,
-    /// The day of the redemption; after the settlement.
+    /// The day of the redemption; after the settlement, by at most 366 days.
     pub maturity_date: Date,
-    /// Bank discount rate, an annual decimal on ACT/360. Exactly one of this and `price`.
+    /// Bank discount rate, an annual decimal on ACT/360; from -2 to 2 (200 %). Exactly one of this,
+    /// `price` and `yield`.
     #[oai(nullable)]
     pub discount_rate: Option<f64>,
-    /// Price for the face value; positive. Exactly one of this and `discount_rate`.
+    /// Price for the face value; positive.
     #[oai(nullable, validator(minimum(value = "0", exclusive)))]
     pub price: Option<f64>,
+    /// Bond-equivalent yield, an annual decimal; from -2 to 2 (200 %).
+    #[oai(rename = "yield", nullable)]
+    pub bond_equivalent_yield: Option<f64>,
     /// Amount redeemed at maturity; positive.
     #[oai(default = "hundred", validator(minimum(value = "0", exclusive)))]
     pub face_value: f64,
@@ -320,17 +325,23 @@ pub struct TreasuryBillValue {
 
 impl TreasuryBill {
     fn quote(&self) -> quant_core::Result<treasury_bill::Quote> {
-        match (self.discount_rate, self.price) {
-            (Some(rate), None) => Ok(treasury_bill::Quote::DiscountRate(rate)),
-            (None, Some(price)) => Ok(treasury_bill::Quote::Price(price)),
-            (None, None) => Err(Error::Conflict {
-                argument: "discount_rate",
-                problem: "or `price` is needed: send exactly one of them",
-            }),
-            (Some(_), Some(_)) => Err(Error::Conflict {
-                argument: "price",
-                problem: "cannot stand beside `discount_rate`: send exactly one of them",
-            }),
+        let beside = |argument, problem| Err(Error::Conflict { argument, problem });
+        match (self.discount_rate, self.price, self.bond_equivalent_yield) {
+            (Some(rate), None, None) => Ok(treasury_bill::Quote::DiscountRate(rate)),
+            (None, Some(price), None) => Ok(treasury_bill::Quote::Price(price)),
+            (None, None, Some(rate)) => Ok(treasury_bill::Quote::BondEquivalentYield(rate)),
+            (None, None, None) => {
+                beside("discount_rate", "or `price` or `yield` is needed: send exactly one of them")
+            }
+            (Some(_), Some(_), _) => {
+                beside("price", "cannot stand beside `discount_rate`: send exactly one of them")
+            }
+            (Some(_), None, Some(_)) => {
+                beside("yield", "cannot stand beside `discount_rate`: send exactly one of them")
+            }
+            (None, Some(_), Some(_)) => {
+                beside("yield", "cannot stand beside `price`: send exactly one of them")
+            }
         }
     }
 }
@@ -407,6 +418,7 @@ impl Example for TreasuryBill {
             maturity_date: date(2024, 6, 6),
             discount_rate: Some(0.0525),
             price: None,
+            bond_equivalent_yield: None,
             face_value: 100.0,
         }
     }

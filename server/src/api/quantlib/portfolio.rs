@@ -8,7 +8,7 @@ use quant_core::{
 };
 
 use super::{Computation, example_answer};
-use crate::http::{Answer, Metered, Tag};
+use crate::http::{Answer, Metered, Numbers, Tag};
 
 /// Above so many assets the solver may take over a millisecond.
 const LONG_FROM_ASSETS: usize = 64;
@@ -39,19 +39,19 @@ impl Portfolio {
 pub struct MinVariance {
     /// Expected return of each asset, annual decimals; 1 to 1,000 assets.
     #[oai(validator(min_items = 1, max_items = 1000))]
-    pub expected_returns: Vec<f64>,
+    pub expected_returns: Numbers,
     /// Covariance of annual returns, a row per asset; symmetric, positive semi-definite.
     #[oai(validator(min_items = 1, max_items = 1000))]
-    pub covariance_matrix: Vec<Vec<f64>>,
+    pub covariance_matrix: Vec<Numbers<1000>>,
     /// Risk-free rate for the Sharpe ratio, an annual decimal.
     #[oai(default)]
     pub rf_rate: f64,
     /// Smallest weight of each asset (0 for long-only); absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub min_weights: Option<Vec<f64>>,
+    pub min_weights: Option<Numbers>,
     /// Largest weight of each asset; absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub max_weights: Option<Vec<f64>>,
+    pub max_weights: Option<Numbers>,
 }
 
 /// The portfolio of least variance.
@@ -80,8 +80,8 @@ impl Computation for MinVariance {
         }
         let problem = min_variance::MinVariance {
             covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
-            min_weights: self.min_weights.clone(),
-            max_weights: self.max_weights.clone(),
+            min_weights: self.min_weights.as_ref().map(Numbers::to_vec),
+            max_weights: self.max_weights.as_ref().map(Numbers::to_vec),
         };
         let portfolio = problem.solve()?.with_returns(&self.expected_returns, self.rf_rate)?;
         Ok(MinVariancePortfolio {
@@ -100,15 +100,15 @@ impl Computation for MinVariance {
 impl Example for MinVariance {
     fn example() -> Self {
         Self {
-            expected_returns: vec![0.08, 0.12, 0.10],
+            expected_returns: vec![0.08, 0.12, 0.10].into(),
             covariance_matrix: vec![
-                vec![0.04, 0.01, 0.02],
-                vec![0.01, 0.09, 0.03],
-                vec![0.02, 0.03, 0.0625],
+                vec![0.04, 0.01, 0.02].into(),
+                vec![0.01, 0.09, 0.03].into(),
+                vec![0.02, 0.03, 0.0625].into(),
             ],
             rf_rate: 0.03,
-            min_weights: Some(vec![0.0, 0.0, 0.0]),
-            max_weights: Some(vec![0.6, 0.6, 0.6]),
+            min_weights: Some(vec![0.0, 0.0, 0.0].into()),
+            max_weights: Some(vec![0.6, 0.6, 0.6].into()),
         }
     }
 }

@@ -8,7 +8,7 @@ use poem::{Error, Request, RequestBody, Result, http::header};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 
 use super::super::{
-    body::{BODY_LIMIT_WITHOUT_KEY, receive},
+    body::{COMMON_BODY_LIMIT, discard},
     context::{RETRY_AFTER_BUSY, RequestContext, stages::AdmittedCall},
     error::ApiError,
 };
@@ -98,12 +98,12 @@ pub(super) async fn session(
 /// connection can go on.
 pub(super) async fn extract<G: Guard>(request: &Request, body: &mut RequestBody) -> Result<G> {
     let guard = or_refuse(request, body, G::judge(request).await).await?;
-    if RequestContext::of(request).route().has_body {
+    if RequestContext::of(request).route().body.is_some() {
         return Ok(guard);
     }
     match drain(body).await {
         Ok(()) => Ok(guard),
-        Err(_) => Err(ApiError::BodyTooLarge { limit: BODY_LIMIT_WITHOUT_KEY }.into_error(request)),
+        Err(_) => Err(ApiError::BodyTooLarge { limit: COMMON_BODY_LIMIT }.into_error(request)),
     }
 }
 
@@ -129,7 +129,7 @@ pub(super) async fn or_refuse<T>(
 /// Reads and drops a body that no part of the operation takes.
 async fn drain(body: &mut RequestBody) -> Result<(), ApiError> {
     let Ok(body) = body.take() else { return Ok(()) };
-    receive(body, None, BODY_LIMIT_WITHOUT_KEY, DRAIN_PATIENCE).await.map(drop)
+    discard(body, COMMON_BODY_LIMIT, DRAIN_PATIENCE).await
 }
 
 /// Describes the API key in the generated document.

@@ -17,13 +17,19 @@ use super::{
     },
     guard::{SCHEME, identify, or_refuse, register_scheme, session},
 };
+use crate::body_memory::HeldBytes;
 
 /// An authorised call of a metered operation with its parsed body.
 ///
 /// The caller is checked before the body is read, and the `Idempotency-Key` is claimed for the
 /// bytes that were parsed. An endpoint cannot take the caller and the body apart, so that neither
 /// a swapped order nor a missing digest can be written.
-pub struct Metered<C>(ParsedCall<C>);
+pub struct Metered<C> {
+    call: ParsedCall<C>,
+    /// The count of the body's bytes, given back after the computation: the arguments take the
+    /// body's place in memory.
+    held: HeldBytes,
+}
 
 impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
     const TYPES: &'static [ApiExtractorType] =
@@ -51,9 +57,14 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
         let call = or_refuse(request, body, authorise(request).await).await?;
-        let limit = call.body_limit();
-        let parsed = body::read_and(request, body, limit, |bytes| call.parse(bytes)).await;
-        parsed.map(Self).map_err(|refusal| refusal.into_error(request))
+        let context = call.context().clone();
+        let limits = call.body_limits();
+        let outcome = async {
+            let received = body::read(request, body, &limits).await?;
+            body::parsed(&context, received, |bytes| call.parse(bytes)).await
+        };
+        let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
+        Ok(Self { call, held })
     }
 }
 
@@ -71,9 +82,10 @@ impl<C: Computation> Metered<C> {
     ///
     /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
-        let Self(call) = self;
+        let Self { call, held } = self;
         let surface = call.context().surface;
         let charged = call.execute(None).await;
+        drop(held);
         charged
             .map(Answer::from)
             .map_err(|refusal| Error::from_response(refusal.into_response(surface)))

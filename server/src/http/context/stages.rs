@@ -8,20 +8,22 @@ use account_core::{
     idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
-use serde_json::Value;
 
 use super::{
     super::{
         answer::{Answer, envelope},
-        body::{BODY_LIMIT_WITHOUT_KEY, parse, parse_value},
+        body::{BodyLimits, COMMON_BODY_LIMIT, parse},
         computation::Computation,
-        error::{ApiError, Surface},
+        echo,
+        error::ApiError,
         idempotency::{is_claimed, other_request, unreadable},
+        operation::Operation,
         validation::{Fault, Step},
     },
     Admission, Charge, RETRY_AFTER_BUSY, RequestContext, RequestRecord,
 };
 use crate::{
+    body_memory::RequestSource,
     config::TierGate,
     failpoint,
     limits::{CreditReservation, Price, Unavailable},
@@ -38,7 +40,8 @@ pub struct AuthorisedCall {
     context: Arc<RequestContext>,
     admission: Admission,
     caller: Caller,
-    cost: u32,
+    source: RequestSource,
+    operation: &'static Operation,
     slot: Option<Slot>,
 }
 
@@ -50,17 +53,17 @@ pub struct ParsedCall<C> {
 }
 
 /// A call that was computed and charged, or answered from the store of answers.
-pub struct ChargedCall<A> {
-    /// The answer, computed now or stored before.
-    pub content: ChargedContent<A>,
+pub struct ChargedCall {
+    /// The answer.
+    pub content: ChargedContent,
     /// The charge; that of the first run where the answer was stored.
     pub charge: Charge,
 }
 
-/// The content of the answer to a charged call.
-pub enum ChargedContent<A> {
-    /// The data of an answer that is not serialised yet.
-    Data(A),
+/// The answer of a charged call.
+pub enum ChargedContent {
+    /// The data of the answer, as JSON.
+    Data(String),
     /// The whole body of an answer, which is stored under its `Idempotency-Key`.
     Envelope(String),
 }
@@ -149,7 +152,8 @@ impl AdmittedCall {
         }
         repeat_key.map_err(|fault| ApiError::Faults(vec![fault]))?;
         let admission = context.record().admission().expect("the caller was admitted");
-        Ok(AuthorisedCall { context, admission, caller, cost, slot })
+        let source = context.source();
+        Ok(AuthorisedCall { context, admission, caller, source, operation, slot })
     }
 }
 
@@ -160,16 +164,19 @@ impl AuthorisedCall {
         &self.context
     }
 
-    /// The most bytes of the body: only an account may send a large body, and only to a
-    /// computation, because guest keys are free to make.
+    /// The limits of the body: those of the operation, and for a guest or an account of tier FREE
+    /// those of every body, because guest keys and accounts are free to make.
     #[must_use]
-    pub fn body_limit(&self) -> usize {
-        let limit = self.context.state.settings.body_limit;
-        let is_account = matches!(self.caller, Caller::Account(_));
-        if is_account && self.context.surface == Surface::Computation {
-            limit
-        } else {
-            BODY_LIMIT_WITHOUT_KEY.min(limit)
+    pub(crate) fn body_limits(&self) -> BodyLimits {
+        let state = &self.context.state;
+        let operation = self.operation.body_limit.min(state.settings.body_limit);
+        let has_large_bodies =
+            matches!(&self.caller, Caller::Account(account) if account.tier > Tier::Free);
+        BodyLimits {
+            bytes: if has_large_bodies { operation } else { operation.min(COMMON_BODY_LIMIT) },
+            source: self.source,
+            has_large_bodies,
+            memory: state.body_memory.clone(),
         }
     }
 
@@ -178,20 +185,15 @@ impl AuthorisedCall {
     /// # Errors
     ///
     /// [`ApiError::Faults`] with every fault of the body.
+    ///
+    /// # Panics
+    ///
+    /// Where the route has no body; the routes of metered endpoints are made with one.
     pub fn parse<C: Computation>(self, bytes: &[u8]) -> Result<ParsedCall<C>, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
-        let arguments = parse(bytes).map_err(ApiError::Faults)?;
-        Ok(ParsedCall { call: self, arguments, claim })
-    }
-
-    /// Parses arguments that are JSON values already.
-    ///
-    /// # Errors
-    ///
-    /// [`ApiError::Faults`] with every fault of the arguments.
-    pub fn parse_value<C: Computation>(self, value: Value) -> Result<ParsedCall<C>, ApiError> {
-        let claim = self.slot.map(|slot| self.claim(slot, value.to_string().as_bytes()));
-        let arguments = parse_value(value).map_err(ApiError::Faults)?;
+        let schema = self.context.route.body.as_ref();
+        let schema = schema.expect("a metered operation has the schema of its body");
+        let arguments = parse(schema, bytes).map_err(ApiError::Faults)?;
         Ok(ParsedCall { call: self, arguments, claim })
     }
 
@@ -201,7 +203,7 @@ impl AuthorisedCall {
 
     /// Reserves the cost of the call; `None` for a free call.
     async fn reserve(&self) -> Result<Option<CreditReservation>, ApiError> {
-        let (context, cost) = (&self.context, self.cost);
+        let (context, cost) = (&self.context, self.operation.cost);
         let Some(price) = price(&self.caller, cost) else { return Ok(None) };
         let credits = &context.state.reserved_credits;
         let reserved = credits.reserve(price, || read_balance(context, price)).await;
@@ -218,7 +220,7 @@ impl AuthorisedCall {
         mut reservation: Option<CreditReservation>,
         write: impl Future<Output = Result<Option<Settlement>, StoreError>>,
     ) -> Result<Charge, ApiError> {
-        let (context, admission, cost) = (&self.context, self.admission, self.cost);
+        let (context, admission, cost) = (&self.context, self.admission, self.operation.cost);
         // Set before the write: from here on the ledger writes the usage row, whatever its answer.
         context.set_record(RequestRecord::Settling(admission));
         if let Some(reservation) = &mut reservation {
@@ -281,10 +283,7 @@ impl<C: Computation> ParsedCall<C> {
     /// where the balance was spent meanwhile, [`ApiError::Busy`] where the ledger cannot be
     /// written. Under an `Idempotency-Key` also [`ApiError::StillRunning`], and a fault where the
     /// key was sent with another body. Nothing is charged in these cases.
-    pub async fn execute(
-        self,
-        template: Option<Template<'_>>,
-    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+    pub async fn execute(self, template: Option<Template<'_>>) -> Result<ChargedCall, ApiError> {
         failpoint::hit("guarded");
         let Self { call, arguments, claim } = self;
         match claim {
@@ -299,12 +298,12 @@ impl AuthorisedCall {
         self,
         arguments: C,
         template: Option<Template<'_>>,
-    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+    ) -> Result<ChargedCall, ApiError> {
         let reservation = self.reserve().await?;
         let data = self.compute(arguments).await?;
         failpoint::hit("computed");
-        let kept = template
-            .and_then(|template| template(&self.context, self.cost, &data.to_json_string()));
+        let kept =
+            template.and_then(|template| template(&self.context, self.operation.cost, &data));
         let entry = Entry { kept, ..self.entry() };
         let ledger = &self.context.state.ledger;
         let settled = async { ledger.settle(entry).await.map(Some) };
@@ -317,7 +316,7 @@ impl AuthorisedCall {
         self,
         claim: Claim,
         arguments: C,
-    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+    ) -> Result<ChargedCall, ApiError> {
         let context = &self.context;
         let store = context.state.accounts.store();
         let claimed = store.claim(claim, context.at).await;
@@ -341,10 +340,10 @@ impl AuthorisedCall {
         &self,
         claim: Claim,
         arguments: C,
-    ) -> Result<ChargedCall<C::Answer>, ApiError> {
+    ) -> Result<ChargedCall, ApiError> {
         // After the claim, so that a repeat finds the claim wherever the credits are reserved.
         let reservation = self.reserve().await?;
-        let body = envelope(&self.compute(arguments).await?.to_json_string(), None);
+        let body = envelope(&self.compute(arguments).await?, None);
         let store = self.context.state.accounts.store();
         let settled = store.settle_and_keep(claim, self.entry(), body.clone());
         let charge = self.settle(reservation, settled).await?;
@@ -352,30 +351,34 @@ impl AuthorisedCall {
     }
 
     /// Answers with the stored answer; its cost is not taken a second time.
-    fn replay<A>(&self, stored: StoredAnswer) -> ChargedCall<A> {
+    fn replay(&self, stored: StoredAnswer) -> ChargedCall {
         let charge = Charge { cost: stored.cost, balance: stored.balance };
         self.context.set_record(RequestRecord::Replayed(self.admission, charge));
         ChargedCall { content: ChargedContent::Envelope(stored.body), charge }
     }
 
-    async fn compute<C: Computation>(&self, arguments: C) -> Result<C::Answer, ApiError> {
-        let outcome = if arguments.is_long() {
-            self.context.state.compute_pool.run(move || arguments.compute()).await?
+    /// Computes the answer and writes it as JSON. Both run in the compute pool where the computation
+    /// may be long, because the JSON of a long answer takes longer than the computation.
+    async fn compute<C: Computation>(&self, arguments: C) -> Result<String, ApiError> {
+        let is_long = arguments.is_long();
+        let work = move || arguments.compute().map(|answer| answer.to_json_string());
+        let outcome = if is_long {
+            self.context.state.compute_pool.run(self.source, work).await?
         } else {
-            arguments.compute()
+            work()
         };
         outcome.map_err(|error| ApiError::Faults(vec![fault::<C>(&error)]))
     }
 
     fn entry(&self) -> Entry {
-        self.context.entry(self.admission.caller, self.cost, 200)
+        self.context.entry(self.admission.caller, self.operation.cost, 200)
     }
 }
 
-impl<A> From<ChargedCall<A>> for Answer<A> {
-    fn from(charged: ChargedCall<A>) -> Self {
+impl<A> From<ChargedCall> for Answer<A> {
+    fn from(charged: ChargedCall) -> Self {
         match charged.content {
-            ChargedContent::Data(data) => Self::new(data),
+            ChargedContent::Data(data) => Self::from_body(envelope(&data, None)),
             ChargedContent::Envelope(body) => Self::from_body(body),
         }
     }
@@ -427,5 +430,5 @@ fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
     let mut path = vec![Step::name("body")];
     path.extend(error.argument().map(|argument| Step::name(C::wire_name(argument))));
     path.extend(error.index().map(Step::Index));
-    Fault::new(&path, kind, error.to_string())
+    Fault::new(&path, kind, echo::error(error))
 }

@@ -7,7 +7,7 @@ use quant_core::pricing::{EuropeanOption, american};
 use super::{OptionType, Tree};
 use crate::{
     api::quantlib::Computation,
-    http::{Answer, Metered, Tag},
+    http::{Answer, Metered, Numbers, Tag},
 };
 
 /// Above so many steps a tree may take over a millisecond.
@@ -205,7 +205,7 @@ pub struct Bermudan {
     /// Times from today at which the right may be used, in years, above zero and up to expiry; 1 to
     /// 1,000. Expiry is always one.
     #[oai(validator(min_items = 1, max_items = 1000))]
-    pub exercise_dates: Vec<f64>,
+    pub exercise_dates: Numbers,
     /// Number of tree steps; 2 to 10,000.
     #[oai(default = "hundred", validator(minimum(value = "2"), maximum(value = "10000")))]
     pub steps: u32,
@@ -290,7 +290,7 @@ impl Example for Bermudan {
             dividend_yield: 0.0,
             volatility: 0.2,
             time_to_maturity: 1.0,
-            exercise_dates: vec![0.5, 1.0],
+            exercise_dates: vec![0.5, 1.0].into(),
             steps: 100,
             option_type: OptionType::Put,
             method: Tree::CoxRossRubinstein,

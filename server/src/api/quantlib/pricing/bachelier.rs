@@ -25,7 +25,10 @@ impl Bachelier {
     /// Bachelier's formula, discounted from expiry. Forward and strike may have either sign, and the
     /// volatility is in their unit.
     #[oai(path = "/price", method = "post", operation_id = "price_normal_option")]
-    async fn price(&self, call: Metered<RequestFor<Price>>) -> Result<Answer<ForwardPrice>> {
+    async fn price(
+        &self,
+        call: Metered<RequestFor<BachelierPrice>>,
+    ) -> Result<Answer<ForwardPrice>> {
         call.run().await
     }
 
@@ -34,7 +37,10 @@ impl Bachelier {
     /// All derivatives of first and second order of Bachelier's formula. Rho and theta are those at a
     /// constant forward.
     #[oai(path = "/greeks", method = "post", operation_id = "compute_normal_greeks")]
-    async fn greeks(&self, call: Metered<RequestFor<Greeks>>) -> Result<Answer<ForwardGreeks>> {
+    async fn greeks(
+        &self,
+        call: Metered<RequestFor<BachelierGreeks>>,
+    ) -> Result<Answer<ForwardGreeks>> {
         call.run().await
     }
 
@@ -45,7 +51,7 @@ impl Bachelier {
     #[oai(path = "/implied-vol", method = "post", operation_id = "imply_normal_volatility")]
     async fn implied(
         &self,
-        call: Metered<RequestFor<Implied>>,
+        call: Metered<RequestFor<BachelierVolatility>>,
     ) -> Result<Answer<ImpliedVolatility>> {
         call.run().await
     }
@@ -86,9 +92,9 @@ impl Example for Normal {
 }
 
 /// The price of an option on a normally distributed forward.
-pub struct Price;
+pub struct BachelierPrice;
 
-impl SharedComputation for Price {
+impl SharedComputation for BachelierPrice {
     type Request = Normal;
     type Answer = ForwardPrice;
 
@@ -99,9 +105,9 @@ impl SharedComputation for Price {
 }
 
 /// The Greeks of an option on a normally distributed forward.
-pub struct Greeks;
+pub struct BachelierGreeks;
 
-impl SharedComputation for Greeks {
+impl SharedComputation for BachelierGreeks {
     type Request = Normal;
     type Answer = ForwardGreeks;
 
@@ -112,9 +118,9 @@ impl SharedComputation for Greeks {
 }
 
 /// The normal volatility that the price of an option implies.
-pub struct Implied;
+pub struct BachelierVolatility;
 
-impl SharedComputation for Implied {
+impl SharedComputation for BachelierVolatility {
     type Request = QuotedForward;
     type Answer = ImpliedVolatility;
 

@@ -21,7 +21,7 @@ impl Black76 {
     /// Black's formula of 1976, discounted from expiry. Where volatility or time is zero the value is
     /// the discounted intrinsic value.
     #[oai(path = "/price", method = "post", operation_id = "price_forward_option")]
-    async fn price(&self, call: Metered<RequestFor<Price>>) -> Result<Answer<ForwardPrice>> {
+    async fn price(&self, call: Metered<RequestFor<Black76Price>>) -> Result<Answer<ForwardPrice>> {
         call.run().await
     }
 
@@ -30,7 +30,10 @@ impl Black76 {
     /// All derivatives of first and second order of Black's formula. Rho and theta are those at a
     /// constant forward.
     #[oai(path = "/greeks", method = "post", operation_id = "compute_forward_greeks")]
-    async fn greeks(&self, call: Metered<RequestFor<Greeks>>) -> Result<Answer<ForwardGreeks>> {
+    async fn greeks(
+        &self,
+        call: Metered<RequestFor<Black76Greeks>>,
+    ) -> Result<Answer<ForwardGreeks>> {
         call.run().await
     }
 
@@ -41,7 +44,7 @@ impl Black76 {
     #[oai(path = "/implied-vol", method = "post", operation_id = "imply_forward_volatility")]
     async fn implied(
         &self,
-        call: Metered<RequestFor<Implied>>,
+        call: Metered<RequestFor<Black76Volatility>>,
     ) -> Result<Answer<ImpliedVolatility>> {
         call.run().await
     }
@@ -84,9 +87,9 @@ impl Example for Forward {
 }
 
 /// The price of an option on a forward.
-pub struct Price;
+pub struct Black76Price;
 
-impl SharedComputation for Price {
+impl SharedComputation for Black76Price {
     type Request = Forward;
     type Answer = ForwardPrice;
 
@@ -107,9 +110,9 @@ pub struct ForwardPrice {
 }
 
 /// The Greeks of an option on a forward.
-pub struct Greeks;
+pub struct Black76Greeks;
 
-impl SharedComputation for Greeks {
+impl SharedComputation for Black76Greeks {
     type Request = Forward;
     type Answer = ForwardGreeks;
 
@@ -153,9 +156,9 @@ pub struct ForwardGreeks {
 }
 
 /// The volatility that the price of an option on a forward implies.
-pub struct Implied;
+pub struct Black76Volatility;
 
-impl SharedComputation for Implied {
+impl SharedComputation for Black76Volatility {
     type Request = QuotedForward;
     type Answer = ImpliedVolatility;
 

@@ -22,7 +22,7 @@ impl EuropeanGreeks {
     /// yield. They count in units: vega is per 1.00 of volatility, rho per 1.00 of the rate, theta
     /// per year.
     #[oai(path = "/greeks", method = "post", operation_id = "compute_european_greeks")]
-    async fn greeks(&self, call: Metered<RequestFor<Greeks>>) -> Result<Answer<QuotedGreeks>> {
+    async fn greeks(&self, call: Metered<RequestFor<UsualGreeks>>) -> Result<Answer<QuotedGreeks>> {
         call.run().await
     }
 
@@ -47,9 +47,9 @@ impl EuropeanGreeks {
 }
 
 /// The Greeks of a European option that are quoted most.
-pub struct Greeks;
+pub struct UsualGreeks;
 
-impl SharedComputation for Greeks {
+impl SharedComputation for UsualGreeks {
     type Request = European;
     type Answer = QuotedGreeks;
 

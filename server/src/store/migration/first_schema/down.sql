@@ -1,5 +1,6 @@
 -- Drops every table of the first schema, referencing tables before referenced ones.
 
+DROP TABLE email_undo;
 DROP TABLE hand_off;
 DROP TABLE idp_completion;
 DROP TABLE idp_start;

@@ -62,15 +62,19 @@ CREATE TABLE api_key (
 CREATE UNIQUE INDEX api_key_in_use ON api_key (account_id) WHERE status <> 'revoked';
 CREATE INDEX api_key_account ON api_key (account_id);
 
--- Sessions of accounts in a browser, found by the digest of their token.
+-- Sessions of accounts, found by the digest of their token; the owner ends one by its id. `ip` and
+-- `user_agent`: the client that began the session.
 CREATE TABLE session (
-  digest       blob    NOT NULL PRIMARY KEY,
+  id           integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  digest       blob    NOT NULL UNIQUE,
   account_id   integer NOT NULL,
+  ip           varchar NOT NULL,
+  user_agent   varchar NOT NULL,
   created_at   integer NOT NULL,
   last_used_at integer NOT NULL,
   FOREIGN KEY (account_id) REFERENCES account (id) ON DELETE CASCADE
 );
-CREATE INDEX session_account ON session (account_id);
+CREATE INDEX session_account ON session (account_id, id);
 CREATE INDEX session_used ON session (last_used_at);
 CREATE INDEX session_begun ON session (created_at);
 
@@ -447,3 +451,16 @@ CREATE TABLE hand_off (
 );
 CREATE INDEX hand_off_made ON hand_off (created_at);
 CREATE INDEX hand_off_account ON hand_off (account_id);
+
+-- Changes of an account's e-mail address that the former address can undo, in their order. `email`:
+-- the former address.
+CREATE TABLE email_undo (
+  id         integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  digest     blob    NOT NULL UNIQUE,
+  account_id integer NOT NULL,
+  email      varchar NOT NULL,
+  created_at integer NOT NULL,
+  FOREIGN KEY (account_id) REFERENCES account (id) ON DELETE CASCADE
+);
+CREATE INDEX email_undo_account ON email_undo (account_id, id);
+CREATE INDEX email_undo_made ON email_undo (created_at);

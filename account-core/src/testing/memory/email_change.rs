@@ -1,0 +1,158 @@
+//! Changes of an account's e-mail address.
+
+use super::{Key, MemoryStore, State, Stored};
+use crate::Timestamp;
+use crate::code::Purpose;
+use crate::digest::Digest;
+use crate::identity::{AccountId, Email};
+use crate::notification::Notice;
+use crate::session::SessionToken;
+use crate::store::{
+    EmailChange, EmailChangeRequest, EmailChangeStore, EmailChanged, EmailUndo, KeyStatus,
+    UndoneEmailChange,
+};
+use crate::token::EmailUndoToken;
+
+/// A change of address that can be undone; rows are in the order of the changes.
+pub(super) struct UndoRow {
+    pub(super) digest: Digest<EmailUndoToken>,
+    pub(super) account: AccountId,
+    pub(super) email: Email,
+    pub(super) at: Timestamp,
+}
+
+impl State {
+    /// Invalidates the code of a pending change of address.
+    pub(super) fn cancel_email_change(&mut self, account: AccountId) {
+        let cancelled = (Some(account), Purpose::EmailChange);
+        self.challenges
+            .retain(|tried| (tried.challenge.account, tried.challenge.purpose) != cancelled);
+    }
+
+    /// Returns whether an address is free, after unverified registrations of the address are removed.
+    fn claims(&mut self, email: &Email) -> bool {
+        let holder = self.by_email(email).map(|(id, account)| (id, account.verified_at.is_some()));
+        match holder {
+            Some((_, true)) => false,
+            Some((form, false)) => {
+                self.discard(&[form]);
+                true
+            }
+            None => true,
+        }
+    }
+
+    /// Replaces an address, and removes the codes, locks and known clients of the former addresses.
+    fn move_account(&mut self, account: AccountId, to: &Email, left: &[Digest<Email>]) {
+        self.challenges.retain(|tried| tried.challenge.account != Some(account));
+        self.lockouts.retain(|(recipient, _), _| !left.contains(recipient));
+        self.known.retain(|(recipient, _), _| !left.contains(recipient));
+        let account = self.accounts.get_mut(&account).expect("it was found");
+        account.email = to.clone();
+    }
+
+    /// Ends hand-offs, grants, and all sessions except `kept`.
+    fn end_access(&mut self, account: AccountId, kept: Option<&Digest<SessionToken>>) {
+        self.end_sessions(account, |listed| Some(&listed.session.digest) != kept);
+        self.identities.end_hand_offs(account);
+        self.oauth.end_of(&[account]);
+    }
+
+    fn has_email(&self, account: AccountId, email: &Email) -> bool {
+        self.accounts
+            .get(&account)
+            .is_some_and(|account| account.verified_at.is_some() && account.email == *email)
+    }
+
+    fn undo_row(
+        &self,
+        undo: Digest<EmailUndoToken>,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Option<usize> {
+        let is_it = |row: &UndoRow| row.digest == undo && row.at > since && row.at <= now;
+        self.email_undos.iter().position(is_it)
+    }
+}
+
+impl EmailChangeStore for MemoryStore {
+    async fn request_email_change(&self, request: EmailChangeRequest) -> Stored<()> {
+        let mut state = self.lock();
+        let account = state.accounts.get(&request.account);
+        let is_verified = account.is_some_and(|account| account.verified_at.is_some());
+        let allowed = [&request.code, &request.notice].iter().all(|message| {
+            message.purpose.is_none_or(|purpose| {
+                let now = message.created_at;
+                state.quota(&message.recipient, purpose, now).allows(now)
+            })
+        });
+        if is_verified && allowed {
+            state.replace_challenge(request.challenge);
+            state.send(request.code);
+            state.send(request.notice);
+        }
+        Ok(())
+    }
+
+    async fn change_email(&self, change: EmailChange) -> Stored<EmailChanged> {
+        let mut state = self.lock();
+        let EmailChange { account, from, to, at, .. } = change;
+        if !state.has_email(account, &from) || !state.is_unused(change.challenge, at) {
+            return Ok(EmailChanged::Outdated);
+        }
+        if !state.claims(&to) {
+            return Ok(EmailChanged::EmailTaken);
+        }
+        state.move_account(account, &to, &[change.from_recipient]);
+        state.end_access(account, change.kept.as_ref());
+        state.know(&change.known);
+        state.email_undos.push(UndoRow { digest: change.undo, account, email: from, at });
+        state.notify(account, &Notice::EmailChanged, at);
+        state.send(change.notice);
+        Ok(EmailChanged::Done)
+    }
+
+    async fn email_undo(
+        &self,
+        undo: Digest<EmailUndoToken>,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Stored<Option<EmailUndo>> {
+        let state = self.lock();
+        let row = state.undo_row(undo, since, now).map(|place| &state.email_undos[place]);
+        Ok(row.map(|row| EmailUndo {
+            account: row.account,
+            email: row.email.clone(),
+            present: state.accounts[&row.account].email.clone(),
+        }))
+    }
+
+    async fn undo_email_change(&self, undone: UndoneEmailChange) -> Stored<EmailChanged> {
+        let mut state = self.lock();
+        let UndoneEmailChange { account, email, present, at, .. } = undone;
+        let place = state.undo_row(undone.undo, undone.since, at);
+        let Some(place) = place.filter(|_| state.has_email(account, &present)) else {
+            return Ok(EmailChanged::Outdated);
+        };
+        if present != email && !state.claims(&email) {
+            return Ok(EmailChanged::EmailTaken);
+        }
+        let later = state.email_undos.split_off(place);
+        state.email_undos.extend(later.into_iter().filter(|row| row.account != account));
+        state.move_account(account, &email, &[undone.recipient, undone.present_recipient]);
+        state.rehash(Some(account), Some(undone.password_hash));
+        let is_active = |key: &&mut Key| key.account == account && key.status == KeyStatus::Active;
+        if let Some(key) = state.keys.iter_mut().find(is_active) {
+            key.status = KeyStatus::Revoked;
+            key.key.sealed.bytes.clear();
+            let (key, status) = (undone.key, KeyStatus::Active);
+            state.keys.push(Key { account, key, status, created_at: at });
+        }
+        state.end_access(account, None);
+        state.notify(account, &Notice::EmailRestored, at);
+        for notice in undone.notices {
+            state.send(notice);
+        }
+        Ok(EmailChanged::Done)
+    }
+}

@@ -1,0 +1,358 @@
+//! The dearest requests, and the latency of a payer beside clients that misuse the service.
+//!
+//! Two tables in one run: bytes, processor time and memory of the dearest accepted and refused
+//! request of each endpoint, and latencies of two of a payer's calls, alone and beside each abuse.
+
+use std::{fs, net::SocketAddr, time::Duration};
+
+use account_core::Tier;
+use tokio::task::JoinSet;
+
+use crate::{
+    client::{Connection, OPTION, PRICE, Request},
+    figures::{Figures, resident},
+    service::{CREDITS, Data, HOURLY_LIMIT, Service},
+    table::paced,
+    target::{Failure, Target},
+};
+
+const SHANNON: &str = "/quantlib/physics/entropy/shannon";
+const CASH_FLOWS: &str = "/quantlib/instruments/bond/fixed/cashflows";
+const TENOR: &str = "/quantlib/core/types/tenor/add-to-date";
+/// The address that access tokens of the run are bound to.
+const MCP_URL: &str = "http://127.0.0.1:1";
+/// Runs of each request of the first table.
+const RUNS: u32 = 5;
+/// Requests a second of each of the payer's calls in the second table.
+const RATE: f64 = 40.0;
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+/// Clock ticks a second of `/proc/PID/stat`, the same on every Linux.
+const TICKS: f64 = 100.0;
+
+/// A row of the first table.
+struct Dear {
+    endpoint: &'static str,
+    what: &'static str,
+    credits: u32,
+    request: Request,
+}
+
+/// The keys of a run.
+struct Keys {
+    payer: String,
+    other: String,
+    free: String,
+    bearer: String,
+}
+
+pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
+    let data = Data::new(target).await?;
+    let (_, payer) = data.named_account(CREDITS, HOURLY_LIMIT).await?;
+    let (_, other) = data.named_account(CREDITS, HOURLY_LIMIT).await?;
+    let free = data.account_of_tier(Tier::Free).await?;
+    let bearer = data.access_token(&format!("{MCP_URL}/mcp")).await?;
+    let keys = Keys { payer, other, free, bearer };
+    let settings = [
+        ("QS_ADDRESS_LIMIT", "1000000"),
+        ("QS_MCP_URL", MCP_URL),
+        ("QS_MCP_MESSAGES", "1000000"),
+        ("QS_MCP_BURST", "1000000"),
+    ];
+    let service = Service::start(target, &data, &settings).await?;
+    println!("{}, {} s a row\n", target.engine(), target.seconds);
+    dearest(&service, &dear(&keys)).await?;
+    beside_each_abuse(&service, &keys, target.duration()).await?;
+    service.stop().await?;
+    println!("\naudit: {} accounts, every balance is the sum of its ledger", data.audit().await?);
+    data.remove().await
+}
+
+/// A list of so many equal items.
+fn list(item: &str, count: usize) -> String {
+    let mut text = format!("{item},").repeat(count);
+    text.pop();
+    format!("[{text}]")
+}
+
+/// A body that is filled to a length with zeros in a field that nothing reads.
+fn filled(body: &str, length: usize) -> String {
+    let rest = body.strip_prefix('{').unwrap_or(body);
+    let zeros = length.saturating_sub(body.len() + 12) / 2;
+    format!("{{\"junk\":{},{rest}", list("0", zeros))
+}
+
+fn call(tool: &str, arguments: &str) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\
+         \"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}"
+    )
+}
+
+const BOND: &str =
+    r#"{"issue_date":"1000-01-01","maturity_date":"1999-01-01","coupon_rate":0.05,"frequency":12}"#;
+const DATE: &str = r#"{"start_date":"2024-01-31","tenor":"1M"}"#;
+const BARRIER: &str = concat!(
+    r#"{"spot":100,"strike":100,"risk_free_rate":0.05,"volatility":0.2,"time_to_maturity":1,"#,
+    r#""barrier":90,"is_knock_in":false,"is_down":true,"n_steps":100000}"#,
+);
+
+fn even_distribution(count: usize) -> String {
+    let item = format!("{:.12}", 1.0 / count as f64);
+    format!("{{\"probabilities\":{}}}", list(&item, count))
+}
+
+fn portfolio(assets: usize) -> String {
+    let rows: Vec<String> = (0..assets)
+        .map(|row| {
+            let items = (0..assets).map(|column| match row.abs_diff(column) {
+                0 => format!("{:.9}", 0.04 + row as f64 * 1e-6),
+                apart => format!("{:.9}", 0.01 / (1 + apart) as f64),
+            });
+            format!("[{}]", items.collect::<Vec<_>>().join(","))
+        })
+        .collect();
+    let (returns, lowest) = (list("0.08", assets), list("0", assets));
+    format!(
+        "{{\"expected_returns\":{returns},\"covariance_matrix\":[{}],\"min_weights\":{lowest}}}",
+        rows.join(",")
+    )
+}
+
+fn two_series(count: usize) -> String {
+    let numbers = |step: usize| {
+        let items = (0..count).map(|at| format!("{:.12}", (at * step % 9973) as f64 / 9973.0));
+        format!("[{}]", items.collect::<Vec<_>>().join(","))
+    };
+    let (x, y) = (numbers(31), numbers(47));
+    format!("{{\"x_history\":{x},\"y_history\":{y},\"n_bins\":1000}}")
+}
+
+fn curve() -> String {
+    let tenors: Vec<String> =
+        (1..=1000).map(|month| format!("{:.6}", month as f64 / 12.0)).collect();
+    let (tenors, values) = (format!("[{}]", tenors.join(",")), list("0.03", 1000));
+    format!(
+        "{{\"reference_date\":\"2024-01-15\",\"tenors\":{tenors},\"values\":{values},\
+         \"interpolation\":\"cubic\",\"query_tenors\":{tenors}}}"
+    )
+}
+
+/// The rows of the first table: for each endpoint the dearest request that it accepts, and the
+/// dearest that it refuses.
+fn dear(keys: &Keys) -> Vec<Dear> {
+    let key = Some(keys.payer.as_str());
+    let mut rows = Vec::new();
+    let mut row = |endpoint, what, credits, request| {
+        rows.push(Dear { endpoint, what, credits, request });
+    };
+    let post = |path: &str, body: &str| Request::post(path, key, body);
+    let common = 256 * KIB;
+    let zeros = "ignored zeros";
+    row("bs/price", zeros, 5, post(PRICE, &filled(OPTION, common)));
+    row("bs/price", "refused, zeros", 0, post(PRICE, &filled("{\"spot\":1}", common)));
+    row("barrier", "100,000 steps", 5, post("/quantlib/pricing/binomial/barrier", BARRIER));
+    let path = "/quantlib/portfolio/optimize/min-variance";
+    let dear = portfolio(1000);
+    row("min-variance", "1,000 assets", 5, post(path, &dear));
+    let bad = dear.replacen("\"min_weights\":[0", "\"min_weights\":[\"x\"", 1);
+    row("min-variance", "refused at its end", 0, post(path, &bad));
+    row("min-variance", "refused, zeros", 0, post(path, &filled(r#"{"rf_rate":0}"#, 16 * MIB)));
+    row("shannon", "1,000,000 outcomes", 10, post(SHANNON, &even_distribution(1_000_000)));
+    let bad = even_distribution(1_000_000).replace("]}", ",\"x\"]}");
+    row("shannon", "refused, one too many", 0, post(SHANNON, &bad));
+    let many = format!("{{\"probabilities\":{}}}", list("0", 8 * MIB - 16));
+    row("shannon", "refused, 8 million", 0, post(SHANNON, &many));
+    let half = r#"{"probabilities":[0.5,0.5]}"#;
+    row("shannon", zeros, 10, post(SHANNON, &filled(half, 16 * MIB)));
+    let path = "/quantlib/physics/entropy/transfer";
+    row("transfer", "2 × 100,000 points", 10, post(path, &two_series(100_000)));
+    row("bond cash flows", "12,000 flows", 5, post(CASH_FLOWS, BOND));
+    row("curve", "1,000 pillars, 1,000 points", 2, post("/quantlib/curves/build", &curve()));
+    row("tenor (FREE)", zeros, 0, post(TENOR, &filled(DATE, common)));
+    let long = format!("{{\"start_date\":\"2024-01-31\",\"tenor\":\"{}\"}}", "9".repeat(200 * KIB));
+    row("tenor (FREE)", "refused, long tenor", 0, post(TENOR, &long));
+    let large = filled(DATE, 16 * MIB);
+    row("tenor (FREE)", "refused, 16 MiB", 0, post(TENOR, &large));
+    row("login", "refused, 16 MiB", 0, Request::post("/user/login", None, &large));
+    let login = r#"{"email":"nobody@example.com","password":"wrong wrong wrong"}"#;
+    row("login", "wrong, zeros", 0, Request::post("/user/login", None, &filled(login, common)));
+    let mcp = |body: &str| Request::message(&keys.bearer, body);
+    let junk = filled(half, MIB - 200);
+    row("/mcp", "tools/call, zeros", 10, mcp(&call("measure_shannon_entropy", &junk)));
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    row("/mcp", "refused, ping with zeros", 0, mcp(&filled(ping, MIB - 200)));
+    row("/mcp", "refused, 16 MiB", 0, mcp(&filled(ping, 16 * MIB)));
+    rows
+}
+
+async fn dearest(service: &Service, rows: &[Dear]) -> Result<(), Failure> {
+    println!("| endpoint | request | status | bytes | processor s | peak memory MB | s a credit |");
+    println!("|---|---|---|---|---|---|---|");
+    for Dear { endpoint, what, credits, request } in rows {
+        // The first run opens what every later one finds open.
+        send_once(service.address, request).await?;
+        let before = resident(service.id()).unwrap_or(f64::NAN);
+        reset_peak(service.id())?;
+        let started = processor_seconds(service.id())?;
+        let mut status = 0;
+        for _ in 0..RUNS {
+            status = send_once(service.address, request).await?;
+        }
+        let seconds = (processor_seconds(service.id())? - started) / f64::from(RUNS);
+        let peak = peak_memory(service.id()).unwrap_or(f64::NAN) - before;
+        let bytes = request.0.len();
+        let by_credit = match credits {
+            0 => "-".to_owned(),
+            credits => format!("{:.3}", seconds / f64::from(*credits)),
+        };
+        println!(
+            "| {endpoint} | {what} | {status} | {bytes} | {seconds:.3} | {peak:.0} | {by_credit} |"
+        );
+    }
+    Ok(())
+}
+
+/// The status of a request on a connection of its own; 0 where the service closes the connection
+/// before the whole body is sent.
+async fn send_once(address: SocketAddr, request: &Request) -> Result<u16, Failure> {
+    let mut connection = Connection::open(address).await?;
+    Ok(connection.send_all(request).await.map_or(0, |answer| answer.status))
+}
+
+/// Seconds of processor time that a process has taken.
+fn processor_seconds(process: u32) -> Result<f64, Failure> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let after_name = stat.rsplit_once(')').ok_or("no name in stat")?.1;
+    let ticks: Vec<f64> =
+        after_name.split_whitespace().skip(11).take(2).flat_map(str::parse).collect();
+    Ok(ticks.iter().sum::<f64>() / TICKS)
+}
+
+/// Makes the present memory of a process its peak.
+fn reset_peak(process: u32) -> Result<(), Failure> {
+    Ok(fs::write(format!("/proc/{process}/clear_refs"), "5")?)
+}
+
+/// Megabytes that a process held at most since the last reset.
+fn peak_memory(process: u32) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+/// Clients that misuse the service, until the value is dropped.
+#[derive(Default)]
+struct Abusers(JoinSet<()>);
+
+impl Abusers {
+    /// Clients that send the start of a request and then nothing.
+    async fn silent(address: SocketAddr, start: &[u8], count: usize) -> Result<Self, Failure> {
+        let mut clients = JoinSet::new();
+        for _ in 0..count {
+            let mut connection = Connection::open(address).await?;
+            let start = start.to_vec();
+            clients.spawn(async move {
+                // Where the service refuses, the client goes on holding its connection.
+                let _refused = connection.write(&start).await;
+                std::future::pending::<()>().await;
+            });
+        }
+        Ok(Self(clients))
+    }
+
+    /// Clients that send a request over and over, each on a new connection.
+    fn repeated(address: SocketAddr, request: &Request, count: usize) -> Self {
+        let mut clients = JoinSet::new();
+        for _ in 0..count {
+            let request = request.clone();
+            clients.spawn(async move {
+                loop {
+                    let Ok(mut connection) = Connection::open(address).await else { return };
+                    // A refusal may close the connection early: the next round opens another.
+                    let _refused = connection.send_all(&request).await;
+                }
+            });
+        }
+        Self(clients)
+    }
+}
+
+async fn beside_each_abuse(
+    service: &Service,
+    keys: &Keys,
+    duration: Duration,
+) -> Result<(), Failure> {
+    let address = service.address;
+    let head = |path: &str, key: Option<&str>, framing: &str| {
+        let key = key.map_or(String::new(), |key| format!("X-API-Key: {key}\r\n"));
+        let type_ = "Content-Type: application/json";
+        format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{key}{type_}\r\n{framing}\r\n\r\n")
+    };
+    let announced = |path, key| head(path, key, "Content-Length: 100000").into_bytes();
+    let part = |path, key| {
+        let mut start = head(path, key, "Transfer-Encoding: chunked").into_bytes();
+        start.extend(format!("{:x}\r\n", 300 * KIB).bytes());
+        start.resize(start.len() + 200 * KIB, b'0');
+        start
+    };
+    let other = Some(keys.other.as_str());
+    let junk = Request::post(SHANNON, other, &filled(r#"{"probabilities":[1]}"#, 16 * MIB));
+    let many = format!("{{\"probabilities\":{}}}", list("0", 8 * MIB - 16));
+    let many = Request::post(SHANNON, other, &many);
+    let flows = Request::post(CASH_FLOWS, other, BOND);
+    let ping = filled(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, MIB - 200);
+    let ping = Request::message(&keys.bearer, &ping);
+    println!("\nA payer's calls at {RATE:.0} a second each, sent whatever the answers do:\n");
+    println!(
+        "| beside | small p50 ms | small p99 ms | 140 kB p50 ms | 140 kB p99 ms | failures | memory MB |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    payer("nothing", service, keys, duration, Abusers::default()).await?;
+    let silent = Abusers::silent(address, &announced("/user/login", None), 200).await?;
+    payer("200 silent bodies without a key", service, keys, duration, silent).await?;
+    let silent = Abusers::silent(address, &announced(TENOR, Some(&keys.free)), 200).await?;
+    payer("200 silent bodies of a FREE account", service, keys, duration, silent).await?;
+    let parts = Abusers::silent(address, &part(TENOR, Some(&keys.free)), 400).await?;
+    payer("400 unfinished bodies of a FREE account", service, keys, duration, parts).await?;
+    for (what, request, count) in [
+        ("6 clients with 16 MiB of ignored zeros", &junk, 6),
+        ("6 clients with 8 million outcomes", &many, 6),
+        ("8 clients of /mcp, ping with 1 MiB of zeros", &ping, 8),
+        ("4 clients of 12,000 cash flows", &flows, 4),
+        ("64 clients of 12,000 cash flows", &flows, 64),
+    ] {
+        let clients = Abusers::repeated(address, request, count);
+        payer(what, service, keys, duration, clients).await?;
+    }
+    payer("nothing again", service, keys, duration, Abusers::default()).await
+}
+
+/// Measures the payer's calls beside abusers, and prints a row.
+async fn payer(
+    what: &str,
+    service: &Service,
+    keys: &Keys,
+    duration: Duration,
+    mut abusers: Abusers,
+) -> Result<(), Failure> {
+    let mut body = " ".repeat(140_000);
+    body.push_str(r#"{"probabilities":[0.5,0.5]}"#);
+    let small = [Request::price(&keys.payer, None)];
+    let large = [Request::post(SHANNON, Some(&keys.payer), &body)];
+    let measured = |requests| paced(service.address, requests, 4, duration, Some(RATE));
+    let (small, large) = tokio::join!(measured(&small[..]), measured(&large[..]));
+    let (small, large): (Figures, Figures) = (small?, large?);
+    let memory = resident(service.id()).unwrap_or(f64::NAN);
+    println!(
+        "| {what} | {:.2} | {:.2} | {:.2} | {:.2} | {} | {memory:.0} |",
+        small.quantile(500),
+        small.quantile(990),
+        large.quantile(500),
+        large.quantile(990),
+        small.failures + large.failures,
+    );
+    abusers.0.shutdown().await;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! A message in two parts: the arguments of a tool, which stay JSON text until the tool's type is
+//! known, and everything else, which is small.
+//!
+//! Nothing large is ever parsed into a JSON value, which takes up to forty times the bytes.
+
+use std::{borrow::Cow, fmt};
+
+use bytes::Bytes;
+use rmcp::model::JsonObject;
+use serde::{
+    Deserializer,
+    de::{DeserializeSeed, Error as _, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+/// The most bytes of a message without the arguments of its tool, and of the arguments of a tool
+/// about tools or the account.
+pub(super) const MOST_WITHOUT_ARGUMENTS: usize = 64 * 1024;
+
+/// A message in two parts.
+#[derive(Debug)]
+pub(super) struct SplitMessage {
+    /// The message without the arguments of a tool.
+    pub(super) rest: Bytes,
+    /// The arguments of `tools/call` as JSON text, where they are an object.
+    pub(super) arguments: Option<Bytes>,
+}
+
+/// The reason why a text was not split.
+#[derive(Debug)]
+pub(super) enum SplitError {
+    /// The text is not JSON.
+    Syntax(String),
+    /// The members beside the one to split off are too large.
+    TooLarge,
+}
+
+impl From<serde_json::Error> for SplitError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Syntax(error.to_string())
+    }
+}
+
+/// Splits the arguments of `tools/call` off a message. A text that is no JSON object is all rest.
+pub(super) fn split(bytes: &Bytes) -> Result<SplitMessage, SplitError> {
+    let text = text(bytes)?;
+    if !text.trim_ascii_start().starts_with('{') {
+        return whole(bytes.clone());
+    }
+    let Members { mut small, large: params } = Members::of(text, "params")?;
+    let is_call = small.iter().rev().find(|(name, _)| name == "method").is_some_and(|(_, raw)| {
+        serde_json::from_str::<String>(raw.get()).is_ok_and(|method| method == "tools/call")
+    });
+    let Some(params) = params else {
+        return whole(bytes.clone());
+    };
+    if !is_call || !params.get().starts_with('{') {
+        return whole(bytes.clone());
+    }
+    let Members { small: inner, large: arguments } = Members::of(params.get(), "arguments")?;
+    let Some(arguments) = arguments.filter(|arguments| arguments.get().starts_with('{')) else {
+        return whole(bytes.clone());
+    };
+    let inner = RawValue::from_string(object(&inner))?;
+    small.push(("params".into(), &inner));
+    let rest = whole(Bytes::from(object(&small)))?.rest;
+    Ok(SplitMessage { rest, arguments: Some(bytes.slice_ref(arguments.get().as_bytes())) })
+}
+
+fn whole(rest: Bytes) -> Result<SplitMessage, SplitError> {
+    if rest.len() > MOST_WITHOUT_ARGUMENTS {
+        return Err(SplitError::TooLarge);
+    }
+    Ok(SplitMessage { rest, arguments: None })
+}
+
+/// Splits the member called `name` off an object: the other members, and the text of that one.
+pub(super) fn split_off(
+    bytes: &Bytes,
+    name: &str,
+) -> Result<(JsonObject, Option<Bytes>), SplitError> {
+    let Members { small, large } = Members::of(text(bytes)?, name)?;
+    let large = large.map(|raw| bytes.slice_ref(raw.get().as_bytes()));
+    Ok((serde_json::from_str(&object(&small))?, large))
+}
+
+/// The members of a small object.
+pub(super) fn members(bytes: &Bytes) -> Result<JsonObject, SplitError> {
+    if bytes.len() > MOST_WITHOUT_ARGUMENTS {
+        return Err(SplitError::TooLarge);
+    }
+    Ok(serde_json::from_slice(bytes)?)
+}
+
+fn text(bytes: &Bytes) -> Result<&str, SplitError> {
+    std::str::from_utf8(bytes).map_err(|error| SplitError::Syntax(error.to_string()))
+}
+
+type Member<'a> = (Cow<'a, str>, &'a RawValue);
+
+/// The members of an object: one that may be large, and the others.
+struct Members<'a> {
+    small: Vec<Member<'a>>,
+    large: Option<&'a RawValue>,
+}
+
+impl<'a> Members<'a> {
+    fn of(text: &'a str, large: &str) -> Result<Self, SplitError> {
+        let mut is_too_large = false;
+        let mut json = serde_json::Deserializer::from_str(text);
+        let seed = MembersSeed { name: large, is_too_large: &mut is_too_large };
+        let members = seed.deserialize(&mut json).and_then(|found| json.end().map(|()| found));
+        if is_too_large { Err(SplitError::TooLarge) } else { Ok(members?) }
+    }
+}
+
+/// Writes members as an object.
+fn object(members: &[Member<'_>]) -> String {
+    let mut text = String::from("{");
+    for (name, value) in members {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&serde_json::Value::from(name.as_ref()).to_string());
+        text.push(':');
+        text.push_str(value.get());
+    }
+    text.push('}');
+    text
+}
+
+struct MembersSeed<'n, 'f> {
+    name: &'n str,
+    is_too_large: &'f mut bool,
+}
+
+impl<'a> DeserializeSeed<'a> for MembersSeed<'_, '_> {
+    type Value = Members<'a>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Members<'a>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for MembersSeed<'_, '_> {
+    type Value = Members<'a>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Members<'a>, A::Error> {
+        let mut members = Members { small: Vec::new(), large: None };
+        let mut length = 0;
+        while let Some((name, value)) = map.next_entry::<String, &'a RawValue>()? {
+            // The last of two members of one name holds.
+            if name == self.name {
+                members.large = Some(value);
+                continue;
+            }
+            length += name.len() + value.get().len();
+            if length > MOST_WITHOUT_ARGUMENTS {
+                *self.is_too_large = true;
+                return Err(A::Error::custom("the rest is not read"));
+            }
+            members.small.push((name.into(), value));
+        }
+        Ok(members)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> (String, Option<String>) {
+        let text_of = |bytes: Bytes| String::from_utf8(bytes.to_vec()).expect("text");
+        let SplitMessage { rest, arguments } =
+            split(&Bytes::copy_from_slice(text.as_bytes())).expect("a message");
+        (text_of(rest), arguments.map(text_of))
+    }
+
+    #[test]
+    fn the_arguments_of_a_call_are_split_off_and_others_stay() {
+        let call =
+            r#"{"id":1,"params":{"arguments": {"a":[1, 2]},"name":"x"},"method":"tools/call"}"#;
+        let rest = r#"{"id":1,"method":"tools/call","params":{"name":"x"}}"#;
+        assert_eq!(parts(call), (rest.to_owned(), Some(r#"{"a":[1, 2]}"#.to_owned())));
+        let escaped = call.replace("arguments", "argu\\u006dents").replace("tools/", "tools\\/");
+        assert_eq!(parts(&escaped).1, Some(r#"{"a":[1, 2]}"#.to_owned()));
+        for whole in [
+            r#"{"method":"prompts/get","params":{"arguments":{"a":1}}}"#,
+            r#"{"method":"tools/call","params":{"arguments":null}}"#,
+            r#"{"method":"tools/call","params":[]}"#,
+            r#"{"method":"tools/call"}"#,
+            "[]",
+            "nonsense",
+        ] {
+            assert_eq!(parts(whole), (whole.to_owned(), None));
+        }
+    }
+
+    #[test]
+    fn a_message_is_weighed_without_its_arguments() {
+        let junk = "0,".repeat(MOST_WITHOUT_ARGUMENTS);
+        let large =
+            format!(r#"{{"method":"tools/call","params":{{"arguments":{{"x":[{junk}0]}}}}}}"#);
+        assert!(parts(&large).0.len() < 100);
+        for refused in [
+            format!(r#"{{"method":"ping","params":{{"x":[{junk}0]}}}}"#),
+            format!(r#"{{"method":"tools/call","params":{{"x":[{junk}0],"arguments":{{}}}}}}"#),
+            format!(r#"{{"x":[{junk}0],"method":"tools/call","params":{{"arguments":{{}}}}}}"#),
+            format!("[{junk}0]"),
+        ] {
+            let refused = split(&Bytes::from(refused));
+            assert!(matches!(refused, Err(SplitError::TooLarge)), "{refused:?}");
+        }
+    }
+}
