@@ -77,7 +77,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// All purposes.
+    /// All purposes of a code.
     pub const ALL: [Self; 6] = [
         Self::Registration,
         Self::Mfa,
@@ -110,7 +110,7 @@ pub struct EmailChangeCodes {
     pub present: Option<Code>,
 }
 
-/// The number of one challenge.
+/// The number of one challenge, which is a sent code with its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChallengeId(pub u128);
 

@@ -45,7 +45,7 @@ impl SessionToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(pub i64);
 
-/// A session, as stored.
+/// A session, as stored: with the digest of its token alone.
 #[derive(Clone, Copy)]
 pub struct Session {
     /// The digest of the session token.

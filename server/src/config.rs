@@ -97,7 +97,7 @@ pub struct Config {
     pub drain_delay: Duration,
     /// The memory for bodies that are not parsed yet, in bytes.
     pub body_memory: NonZeroUsize,
-    /// The settings that handlers read.
+    /// The settings that the handlers of requests read.
     pub service: Settings,
 }
 

@@ -63,7 +63,7 @@ pub struct Observed<'a> {
 pub struct Snapshot {
     /// The number of calls that wait for the ledger writer.
     pub ledger_queue: usize,
-    /// Bytes of bodies that have not been parsed.
+    /// The number of bytes of bodies that are not parsed yet.
     pub body_bytes: usize,
     /// Long computations that run, and those that wait.
     pub long_computations: (usize, usize),

@@ -39,7 +39,7 @@ pub struct AppState {
     pub ledger: LedgerWriter,
     /// The memory of bodies that are not parsed yet.
     pub body_memory: Arc<BodyMemory>,
-    /// The pool for long computations.
+    /// The pool in which long computations run.
     pub compute_pool: ComputePool,
     /// The counters and gauges of `/metrics`.
     pub metrics: Metrics,

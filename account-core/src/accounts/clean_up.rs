@@ -50,7 +50,7 @@ pub struct Cleaned {
     pub sign_ins: u64,
     /// Changes of address that can no longer be undone.
     pub email_undos: u64,
-    /// Notifications.
+    /// Notifications older than [`NOTIFICATION_KEPT`].
     pub notifications: u64,
     /// Usage rows of deleted accounts, from which the account was removed.
     pub departed: u64,

@@ -270,7 +270,7 @@ pub enum PasswordProof {
 pub struct PasswordChange {
     /// The proof that permits the change.
     pub proof: PasswordProof,
-    /// The account.
+    /// The account whose password is replaced.
     pub account: AccountId,
     /// The e-mail address at which the proof was given.
     pub email: Email,

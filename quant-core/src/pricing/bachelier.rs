@@ -264,7 +264,7 @@ impl NormalOption {
         })
     }
 
-    /// Returns the price of valid arguments.
+    /// Returns the present value of arguments that the caller has checked.
     fn value(&self) -> f64 {
         let intrinsic = self.sign() * (self.forward - self.strike);
         let intrinsic = if intrinsic > 0.0 {

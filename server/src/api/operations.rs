@@ -70,6 +70,9 @@ const MEBIBYTE: usize = 1024 * 1024;
 
 /// Every metered operation, in the order of the interface documents.
 ///
+/// The cost in each line must be `Tier::credits` of its tier (`account-core/src/tier.rs`); a test
+/// below fails otherwise.
+///
 /// The body of an operation has at most 256 KiB, unless its line says otherwise.
 pub static METERED: &[MeteredOperation] = &[
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),

@@ -20,9 +20,9 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// True if clients reach the service by HTTPS.
     pub is_https: bool,
-    /// The largest message to the gateway, in bytes.
+    /// The largest message to the MCP endpoint, in bytes.
     pub mcp_body_limit: usize,
-    /// Messages to the gateway, a minute and account.
+    /// The limit of messages to the MCP endpoint, per minute and account.
     pub mcp_messages: NonZeroU32,
     /// The number of messages to the MCP endpoint that an account may send at once.
     pub mcp_burst: NonZeroU32,

@@ -259,7 +259,7 @@ impl RequestContext {
         RequestSource::of(caller, self.address)
     }
 
-    /// The last stage that the request reached.
+    /// Returns the last stage that the request has reached.
     #[must_use]
     pub fn record(&self) -> RequestRecord {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner)

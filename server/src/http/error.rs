@@ -82,7 +82,7 @@ pub enum ApiError {
     MediaType,
     /// The body is announced as compressed, or in another encoding than its own bytes.
     ContentEncoding,
-    /// Every fault of the parameters and the body.
+    /// The parameters or the body have faults, all of which are listed.
     Faults(Vec<Fault>),
     /// No route has the path.
     NotFound,

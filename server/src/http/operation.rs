@@ -11,8 +11,9 @@ pub struct Operation {
     pub tier: Tier,
     /// The credits that a call costs, those of the tier.
     pub cost: u32,
-    /// The most bytes of a request's body, for an account above tier FREE.
+    /// The largest body of a request, in bytes, for an account above tier FREE.
     pub body_limit: usize,
-    /// A published statement about the cost that the document repeats.
+    /// A published statement about the cost that the document repeats; `None` where nothing was
+    /// published.
     pub remark: Option<&'static str>,
 }

@@ -40,7 +40,7 @@ pub enum Step {
 }
 
 impl Fault {
-    /// A fault at `path`, which is copied. A long message is cut.
+    /// Makes a fault at `path`, which is copied. A long message is cut.
     #[must_use]
     pub fn new(path: &[Step], kind: impl Into<String>, msg: impl Into<String>) -> Self {
         let msg: String = msg.into();

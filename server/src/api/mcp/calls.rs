@@ -25,7 +25,7 @@ const LARGEST_WITH_CHARGE: usize = 64 * 1024;
 /// The most bytes of the faults that a failure lists, beside a first one.
 const MOST_OF_A_FAILURE: usize = 1500;
 
-/// The facts of a call, which its envelope contains.
+/// The facts of a tool call, which its envelope contains.
 pub(super) struct Called {
     /// The tool that was called.
     pub(super) entry: &'static Entry,

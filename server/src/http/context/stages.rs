@@ -54,13 +54,13 @@ pub struct ParsedCall<C> {
 
 /// A call that was computed and charged, or answered from the store of answers.
 pub struct ChargedCall {
-    /// The answer.
+    /// The answer, computed now or stored before.
     pub content: ChargedContent,
     /// The charge; that of the first run where the answer was stored.
     pub charge: Charge,
 }
 
-/// The answer of a charged call.
+/// The content of the answer to a charged call.
 pub enum ChargedContent {
     /// The data of the answer, as JSON.
     Data(String),
