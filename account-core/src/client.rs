@@ -22,14 +22,14 @@ pub const MOST_KNOWN: u32 = 16;
 
 const USER_AGENT_CHARACTERS: usize = 256;
 
-/// The origin of a call.
+/// The origin of a call: its network address and the marks of the program that sent the call.
 #[derive(Clone)]
 pub struct Client {
     /// The address of the peer, or the address that a trusted proxy reports.
     pub address: IpAddr,
-    /// The `User-Agent`, without control characters.
+    /// The header `User-Agent`, without control characters; empty where none was sent.
     pub user_agent: String,
-    /// The token that the client got at an earlier sign-in.
+    /// The token that the client got at an earlier sign-in; `None` where the client sent none.
     pub token: Option<ClientToken>,
 }
 
@@ -77,13 +77,13 @@ impl Client {
 pub struct ClientToken(Zeroizing<String>);
 
 impl ClientToken {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Generates a new token.
+    /// Generates a random token for a client that signs in.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng))
@@ -103,9 +103,9 @@ pub enum ClientMark {}
 /// The digests of a client's token and network at one e-mail address.
 #[derive(Clone, Copy)]
 pub struct Marks {
-    /// The digest of the token, where the client sent one.
+    /// The digest of the token; `None` where the client sent none.
     pub token: Option<Digest<ClientMark>>,
-    /// The digest of the network.
+    /// The digest of the network that the client's address belongs to.
     pub network: Digest<ClientMark>,
 }
 
@@ -114,13 +114,13 @@ pub struct Marks {
 pub struct KnownClient {
     /// The digest of the e-mail address.
     pub recipient: Digest<Email>,
-    /// The token that the client sent, which becomes invalid.
+    /// The token that the client sent, which becomes invalid; `None` where the client sent none.
     pub replaces: Option<Digest<ClientMark>>,
-    /// The new token.
+    /// The digest of the token that the client gets; `None` where the client gets none.
     pub token: Option<Digest<ClientMark>>,
-    /// The network.
+    /// The digest of the client's network; `None` where only the token makes the client known.
     pub network: Option<Digest<ClientMark>>,
-    /// The time of the sign-in.
+    /// The time of the sign-in, from which the client is known for [`KNOWN_FOR`].
     pub at: Timestamp,
 }
 

@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
 use crate::{Error, Result, Timestamp, random};
 
-/// The validity of a code.
+/// The validity of a code, from its creation.
 pub const VALIDITY: TimeDelta = TimeDelta::minutes(10);
 /// The number of attempts at a code, right or wrong.
 pub const TRIES: u32 = 5;
@@ -66,8 +66,8 @@ pub enum Purpose {
     Mfa,
     /// The replacement of a forgotten password.
     Reset,
-    /// The notice of a lock, which has no code. Its e-mail counts in the quota as e-mails with
-    /// codes do.
+    /// The notice of a lock, which has no code. The e-mail of the notice counts in the quota as
+    /// e-mails with codes do.
     Lock,
     /// Another e-mail address for an account.
     EmailChange,
@@ -77,7 +77,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// All purposes.
+    /// All purposes of a code.
     pub const ALL: [Self; 6] = [
         Self::Registration,
         Self::Mfa,
@@ -110,16 +110,16 @@ pub struct EmailChangeCodes {
     pub present: Option<Code>,
 }
 
-/// The number of one challenge.
+/// The number of one challenge, which is a sent code with its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChallengeId(pub u128);
 
-/// A sent code, as stored.
+/// A code that was sent, as stored: with its digest alone.
 #[derive(Clone, Copy)]
 pub struct Challenge {
     /// The number of the challenge.
     pub id: ChallengeId,
-    /// The purpose of the code.
+    /// The action that the code confirms.
     pub purpose: Purpose,
     /// The account of the challenge. A second registration is another account, so the code of one
     /// form confirms no other. `None` for an address without an account: no code matches, but an
@@ -151,9 +151,10 @@ impl Challenge {
 /// An attempt at a code, which is counted before the code is compared.
 #[derive(Clone, Copy)]
 pub struct Attempt {
-    /// The challenge of the attempt.
+    /// The challenge whose code the attempt guesses.
     pub challenge: ChallengeId,
-    /// The account of the challenge.
+    /// The account of the challenge; `None` for an address without an account, where no code
+    /// matches.
     pub account: Option<AccountId>,
     /// The digest that the code is compared with.
     pub digest: Digest<Code>,
@@ -166,7 +167,7 @@ pub struct Attempt {
 pub struct MfaToken(Zeroizing<String>);
 
 impl MfaToken {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))

@@ -13,26 +13,27 @@ pub const LARGEST_BALANCE: u64 = (1 << 53) - 1;
 /// The status of a call that a limit refused.
 pub const REFUSED_BY_LIMIT: u16 = 429;
 
-/// An answered call, to be paid and recorded.
+/// An answered call of a metered operation, to be paid and recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The caller, who pays.
+    /// The caller, whose balance pays for the call.
     pub caller: CallerId,
-    /// The credits; zero records the call and charges nothing.
+    /// The credits that the call costs; zero records the call and charges nothing.
     pub cost: u32,
-    /// The record of the call.
+    /// The usage row of the call.
     pub usage: Usage,
     /// The result that an account can read later by the number of the call
-    /// ([`StoredResult`](crate::StoredResult)), stored in the transaction of the charge.
+    /// ([`StoredResult`](crate::StoredResult)), stored in the transaction of the charge; `None` for
+    /// a call whose result is not stored.
     pub kept: Option<ResultTemplate>,
 }
 
 /// The body of a stored result, with a gap for the balance after the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultTemplate {
-    /// The text before the balance.
+    /// The part of the body before the number of the balance.
     pub before: String,
-    /// The text after the balance.
+    /// The part of the body after the number of the balance.
     pub after: String,
 }
 
@@ -44,37 +45,37 @@ impl ResultTemplate {
     }
 }
 
-/// The record of a call.
+/// The record of one call, which becomes a usage row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usage {
     /// The number of the call, by which a lost outcome can be found. Numbers that grow with time
     /// keep the index compact.
     pub request_id: u128,
-    /// The documented path.
+    /// The documented path of the endpoint.
     pub endpoint: Cow<'static, str>,
-    /// The method, as in `POST`.
+    /// The HTTP method, as in `POST`.
     pub method: Cow<'static, str>,
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     pub status: u16,
     /// The duration of the call, in milliseconds.
     pub response_time_ms: u32,
-    /// The client's address.
+    /// The network address of the client.
     pub ip: IpAddr,
-    /// The time of the call.
+    /// The time at which the call arrived.
     pub at: Timestamp,
 }
 
-/// The outcome of an entry.
+/// The outcome of the settlement of one [`Entry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
     /// The call is paid and recorded.
     Charged {
-        /// The balance after the call.
+        /// The balance after the debit, in credits.
         balance: u64,
     },
     /// The balance is too low or the caller does not exist: nothing was paid or recorded.
     Insufficient {
-        /// The current balance.
+        /// The balance, which is below the cost and stays.
         balance: u64,
     },
 }
@@ -138,16 +139,16 @@ pub enum TransactionKind {
     SignupGrant,
     /// Paid calls, in one row for each day and endpoint.
     Usage,
-    /// A grant by an operator.
+    /// Credits that an operator has granted.
     AdminGrant,
-    /// A refund.
+    /// Credits of a call that an operator has given back.
     Refund,
-    /// A correction.
+    /// A correction of the balance by an operator, upwards or downwards.
     Adjustment,
 }
 
 impl TransactionKind {
-    /// All kinds.
+    /// All kinds of transactions.
     pub const ALL: [Self; 5] =
         [Self::SignupGrant, Self::Usage, Self::AdminGrant, Self::Refund, Self::Adjustment];
 
@@ -180,11 +181,11 @@ impl TransactionKind {
 /// The number of calls of one caller within one minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinuteCount {
-    /// The caller.
+    /// The caller that made the calls.
     pub caller: CallerId,
-    /// The minute since 1970.
+    /// The minute, counted from 1970 in UTC.
     pub minute: i64,
-    /// The number of calls.
+    /// The number of calls in that minute.
     pub calls: u32,
 }
 
@@ -197,12 +198,12 @@ impl MinuteCount {
     }
 }
 
-/// The report of an audit.
+/// The report of an audit of all balances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// The number of examined accounts.
+    /// The number of accounts that the audit examined.
     pub accounts: u64,
-    /// The differences.
+    /// The differences that the audit found; empty where all figures agree.
     pub faults: Vec<AuditFault>,
 }
 
@@ -217,13 +218,13 @@ impl Audit {
 /// A difference that an audit found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditFault {
-    /// The account or guest.
+    /// The account or guest whose figures differ.
     pub caller: CallerId,
     /// The pair of figures that differ.
     pub kind: FaultKind,
-    /// The figure of the first of both: credits, calls or milliseconds.
+    /// The first figure of the pair, in credits, calls or milliseconds.
     pub expected: i64,
-    /// The figure of the second of both.
+    /// The second figure of the pair, in the same unit.
     pub found: i64,
 }
 
@@ -234,16 +235,16 @@ pub enum FaultKind {
     Balance,
     /// The usage transactions and the usage rows of a day.
     Usage {
-        /// The day since 1970.
+        /// The UTC day, in days since 1970.
         day: i64,
     },
     /// The usage rows of a day, endpoint and method, and their daily sum.
     Tally {
-        /// The day since 1970.
+        /// The UTC day, in days since 1970.
         day: i64,
-        /// The method and the path.
+        /// The HTTP method and the documented path.
         endpoint: String,
-        /// The figure that differs.
+        /// The figure of the daily sum that differs.
         figure: TallyFigure,
     },
 }
@@ -251,16 +252,16 @@ pub enum FaultKind {
 /// A figure of a daily sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TallyFigure {
-    /// The number of calls.
+    /// The number of calls of the day.
     Requests,
-    /// Their credits.
+    /// The credits that the calls of the day cost.
     Credits,
-    /// Their response times together, in milliseconds.
+    /// The sum of the response times of the day's calls, in milliseconds.
     ResponseTime,
 }
 
 impl TallyFigure {
-    /// All figures.
+    /// All figures of a daily sum.
     pub const ALL: [Self; 3] = [Self::Requests, Self::Credits, Self::ResponseTime];
 }
 

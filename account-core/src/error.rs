@@ -1,4 +1,4 @@
-//! The errors of account calls.
+//! The errors of the calls of accounts, guests and operators.
 
 use std::time::Duration;
 
@@ -43,10 +43,10 @@ pub enum Error {
     /// The identity provider has not confirmed the e-mail address of a new identity.
     #[error("the identity provider has not confirmed the e-mail address")]
     UnconfirmedIdentity,
-    /// There were too many wrong passwords.
+    /// Too many wrong passwords have locked the address.
     #[error("locked after failed logins until {until}")]
     Locked {
-        /// The end of the lock.
+        /// The time at which the lock ends.
         until: Timestamp,
     },
     /// The code is wrong, used, expired or was tried too often.
@@ -85,7 +85,7 @@ pub enum Error {
     /// More credits were to be taken than the balance holds; told to operators only.
     #[error("the balance is {balance} credits, and it cannot fall below zero")]
     Overdrawn {
-        /// The balance.
+        /// The balance of the account, which stays.
         balance: u64,
     },
     /// The storage failed, so that the outcome of the call is unknown.

@@ -23,11 +23,11 @@ const SECONDS_A_DAY: i64 = 86_400;
 /// The limits of guest keys that are created in one UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreationLimits {
-    /// The limit of one network.
+    /// The limit of guest keys that one network creates.
     pub per_network: NonZeroU32,
-    /// The limit of one device, on all networks.
+    /// The limit of guest keys of one device, on all networks.
     pub per_device: NonZeroU32,
-    /// The limit of all guests together.
+    /// The limit of guest keys of all networks together.
     pub in_all: NonZeroU32,
 }
 
@@ -69,14 +69,14 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The device of a guest.
+/// The device of a guest, as the device describes itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// The number of the device, as the device sends the number.
     pub device_id: String,
-    /// The name of the device.
+    /// The name of the device; `None` where none was sent.
     pub device_name: Option<String>,
-    /// The platform of the device.
+    /// The platform of the device, as the device names the platform; `None` where none was sent.
     pub platform: Option<String>,
 }
 
@@ -117,15 +117,15 @@ impl Device {
 /// A guest, as stored: with the digest of the key alone.
 #[derive(Clone)]
 pub struct NewGuest {
-    /// The device.
+    /// The device that asked for the key.
     pub device: Device,
-    /// The digest of the key.
+    /// The digest of the guest's key.
     pub digest: KeyDigest,
     /// The address that created the guest.
     pub address: IpAddr,
-    /// The initial credits.
+    /// The credits that the guest starts with.
     pub credits: u64,
-    /// The time of the creation.
+    /// The time at which the key was created.
     pub created_at: Timestamp,
     /// The time from which the key is refused.
     pub expires_at: Timestamp,
@@ -133,11 +133,11 @@ pub struct NewGuest {
 
 /// A guest key that was just created.
 pub struct GuestIssued {
-    /// The guest.
+    /// The number of the new guest.
     pub id: GuestId,
     /// The key, which only this answer contains.
     pub api_key: ApiKey,
-    /// The initial credits.
+    /// The credits that the guest starts with.
     pub credit_balance: u64,
     /// The time from which the key is refused.
     pub expires_at: Timestamp,
@@ -148,9 +148,9 @@ pub struct GuestIssued {
 pub struct NetworkCount {
     /// The network that created the keys.
     pub network: IpAddr,
-    /// The minute, counted from 1970.
+    /// The minute, counted from 1970 in UTC.
     pub minute: i64,
-    /// The number of calls.
+    /// The number of calls in that minute.
     pub calls: u32,
 }
 

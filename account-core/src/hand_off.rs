@@ -92,7 +92,7 @@ impl SealedForm {
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// Returns the text.
+    /// Returns the sealed form as the browser holds the form.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -103,7 +103,7 @@ impl SealedForm {
 /// caller can choose where a code is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// The login page.
+    /// The login page of the website.
     Login,
     /// A desktop program on a loopback address.
     Program(LoopbackUrl),
@@ -112,7 +112,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// Returns the destination as stored.
+    /// Returns the destination as stored; `None` for the login page.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         match self {
@@ -123,7 +123,7 @@ impl Destination {
     }
 
     /// Reads a stored destination: a loopback address contains a colon, and a sealed form never
-    /// does.
+    /// does; `None` for a text that is neither.
     #[must_use]
     pub fn from_text(text: Option<&str>) -> Option<Self> {
         let Some(text) = text else { return Some(Self::Login) };

@@ -22,34 +22,35 @@ const LONGEST_SUBJECT: usize = 255;
 /// The claims of an ID token whose signature is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// The issuer.
+    /// The issuer of the token, a URL (`iss`).
     pub issuer: String,
-    /// The subject, an identifier of the issuer's.
+    /// The subject, an identifier of a person at the issuer (`sub`).
     pub subject: String,
-    /// The audience.
+    /// The client ids that the token is for (`aud`).
     pub audience: Vec<String>,
-    /// The authorized party, where there is more than one audience.
+    /// The client id that requested the token (`azp`); `None` where the token has no such claim.
     pub authorized_party: Option<String>,
-    /// The time of expiry.
+    /// The time from which the token is refused (`exp`).
     pub expires_at: Timestamp,
-    /// The time of issue.
+    /// The time at which the token was issued (`iat`).
     pub issued_at: Timestamp,
-    /// The earliest time of validity.
+    /// The time before which the token is refused (`nbf`); `None` where the token has no such
+    /// claim.
     pub not_before: Option<Timestamp>,
-    /// The nonce of the authorization request.
+    /// The nonce of the authorization request; `None` where the token has no such claim.
     pub nonce: Option<String>,
-    /// The e-mail address.
+    /// The e-mail address of the person; `None` where the token has no such claim.
     pub email: Option<String>,
     /// True if the issuer confirmed the address.
     pub email_verified: bool,
-    /// The name of the person.
+    /// The full name of the person; `None` where the token has no such claim.
     pub name: Option<String>,
 }
 
 /// The required claims of an ID token.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
-    /// The configured issuer.
+    /// The issuer that the settings of the service name.
     pub issuer: &'a str,
     /// The client id of this service at the issuer.
     pub client_id: &'a str,
@@ -70,7 +71,7 @@ pub enum IdTokenError {
     /// The token is for another authorized party.
     #[error("another authorized party")]
     AuthorizedParty,
-    /// The token has expired.
+    /// The token has expired, by more than [`SKEW`].
     #[error("expired")]
     Expired,
     /// The token is not yet valid, or was issued in the future.
@@ -87,13 +88,13 @@ pub enum IdTokenError {
 /// An identity that the provider has proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvenIdentity {
-    /// The issuer.
+    /// The issuer, which identifies the person together with the subject.
     pub issuer: String,
-    /// The subject.
+    /// The subject, an identifier of the person at the issuer.
     pub subject: String,
-    /// The e-mail address, where the provider confirmed the address.
+    /// The e-mail address; `None` where the provider did not confirm one.
     pub email: Option<Email>,
-    /// The name of the person.
+    /// The full name of the person; `None` where the token had none.
     pub name: Option<String>,
 }
 
@@ -155,7 +156,7 @@ pub struct Returned {
     pub nonce: String,
     /// The PKCE verifier, which proves to the provider that this service started the sign-in.
     pub pkce_verifier: String,
-    /// The destination of the sign-in.
+    /// The place to which the browser goes after the sign-in.
     pub destination: Destination,
 }
 

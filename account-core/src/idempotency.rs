@@ -1,8 +1,9 @@
 //! Idempotency keys: a repeated request gets the first answer, and is charged once.
 //!
 //! A client that does not know whether a paid request was answered repeats the request under the
-//! same [`IdempotencyKey`]. The first request takes the [`Slot`] of the key. Its answer is stored
-//! in the transaction of its charge, so that there is never one without the other.
+//! same [`IdempotencyKey`]. The first request takes the [`Slot`] of the key. The answer is stored
+//! in the transaction of the charge, so that there is never an answer without a charge, nor a
+//! charge without an answer.
 
 use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
@@ -11,7 +12,7 @@ use crate::identity::CallerId;
 
 /// The time for which an answer is stored.
 pub const KEPT: TimeDelta = TimeDelta::hours(24);
-/// The time for which a run without a conclusion holds its slot. It is longer than any computation
+/// The time for which a run without a conclusion holds its slot, longer than any computation
 /// takes. A run that takes longer is not charged, since its slot belongs to another run by then.
 pub const HELD: TimeDelta = TimeDelta::seconds(90);
 /// The longest key, in characters.
@@ -25,7 +26,7 @@ pub struct IdempotencyKey(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadKey {
-    /// The text is empty.
+    /// The key has no character.
     Empty,
     /// The text has more than [`LONGEST_KEY`] characters.
     TooLong,
@@ -92,38 +93,38 @@ impl RequestDigest {
     }
 }
 
-/// An answer, as sent.
+/// The answer to an earlier request, as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnswer {
-    /// The body, byte for byte.
+    /// The body of the answer, byte for byte.
     pub body: String,
     /// The credits that the call cost.
     pub cost: u32,
-    /// The balance after the call.
+    /// The balance after the first run of the call; a repeat does not change the balance.
     pub balance: u64,
 }
 
 /// A request's claim of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The slot.
+    /// The slot that the request claims.
     pub slot: Slot,
-    /// The request.
+    /// The digest of the request's body, which must equal that of the first request.
     pub request: RequestDigest,
     /// The number of the call, by which a run recognises its own claim.
     pub run: u128,
 }
 
-/// The outcome of a claim.
+/// The outcome of a request's claim of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// The slot was free and belongs to the caller's run.
     Yours,
     /// The same request was answered before.
     Answered(StoredAnswer),
-    /// The same request is running.
+    /// The same request holds the slot, and its answer is not stored yet.
     Running,
-    /// The slot belongs to another request.
+    /// The slot belongs to a request with another body.
     OtherRequest,
 }
 

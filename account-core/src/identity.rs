@@ -15,16 +15,16 @@ pub struct AccountId(pub i64);
 /// A number that no account has.
 pub const NOBODY: AccountId = AccountId(0);
 
-/// The number of a guest.
+/// The number of a guest key; a guest has one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GuestId(pub i64);
 
 /// A caller, which is charged and limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CallerId {
-    /// A registered account.
+    /// A registered account, by its number.
     Account(AccountId),
-    /// A guest.
+    /// The holder of a guest key, by the number of the guest.
     Guest(GuestId),
 }
 
@@ -137,13 +137,13 @@ impl Username {
         }
     }
 
-    /// Returns the name as given.
+    /// Returns the name in the spelling of its owner.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the name as compared.
+    /// Returns the name in lower case, as names are compared.
     #[must_use]
     pub fn key(&self) -> String {
         self.0.to_ascii_lowercase()
@@ -153,11 +153,11 @@ impl Username {
 /// Contact details of an account's owner beside the e-mail address; all are optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contact {
-    /// A telephone number, as given.
+    /// A telephone number, as given; `None` where none was given.
     pub phone: Option<String>,
-    /// The country, as given.
+    /// The name of a country, as given; `None` where none was given.
     pub country: Option<String>,
-    /// The code of the country, as given.
+    /// The code of the country, as given; `None` where none was given.
     pub country_code: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! API keys and their callers.
+//! API keys, their stored form, and the callers that a key authenticates.
 
 use std::net::IpAddr;
 
@@ -54,7 +54,8 @@ pub struct ApiKey {
 pub type KeyDigest = Digest<ApiKey>;
 
 impl ApiKey {
-    /// Reads a key: one of the two prefixes and exactly 43 characters that decode to 32 bytes.
+    /// Reads a key: one of the two prefixes and exactly 43 characters that decode to 32 bytes;
+    /// `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let kind = [KeyKind::User, KeyKind::Guest]
@@ -64,7 +65,7 @@ impl ApiKey {
             .then(|| Self { kind, text: Zeroizing::new(text.to_owned()) })
     }
 
-    /// Generates a new key.
+    /// Generates a random key of this kind.
     #[must_use]
     pub fn generate(kind: KeyKind, rng: &mut dyn CryptoRng) -> Self {
         let mut text = Zeroizing::new(String::with_capacity(64));
@@ -107,31 +108,31 @@ pub struct KeyId(pub u128);
 /// A key as stored, without the secret.
 #[derive(Clone)]
 pub struct NewKey {
-    /// The number of the key.
+    /// The number of the new key.
     pub id: KeyId,
-    /// The digest of the key.
+    /// The digest of the new key.
     pub digest: KeyDigest,
     /// The sealed key, which a login opens and returns.
     pub sealed: Sealed,
 }
 
-/// An authenticated caller.
+/// A caller that an API key or an access token has authenticated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Caller {
-    /// A registered account.
+    /// A registered account, with its tier and limits.
     Account(AccountCaller),
-    /// A guest.
+    /// The holder of a guest key.
     Guest(GuestCaller),
 }
 
 /// An account, as the guard reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountCaller {
-    /// The account.
+    /// The number of the account.
     pub id: AccountId,
-    /// The key of the call.
+    /// The number of the key that the call was made with.
     pub key_id: KeyId,
-    /// The tier.
+    /// The tier, which decides on endpoints and cost.
     pub tier: Tier,
     /// The limit of requests an hour: the account's own or that of its tier.
     pub hourly_limit: u32,
@@ -146,14 +147,14 @@ pub struct AccountCaller {
 /// A guest, as the guard reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuestCaller {
-    /// The guest.
+    /// The number of the guest.
     pub id: GuestId,
     /// The network that created the key, which is limited as one caller:
     /// [`network`](crate::guest::network).
     pub network: IpAddr,
-    /// The number of the device.
+    /// The identifier of the device, as the device chose the identifier.
     pub device_id: String,
-    /// The platform of the device.
+    /// The platform of the device; `None` where the device sent none.
     pub platform: Option<String>,
     /// The balance when the key was looked up.
     pub credit_balance: u64,

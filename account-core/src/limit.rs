@@ -20,7 +20,7 @@ pub mod lease;
 /// The state of a limit for one caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitStatus {
-    /// Calls allowed in the window.
+    /// The number of calls that the window allows, used or not.
     pub limit: u32,
     /// Calls that are still allowed at this moment.
     pub remaining: u32,
@@ -44,11 +44,11 @@ impl LimitStatus {
 pub enum LimitDecision {
     /// The call is allowed and counted.
     Granted(LimitStatus),
-    /// The call is refused and not counted.
+    /// The window is full: the call is refused, and does not count against the limit.
     Refused {
         /// The least time to wait until a call is allowed.
         retry_after: Duration,
-        /// The state of the limit.
+        /// The state of the limit, with no call remaining.
         limit_status: LimitStatus,
     },
 }
@@ -285,7 +285,7 @@ pub struct GuestDay {
 }
 
 impl GuestDay {
-    /// Returns a day without calls.
+    /// Returns the count of a guest that has made no call.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -344,14 +344,14 @@ impl GuestDay {
 /// status is that of the tighter limit.
 #[derive(Clone, Debug, Default)]
 pub struct GuestLimits {
-    /// The rolling hour.
+    /// The calls of the rolling hour.
     pub hour: RollingHour,
-    /// The UTC day.
+    /// The calls of the current UTC day.
     pub day: GuestDay,
 }
 
 impl GuestLimits {
-    /// Returns the limits without calls.
+    /// Returns the limits of a caller that has made no call.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

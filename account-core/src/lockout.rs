@@ -8,8 +8,8 @@
 //! token is a secret of the account, so a client that sends its token may see a count of its own. A
 //! network has several users, so its attempts count with those of unknown clients, and that count
 //! alone decides the answer to a wrong password. Where the account knows the network, the network
-//! has five attempts of its own. They only have an effect that an owner can see: a right password
-//! is accepted.
+//! has five attempts of its own. Only an owner can see the effect of these attempts: a right
+//! password is accepted.
 
 use std::time::Duration;
 
@@ -56,14 +56,15 @@ impl Counter {
 pub struct Counters {
     /// The counter that decides the answer to a wrong password.
     pub told: Counter,
-    /// The counter of the visitor's network, kept for known and unknown networks.
+    /// The counter of the visitor's network, kept for known and unknown networks; `None` for an
+    /// attempt that counts in one counter alone.
     pub network: Option<Counter>,
     /// True if the account knows the network, which then has attempts of its own.
     pub is_known: bool,
 }
 
 impl Counters {
-    /// Returns a single counter.
+    /// Returns the counters of an attempt that counts in one counter alone.
     #[must_use]
     pub const fn only(told: Counter) -> Self {
         Self { told, network: None, is_known: false }
@@ -86,7 +87,7 @@ impl Counters {
 /// The counters in which an attempt is reserved. Without any, the password must not be verified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Reservation {
-    /// The counters of the visitor.
+    /// The counters in which the attempt was to be reserved.
     pub counters: Counters,
     told: bool,
     network: bool,
@@ -148,22 +149,22 @@ impl Tries {
 pub struct Lockout {
     /// The attempts that are reserved or were wrong.
     pub tries: u32,
-    /// The wrong attempts.
+    /// The number of wrong attempts, a part of `tries`.
     pub failures: u32,
     /// The time of the last reservation.
     pub last_try_at: Timestamp,
-    /// The end of the lock, until which no password is verified.
+    /// The end of the lock, until which no password is verified; `None` where there is no lock.
     pub locked_until: Option<Timestamp>,
 }
 
-/// The decision on one attempt.
+/// The decision on one attempt to sign in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The attempt is reserved.
+    /// The attempt is reserved, and the password may be verified.
     Proceed,
-    /// The address is locked.
+    /// The address is locked after wrong passwords, and the password must not be verified.
     Locked {
-        /// The end of the lock.
+        /// The time at which the lock ends.
         until: Timestamp,
     },
     /// As many attempts as may fail are in progress.
@@ -185,7 +186,7 @@ impl Verdict {
 }
 
 impl Lockout {
-    /// Returns a counter without attempts.
+    /// Returns a counter that has counted no attempt.
     #[must_use]
     pub const fn new(now: Timestamp) -> Self {
         Self { tries: 0, failures: 0, last_try_at: now, locked_until: None }

@@ -21,13 +21,13 @@ pub struct NotificationId(pub i64);
 /// A notice that the service writes into an inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The account was verified.
+    /// The account was verified, which ends its registration.
     Welcome,
     /// A session began on a network that the account does not know.
     NewAddress(IpAddr),
-    /// The API key was replaced.
+    /// The API key was replaced by a new one.
     KeyRegenerated,
-    /// The password was replaced.
+    /// The password of the account was replaced.
     PasswordChanged,
     /// The e-mail address was replaced.
     EmailChanged,
@@ -41,15 +41,15 @@ pub enum Notice {
     ProviderLinked,
     /// The login was locked after wrong passwords.
     Locked {
-        /// The end of the lock.
+        /// The time at which the lock ends.
         until: Timestamp,
     },
     /// At most a fifth of the last grant is left.
     CreditsLow {
-        /// The remaining credits.
+        /// The credits that remain after the debit.
         balance: u64,
     },
-    /// No credit is left.
+    /// A debit took the last credit of the account.
     CreditsGone,
 }
 
@@ -96,7 +96,7 @@ impl Notice {
         }
     }
 
-    /// Returns the headline.
+    /// Returns the headline of the notice.
     #[must_use]
     pub const fn title(&self) -> &'static str {
         match self {
@@ -171,7 +171,7 @@ impl Notice {
     }
 }
 
-/// The channels of a broadcast.
+/// The channels that a broadcast is sent over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channels {
     /// True if the broadcast is in the inbox.
@@ -187,13 +187,13 @@ pub struct Channels {
 pub struct Announcement {
     /// The headline, in one line.
     pub title: String,
-    /// A short summary, in one line.
+    /// A short summary, in one line; `None` for a broadcast without one.
     pub description: Option<String>,
-    /// The text, in lines and paragraphs.
+    /// The text, in lines and paragraphs; `None` for a broadcast without one.
     pub message: Option<String>,
-    /// The category.
+    /// The category, a free text such as `maintenance`.
     pub category: String,
-    /// The channels.
+    /// The channels that the broadcast is sent over.
     pub channels: Channels,
 }
 
@@ -299,7 +299,7 @@ pub struct Preferences {
     pub notify_messaging: bool,
     /// True if broadcasts are in the inbox.
     pub notify_in_app: bool,
-    /// The recipient on the messaging channel.
+    /// The recipient on the messaging channel; `None` for an account that gave none.
     pub messaging_chat_id: Option<ChatId>,
 }
 
@@ -341,7 +341,7 @@ impl Preferences {
     }
 }
 
-/// Returns a text that is not empty.
+/// Returns a text that is not empty; `None` for an absent or empty text.
 fn present(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }

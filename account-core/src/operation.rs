@@ -2,7 +2,7 @@
 
 use crate::{Error, Result, Timestamp};
 
-/// The longest reason, in characters.
+/// The largest number of characters of a reason.
 const REASON_CHARACTERS: usize = 200;
 
 /// The reason of an operator's action: 1 to 200 characters on one line.
@@ -35,7 +35,7 @@ impl Reason {
         }
     }
 
-    /// Returns the text.
+    /// Returns the reason as one line.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -45,13 +45,13 @@ impl Reason {
 /// An action of an operator on an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorAction {
-    /// The tier was set.
+    /// The tier of the account was set.
     SetTier,
     /// The account's own hourly limit was set or removed.
     SetHourlyLimit,
-    /// The key was suspended.
+    /// The key of the account was suspended.
     Suspend,
-    /// The suspended key was activated.
+    /// The suspended key of the account was activated.
     Activate,
     /// The locks and wrong passwords at the address were removed.
     Unlock,
@@ -59,20 +59,20 @@ pub enum OperatorAction {
     MakeAdmin,
     /// The account is no administrator any more.
     RevokeAdmin,
-    /// The key was replaced.
+    /// The key of the account was replaced.
     Regenerate,
-    /// Credits were granted.
+    /// Credits were granted to the account.
     Grant,
-    /// Credits were given back.
+    /// Credits of a call were given back.
     Refund,
-    /// The balance was corrected.
+    /// The balance was corrected upwards or downwards.
     Adjust,
     /// The account was deleted.
     Delete,
 }
 
 impl OperatorAction {
-    /// All actions.
+    /// All actions of operators.
     pub const ALL: [Self; 12] = [
         Self::SetTier,
         Self::SetHourlyLimit,
@@ -111,13 +111,14 @@ impl OperatorAction {
 /// The record of an operator's action, which outlives the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The action.
+    /// The action that the operator took.
     pub action: OperatorAction,
-    /// The new value, as the name of a tier or a number of credits.
+    /// The new value, as the name of a tier or a number of credits; `None` for an action without
+    /// one.
     pub detail: Option<String>,
-    /// The reason, where the operator gave one.
+    /// The reason; `None` where the operator gave none.
     pub reason: Option<Reason>,
-    /// The time of the action.
+    /// The time at which the action was taken.
     pub at: Timestamp,
 }
 

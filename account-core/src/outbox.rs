@@ -27,7 +27,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 /// One e-mail or chat message before it is sealed.
 #[derive(Clone)]
 pub struct OutboundMessage {
-    /// The one recipient.
+    /// The one recipient of the e-mail or message.
     pub to: Email,
     /// The kind of the message, with the values that its text needs.
     pub content: Content,
@@ -40,19 +40,19 @@ pub enum Content {
     Registration {
         /// The user name of the registration.
         username: Username,
-        /// The code.
+        /// The code that confirms the address, in plain text.
         code: Code,
     },
     /// The notice of a registration with an address that already has an account.
     AccountExists,
     /// The code of a second factor.
     Mfa {
-        /// The code.
+        /// The code that completes the login, in plain text.
         code: Code,
     },
     /// The code for a new password.
     Reset {
-        /// The code.
+        /// The code that allows a new password, in plain text.
         code: Code,
     },
     /// The notice of a new password.
@@ -91,7 +91,7 @@ pub enum Content {
     AccountLocked,
     /// A broadcast of an administrator.
     Announcement {
-        /// The headline, in one line.
+        /// The headline of the broadcast, in one line.
         title: String,
         /// A short summary in one line, or an empty text.
         description: String,
@@ -100,9 +100,9 @@ pub enum Content {
     },
     /// A message to the recipient's chat, in place of an e-mail.
     Message {
-        /// The chat.
+        /// The chat that receives the message.
         chat: ChatId,
-        /// The text.
+        /// The text of the message.
         text: String,
     },
     /// A row that is never sent. The row takes the place of a code's e-mail for an address that
@@ -278,16 +278,16 @@ impl OutboundMessage {
     }
 }
 
-/// The number of a message.
+/// The number of a message in the outbox; an e-mail counts as a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageId(pub u128);
 
 /// A channel to the recipient, with a worker of its own, so that no channel waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// E-mail.
+    /// E-mail, by SMTP or into a folder.
     Mail,
-    /// Chat messages.
+    /// Chat messages, by the messaging service that the settings name.
     Messaging,
 }
 
@@ -305,7 +305,7 @@ impl Channel {
 /// A sealed message in the outbox.
 #[derive(Clone)]
 pub struct SealedMessage {
-    /// The number of the message.
+    /// The number of the message in the outbox.
     pub id: MessageId,
     /// The channel that carries the message.
     pub channel: Channel,
@@ -313,7 +313,7 @@ pub struct SealedMessage {
     pub recipient: Digest<Email>,
     /// The purpose whose quota the message counts against; `None` for a notice.
     pub purpose: Option<Purpose>,
-    /// The message.
+    /// The recipient and the content, sealed.
     pub sealed: Sealed,
     /// The time at which the message was written.
     pub created_at: Timestamp,
@@ -323,9 +323,9 @@ pub struct SealedMessage {
 /// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendQuota {
-    /// The number of messages.
+    /// The number of messages within the last 24 hours.
     pub messages: u32,
-    /// The time of the last message.
+    /// The time of the last message; `None` where there was none within the last 24 hours.
     pub last_at: Option<Timestamp>,
 }
 
@@ -346,11 +346,11 @@ impl SendQuota {
     }
 }
 
-/// A message that is due.
+/// A message of the outbox whose time to be sent has come.
 pub struct DueMessage {
-    /// The number of the message.
+    /// The number of the message in the outbox.
     pub id: MessageId,
-    /// The message.
+    /// The recipient and the content, sealed.
     pub sealed: Sealed,
     /// The time at which the message was written.
     pub created_at: Timestamp,

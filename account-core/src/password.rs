@@ -149,7 +149,7 @@ pub trait PasswordHasher: Send + Sync {
     /// The permit to compute one hash.
     type Permit: Send;
 
-    /// Waits for a free thread.
+    /// Waits for a place in the queue and a free thread of the hasher.
     fn admit(&self) -> impl Future<Output = std::result::Result<Self::Permit, Busy>> + Send;
 
     /// Hashes a new password with a salt of its own.

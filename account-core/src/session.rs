@@ -22,13 +22,13 @@ const TOUCH: TimeDelta = TimeDelta::seconds(60);
 pub struct SessionToken(Zeroizing<String>);
 
 impl SessionToken {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// Generates a new token.
+    /// Generates a random token for a new session.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng))
@@ -45,14 +45,14 @@ impl SessionToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(pub i64);
 
-/// A session, as stored.
+/// A session, as stored: with the digest of its token alone.
 #[derive(Clone, Copy)]
 pub struct Session {
-    /// The digest of the token.
+    /// The digest of the session token.
     pub digest: Digest<SessionToken>,
-    /// The signed-in account.
+    /// The account that the session belongs to.
     pub account: AccountId,
-    /// The time of the sign-in.
+    /// The time of the sign-in that began the session.
     pub created_at: Timestamp,
     /// The time of the last use.
     pub last_used_at: Timestamp,

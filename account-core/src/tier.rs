@@ -24,7 +24,7 @@ pub enum Tier {
     Standard,
     /// The third paid tier.
     Pro,
-    /// The highest tier.
+    /// The fourth paid tier, the highest.
     Enterprise,
 }
 
@@ -58,6 +58,9 @@ impl Tier {
     }
 
     /// Returns the credits that a call of an endpoint of this tier costs.
+    ///
+    /// The table of operations of the server repeats the cost in each line, and a test of the table
+    /// fails where a line differs from this function. A change of a cost is a change of both.
     #[must_use]
     pub const fn credits(self) -> u32 {
         match self {

@@ -10,7 +10,7 @@ use crate::random;
 
 /// The kind of a token, whose label is part of the digest.
 pub trait TokenKind {
-    /// The label of the kind.
+    /// The label of the kind, which is hashed before the token.
     const LABEL: &'static [u8];
 }
 
@@ -55,13 +55,13 @@ impl<Kind> Clone for Token<Kind> {
 }
 
 impl<Kind: TokenKind> Token<Kind> {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self(Zeroizing::new(text.to_owned()), PhantomData))
     }
 
-    /// Generates a new token.
+    /// Generates a random token of this kind.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_text(rng), PhantomData)
@@ -80,7 +80,7 @@ pub type StateToken = Token<StateKind>;
 pub type BrowserToken = Token<BrowserKind>;
 /// The token of an incomplete profile.
 pub type CompletionToken = Token<CompletionKind>;
-/// The code of a hand-off.
+/// The token that hands a sign-in off to another program or page.
 pub type HandOffCode = Token<HandOffKind>;
 /// The token that undoes a change of address.
 pub type EmailUndoToken = Token<EmailUndoKind>;

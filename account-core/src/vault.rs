@@ -47,7 +47,7 @@ impl MasterKey {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Generates a new master key.
+    /// Generates a random master key.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(random::secret_bytes(rng))
@@ -74,7 +74,7 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
-    /// All kinds.
+    /// All kinds of wrapped secrets.
     pub const ALL: [Self; 4] = [Self::Canary, Self::Lookup, Self::Data, Self::Staged];
 
     /// Returns the name under which the secret is stored, which is part of the associated data of
@@ -97,7 +97,7 @@ pub struct WrappedSecret {
     pub kind: SecretKind,
     /// The number of the secret. Data keys are numbered upwards, and the highest one seals.
     pub id: u32,
-    /// The nonce and the ciphertext.
+    /// The nonce and the ciphertext of the secret.
     pub wrapped: Vec<u8>,
 }
 
@@ -116,7 +116,7 @@ pub enum VaultError {
 /// The kind of a sealed text, which prevents that one kind is read as another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SealedKind {
-    /// An account's API key.
+    /// The API key of an account.
     ApiKey,
     /// A message that waits in the outbox.
     OutboundMessage,
@@ -142,7 +142,7 @@ impl SealedKind {
 pub struct Sealed {
     /// The number of the data key.
     pub data_key: u32,
-    /// The nonce and the ciphertext.
+    /// The nonce and the ciphertext of the text.
     pub bytes: Vec<u8>,
 }
 

@@ -3,7 +3,7 @@
 use crate::arithmetic::without_negative_zero;
 use crate::{Error, Result};
 
-/// Refuses infinities and NaN.
+/// Refuses an argument that is infinite or NaN.
 pub(crate) fn finite(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite(), argument, value, "a finite number")
 }
@@ -11,7 +11,7 @@ pub(crate) fn finite(argument: &'static str, value: f64) -> Result<()> {
 /// The largest size of an annual rate that is quoted by a market: 2 is 200 %.
 pub(crate) const MAX_ANNUAL_RATE: f64 = 2.0;
 
-/// The requirement of an annual rate.
+/// The accepted values of an annual rate, for the text of an error.
 pub(crate) const ANNUAL_RATE: &str =
     "between -2 and 2: no market quotes a rate beyond 200 % a year, and 5 % is written 0.05";
 
@@ -35,7 +35,7 @@ pub(crate) fn not_negative(argument: &'static str, value: f64) -> Result<()> {
     require(value.is_finite() && value >= 0.0, argument, value, "zero or a positive finite number")
 }
 
-/// Refuses `value` with `requirement` unless it holds.
+/// Refuses `value` of `argument` with the text `requirement`, unless the condition holds.
 pub(crate) fn require(
     holds: bool,
     argument: &'static str,

@@ -1,8 +1,8 @@
-//! The error of every computation.
+//! The error type of every computation of this crate.
 
 use thiserror::Error;
 
-/// The result of a computation.
+/// The result of a computation, with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why a computation refused its arguments, or could not finish.
@@ -15,9 +15,9 @@ pub enum Error {
     /// A number lies outside the range in which the computation means something.
     #[error("`{argument}` is {value:?}, but must be {requirement}")]
     Domain {
-        /// The argument at fault.
+        /// The name of the argument that is out of range.
         argument: &'static str,
-        /// The value that was given.
+        /// The value that was given for the argument.
         value: f64,
         /// The accepted values, as in "zero or a positive finite number".
         requirement: &'static str,
@@ -25,21 +25,21 @@ pub enum Error {
     /// An element of a series lies outside its range.
     #[error("`{argument}[{index}]` is {value:?}, but must be {requirement}")]
     Element {
-        /// The series at fault.
+        /// The name of the series that the element is in.
         argument: &'static str,
-        /// The position in it, from zero.
+        /// The position of the element in the series, from zero.
         index: usize,
-        /// The value that was given.
+        /// The value of the element.
         value: f64,
-        /// The accepted values.
+        /// The accepted values, as in "zero or a positive finite number".
         requirement: &'static str,
     },
     /// A series has the wrong number of elements.
     #[error("`{argument}` has {found} elements, but must have {expected}")]
     Shape {
-        /// The series at fault.
+        /// The name of the series that has the wrong length.
         argument: &'static str,
-        /// The required number of elements.
+        /// The number of elements that the computation requires.
         expected: usize,
         /// The number of elements that were given.
         found: usize,
@@ -47,19 +47,19 @@ pub enum Error {
     /// A series or a count is too short or too small for the computation.
     #[error("`{argument}`: {found} is too few, at least {needed} needed")]
     TooFew {
-        /// The series or count at fault.
+        /// The name of the series or count that is too short or too small.
         argument: &'static str,
-        /// The smallest number that works.
+        /// The smallest length or count that the computation accepts.
         needed: usize,
-        /// The value that was given.
+        /// The length or count that was given.
         found: usize,
     },
     /// A series that must add up to a certain number does not.
     #[error("`{argument}` adds up to {sum}, but must add up to {requirement}")]
     Sum {
-        /// The series at fault.
+        /// The name of the series that adds up to another number.
         argument: &'static str,
-        /// The sum of the series.
+        /// The sum of the elements that were given.
         sum: f64,
         /// The accepted sums, as in "1 within 1e-6".
         requirement: &'static str,
@@ -67,27 +67,27 @@ pub enum Error {
     /// A text that cannot be read: a tenor, a name.
     #[error("`{argument}` is {value:?}, but must be {requirement}")]
     Text {
-        /// The argument at fault.
+        /// The name of the argument that cannot be read.
         argument: &'static str,
-        /// The value that was given.
+        /// The text that was given.
         value: String,
-        /// The accepted values.
+        /// The accepted texts.
         requirement: &'static str,
     },
     /// A date outside the range that the computation allows.
     #[error("`{argument}` is {value}, but must be {requirement}")]
     Date {
-        /// The argument at fault.
+        /// The name of the argument that is out of range.
         argument: &'static str,
-        /// The value that was given.
+        /// The date that was given.
         value: chrono::NaiveDate,
-        /// The accepted values.
+        /// The accepted dates.
         requirement: &'static str,
     },
     /// Arguments that contradict each other, or one that is missing beside another.
     #[error("`{argument}` {problem}")]
     Conflict {
-        /// The argument at fault.
+        /// The name of the argument that contradicts another or is missing.
         argument: &'static str,
         /// The contradiction, as in "is needed where `price` is absent".
         problem: &'static str,
@@ -95,27 +95,28 @@ pub enum Error {
     /// A matrix that must be symmetric is not.
     #[error("`{argument}` is not symmetric: rows {row} and {column} disagree")]
     Asymmetric {
-        /// The matrix at fault.
+        /// The name of the matrix that is not symmetric.
         argument: &'static str,
-        /// The row of the first element that differs from its mirror image.
+        /// The row, from zero, of the first element that differs from its mirror image.
         row: usize,
-        /// The column of that element.
+        /// The column, from zero, of the first element that differs from its mirror image.
         column: usize,
     },
     /// A matrix that must be positive semi-definite is not.
     #[error("`{argument}` is not positive semi-definite: the factor fails at asset {pivot}")]
     NotPositiveSemiDefinite {
-        /// The matrix at fault.
+        /// The name of the matrix that is not positive semi-definite.
         argument: &'static str,
         /// The row at which the factorisation failed.
         pivot: usize,
     },
-    /// No point satisfies all constraints.
+    /// No point satisfies all constraints of the problem.
     #[error("`{argument}` cannot be met: {problem}")]
     Infeasible {
-        /// The constraint at fault.
+        /// The name of the constraint that cannot be met.
         argument: &'static str,
-        /// The element of it at fault, where there is a single one.
+        /// The position, from zero, of the element at fault; `None` where no single element is at
+        /// fault.
         index: Option<usize>,
         /// The bound or sum that fails, with its figures.
         problem: String,
@@ -129,11 +130,11 @@ pub enum Error {
     /// An iteration stopped before it met its tolerance.
     #[error("{method} did not converge in {iterations} iterations (residual {residual:e})")]
     NoConvergence {
-        /// The method that did not converge.
+        /// The name of the numerical method.
         method: &'static str,
-        /// The number of iterations.
+        /// The number of iterations that were made.
         iterations: u32,
-        /// The residual at the last iteration.
+        /// The residual after the last iteration.
         residual: f64,
     },
 }

@@ -45,9 +45,9 @@ pub enum StartError {
     /// The data folder cannot be created.
     #[error("the data folder {path} cannot be used: {source}")]
     DataDir {
-        /// The folder.
+        /// The path of the data folder.
         path: String,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The store could not be opened.
@@ -56,7 +56,7 @@ pub enum StartError {
     /// The mail settings are inconsistent.
     #[error("QS_SMTP_URL or QS_MAIL_FROM does not fit: {0}")]
     Mail(#[from] email::SetUpError),
-    /// The identity provider cannot be used.
+    /// The OpenID Connect provider cannot be used as configured.
     #[error(transparent)]
     Idp(#[from] ProviderError),
     /// The messaging channel cannot be used.
@@ -70,7 +70,7 @@ pub enum StartError {
     Limits(#[from] account_core::StoreError),
 }
 
-/// A running service.
+/// A running service: its state, its email workers and its periodic tasks.
 pub struct App {
     service: Arc<AppState>,
     gateway: Arc<Gateway>,
@@ -81,7 +81,7 @@ pub struct App {
 
 /// An opened store with its keys and rules, for the service and for the operator's commands.
 pub struct Opened {
-    /// The store.
+    /// The opened database.
     pub store: Store,
     /// The keys that seal secrets in the store.
     pub vault: Arc<Vault>,

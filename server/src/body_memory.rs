@@ -23,7 +23,7 @@ const SMALL_SOURCE: usize = 1024 * 1024;
 /// A guest is attributed to its network, because guest keys are free to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestSource {
-    /// An account.
+    /// An account, by its number.
     Account(AccountId),
     /// An IPv4 address, or a /64 network of IPv6.
     Network(IpAddr),
@@ -67,7 +67,7 @@ pub struct HeldBytes {
 pub struct MemoryFull;
 
 impl BodyMemory {
-    /// A memory of `capacity` bytes.
+    /// Makes a memory of `capacity` bytes, none of which is taken.
     #[must_use]
     pub fn new(capacity: usize) -> Arc<Self> {
         Arc::new(Self { capacity, held: Mutex::default() })
@@ -92,7 +92,7 @@ impl BodyMemory {
 }
 
 impl HeldBytes {
-    /// The source of the body.
+    /// Returns the source of the request whose body is counted.
     #[must_use]
     pub fn source(&self) -> RequestSource {
         self.source

@@ -8,7 +8,7 @@ use account_core::Timestamp;
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the clock of the system shows {}, which is before 1970: set it and start again", .shown.format("%Y-%m-%d %H:%M:%S UTC"))]
 pub struct ClockError {
-    /// The time that the clock shows.
+    /// The time before 1970 that the clock of the system shows.
     pub shown: Timestamp,
 }
 
@@ -39,12 +39,12 @@ impl Clock {
         std::time::SystemTime::now().into()
     }
 
-    /// A clock that returns the results of `read`.
+    /// Makes a clock that shows what `read` returns.
     pub fn from_fn(read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }
 
-    /// Returns the time now.
+    /// Returns the present time of the clock, in UTC.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         (self.0)()

@@ -31,7 +31,7 @@ pub enum ComputeError {
         /// Time after which the caller may try again.
         retry_after: Duration,
     },
-    /// The computation panicked.
+    /// The computation panicked, which is a defect.
     Failed,
 }
 

@@ -73,31 +73,31 @@ pub struct ServeArgs {
 /// The configuration of the service, checked.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The address to listen on.
+    /// The network address that the service listens on.
     pub bind: SocketAddr,
-    /// The places of the data.
+    /// The folder, the database and the master key.
     pub storage: Storage,
-    /// The Redis of the limits, if there is one.
+    /// The Redis that stores the leases of the limits; `None` to store leases in the database.
     pub redis: Option<RedisAddress>,
-    /// The destination of the e-mails.
+    /// The mail server or the folder that e-mails go to.
     pub mail: MailRoute,
-    /// Sender of the e-mails.
+    /// The sender of all e-mails, a mailbox.
     pub mail_from: String,
-    /// The identity provider, if there is one.
+    /// The OpenID Connect provider; `None` for a service without one.
     pub idp: Option<IdpRoute>,
-    /// The messaging channel, if there is one.
+    /// The bot API of the messaging channel; `None` for a service without messages.
     pub messaging: Option<MessagingRoute>,
-    /// The treatment of an older database.
+    /// The treatment of a database whose schema is older than this program.
     pub migrate: MigrateChoice,
-    /// Calls without a key, a minute and address.
+    /// The limit of calls without a key, in calls per minute and address.
     pub address_limit: NonZeroU32,
-    /// Connections that may be open at once.
+    /// The largest number of connections that are open at once.
     pub connections: NonZeroUsize,
     /// Time between the signal to stop and the end of new connections.
     pub drain_delay: Duration,
     /// The memory for bodies that are not parsed yet, in bytes.
     pub body_memory: NonZeroUsize,
-    /// The settings that handlers read.
+    /// The settings that the handlers of requests read.
     pub service: Settings,
 }
 

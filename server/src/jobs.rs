@@ -27,31 +27,31 @@ use crate::{
     store::{self, Keyring, Store},
 };
 
-/// Time between two clean-ups.
+/// The time between two rounds of the clean-up.
 const CLEAN_UP: Duration = Duration::from_secs(600);
-/// Largest number of rows that one transaction of the clean-up deletes.
+/// The largest number of rows that one transaction of the clean-up deletes.
 const CLEANED_AT_ONCE: u32 = 1000;
-/// Time between two returns of leased calls.
+/// The time between two returns of leased calls.
 const LEASES_RETURNED: Duration = Duration::from_secs(5);
 
 /// A periodic task of the service.
 pub struct Job {
-    /// The name of the task.
+    /// The name of the task, for the log.
     pub name: &'static str,
-    /// Time between two rounds.
+    /// The time between two rounds of the task.
     pub period: Duration,
-    /// The effect of one round.
+    /// The effect of one round, for the log.
     pub purpose: &'static str,
     task: BoxFuture<'static, ()>,
 }
 
 /// The parts of the service that the tasks work on.
 pub struct Parts {
-    /// The state of the service.
+    /// The shared state of the service.
     pub service: Arc<AppState>,
-    /// The MCP gateway.
+    /// The MCP endpoint, whose limits the clean-up sweeps.
     pub gateway: Arc<Gateway>,
-    /// The data keys.
+    /// The data keys, which the task polls for changes.
     pub keyring: Keyring,
     /// The freshness of the caches of callers.
     pub freshness: Arc<CacheFreshness>,
@@ -104,10 +104,10 @@ pub fn list(parts: Parts) -> [Job; 6] {
     ]
 }
 
-/// The periodic tasks that run.
+/// The periodic tasks that are running.
 pub struct RunningJobs(Vec<JoinHandle<()>>);
 
-/// Starts the tasks.
+/// Starts the periodic tasks.
 #[must_use]
 pub fn start(jobs: impl IntoIterator<Item = Job>) -> RunningJobs {
     let start = |Job { name, period, purpose, task }| {
@@ -118,7 +118,7 @@ pub fn start(jobs: impl IntoIterator<Item = Job>) -> RunningJobs {
 }
 
 impl RunningJobs {
-    /// Aborts the tasks.
+    /// Aborts the periodic tasks at their next await.
     pub fn stop(self) {
         for task in self.0 {
             task.abort();

@@ -40,7 +40,7 @@ pub struct Limits {
     guests_per_network: u32,
 }
 
-/// The counters of callers.
+/// The counters of all callers, in memory or leased.
 enum CallerLimits {
     /// Counters in the memory of the one instance.
     Local(LocalLimits),
@@ -48,8 +48,8 @@ enum CallerLimits {
     Distributed(DistributedLimits),
 }
 
-/// The failure to decide: the lease store does not answer, and no leased call is left.
-/// The field is the state of the database, where that is the cause.
+/// The failure to decide on a call: the lease store does not answer, and no leased call is left.
+/// The field is the state of the database; `None` where the database is not the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no calls of the limit can be leased")]
 pub struct Unavailable(pub Option<StoreFault>);

@@ -43,7 +43,7 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 pub struct ConnectionLimits {
     /// Largest number of open connections; more wait to be accepted.
     pub connections: NonZeroUsize,
-    /// The gauge of open connections.
+    /// The gauge in which open connections are counted.
     pub open: IntGauge,
 }
 
@@ -145,7 +145,7 @@ async fn answer<E: Endpoint<Output = Response>>(
     Ok(endpoint.get_response(request).await.into())
 }
 
-/// The ends of a connection.
+/// The two network addresses of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Addresses {
     /// The address that the client has connected to, also where the listener has all of them.

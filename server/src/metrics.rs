@@ -19,7 +19,7 @@ pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;
 /// Upper bounds of the buckets of durations, in seconds: from a cached look-up to a long computation.
 const SECONDS: [f64; 14] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// Upper bounds of the buckets of batch sizes.
+/// Upper bounds of the histogram of batch sizes, in entries.
 const ENTRIES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 /// The label of a request that no route took.
 const NO_ROUTE: &str = "none";
@@ -28,7 +28,7 @@ const NO_ROUTE: &str = "none";
 pub struct Metrics {
     registry: Registry,
     durations: HistogramVec,
-    /// Connections that are open.
+    /// The gauge of open connections.
     pub connections: IntGauge,
     debits: IntCounter,
     credits: IntCounter,
@@ -42,34 +42,34 @@ pub struct Metrics {
     outbox: IntGaugeVec,
     pool: IntGaugeVec,
     store_up: Gauge,
-    /// Without a value where the limits have no Redis.
+    /// The gauge of the Redis of the limits; without a value where the limits have no Redis.
     redis_up: IntGaugeVec,
     draining: IntGauge,
 }
 
-/// One answered request.
+/// The facts of one answered request, for the counters.
 pub struct Observed<'a> {
-    /// The path as the route table has it, where a route took the request.
+    /// The path as the route table has it; `None` where no route took the request.
     pub route: Option<&'a str>,
-    /// The method.
+    /// The HTTP method of the request.
     pub method: &'a Method,
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     pub status: u16,
-    /// Time to answer.
+    /// The time from the head of the request to its answer.
     pub elapsed: Duration,
 }
 
 /// The state of the service at one moment, for the gauges.
 pub struct Snapshot {
-    /// Calls that wait for the ledger writer.
+    /// The number of calls that wait for the ledger writer.
     pub ledger_queue: usize,
-    /// Bytes of bodies that have not been parsed.
+    /// The number of bytes of bodies that are not parsed yet.
     pub body_bytes: usize,
     /// Long computations that run, and those that wait.
     pub long_computations: (usize, usize),
     /// True if the service was told to stop.
     pub is_draining: bool,
-    /// The connections to the database.
+    /// The connections to the database, by pool.
     pub pools: Vec<Pool>,
     /// True if the Redis of the limits answers; `None` without a Redis.
     pub is_redis_up: Option<bool>,
@@ -173,7 +173,7 @@ impl Metrics {
         metrics
     }
 
-    /// Counts an answered request.
+    /// Counts an answered request, with its status and duration.
     pub fn observe(&self, observed: &Observed<'_>) {
         let route = observed.route.unwrap_or(NO_ROUTE);
         let labels = [route, method_name(observed.method), class(observed.status)];

@@ -21,17 +21,17 @@ use crate::{
 
 /// The shared state of all handlers.
 pub struct AppState {
-    /// The rules of accounts.
+    /// The rules of accounts, on top of store and keys.
     pub accounts: Accounts,
     /// The cache of callers by API key.
     pub callers: ApiKeyCache,
     /// The cache of accounts by access token.
     pub bearers: AccessTokenCache,
-    /// The limits of callers.
+    /// The hourly and daily limits of callers.
     pub limits: Limits,
-    /// The limits of addresses, for calls without a key.
+    /// The limits of calls without a key, by address.
     pub addresses: AddressLimiter,
-    /// The bound of requests for codes.
+    /// The bound of requests that have a code sent.
     pub code_requests: CodeRequests,
     /// The credits that running calls have reserved.
     pub reserved_credits: ReservedCredits,
@@ -39,17 +39,17 @@ pub struct AppState {
     pub ledger: LedgerWriter,
     /// The memory of bodies that are not parsed yet.
     pub body_memory: Arc<BodyMemory>,
-    /// The pool for long computations.
+    /// The pool in which long computations run.
     pub compute_pool: ComputePool,
-    /// The metrics of the operator.
+    /// The counters and gauges of `/metrics`.
     pub metrics: Metrics,
     /// True if the service is stopping, so that `/ready` answers 503.
     pub is_draining: AtomicBool,
-    /// The identity provider, where there is one.
+    /// The OpenID Connect provider; `None` for a service without one.
     pub idp: Option<Provider>,
-    /// The clock.
+    /// The clock of the service, which tests replace.
     pub clock: Clock,
-    /// The settings.
+    /// The settings that the handlers of requests read.
     pub settings: Settings,
 }
 

@@ -23,14 +23,14 @@ pub const MOST_ENTRIES: u32 = 100;
 
 const SECONDS_A_DAY: i64 = 86_400;
 
-/// The position of a page.
+/// The position of one page in a list of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     /// The number of the page, from 1.
     pub page: u32,
     /// The number of entries on a full page.
     pub page_size: u32,
-    /// The number of all entries.
+    /// The number of entries on all pages.
     pub total: u64,
 }
 
@@ -56,9 +56,9 @@ pub struct UsageQuery {
     pub page: u32,
     /// The number of calls on a page; 1 to [`MOST_REQUESTS`].
     pub page_size: u32,
-    /// A path or a prefix of paths.
+    /// A path or a prefix of paths; `None` for every path.
     pub endpoint_filter: Option<String>,
-    /// An HTTP method, in upper or lower case.
+    /// An HTTP method, in upper or lower case; `None` for every method.
     pub method_filter: Option<String>,
 }
 
@@ -71,18 +71,18 @@ pub struct UsageReport {
     pub daily: Vec<DailyUsage>,
     /// The usage of each endpoint, in descending order of calls.
     pub endpoints: Vec<EndpointUsage>,
-    /// One page of the calls, newest first.
+    /// The calls of the requested page, newest first.
     pub requests: Vec<UsageRequest>,
-    /// The position of the page.
+    /// The position of `requests` among all calls of the report.
     pub page: Page,
 }
 
 /// The sums and averages of a number of days. An average without calls is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UsageSummary {
-    /// The number of calls.
+    /// The number of calls in the period.
     pub total_requests: u64,
-    /// The credits of all calls.
+    /// The credits that the calls of the period cost.
     pub total_credits_used: u64,
     /// The average credits of a call.
     pub avg_credits_per_request: f64,
@@ -90,25 +90,25 @@ pub struct UsageSummary {
     pub avg_response_time_ms: f64,
 }
 
-/// The usage of one day.
+/// The usage of one UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DailyUsage {
-    /// The UTC day.
+    /// The UTC day of the calls.
     pub date: NaiveDate,
-    /// The number of calls.
+    /// The number of calls on that day.
     pub request_count: u64,
-    /// The credits of all calls.
+    /// The credits that the calls of that day cost.
     pub credits_used: u64,
 }
 
-/// The usage of one endpoint.
+/// The usage of one endpoint, over all days of the report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointUsage {
-    /// The path.
+    /// The documented path of the endpoint, without the method.
     pub endpoint: String,
-    /// The number of calls.
+    /// The number of calls of the endpoint.
     pub request_count: u64,
-    /// The credits of all calls.
+    /// The credits that the calls of the endpoint cost.
     pub credits_used: u64,
     /// The average duration of a call, in milliseconds.
     pub avg_response_time_ms: f64,
@@ -119,7 +119,7 @@ pub struct EndpointUsage {
 pub struct Transactions {
     /// The transactions, newest first.
     pub transactions: Vec<Transaction>,
-    /// The position of the page.
+    /// The position of `transactions` among all transactions of the account.
     pub page: Page,
 }
 
@@ -256,7 +256,8 @@ impl<'a> Totals<'a> {
     }
 
     /// Returns the day of the call that `offset` newer calls precede, and how many of these are of
-    /// that day. Older days need not be read to be skipped.
+    /// that day. Older days need not be read to be skipped. `None` where the account has no such
+    /// call.
     fn start_of(&self, mut offset: u64) -> Option<(i64, u64)> {
         for (day, sum) in self.days.iter().rev() {
             if offset < sum.requests {

@@ -24,37 +24,37 @@ const SECONDS_A_DAY: i64 = 86_400;
 /// The number of removed rows, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Guests.
+    /// Guests whose key expired more than [`GUEST_KEPT`] ago.
     pub guests: u64,
-    /// Daily counts of created guests.
+    /// Daily counts of created guest keys, of past days.
     pub guest_counts: u64,
-    /// Challenges.
+    /// Challenges whose code has expired.
     pub challenges: u64,
-    /// Sessions.
+    /// Sessions that were not used for too long, or began too long ago.
     pub sessions: u64,
-    /// Unconfirmed registration forms.
+    /// Registration forms that were not confirmed within [`FORM_KEPT`].
     pub forms: u64,
-    /// Counts of wrong passwords.
+    /// Counters of wrong passwords that are no longer needed.
     pub lockouts: u64,
-    /// Known clients.
+    /// Clients that an account knew, after [`KNOWN_FOR`](crate::client::KNOWN_FOR).
     pub clients: u64,
-    /// Login attempts.
+    /// Login attempts older than [`TRY_KEPT`].
     pub tries: u64,
-    /// Sent e-mails and messages.
+    /// E-mails and messages that were sent and that no quota counts any more.
     pub messages: u64,
-    /// Stored answers to idempotent requests.
+    /// Stored answers to idempotent requests, after [`KEPT`](crate::idempotency::KEPT).
     pub answers: u64,
-    /// Stored results.
+    /// Stored results of MCP calls that have expired.
     pub results: u64,
     /// Unfinished sign-ins at the identity provider, incomplete profiles and hand-off codes.
     pub sign_ins: u64,
     /// Changes of address that can no longer be undone.
     pub email_undos: u64,
-    /// Notifications.
+    /// Notifications older than [`NOTIFICATION_KEPT`].
     pub notifications: u64,
     /// Usage rows of deleted accounts, from which the account was removed.
     pub departed: u64,
-    /// Usage rows.
+    /// Usage rows older than the retention.
     pub usage: u64,
     /// Codes, tokens, grants and clients of the OAuth server.
     pub oauth: u64,

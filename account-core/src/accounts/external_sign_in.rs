@@ -34,7 +34,7 @@ pub struct Started {
 
 /// The outcome of a sign-in with a proven identity.
 pub enum IdpLogin {
-    /// The account is signed in.
+    /// The identity has an account, and a session of the account has begun.
     SignedIn(SignedIn),
     /// The identity is new, and its profile must be completed.
     Completion(CompletionToken),
@@ -50,7 +50,7 @@ pub enum OidcOutcome {
 
 /// The data with which a new identity completes its profile.
 pub struct NewProfile {
-    /// The user name; without one, a name is derived from the e-mail address.
+    /// The user name; `None` to derive a name from the e-mail address.
     pub username: Option<Username>,
     /// The contact details beside the e-mail address.
     pub contact: Contact,
@@ -58,9 +58,9 @@ pub struct NewProfile {
 
 /// A new account whose profile was completed.
 pub struct Completed {
-    /// The sign-in.
+    /// The account with its key and its first session.
     pub signed_in: SignedIn,
-    /// The destination of the sign-in.
+    /// The place to which the browser goes after the sign-in.
     pub destination: Destination,
 }
 

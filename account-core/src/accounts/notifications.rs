@@ -126,9 +126,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(self.store().broadcast(announcement, now).await?)
     }
 
-    /// Writes the e-mails and chat messages of a broadcast for the next accounts. Returns `false`
-    /// where all broadcasts are complete or the outbox is busy. Simultaneous calls, and a call
-    /// after a crash, write no message twice.
+    /// A batch waits until no other message is due, so that a code never waits for a broadcast. A
+    /// batch also waits while [`WAITING`] messages are postponed, so that the outbox does not grow
+    /// while a mail server is down.
     ///
     /// A batch waits until no other message is due, so that a code never waits for a broadcast. It
     /// also waits while [`WAITING`] messages are postponed, so that the outbox does not grow while

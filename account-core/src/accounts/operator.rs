@@ -23,36 +23,36 @@ const REPLACEMENTS: u32 = 3;
 /// An account that an operator creates, which is verified from the start.
 #[derive(Clone)]
 pub struct NewAccount {
-    /// The e-mail address.
+    /// The e-mail address, which counts as verified.
     pub email: Email,
-    /// The user name.
+    /// The user name, which no other account may have.
     pub username: Username,
-    /// The password; without one, a login by password is impossible.
+    /// The password; `None` for an account without a login by password.
     pub password: Option<Password>,
-    /// The tier.
+    /// The tier of the account from the start.
     pub tier: Tier,
-    /// The initial credits; without a number, the sign-up credits.
+    /// The initial credits; `None` for the sign-up credits.
     pub credits: Option<u64>,
-    /// The limit of requests an hour; without a number, that of the tier.
+    /// The limit of requests an hour; `None` for that of the tier.
     pub hourly_limit: Option<u32>,
     /// True if the account is an administrator.
     pub is_admin: bool,
 }
 
-/// A created account.
+/// An account that an operator has created.
 pub struct Created {
-    /// The number of the account.
+    /// The number of the new account.
     pub id: AccountId,
-    /// The API key.
+    /// The API key in plain text, which is shown once.
     pub api_key: ApiKey,
 }
 
 /// An account as an operator sees it; holds no secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountOverview {
-    /// The account.
+    /// The account as its owner sees it.
     pub profile: Profile,
-    /// Until when passwords are refused, where they are.
+    /// The end of the lock of passwords; `None` where passwords are accepted.
     pub locked_until: Option<Timestamp>,
     /// The latest actions of operators on the account, newest first.
     pub operations: Vec<Operation>,
@@ -61,7 +61,7 @@ pub struct AccountOverview {
 /// A page of accounts, in the order of their numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountList {
-    /// The accounts.
+    /// The accounts of this page, in the order of their numbers.
     pub accounts: Vec<Profile>,
     /// The number after which the next page begins; `None` on the last page.
     pub next_after: Option<AccountId>,

@@ -10,10 +10,10 @@ use crate::store::{
 };
 use crate::{Error, Result, Timestamp};
 
-/// The owner's confirmation of a deletion.
+/// The proof with which the owner of an account confirms its deletion.
 #[derive(Clone)]
 pub enum Confirmation {
-    /// The account's password.
+    /// The current password of the account.
     Password(Password),
     /// The account's e-mail address, accepted only for an account without a password.
     Email(Email),
@@ -104,8 +104,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         Ok(())
     }
 
-    /// Deletes an account. Its key and sessions are invalid when the call returns. The caller of
-    /// this function empties its own caches.
+    /// Deletes an account. The key and the sessions of the account are invalid when the call returns.
+    /// The caller of this function must empty the caches of callers.
     ///
     /// # Errors
     ///

@@ -18,14 +18,14 @@ use crate::tier::SIGNUP_CREDITS;
 use crate::vault::SealedKind;
 use crate::{Error, Result, Timestamp, random};
 
-/// The form of a registration.
+/// The form of a registration, as the user fills in the form.
 #[derive(Clone)]
 pub struct Registration {
-    /// The user name.
+    /// The user name, which no other account may have.
     pub username: Username,
     /// The e-mail address, to which the code is sent.
     pub email: Email,
-    /// The password for later logins.
+    /// The password for later logins, in plain text.
     pub password: Password,
     /// The contact details beside the e-mail address.
     pub contact: Contact,

@@ -13,9 +13,9 @@ use crate::store::{Concluded, Conclusion, Credentials, Outcome, SealedKey, Store
 use crate::vault::SealedKind;
 use crate::{Error, Result, Timestamp};
 
-/// A signed-in account.
+/// An account with the secrets of the session that has just begun.
 pub struct SignedIn {
-    /// The account.
+    /// The number of the account that signed in.
     pub account: AccountId,
     /// The API key of the account.
     pub api_key: ApiKey,
@@ -30,7 +30,7 @@ pub struct SignedIn {
 
 /// The outcome of a right password.
 pub enum Login {
-    /// The account is signed in.
+    /// The login is complete, and a session has begun.
     SignedIn(SignedIn),
     /// A second factor is required; its code is on the way by e-mail.
     MfaRequired {
@@ -210,7 +210,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         (Outcome::SignedIn { session, known, rehashed }, Ok(Login::SignedIn(signed_in)))
     }
 
-    /// Opens an account's sealed key.
+    /// Opens an account's sealed API key, as the answer to a login returns the key.
     pub(crate) fn open_key(&self, account: AccountId, key: &SealedKey) -> Result<ApiKey> {
         let plain = self.vault().unseal(SealedKind::ApiKey, account, key.id.0, &key.sealed)?;
         std::str::from_utf8(&plain).ok().and_then(ApiKey::parse).ok_or(Error::Sealed)

@@ -7,7 +7,7 @@
 //! limit. A lease is valid within its cell of 15 seconds, the blocks shrink with the remaining
 //! calls, and unused calls are returned, so that an idle instance holds few calls. Under constant
 //! load a call is counted for an hour, a cell and the clock difference, rounded up to a cell: 3,615
-//! seconds. That allows 0.4 % fewer calls than the limit.
+//! seconds. The limit therefore allows 0.4 % fewer calls than its number under constant load.
 //!
 //! If the cells of all callers ended at the same moment, all would request their next lease at that
 //! moment. The clock of each account is therefore set [ahead](ahead) by a constant of its own.
@@ -58,17 +58,17 @@ pub const fn ahead(caller: CallerId) -> TimeDelta {
     }
 }
 
-/// The limits of one caller.
+/// The limits of one caller, in calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// The calls in a rolling hour.
     pub hourly: u32,
-    /// The calls in a UTC day, for callers with a daily limit.
+    /// The calls in a UTC day; `None` for a caller without a daily limit.
     pub daily: Option<u32>,
 }
 
 impl Allowance {
-    /// The limits of a guest.
+    /// The limits of the holder of one guest key.
     pub const GUEST: Self = Self { hourly: GUEST_HOURLY_LIMIT, daily: Some(GUEST_DAILY_LIMIT) };
 
     /// Returns limits with a rolling hour alone.
@@ -101,8 +101,8 @@ pub struct SharedWindow {
     cells: BTreeMap<u32, u32>,
     /// The latest second that any instance has sent.
     latest: i64,
-    /// The second of the first request by a clock far behind the latest second, after which no other
-    /// clock has asked.
+    /// The second of the first request by a clock far behind the latest second, after which no
+    /// other clock has asked; `None` while no clock is doubted.
     doubted_since: Option<i64>,
     /// The calls of the UTC day, for callers with a daily limit.
     day: GuestDay,
@@ -111,11 +111,12 @@ pub struct SharedWindow {
 /// The request of an instance for a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The limits of the caller.
+    /// The limits of the caller that the lease is for.
     pub allowance: Allowance,
     /// The time of the instance's clock, set [`ahead`] by the caller's constant.
     pub now: Timestamp,
-    /// The unused calls of the instance's last lease, which are returned.
+    /// The unused calls of the instance's last lease, which are returned; `None` where none are
+    /// left.
     pub unused: Option<ReturnedCalls>,
 }
 
@@ -133,9 +134,9 @@ pub struct Lease {
 /// Leased calls that were not used and will not be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReturnedCalls {
-    /// The cell of the lease.
+    /// The cell of the lease, since 1970.
     pub cell: u32,
-    /// The number of calls.
+    /// The number of calls that are returned.
     pub calls: u32,
 }
 
@@ -257,8 +258,8 @@ impl SharedWindow {
         }
     }
 
-    /// Returns the time for which the window must be kept. It ends an hour after the last call
-    /// stops counting, so that a clock that moves backwards by an hour frees no calls.
+    /// Returns the time for which the window must be kept: until an hour after the last call stops
+    /// counting, so that a clock that moves backwards by an hour frees no calls.
     #[must_use]
     pub fn kept_for(&self) -> Duration {
         let hour = self.cells.last_key_value().map_or(0, |(cell, _)| leaves_at(*cell));
@@ -337,7 +338,7 @@ struct Held {
     /// The lease, with the calls that remain of it.
     lease: Lease,
     allowance: Allowance,
-    /// The time of the request.
+    /// The time at which the lease was requested.
     at: Timestamp,
 }
 
@@ -401,7 +402,7 @@ impl HeldLease {
         if is_over { self.give_up() } else { None }
     }
 
-    /// Ends the held lease; returns its unused calls.
+    /// Ends the held lease; returns its unused calls; `None` where all calls were used.
     pub fn give_up(&mut self) -> Option<ReturnedCalls> {
         let lease = self.0.take()?.lease;
         (lease.calls > 0).then_some(ReturnedCalls { cell: lease.cell, calls: lease.calls })

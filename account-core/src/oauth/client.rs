@@ -30,13 +30,13 @@ impl ClientId {
         valid.then(|| Self(text.to_owned()))
     }
 
-    /// Generates a new id.
+    /// Generates a random id for a client that registers.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self(URL_SAFE_NO_PAD.encode(random::identifier(rng).to_be_bytes()))
     }
 
-    /// Returns the id as sent.
+    /// Returns the id as the client sends the id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -59,7 +59,7 @@ impl ClientName {
         Self(if name.is_empty() { "An application without a name".to_owned() } else { name })
     }
 
-    /// Returns the name.
+    /// Returns the name without characters that could deceive a reader.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -87,26 +87,26 @@ const fn is_invisible(c: char) -> bool {
 /// The metadata in a client's registration; further fields are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct ClientMetadata {
-    /// The redirect URIs.
+    /// The redirect URIs as the client sent them.
     pub redirect_uris: Vec<String>,
-    /// The name.
+    /// The name as the client sent the name; `None` where none was sent.
     pub client_name: Option<String>,
-    /// The grant types; without a list, `authorization_code`.
+    /// The grant types; `None` means `authorization_code`.
     pub grant_types: Option<Vec<String>>,
-    /// The response types; without a list, `code`.
+    /// The response types; `None` means `code`.
     pub response_types: Option<Vec<String>>,
 }
 
-/// A registered client.
+/// A client that has registered itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisteredClient {
-    /// The client id.
+    /// The id that the service gave the client.
     pub id: ClientId,
-    /// The unverified name.
+    /// The name that the client gave itself, which nobody has verified.
     pub name: ClientName,
     /// The redirect URIs, at least one.
     pub redirect_uris: Vec<RedirectUri>,
-    /// The time of the registration.
+    /// The time at which the client registered.
     pub created_at: Timestamp,
 }
 

@@ -25,51 +25,51 @@ pub struct GrantId(pub u128);
 /// An authorization request that the owner is asked to consent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
-    /// The client.
+    /// The client that asks for access.
     pub client: ClientId,
     /// The redirect URI of the answer.
     pub redirect_uri: RedirectUri,
-    /// The PKCE challenge.
+    /// The PKCE challenge, whose verifier the exchange must send.
     pub challenge: CodeChallenge,
-    /// The resource.
+    /// The resource that the tokens will give access to, a URL.
     pub resource: String,
 }
 
 /// An authorization code, as stored.
 #[derive(Clone)]
 pub struct IssuedCode {
-    /// The digest of the code.
+    /// The digest of the authorization code.
     pub digest: Digest<AuthorizationCode>,
-    /// The account whose owner consented.
+    /// The account whose owner gave the consent.
     pub account: AccountId,
-    /// The authorization request.
+    /// The authorization request that the owner consented to.
     pub authorization: Authorization,
-    /// The time of the consent.
+    /// The time at which the owner gave the consent.
     pub created_at: Timestamp,
-    /// The grant that began with the code.
+    /// The grant that began with the code; `None` before the code is redeemed.
     pub grant: Option<GrantId>,
 }
 
 /// A client's request to exchange a code.
 pub struct Exchange {
-    /// The code.
+    /// The authorization code, in plain text.
     pub code: AuthorizationCode,
-    /// The client.
+    /// The client that sends the code.
     pub client: ClientId,
     /// The redirect URI that the client repeats. OAuth 2.1 omits it; a URI that is sent must equal
-    /// that of the authorization request.
+    /// that of the authorization request. `None` where the client sent none.
     pub redirect_uri: Option<String>,
-    /// The PKCE verifier.
+    /// The PKCE verifier, which proves that the sender of the code made the authorization request.
     pub verifier: CodeVerifier,
-    /// The resource of the tokens.
+    /// The resource that the tokens are to give access to, a URL.
     pub resource: String,
 }
 
 /// The data with which a store executes an exchange.
 pub struct Redemption {
-    /// The digest of the code.
+    /// The digest of the authorization code.
     pub code: Digest<AuthorizationCode>,
-    /// The client's request.
+    /// The client's request, as sent.
     pub exchange: Exchange,
     /// The number of the new grant.
     pub grant: GrantId,
@@ -87,10 +87,10 @@ pub struct TokenDigests {
     pub refresh: Digest<RefreshToken>,
 }
 
-/// The decision on an exchange.
+/// The decision on the exchange of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeVerdict {
-    /// The exchange begins a grant.
+    /// The exchange consumes the code and begins a grant.
     Redeem,
     /// The code was used before, and its grant ends.
     Replay(GrantId),
@@ -120,19 +120,20 @@ impl IssuedCode {
 
 /// A client's request to refresh its tokens.
 pub struct Refresh {
-    /// The refresh token.
+    /// The refresh token, in plain text.
     pub token: RefreshToken,
-    /// The client.
+    /// The client that sends the refresh token.
     pub client: ClientId,
-    /// The resource of the tokens.
+    /// The resource that the tokens are to give access to, a URL.
     pub resource: String,
-    /// The time after its use in which a token gets the same answer again.
+    /// The time after the first use of a refresh token in which its repeated use gets the same
+    /// answer.
     pub leeway: TimeDelta,
 }
 
 /// The data with which a store executes a refresh.
 pub struct Rotation {
-    /// The client's request.
+    /// The client's request, as sent.
     pub refresh: Refresh,
     /// The digest of the refresh token.
     pub token: Digest<RefreshToken>,
@@ -143,19 +144,19 @@ pub struct Rotation {
 /// A refresh token as stored, with client and resource of its grant.
 #[derive(Clone)]
 pub struct StoredRefresh {
-    /// The client of the grant.
+    /// The client that the grant belongs to.
     pub client: ClientId,
-    /// The resource of the grant.
+    /// The resource that the grant gives access to, a URL.
     pub resource: String,
     /// The time at which the token was issued.
     pub created_at: Timestamp,
-    /// The expiry of the token.
+    /// The time from which the refresh token is refused.
     pub expires_at: Timestamp,
-    /// The time at which the token was used.
+    /// The time at which the refresh token was first used; `None` for an unused token.
     pub used_at: Option<Timestamp>,
 }
 
-/// The decision on a refresh.
+/// The decision on the use of a refresh token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefreshVerdict {
     /// The refresh issues the next tokens.
@@ -203,7 +204,7 @@ impl StoredRefresh {
 
 /// The tokens in the answer to a client.
 pub struct Tokens {
-    /// The access token.
+    /// The access token, in plain text.
     pub access: AccessToken,
     /// The refresh token, which can be used once.
     pub refresh: RefreshToken,
@@ -214,18 +215,18 @@ pub struct Tokens {
 /// The caller of an access token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bearer {
-    /// The account.
+    /// The account on whose behalf the client calls.
     pub caller: AccountCaller,
-    /// The expiry of the token.
+    /// The time from which the access token is refused.
     pub expires_at: Timestamp,
 }
 
 /// An access token as stored, with its account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredAccess {
-    /// The caller.
+    /// The caller of the access token.
     pub bearer: Bearer,
-    /// The resource of the token.
+    /// The resource that the access token was issued for, a URL.
     pub resource: String,
 }
 
@@ -234,11 +235,11 @@ pub struct StoredAccess {
 pub struct Grant {
     /// The number of the grant.
     pub id: GrantId,
-    /// The client.
+    /// The client that the owner gave access to.
     pub client: ClientId,
     /// The unverified name of the client.
     pub client_name: ClientName,
-    /// The time of the consent.
+    /// The time at which the owner gave the consent.
     pub created_at: Timestamp,
     /// The time at which the client last got tokens.
     pub last_used_at: Timestamp,
@@ -247,7 +248,7 @@ pub struct Grant {
 /// A kind of expired rows of the OAuth server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleOauth {
-    /// Codes made before this time.
+    /// Authorization codes made before this time.
     Codes(Timestamp),
     /// Tokens that expired before this time, and grants without tokens.
     Expired(Timestamp),

@@ -33,7 +33,7 @@ impl CodeChallenge {
         }
     }
 
-    /// Returns the challenge as given.
+    /// Returns the challenge as the client sent the challenge.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

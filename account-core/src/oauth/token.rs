@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::random;
 use crate::vault::Vault;
 
-/// The validity of a code.
+/// The validity of an authorization code, from the consent.
 pub const CODE_VALIDITY: TimeDelta = TimeDelta::seconds(60);
 /// The time for which a code is kept after its issue, so that its replay ends its grant.
 pub const CODE_KEPT: TimeDelta = TimeDelta::days(1);
@@ -43,13 +43,13 @@ pub type AccessToken = OauthToken<AccessTokenKind>;
 pub type RefreshToken = OauthToken<RefreshTokenKind>;
 
 impl<Kind> OauthToken<Kind> {
-    /// Reads a token: exactly 43 characters that decode to 32 bytes.
+    /// Reads a token: exactly 43 characters that decode to 32 bytes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         random::is_secret_text(text).then(|| Self::of(text.to_owned()))
     }
 
-    /// Generates a new token.
+    /// Generates a random token of this kind.
     #[must_use]
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         Self { text: random::secret_text(rng), kind: PhantomData }

@@ -44,7 +44,7 @@ const FORBIDDEN_PREFIXES: [&str; 8] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectUri(String);
 
-/// The target of a redirect.
+/// The kind of target that a redirect URI leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedirectTarget<'a> {
     /// A website, by its host with the port, if any.
@@ -69,7 +69,7 @@ impl RedirectUri {
         }
     }
 
-    /// Returns the URI as given.
+    /// Returns the URI as the client registered the URI.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -119,7 +119,7 @@ impl RedirectUri {
     }
 }
 
-/// Returns the fault of a redirect URI.
+/// Returns the fault of a redirect URI; `None` for a valid one.
 fn fault(text: &str) -> Option<&'static str> {
     if text.len() > LONGEST {
         return Some("a redirect URI has at most 2048 characters");
@@ -209,12 +209,12 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// A URI without a fragment.
+/// The parts of a URI without a fragment.
 struct UriParts<'a> {
     scheme: &'a str,
-    /// The text between `//` and the path.
+    /// The text between `//` and the path; `None` for a URI without `//`.
     authority: Option<&'a str>,
-    /// The path and the query.
+    /// The path and the query, as written.
     rest: &'a str,
 }
 
@@ -248,7 +248,8 @@ fn is_written_out(text: &str) -> bool {
 }
 
 /// Splits an authority into host and port. The host has letters, digits, hyphens, dots and
-/// underscores, or is an address in brackets; the port is at least 1.
+/// underscores, or is an address in brackets; the port is at least 1. `None` for a malformed
+/// authority.
 fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(inner) => {

@@ -17,7 +17,7 @@ use crate::{Error, StoreError, Timestamp};
 pub struct NewRegistration {
     /// The number of the account that the form becomes.
     pub id: AccountId,
-    /// The user name.
+    /// The user name, reserved while the code is live.
     pub username: Username,
     /// The e-mail address, to which the code is sent.
     pub email: Email,
@@ -86,19 +86,19 @@ pub struct AccountRow {
     pub email: Email,
     /// The user name.
     pub username: Username,
-    /// The hash of the password.
+    /// The hash of the password; `None` for an account without one.
     pub password_hash: Option<PasswordHash>,
-    /// The tier.
+    /// The tier of the account from the start.
     pub tier: Tier,
     /// The initial credits, which `granted_by_admin` classifies.
     pub credits: u64,
     /// True if the credits are an operator's grant; otherwise they are the sign-up credits.
     pub granted_by_admin: bool,
-    /// The limit of requests an hour, where the account has one of its own.
+    /// The limit of requests an hour; `None` for that of the tier.
     pub hourly_limit: Option<u32>,
     /// True if the account is an administrator.
     pub is_admin: bool,
-    /// The API key.
+    /// The first API key of the account, sealed.
     pub key: NewKey,
     /// The time of the creation.
     pub created_at: Timestamp,
@@ -107,18 +107,18 @@ pub struct AccountRow {
 /// The outcome of the creation of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Creation {
-    /// The account was created.
+    /// The account was created with its key and its credits.
     Done,
-    /// The address has an account.
+    /// The address already has an account; nothing was created.
     EmailTaken,
     /// Another account or pending registration has the user name.
     UsernameTaken,
 }
 
-/// A change by an operator.
+/// A change of an account by an operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// A change of the tier.
+    /// The change to this tier.
     Tier(Tier),
     /// A change of the limit of requests an hour; `None` restores that of the tier.
     HourlyLimit(Option<u32>),
@@ -135,7 +135,7 @@ pub enum Change {
 /// The state of an account's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStatus {
-    /// The key is valid.
+    /// The key is valid for calls.
     Active,
     /// The key is suspended by an operator.
     Suspended,
@@ -144,7 +144,7 @@ pub enum KeyStatus {
 }
 
 impl KeyStatus {
-    /// All states.
+    /// All states of a key.
     pub const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Revoked];
 
     /// Returns the name on the wire, as in `active`.
@@ -169,7 +169,7 @@ pub struct Profile {
     pub email: Email,
     /// The contact details beside the e-mail address.
     pub contact: Contact,
-    /// The tier.
+    /// The current tier of the account.
     pub tier: Tier,
     /// The limit of requests an hour: the account's own or that of its tier.
     pub hourly_limit: u32,
@@ -183,9 +183,9 @@ pub struct Profile {
     pub mfa_enabled: bool,
     /// The time of the registration.
     pub created_at: Timestamp,
-    /// The time of the last login.
+    /// The time of the last login; `None` before the first one.
     pub last_login_at: Option<Timestamp>,
-    /// The time at which the key was made.
+    /// The time at which the key was made; `None` where the account never had a key.
     pub api_key_created_at: Option<Timestamp>,
     /// The state of the key.
     pub api_key_status: KeyStatus,
@@ -194,13 +194,13 @@ pub struct Profile {
 /// The owner's changes of a profile; absent fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileChanges {
-    /// The user name.
+    /// The new user name; `None` leaves the name unchanged.
     pub username: Option<Username>,
-    /// The telephone number, or `None` to remove the stored one.
+    /// The telephone number; `Some(None)` removes the stored one.
     pub phone: Option<Option<String>>,
-    /// The country, or `None` to remove the stored one.
+    /// The country; `Some(None)` removes the stored one.
     pub country: Option<Option<String>>,
-    /// The code of the country, or `None` to remove the stored one.
+    /// The code of the country; `Some(None)` removes the stored one.
     pub country_code: Option<Option<String>>,
 }
 
@@ -235,7 +235,7 @@ impl ProfileChanges {
 /// The outcome of a change of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Updated {
-    /// The change is saved.
+    /// The changes of the profile are saved.
     Done,
     /// Another account or pending registration has the user name.
     UsernameTaken,
@@ -243,9 +243,9 @@ pub enum Updated {
     NotFound,
 }
 
-/// The deletion of an account.
+/// The data with which the store deletes an account.
 pub struct Deletion {
-    /// The account.
+    /// The account to delete.
     pub account: AccountId,
     /// The digest of the e-mail address, whose locks and known clients are removed.
     pub recipient: Digest<Email>,
@@ -253,9 +253,9 @@ pub struct Deletion {
     pub only_without_password: bool,
     /// The e-mail that confirms the deletion.
     pub notice: SealedMessage,
-    /// The time of the deletion.
+    /// The time at which the account is deleted.
     pub at: Timestamp,
-    /// The operator's action, where an operator deletes the account.
+    /// The record of the operator's action; `None` where the owner deletes the account.
     pub operation: Option<Operation>,
 }
 
@@ -271,7 +271,7 @@ pub enum PasswordProof {
 pub struct PasswordChange {
     /// The proof that permits the change.
     pub proof: PasswordProof,
-    /// The account.
+    /// The account whose password is replaced.
     pub account: AccountId,
     /// The e-mail address at which the proof was given.
     pub email: Email,
@@ -353,7 +353,7 @@ pub trait AccountStore: Send + Sync {
         account: AccountRow,
     ) -> impl Future<Output = Result<Creation, StoreError>> + Send;
 
-    /// Reads an account.
+    /// Reads the profile of an account, verified or not; `None` for an unknown number.
     fn profile(
         &self,
         account: AccountId,

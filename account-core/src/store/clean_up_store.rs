@@ -10,7 +10,7 @@ pub enum Stale {
     Guests(Timestamp),
     /// Daily counts of created guests before this UTC day, counted from 1970.
     GuestCounts(i64),
-    /// Challenges made before this time.
+    /// Challenges whose code was made before this time.
     Challenges(Timestamp),
     /// Sessions last used before the first time or begun before the second.
     Sessions(Timestamp, Timestamp),

@@ -11,7 +11,7 @@ use crate::session::SessionToken;
 use crate::token::EmailUndoToken;
 use crate::{StoreError, Timestamp};
 
-/// A requested change of address.
+/// A request to give an account another e-mail address.
 pub struct EmailChangeRequest {
     /// The account of the request.
     pub account: AccountId,
@@ -25,27 +25,27 @@ pub struct EmailChangeRequest {
     pub notice: SealedMessage,
 }
 
-/// A confirmed change of address.
+/// A change of an account's e-mail address whose codes were right.
 pub struct EmailChange {
     /// The challenge whose code was right.
     pub challenge: ChallengeId,
-    /// The account.
+    /// The account whose address changes.
     pub account: AccountId,
-    /// The present address.
+    /// The address of the account before the change.
     pub from: Email,
     /// The digest of the present address, whose locks and known clients are removed.
     pub from_recipient: Digest<Email>,
-    /// The new address.
+    /// The address of the account after the change.
     pub to: Email,
     /// The client that sent the code; the account knows its network at the new address from now on.
     pub known: KnownClient,
-    /// The session that stays valid.
+    /// The session that stays valid; `None` where all sessions end.
     pub kept: Option<Digest<SessionToken>>,
     /// The digest of the token that undoes the change.
     pub undo: Digest<EmailUndoToken>,
     /// The e-mail to the former address.
     pub notice: SealedMessage,
-    /// The time of the change.
+    /// The time at which the change is made.
     pub at: Timestamp,
 }
 
@@ -64,25 +64,25 @@ pub enum EmailChanged {
 /// A change that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmailUndo {
-    /// The account.
+    /// The account whose change can be undone.
     pub account: AccountId,
-    /// The former address.
+    /// The address that the account had before the change.
     pub email: Email,
-    /// The present address.
+    /// The address that the account has now.
     pub present: Email,
 }
 
-/// An undone change of address.
+/// The restoration of the address that an account had before a change.
 pub struct UndoneEmailChange {
-    /// The digest of the token.
+    /// The digest of the token that permits the restoration.
     pub undo: Digest<EmailUndoToken>,
     /// The account.
     pub account: AccountId,
-    /// The former address.
+    /// The address that the account had before the change, and gets back.
     pub email: Email,
     /// The digest of the former address, whose locks and known clients are removed.
     pub recipient: Digest<Email>,
-    /// The present address.
+    /// The address that the account has now, and loses.
     pub present: Email,
     /// The digest of the present address, whose locks and known clients are removed.
     pub present_recipient: Digest<Email>,
@@ -92,7 +92,7 @@ pub struct UndoneEmailChange {
     pub key: NewKey,
     /// The e-mails to both addresses.
     pub notices: [SealedMessage; 2],
-    /// The time of the undoing.
+    /// The time at which the address is restored.
     pub at: Timestamp,
 }
 

@@ -18,9 +18,9 @@ pub struct StartRow {
     pub state: Digest<StateToken>,
     /// The digest of the browser's secret.
     pub browser: Digest<BrowserToken>,
-    /// The destination of the sign-in.
+    /// The place to which the browser goes after the sign-in.
     pub destination: Destination,
-    /// The time of the start.
+    /// The time at which the sign-in was started.
     pub at: Timestamp,
 }
 
@@ -28,34 +28,34 @@ pub struct StartRow {
 pub enum KnownIdentity {
     /// The account that is linked to the identity, or was linked now by a confirmed e-mail address.
     Account(IdpAccount),
-    /// The identity has no account.
+    /// The identity has no account yet; its profile must be completed.
     New,
 }
 
-/// The account of an identity.
+/// The account that an identity at the provider is linked to.
 #[derive(Clone)]
 pub struct IdpAccount {
     /// The number of the account.
     pub account: AccountId,
-    /// The e-mail address.
+    /// The e-mail address of the account.
     pub email: Email,
     /// True if the key is suspended.
     pub is_suspended: bool,
-    /// The key, where the account has one.
+    /// The sealed API key; `None` where the account has none in use.
     pub key: Option<SealedKey>,
 }
 
 /// A session that begins without a password.
 pub struct OpenedSession {
-    /// The session.
+    /// The session that begins.
     pub session: Session,
     /// The API key that the client gets with the session.
     pub key: KeyId,
     /// The client, which the account knows from now on.
     pub known: KnownClient,
-    /// The client that signed in.
+    /// The client that signed in, for the login history.
     pub client: Client,
-    /// The method of the sign-in.
+    /// The method of the sign-in, for the login history.
     pub method: LoginMethod,
 }
 
@@ -77,11 +77,11 @@ pub struct NewHandOff {
 /// The incomplete profile of a new identity.
 #[derive(Clone)]
 pub struct CompletionRow {
-    /// The proven identity.
+    /// The identity that the provider has proven.
     pub identity: ProvenIdentity,
     /// The e-mail address that the provider confirmed.
     pub email: Email,
-    /// The destination of the sign-in.
+    /// The place to which the browser goes after the sign-in.
     pub destination: Destination,
     /// The time at which the identity was proven.
     pub at: Timestamp,
@@ -89,7 +89,7 @@ pub struct CompletionRow {
 
 /// The storage of sign-ins by an identity provider, and of hand-off codes.
 pub trait ExternalIdentityStore: Send + Sync {
-    /// Saves a started sign-in.
+    /// Saves a sign-in that a browser has started.
     fn start_idp(&self, row: StartRow) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Consumes a started sign-in with these two digests, not older than
@@ -111,7 +111,7 @@ pub trait ExternalIdentityStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<KnownIdentity, StoreError>> + Send;
 
-    /// Saves an incomplete profile.
+    /// Saves the incomplete profile of a new identity under the digest of its token.
     fn save_completion(
         &self,
         digest: Digest<CompletionToken>,

@@ -1,4 +1,4 @@
-//! Limits that several instances share.
+//! The storage of the limits that several instances share.
 
 use crate::StoreError;
 use crate::identity::CallerId;
@@ -6,14 +6,14 @@ use crate::limit::lease::{Ask, Lease, ReturnedCalls, SharedWindow};
 
 /// The storage of [`SharedWindow`], which changes a caller's window for one instance at a time.
 pub trait LeaseStore: Send + Sync {
-    /// Applies [`SharedWindow::lease`].
+    /// Leases calls for an instance: applies [`SharedWindow::lease`] in one transaction.
     fn lease(
         &self,
         caller: CallerId,
         ask: Ask,
     ) -> impl Future<Output = Result<Lease, StoreError>> + Send;
 
-    /// Applies [`SharedWindow::give_back`].
+    /// Returns unused leased calls: applies [`SharedWindow::give_back`] in one transaction.
     fn give_back(
         &self,
         caller: CallerId,

@@ -7,56 +7,56 @@ use crate::idempotency::{Claim, Claimed, Slot};
 use crate::identity::AccountId;
 use crate::{StoreError, Timestamp};
 
-/// A filter of calls.
+/// The filter that selects calls of an account in a usage report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageFilter {
-    /// The first day, counted from 1970.
+    /// The first UTC day, in days since 1970.
     pub since: i64,
-    /// The last day, counted from 1970.
+    /// The last UTC day, included, in days since 1970.
     pub until: i64,
     /// The prefix of the path; the empty prefix matches every path.
     pub endpoint: String,
-    /// The method, in upper case.
+    /// The HTTP method, in upper case; `None` for every method.
     pub method: Option<String>,
 }
 
 /// The calls of one account, day and endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageTally {
-    /// The day since 1970.
+    /// The UTC day, in days since 1970.
     pub day: i64,
-    /// The path.
+    /// The documented path of the endpoint.
     pub endpoint: String,
-    /// The number of calls.
+    /// The number of calls of that day and endpoint.
     pub requests: u64,
-    /// The credits of all calls.
+    /// The credits that these calls cost.
     pub credits: u64,
     /// The sum of the durations, in milliseconds.
     pub response_time_ms: u64,
 }
 
-/// One metered call.
+/// One metered call, as a usage report lists the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageRequest {
-    /// The number of the call.
+    /// The number of the usage row.
     pub id: i64,
-    /// The path.
+    /// The documented path of the endpoint.
     pub endpoint: String,
-    /// The method.
+    /// The HTTP method, in upper case.
     pub method: String,
-    /// The status of the answer.
+    /// The HTTP status of the answer.
     pub status: u16,
-    /// The credits.
+    /// The credits that the call cost.
     pub credits: u32,
-    /// The duration, in milliseconds.
+    /// The duration of the call, in milliseconds.
     pub response_time_ms: u32,
-    /// The client's address.
+    /// The network address of the client.
     pub ip: IpAddr,
-    /// The time of the call.
+    /// The time at which the call arrived.
     pub at: Timestamp,
 }
 
-/// A change of the balance.
+/// A change of an account's balance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// The number of the transaction.
@@ -77,16 +77,16 @@ pub struct Transaction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResultId(pub u128);
 
-/// A stored result.
+/// The result of a call over MCP, which its owner can read later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResult {
     /// The number of the result.
     pub id: ResultId,
     /// The account that may read the result.
     pub owner: AccountId,
-    /// The answer, as JSON.
+    /// The envelope of the result, as JSON.
     pub body: String,
-    /// The time of the call.
+    /// The time of the call that made the result.
     pub at: Timestamp,
 }
 
@@ -128,7 +128,7 @@ pub trait LedgerStore: Send + Sync {
         filter: &UsageFilter,
     ) -> impl Future<Output = Result<Vec<UsageTally>, StoreError>> + Send;
 
-    /// Lists calls, newest first.
+    /// Lists the calls of an account that pass the filter, newest first.
     fn usage_requests(
         &self,
         account: AccountId,

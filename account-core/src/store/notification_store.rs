@@ -10,40 +10,40 @@ use crate::{StoreError, Timestamp};
 /// The least time between two test messages of one account.
 pub const TEST_COOLDOWN: TimeDelta = TimeDelta::seconds(60);
 
-/// A notification in an inbox.
+/// A notification as its account sees it in the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// The number of the notification.
     pub id: NotificationId,
-    /// The headline.
+    /// The headline, in one line.
     pub title: String,
-    /// A short summary.
+    /// A short summary, in one line; `None` where the notification has none.
     pub description: Option<String>,
-    /// The text.
+    /// The text, in lines and paragraphs; `None` where the notification has none.
     pub message: Option<String>,
-    /// The category.
+    /// The category, as in `security`.
     pub category: String,
-    /// The time of the notification.
+    /// The time at which the notification was written.
     pub created_at: Timestamp,
-    /// The time at which the notification was read.
+    /// The time at which the account first read the notification; `None` while unread.
     pub read_at: Option<Timestamp>,
 }
 
-/// A page of an inbox.
+/// One page of an account's inbox, with the counts of all pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inbox {
     /// The notifications, newest first.
     pub entries: Vec<Notification>,
-    /// The number of all notifications.
+    /// The number of notifications on all pages.
     pub total: u64,
-    /// The number of unread notifications.
+    /// The number of unread notifications on all pages.
     pub unread: u64,
 }
 
 /// The next batch of accounts of a broadcast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// The broadcast.
+    /// The number of the broadcast.
     pub broadcast: NotificationId,
     /// The text and the channels of the broadcast.
     pub announcement: Announcement,
@@ -56,9 +56,9 @@ pub struct Batch {
 /// An account that receives a broadcast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipient {
-    /// The account.
+    /// The account that receives the broadcast.
     pub account: AccountId,
-    /// The e-mail address.
+    /// The e-mail address of the account.
     pub email: Email,
     /// The preferences, which select the channels.
     pub preferences: Preferences,

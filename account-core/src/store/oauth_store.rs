@@ -16,13 +16,13 @@ use crate::{StoreError, Timestamp};
 /// An event that ends the grants of an account ([`SecurityEvent`](crate::SecurityEvent)) also ends
 /// the account's authorization codes, in the same transaction.
 pub trait OauthStore: Send + Sync {
-    /// Saves a client.
+    /// Saves a newly registered client.
     fn register_client(
         &self,
         client: RegisteredClient,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Finds a client.
+    /// Finds a registered client; `None` for an unknown id.
     fn client(
         &self,
         id: &ClientId,

@@ -25,11 +25,11 @@ pub struct AccountFilter {
     /// A part of the e-mail address or of the user name, in lower case; every account has the empty
     /// text.
     pub text: String,
-    /// The tier, where one is given.
+    /// The tier that an account must have; `None` for every tier.
     pub tier: Option<Tier>,
-    /// The state, where one is given.
+    /// The state that an account must have; `None` for every state.
     pub state: Option<AccountState>,
-    /// True to list administrators alone.
+    /// True to list administrators alone, false to list every account.
     pub admins_only: bool,
 }
 
@@ -40,22 +40,24 @@ pub struct Booking {
     pub kind: TransactionKind,
     /// The credits that are added; negative where they are taken.
     pub credits: i64,
-    /// The time.
+    /// The time at which the operator changes the balance.
     pub at: Timestamp,
-    /// The record of the action, whose reason becomes the description of the ledger's row.
+    /// The record of the action, whose reason becomes the description of the ledger's row; `None`
+    /// where no action is recorded.
     pub operation: Option<Operation>,
 }
 
-/// The outcome of a booking.
+/// The outcome of an operator's change of a balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Booked {
-    /// Booked; the new balance.
+    /// The balance was changed to this number of credits.
     Balance(u64),
-    /// The balance would pass [`LARGEST_BALANCE`](crate::credits::LARGEST_BALANCE).
+    /// The new balance would pass [`LARGEST_BALANCE`](crate::credits::LARGEST_BALANCE); nothing was
+    /// changed.
     TooMuch,
-    /// The balance would fall below zero.
+    /// The new balance would be below zero; nothing was changed.
     Overdrawn {
-        /// The balance, which stays.
+        /// The current balance.
         balance: u64,
     },
     /// No verified account has the address.

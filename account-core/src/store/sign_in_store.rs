@@ -17,9 +17,9 @@ use crate::{StoreError, Timestamp};
 /// The stored credentials of the account with an e-mail address.
 #[derive(Clone)]
 pub struct Credentials {
-    /// The account.
+    /// The number of the account.
     pub account: AccountId,
-    /// The hash of the password, where the account has one.
+    /// The hash of the password; `None` for an account without one.
     pub password_hash: Option<PasswordHash>,
     /// True if the e-mail address is confirmed.
     pub is_verified: bool,
@@ -27,7 +27,7 @@ pub struct Credentials {
     pub is_suspended: bool,
     /// True if a login requires a second factor.
     pub mfa_enabled: bool,
-    /// The key, where the account has one.
+    /// The sealed API key; `None` where the account has none in use.
     pub key: Option<SealedKey>,
 }
 
@@ -36,7 +36,7 @@ pub struct Credentials {
 pub struct SealedKey {
     /// The number of the key.
     pub id: KeyId,
-    /// The sealed key.
+    /// The key in its sealed form.
     pub sealed: Sealed,
 }
 
@@ -46,7 +46,7 @@ pub struct ReservedTry {
     pub verdict: Verdict,
     /// The reservation, which states whether the password may be verified.
     pub reservation: Reservation,
-    /// The account with the address, verified or not.
+    /// The account with the address, verified or not; `None` for an unknown address.
     pub credentials: Option<Credentials>,
 }
 
@@ -69,7 +69,7 @@ impl Credentials {
 pub struct Conclusion {
     /// The digest of the address at which the attempt was reserved.
     pub recipient: Digest<Email>,
-    /// The reservation.
+    /// The reservation that the attempt got.
     pub reservation: Reservation,
     /// The credentials with which the password was compared.
     pub known: Option<Credentials>,
@@ -89,9 +89,9 @@ pub enum Concluded {
     Outdated,
 }
 
-/// The outcome of an attempt.
+/// The outcome of an attempt to log in by password.
 pub enum Outcome {
-    /// The password was not verified.
+    /// The password was not verified, because the attempt was refused before.
     NotLooked {
         /// True if a lock was the reason.
         locked: bool,
@@ -103,22 +103,24 @@ pub enum Outcome {
     },
     /// The password was right, but the account may not log in.
     Refused,
-    /// The account is signed in.
+    /// The password was right, and the account is signed in.
     SignedIn {
-        /// The new session.
+        /// The session that begins with the sign-in.
         session: Session,
         /// The client, which the account knows from now on.
         known: KnownClient,
-        /// A new hash of the password, where the stored one has outdated parameters.
+        /// A new hash of the password, where the stored one has outdated parameters; `None`
+        /// otherwise.
         rehashed: Option<PasswordHash>,
     },
     /// A second factor is required, and a code is sent.
     MfaRequired {
-        /// The challenge of the code.
+        /// The challenge of the second factor's code.
         challenge: Challenge,
         /// The e-mail with the code.
         message: SealedMessage,
-        /// A new hash of the password, where the stored one has outdated parameters.
+        /// A new hash of the password, where the stored one has outdated parameters; `None`
+        /// otherwise.
         rehashed: Option<PasswordHash>,
     },
 }
@@ -134,16 +136,16 @@ impl Outcome {
 /// The status of an attempt in the login history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryStatus {
-    /// A session was begun.
+    /// The attempt began a session.
     Success,
     /// The password was wrong, or the account may not log in.
     Failed,
-    /// The password was not verified.
+    /// The attempt met a lock, and its password was not verified.
     Locked,
 }
 
 impl TryStatus {
-    /// All states.
+    /// All states of an attempt.
     pub const ALL: [Self; 3] = [Self::Success, Self::Failed, Self::Locked];
 
     /// Returns the name on the wire, as in `success`.
@@ -157,19 +159,19 @@ impl TryStatus {
     }
 }
 
-/// The method of a sign-in.
+/// The method by which an account signs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginMethod {
     /// A password, with a second factor where the account requires one.
     Password,
-    /// The identity provider.
+    /// A proven identity of the identity provider.
     Idp,
     /// A hand-off to a desktop program.
     Desktop,
 }
 
 impl LoginMethod {
-    /// All methods.
+    /// All methods of a sign-in.
     pub const ALL: [Self; 3] = [Self::Password, Self::Idp, Self::Desktop];
 
     /// Returns the name on the wire, as in `password`.
@@ -188,15 +190,15 @@ impl LoginMethod {
 pub struct LoginTry {
     /// The number of the attempt.
     pub id: i64,
-    /// The client's address.
+    /// The network address of the client.
     pub address: IpAddr,
     /// The client's `User-Agent`, without control characters.
     pub user_agent: String,
-    /// The status.
+    /// The status of the attempt.
     pub status: TryStatus,
-    /// The method.
+    /// The method of the attempt.
     pub method: LoginMethod,
-    /// The time of the attempt.
+    /// The time at which the attempt was made.
     pub at: Timestamp,
 }
 
@@ -205,7 +207,7 @@ pub struct LoginTry {
 pub struct LoginHistory {
     /// The latest attempts, newest first.
     pub entries: Vec<LoginTry>,
-    /// The number of all attempts.
+    /// The number of attempts in the whole history.
     pub total: u64,
     /// The number of attempts that began a session.
     pub successful: u64,
@@ -250,8 +252,8 @@ pub trait SignInStore: Send + Sync {
 
     /// Concludes an attempt, in one transaction: the counts at the address
     /// ([`Tries::conclude`](crate::lockout::Tries::conclude)), the login history, and the effects
-    /// of the outcome. These are the session with its known client, the challenge with its e-mail,
-    /// or the notice of a lock that this attempt caused. Beyond the
+    /// of the outcome. The effects are the session with its known client, the challenge with its
+    /// e-mail, or the notice of a lock that this attempt caused. Beyond the
     /// [`SendQuota`](crate::outbox::SendQuota), a notice is dropped, and so is a challenge with its
     /// e-mail; the earlier code then stays valid. Returns the valid challenge where a second factor
     /// is required; [`complete_mfa`](Self::complete_mfa) then writes the history. A right password
@@ -293,7 +295,7 @@ pub trait SignInStore: Send + Sync {
         recipient: Digest<Email>,
     ) -> impl Future<Output = Result<ReservedTry, StoreError>> + Send;
 
-    /// Concludes a reserved confirmation.
+    /// Concludes a reserved attempt to confirm a change by a password.
     fn conclude_confirmation(
         &self,
         recipient: Digest<Email>,
@@ -334,7 +336,7 @@ pub trait SignInStore: Send + Sync {
         proof: Option<ChallengeId>,
     ) -> impl Future<Output = Result<Option<Attempt>, StoreError>> + Send;
 
-    /// Finds a session.
+    /// Finds a session by the digest of its token; `None` for an unknown token.
     fn session(
         &self,
         digest: &Digest<SessionToken>,

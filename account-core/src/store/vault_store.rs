@@ -11,7 +11,7 @@ pub struct SealedRow {
     pub account: AccountId,
     /// The number of the row.
     pub row: u128,
-    /// The sealed text.
+    /// The sealed text that the row holds.
     pub sealed: Sealed,
 }
 

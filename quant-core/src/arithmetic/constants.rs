@@ -2,18 +2,18 @@
 
 use super::double_double::DoubleDouble;
 
-/// π/2.
+/// The constant π/2.
 pub(super) const HALF_PI: DoubleDouble =
     DoubleDouble::new(std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17);
 
-/// ln 2.
+/// The natural logarithm of 2.
 pub(super) const LN_2: DoubleDouble =
     DoubleDouble::new(std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
 
 /// The first 40 bits of ln 2, whose products with integers up to 2¹³ are exact.
 pub(super) const LN_2_HEAD: f64 = 0.693_147_180_559_208_2;
 
-/// ln 2 less [`LN_2_HEAD`].
+/// The rest of ln 2 beside [`LN_2_HEAD`].
 pub(super) const LN_2_TAIL: DoubleDouble =
     DoubleDouble::new(7.371_002_565_167_799e-13, 1.947_045_092_380_75e-31);
 
@@ -59,7 +59,7 @@ pub(super) const LOGARITHMS: [(f64, f64); 49] = [
     (0.362_905_493_689_368_5, -2.149_236_145_531_097_2e-17),
 ];
 
-/// 1/k! for k from 0.
+/// The inverse factorials 1/k! for k from 0.
 pub(super) const INVERSE_FACTORIALS: [DoubleDouble; 29] = [
     DoubleDouble::new(1.0, 0.0),
     DoubleDouble::new(1.0, 0.0),

@@ -6,10 +6,10 @@
 
 use std::cmp::Ordering;
 
-/// The number `digits · 10^exponent`.
+/// A decimal number, `digits · 10^exponent`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decimal {
-    /// At most 17 digits, with the sign.
+    /// The significant digits with their sign, at most 17.
     digits: i128,
     exponent: i32,
 }

@@ -147,7 +147,7 @@ const SERIES: [f64; 10] = [
     2.755_726_827_690_569_6e-06, 2.762_020_159_103_154_7e-07, 2.510_047_250_569_499_6e-08,
 ];
 
-/// `64/ln 2`.
+/// The number of table steps in a unit of the argument, `64/ln 2`.
 const STEPS_PER_UNIT: f64 = 92.332_482_616_893_66;
 
 /// `ln 2/64` as a number of 32 bits, whose multiples here are exact, and the remainder.

@@ -140,7 +140,7 @@ impl Mul for Scaled {
 impl Div for Scaled {
     type Output = Self;
 
-    /// The divisor is not zero.
+    /// Divides by a number that is not zero.
     fn div(self, other: Self) -> Self {
         Self::new(self.mantissa / other.mantissa, self.exponent - other.exponent)
     }

@@ -45,7 +45,8 @@ pub(super) fn bootstrap(
     if bends && !bootstrap.pays_on_pillars() { bootstrap.settle(exponents) } else { Ok(exponents) }
 }
 
-/// The largest move of an exponent, as a part of itself and of 1.
+/// Returns the largest change of an exponent from one sweep to the next, relative to 1 plus its
+/// size.
 fn largest_move(before: &[f64], after: &[f64]) -> f64 {
     let moves = before.iter().zip(after).map(|(a, b)| (a - b).abs() / (1.0 + b.abs()));
     moves.fold(0.0, f64::max)

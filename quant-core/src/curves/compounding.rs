@@ -16,7 +16,7 @@ pub enum Compounding {
     Quarterly,
     /// Twelve times a year: (1 + r/12)^{12t}.
     Monthly,
-    /// At every moment: e^{r t}.
+    /// Interest is compounded at every moment: e^{r t}.
     Continuous,
 }
 

@@ -36,11 +36,11 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Conventions {
-    /// Day count of the interest.
+    /// Day-count convention of the interest.
     pub day_count: DayCount,
     /// Compounding of the rate over a period.
     pub compounding: Compounding,
-    /// Calendar of the business days.
+    /// Calendar of the business days to which dates are moved.
     pub calendar: Calendar,
     /// Adjustment of the ends of periods that fall on no business day.
     pub convention: BusinessDayConvention,

@@ -1,4 +1,4 @@
-//! The natural cubic spline.
+//! The natural cubic spline, which interpolates zero rates between pillars.
 
 /// Returns the second derivatives of the natural cubic spline at its knots, which are 0 at both ends.
 ///

@@ -37,9 +37,9 @@ pub struct Pillar {
     pub tenor: f64,
     /// The reference date moved by the tenor; see [`Curve::from_values`].
     pub date: NaiveDate,
-    /// Zero rate, continuously compounded.
+    /// Zero rate, annual, continuously compounded.
     pub zero_rate: f64,
-    /// Value today of one unit paid then.
+    /// Value today of one unit paid at the pillar.
     pub discount_factor: f64,
     /// Forward rate from the pillar before, or from the reference date, without compounding.
     pub simple_forward_rate: f64,
@@ -54,7 +54,7 @@ pub struct Point {
     pub tenor: f64,
     /// Zero rate, continuously compounded; at time 0 its limit.
     pub zero_rate: f64,
-    /// Value today of one unit paid then.
+    /// Value today of one unit paid at that time.
     pub discount_factor: f64,
     /// Instantaneous forward rate, continuously compounded; just after the time where it jumps there.
     pub instantaneous_forward_rate: f64,
@@ -196,7 +196,7 @@ impl Curve {
         Self::through("instruments", reference_date, &tenors, dates, &exponents, interpolation)
     }
 
-    /// Returns the values of the curve at a time, before, between and beyond its pillars.
+    /// Returns the values of the curve at a tenor, before, between and beyond its pillars.
     ///
     /// The tenor is in years from the reference date. At 0 the discount factor is 1 and the zero
     /// rate is its limit, the forward rate. At a pillar the zero rate and the discount factor are

@@ -71,7 +71,7 @@ pub(super) struct InstrumentFlows {
     pub(super) flows: Vec<Flow>,
 }
 
-/// A payment of interest.
+/// A payment of interest by an instrument.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flow {
     /// Time of the payment, in years.
@@ -230,7 +230,7 @@ impl Instrument {
         Ok(years_until(reference_date, date))
     }
 
-    /// The tenor in years.
+    /// Returns the tenor of the instrument, in years.
     fn length(&self) -> f64 {
         years(self.tenor.total_months(), self.tenor.total_days())
     }

@@ -8,7 +8,7 @@ use crate::named::named;
 /// `1/√3`: the points of the Gauss–Legendre rule of order two are ± this number.
 const GAUSS_POINT: f64 = 0.577_350_269_189_625_8;
 
-/// The interpolation between pillars.
+/// The method of interpolation between the pillars of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {
     /// The zero rate is linear between pillars and constant before the first and after the last.
@@ -33,7 +33,7 @@ named!(
     MonotoneConvex = "monotone_convex"
 );
 
-/// A curve at one time.
+/// The values of a curve at one time, in years after the reference date.
 pub(super) struct Reading {
     /// The zero rate times the time: minus the logarithm of the discount factor.
     pub(super) exponent: f64,
@@ -42,7 +42,7 @@ pub(super) struct Reading {
     pub(super) forward_rate: f64,
 }
 
-/// A curve through its pillars.
+/// A curve that was fitted to its pillars, for readings at any time in years.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Interpolant {
@@ -76,7 +76,7 @@ impl Interpolation {
 }
 
 impl Interpolant {
-    /// The curve at a time of zero or more.
+    /// Returns the values of the curve at a time of zero or more, in years.
     pub(super) fn at(&self, time: f64) -> Reading {
         let next = self.times.partition_point(|&pillar| pillar <= time);
         match &self.shape {

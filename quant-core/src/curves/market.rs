@@ -18,11 +18,11 @@ use crate::time::{BusinessDayConvention, Calendar, DayCount, Frequency};
 /// | fixed leg of a swap | annual, 30/360, TARGET | semiannual, 30/360, FEDWIRE | semiannual, ACT/365, UK |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Market {
-    /// The euro.
+    /// The market of the euro.
     Euro,
-    /// The United States dollar.
+    /// The market of the United States dollar.
     Dollar,
-    /// The pound sterling.
+    /// The market of the pound sterling.
     Sterling,
 }
 

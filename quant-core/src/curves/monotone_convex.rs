@@ -22,11 +22,11 @@ pub(super) struct MonotoneConvex {
     intervals: Vec<Interval>,
     /// The forward at the last pillar and after it.
     last_forward: f64,
-    /// Minus the logarithm of the last discount factor.
+    /// Minus the logarithm of the discount factor at the last pillar.
     last_exponent: f64,
 }
 
-/// The forwards from one pillar to the next.
+/// The instantaneous forward rates from one pillar to the next.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Interval {
@@ -34,7 +34,7 @@ struct Interval {
     width: f64,
     /// Minus the logarithm of the discount factor at the start.
     exponent: f64,
-    /// The average forward.
+    /// The average of the instantaneous forward rate over the interval, annual.
     average: f64,
     deviation: Deviation,
 }
@@ -43,7 +43,7 @@ struct Interval {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Deviation {
-    /// The parabola with these ends.
+    /// The parabola with these values at 0 and at 1.
     Parabola { first: f64, last: f64 },
     /// A constant with a parabola joined to it before the knot, after the knot, or both:
     /// `base + left ((knot − x)₊ / knot)² + right ((x − knot)₊ / (1 − knot))²`.

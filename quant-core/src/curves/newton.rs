@@ -1,6 +1,6 @@
 //! Newton's method for several unknowns, with damped steps.
 
-/// Steps after which the search is given up.
+/// The number of Newton steps after which the search is given up.
 const MAX_STEPS: u32 = 60;
 
 /// A step below this part of an unknown and of 1 is the last. The slopes are differences, good to
@@ -42,7 +42,9 @@ pub(super) fn solve(start: &[f64], equations: impl Fn(&[f64]) -> Vec<f64>) -> Op
     None
 }
 
-/// The first of the whole step, its half, its quarter … after which the equations are nearer to 0.
+/// Shortens a Newton step to the whole, its half, its quarter and so on, whichever first makes the
+/// largest residual of the equations smaller. Returns the unknowns after the step and their
+/// residuals; `None` where even [`SHORTEST_PART`] of the step does not.
 fn shorten(
     unknowns: &[f64],
     values: &[f64],
@@ -65,7 +67,7 @@ fn moved(unknowns: &[f64], step: &[f64], part: f64) -> Vec<f64> {
     unknowns.iter().zip(step).map(|(x, d)| x - part * d).collect()
 }
 
-/// The largest size of a value; infinite where one is not a number.
+/// Returns the largest absolute value; infinity where a value is not a number.
 fn largest(values: &[f64]) -> f64 {
     let size = |value: &f64| if value.is_nan() { f64::INFINITY } else { value.abs() };
     values.iter().map(size).fold(0.0, f64::max)

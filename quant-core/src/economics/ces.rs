@@ -33,9 +33,9 @@ pub struct Ces {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CesOptimum {
-    /// Quantity of each good.
+    /// Quantity of each good in the optimal bundle.
     pub demand: [f64; 2],
-    /// Utility of that bundle.
+    /// Utility of the optimal bundle.
     pub utility: f64,
     /// Elasticity of substitution, σ = 1/(1 − ρ).
     pub elasticity_of_substitution: f64,

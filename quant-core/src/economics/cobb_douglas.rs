@@ -28,9 +28,9 @@ pub struct CobbDouglas {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CobbDouglasOptimum {
-    /// Quantity of each good.
+    /// Quantity of each good in the optimal bundle.
     pub demand: [f64; 2],
-    /// Utility of that bundle.
+    /// Utility of the optimal bundle.
     pub utility: f64,
     /// Cost of the bundle: the whole income.
     pub expenditure: f64,

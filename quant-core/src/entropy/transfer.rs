@@ -88,7 +88,7 @@ fn validate(x_history: &[f64], y_history: &[f64], lag: usize, n_bins: usize) -> 
     check::require(within, "n_bins", n_bins as f64, "an integer from 1 to 1,000")
 }
 
-/// The bin of every value of a series.
+/// Returns the number of the bin of every value of a series, after a check of the values.
 fn bins(argument: &'static str, series: &[f64], n_bins: usize) -> Result<Vec<u16>> {
     let (lowest, highest) = extremes(argument, series)?;
     Ok(Bins::new(lowest, highest, n_bins).of_all(series))
@@ -224,7 +224,7 @@ fn order(value: f64) -> i128 {
     if value < 0.0 { -size } else { size }
 }
 
-/// Returns the double at a place.
+/// Returns the double at a place in the order of all doubles.
 fn from_order(place: i128) -> f64 {
     let size = f64::from_bits(place.unsigned_abs() as u64);
     if place < 0 { -size } else { size }
@@ -334,9 +334,10 @@ const GATHERED: usize = 4_096;
 
 /// The sum Σ ± c ln c over counts c, one logarithm for all cells of the same count.
 struct Tally {
-    /// By count: how often it was added, less how often it was subtracted.
+    /// For each count below [`GATHERED`], the number of its additions less that of its
+    /// subtractions.
     small: Vec<i64>,
-    /// The other counts, with their sign.
+    /// Each addition of a larger count, with its sign.
     large: Vec<(u32, i64)>,
 }
 

@@ -21,16 +21,16 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FixedBond {
-    /// Date from which interest accrues.
+    /// Date of issue, from which interest accrues.
     pub issue_date: NaiveDate,
     /// Date on which the face value is due; after the issue.
     pub maturity_date: NaiveDate,
     /// Interest a year as a part of the face value, 0.05 being 5 %; of any sign, at most 2 (200 %) in
     /// size, since a larger number is a percentage by mistake.
     pub coupon_rate: f64,
-    /// Amount of the redemption; positive.
+    /// Amount redeemed at maturity; positive.
     pub face_value: f64,
-    /// Coupons a year.
+    /// Number of coupons a year.
     pub frequency: Frequency,
     /// Day-count convention of the coupon periods.
     pub day_count: DayCount,
@@ -42,25 +42,25 @@ pub struct FixedBond {
     pub convention: BusinessDayConvention,
 }
 
-/// The kind of a payment.
+/// The kind of a bond's payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CashFlowKind {
-    /// Interest of one period.
+    /// Interest of one coupon period.
     Coupon,
-    /// The face value.
+    /// Repayment of the face value at maturity.
     Redemption,
 }
 
 named!(CashFlowKind, "kind", Coupon = "coupon", Redemption = "redemption");
 
-/// One payment.
+/// One payment of a bond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CashFlow {
     /// Date of the payment: the end of the period, moved by the business-day convention.
     pub date: NaiveDate,
-    /// Amount of the payment.
+    /// Amount of the payment, in the unit of the face value.
     pub amount: f64,
     /// Kind of the payment.
     pub kind: CashFlowKind,
@@ -203,7 +203,8 @@ impl FixedBond {
         })
     }
 
-    /// The year fraction from the period's start to a day in it, and the interest earned by then.
+    /// Returns the year fraction from the start of the period to `end`, a day in the period, and
+    /// the interest earned by then in the unit of the face value.
     pub(super) fn interest(&self, period: &Period, end: NaiveDate) -> Result<(f64, f64)> {
         let year_fraction = self.year_fraction(period, period.start, end);
         let amount = self.face_value * self.coupon_rate * year_fraction;

@@ -11,7 +11,7 @@ use crate::{
     time::{add_months, days_between, require_year},
 };
 
-/// A bill and its quote.
+/// A Treasury bill with its settlement and its quote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TreasuryBill {
@@ -21,11 +21,11 @@ pub struct TreasuryBill {
     pub maturity_date: NaiveDate,
     /// Amount paid at maturity; positive.
     pub face_value: f64,
-    /// Quote of the bill.
+    /// The quote from which the price and the other yields follow.
     pub quote: Quote,
 }
 
-/// The quote of a bill.
+/// The quote of a Treasury bill, in one of three forms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Quote {
@@ -45,7 +45,7 @@ const MOST_DAYS: i64 = 366;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct BillValuation {
-    /// Price of the face value.
+    /// Price of the bill, in the unit of the face value.
     pub price: f64,
     /// The investment rate: the yield of a bond with two coupons a year.
     pub bond_equivalent_yield: f64,
@@ -53,7 +53,7 @@ pub struct BillValuation {
     pub discount_rate: f64,
     /// The discount as a part of the price, over 360 days.
     pub money_market_yield: f64,
-    /// Days from settlement to maturity.
+    /// Number of days from settlement to maturity.
     pub days_to_maturity: i64,
     /// The face value less the price.
     pub discount_amount: f64,

@@ -17,7 +17,7 @@ use crate::arithmetic::trigonometric::{cos, sin, sin_ratio};
 use crate::named::named;
 use crate::{Result, check};
 
-/// A function to differentiate.
+/// A function whose derivative is approximated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// The exponential eˣ.
@@ -51,7 +51,7 @@ named!(
     Cube = "x3"
 );
 
-/// The position of the two points of the quotient.
+/// The finite-difference scheme: the two points of the difference quotient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// `(f(x + h) − f(x − h)) / 2h`.

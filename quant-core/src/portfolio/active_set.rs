@@ -22,7 +22,7 @@ const PATIENCE: u32 = 5;
 /// A covariance, with its largest variance near 1, and bounds that some portfolio meets.
 pub(super) struct Problem<'a> {
     pub(super) covariance: &'a Symmetric,
-    /// Square roots of the variances.
+    /// Standard deviation of each asset, the square root of its variance.
     pub(super) deviations: Vec<f64>,
     /// Lower bounds, −∞ where there is none.
     pub(super) lower: Vec<f64>,
@@ -37,9 +37,9 @@ pub(super) struct Problem<'a> {
 pub(super) enum Place {
     /// Between its bounds, moved by every step.
     Free,
-    /// At its lower bound.
+    /// Held at its lower bound, not moved by a step.
     Lower,
-    /// At its upper bound.
+    /// Held at its upper bound, not moved by a step.
     Upper,
     /// Nonbasic at zero between its bounds, not yet moved.
     AtZero,
@@ -194,7 +194,8 @@ impl<'a> Problem<'a> {
         true
     }
 
-    /// Returns the first bound that a step would pass, and the fraction of the step up to the bound.
+    /// Returns the first bound that a step would pass, and the fraction of the step up to the
+    /// bound; `None` where the whole step stays within the bounds.
     fn first_bound(&self, vertex: &Vertex<'a>, step: &[f64]) -> Option<(usize, Place, f64)> {
         let mut first: Option<(usize, Place, f64)> = None;
         for (asset, &change) in vertex.face.assets().zip(step) {

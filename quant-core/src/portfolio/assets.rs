@@ -23,7 +23,7 @@ const BUDGET: f64 = 1e-10;
 pub struct Portfolio {
     /// Weight of each asset, in the order of the input; they sum to 1.
     pub weights: Vec<f64>,
-    /// Expected return, annual.
+    /// Expected return of the portfolio, annual.
     pub expected_return: f64,
     /// Standard deviation of the return, annual.
     pub volatility: f64,
@@ -41,7 +41,7 @@ pub(super) struct Assets<'a> {
     pub(super) max_weights: Option<&'a [f64]>,
 }
 
-/// Bounds and covariance that have been checked.
+/// The bounds and the covariance of a portfolio problem, checked, with the covariance scaled.
 pub(super) struct Checked {
     /// Lower bounds, −∞ where there is none.
     pub(super) lower: Vec<f64>,
@@ -50,7 +50,8 @@ pub(super) struct Checked {
     /// The covariance times `2^−exponent`, its largest variance near 1.
     pub(super) covariance: Symmetric,
     pub(super) exponent: i32,
-    /// The factor of a covariance that is clearly definite.
+    /// The Cholesky factor of the scaled covariance; `None` unless the covariance is clearly
+    /// positive definite.
     pub(super) factor: Option<Cholesky>,
 }
 
@@ -69,7 +70,7 @@ impl Checked {
 }
 
 impl Assets<'_> {
-    /// Checks all arguments.
+    /// Checks lengths, returns, rate, bounds and covariance.
     pub(super) fn check(&self) -> Result<Checked> {
         let size = self.expected_returns.len();
         if size == 0 {
@@ -81,7 +82,7 @@ impl Assets<'_> {
         Checked::new(self.covariance_matrix, self.min_weights, self.max_weights)
     }
 
-    /// Returns the portfolio of these weights.
+    /// Returns the portfolio of these weights, with its return, volatility and Sharpe ratio.
     pub(super) fn describe(
         &self,
         weights: Vec<f64>,
@@ -95,7 +96,7 @@ impl Assets<'_> {
     }
 }
 
-/// Returns the expected return of a portfolio.
+/// Returns the expected return of a portfolio, annual: the weighted sum of the assets' returns.
 pub(super) fn expected_return(weights: &[f64], expected_returns: &[f64]) -> Result<f64> {
     let exact = dot(weights, expected_returns);
     let plain = || weights.iter().zip(expected_returns).map(|(weight, value)| weight * value).sum();

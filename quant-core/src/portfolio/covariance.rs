@@ -41,13 +41,13 @@ impl Covariance {
         Ok(Self(DMatrix::from_row_iterator(size, size, elements)))
     }
 
-    /// Returns the number of assets.
+    /// Returns the number of assets, which is that of rows.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.nrows()
     }
 
-    /// Returns the matrix.
+    /// Returns the matrix, not checked for symmetry or definiteness.
     #[must_use]
     pub fn matrix(&self) -> &DMatrix<f64> {
         &self.0

@@ -30,7 +30,7 @@ pub(super) struct CriticalLine<'p, 'a> {
     problem: &'p Problem<'a>,
     returns: &'p [f64],
     vertex: Vertex<'a>,
-    /// The next step, where it is known.
+    /// The next step along the line; `None` where the step is not computed yet.
     pending: Option<Motion>,
     /// The number of events after which the search fails.
     patience: usize,
@@ -60,7 +60,7 @@ struct Motion {
     multiplier: f64,
 }
 
-/// The event that ends a face.
+/// The change of the active set that ends a straight part of the line.
 struct Event {
     /// The increase of the trade-off until the event.
     rise: f64,
@@ -188,7 +188,7 @@ impl<'p, 'a> CriticalLine<'p, 'a> {
     }
 
     /// Returns the first event on the face; among coincident events that of the first asset, so
-    /// that cycles are rare.
+    /// that cycles are rare; `None` where no asset enters the face or reaches a bound.
     fn first_event(&self, motion: &Motion) -> Option<Event> {
         let mut events = self.entries(motion);
         if !self.is_still(motion) {
@@ -319,7 +319,7 @@ impl<'p, 'a> CriticalLine<'p, 'a> {
     }
 }
 
-/// Returns the first event; among coincident events that of the first asset.
+/// Returns the first event; among coincident events that of the first asset; `None` without events.
 fn first_of(events: Vec<Event>, at_once: f64) -> Option<Event> {
     let first = events.iter().map(|event| event.rise).fold(f64::INFINITY, f64::min);
     let until = first + at_once + AT_ONCE * first;
@@ -457,8 +457,8 @@ mod tests {
                 && missing <= rounding * size * weights.len() as f64
         }
 
-        /// By how much the dearest asset that can be sold is steeper than the cheapest that can
-        /// be bought, at this price of return.
+        /// Returns the excess of the steepest slope among the assets that can be sold over the
+        /// least slope among those that can be bought, at this price of return.
         fn gap(&self, weights: &[f64], trade_off: f64) -> f64 {
             let gradient = self.gradient(weights);
             let slope = |asset: usize| gradient[asset] - trade_off * self.returns[asset];

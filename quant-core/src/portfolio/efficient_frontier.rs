@@ -27,7 +27,7 @@ pub struct EfficientFrontier {
     pub max_weights: Option<Vec<f64>>,
 }
 
-/// The efficient portfolios.
+/// The efficient portfolios between their corners.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -121,7 +121,7 @@ impl EfficientFrontier {
 /// The weights at the corners of a line, and how it goes on from the last.
 type Path = (Vec<Vec<f64>>, Option<Vec<f64>>);
 
-/// Follows the line to its end.
+/// Collects the corners by following the critical line to its end.
 fn corners(mut walk: CriticalLine<'_, '_>) -> Result<Path> {
     let mut corners: Vec<Vec<f64>> = Vec::new();
     loop {

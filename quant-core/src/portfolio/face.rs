@@ -106,7 +106,7 @@ impl<'a> Face<'a> {
         (budget.abs() <= NO_BUDGET * gross).then_some(combination)
     }
 
-    /// Binds a free asset.
+    /// Removes an asset from the free assets, since its weight has reached a bound.
     pub(super) fn remove(&mut self, asset: usize) {
         let tail = self.tail.take().map(|tail| tail.asset);
         if let Some(position) = self.members.iter().position(|&member| member == asset) {
@@ -167,7 +167,8 @@ impl<'a> Face<'a> {
         (step, multiplier)
     }
 
-    /// The column of the factor and the pivot of an asset that depends on no members.
+    /// The column of the factor and the pivot of an asset that depends on no members; `None` for an
+    /// asset that depends on members.
     fn independent_column(&self, asset: usize) -> Option<(Vec<f64>, f64)> {
         let mut column = self.column(asset);
         self.factor.solve_lower(&mut column);

@@ -201,7 +201,7 @@ impl<'a> Projection<'a> {
         None
     }
 
-    /// Returns the bound with the largest violation beyond rounding.
+    /// Returns the bound with the largest violation beyond rounding; `None` where all bounds hold.
     fn most_violated(&self) -> Option<(usize, bool)> {
         let (mut worst, mut found) = (0.0, None);
         for (position, &weight) in self.point.iter().enumerate() {
@@ -267,7 +267,9 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Returns the step at which the first multiplier becomes zero at these rates, and its index.
+    /// Returns the length of step at which the first multiplier of an active bound becomes zero,
+    /// and the index of the bound. `rates` are the falls of the multipliers per unit of length.
+    /// Infinity and `None` where no multiplier falls.
     fn first_to_leave(&self, rates: &[f64]) -> (f64, Option<usize>) {
         let (mut length, mut leaving) = (f64::INFINITY, None);
         for (index, (active, &rate)) in self.active.iter().zip(rates).enumerate() {

@@ -39,7 +39,7 @@ impl MaxSharpe {
     ///
     /// - A weight at its bound is the bound, bit for bit.
     /// - Σ times a constant has the same portfolio.
-    /// - Where several portfolios have the largest ratio the answer is one of them.
+    /// - Where several portfolios have the largest ratio, the result is one of them.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl<'s, 'a> Segment<'s, 'a> {
             - inner(weights, self.excess) * inner(&self.way, &gradient)
     }
 
-    /// The steepness summed in twice the precision.
+    /// Returns the steepness at these weights, summed in twice the precision.
     fn exact_steepness(&self, weights: &[f64]) -> f64 {
         let held = held_assets(weights);
         let amounts: Vec<f64> = held.iter().map(|&asset| weights[asset]).collect();
@@ -203,7 +203,7 @@ impl<'s, 'a> Segment<'s, 'a> {
             - inner(self.from, self.excess) * inner(&self.way, &gradient)
     }
 
-    /// The portfolio at which the steepness is zero.
+    /// Returns the weights of the segment at which the steepness is zero.
     fn top(&self, end: f64) -> Vec<f64> {
         let bend = self.bend();
         // The order of max and min makes 0 of 0 by 0.

@@ -25,7 +25,7 @@ pub struct MinVariance {
     pub max_weights: Option<Vec<f64>>,
 }
 
-/// The portfolio of least variance.
+/// The portfolio of least variance within its bounds.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -66,7 +66,7 @@ impl MinVariance {
     /// where Σ is the covariance and l and u are the bounds.
     ///
     /// - A weight at its bound is the bound, bit for bit.
-    /// - Where the minimum is not unique, as with two copies of one asset, the answer is the
+    /// - Where the minimum is not unique, as with two copies of one asset, the result is the
     ///   portfolio of least norm `Σwᵢ²` among all of least variance.
     /// - Σ times a constant has the same portfolio; the weights are computed from Σ scaled by a
     ///   power of two to a largest variance near 1.
@@ -440,7 +440,8 @@ mod tests {
             prop_assert!((sum(found.iter().copied()) - 1.0).abs() <= 1e-15 * size as f64);
         }
 
-        /// Slopes are level among free weights and point outwards at bounds.
+        /// The derivatives of the variance by the weights are equal among free weights, not smaller at
+        /// lower bounds and not larger at upper bounds.
         #[test]
         fn the_first_order_gap_is_below_1e_13(
             size in 2_usize..=30,
@@ -462,7 +463,8 @@ mod tests {
             prop_assert!(dearest - cheapest <= 1e-13, "{:e}", dearest - cheapest);
         }
 
-        /// A small ridge picks the portfolio of least norm, to first order in the ridge.
+        /// The portfolio of least norm is also the minimum after a small ridge is added to the
+        /// covariance, up to an error of first order in the ridge.
         #[test]
         fn the_least_norm_is_the_limit_of_a_ridge(
             size in 2_usize..=8,

@@ -44,7 +44,7 @@ impl TargetReturn {
     /// - The return is met as an equality, so that a target below the return of the portfolio of
     ///   least variance gives an inefficient one.
     /// - A weight at its bound is the bound, bit for bit.
-    /// - Where several portfolios have the least variance the answer is one of them.
+    /// - Where several portfolios have the least variance, the result is one of them.
     /// - A target that misses the largest or smallest possible return by rounding alone is met.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::{Error, Result, check};
 /// The largest number of steps here: every node is visited.
 pub const MAX_STEPS: usize = 10_000;
 
-/// The largest number of points of a boundary.
+/// The largest number of points of an exercise boundary.
 pub const MAX_BOUNDARY_POINTS: usize = 250;
 
 /// The price of an American option on a tree, beside that of the European one, with its Greeks.
@@ -20,7 +20,7 @@ pub const MAX_BOUNDARY_POINTS: usize = 250;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct American {
-    /// The present value.
+    /// The present value of the American option.
     pub price: f64,
     /// The value of the European option on the same tree.
     pub european_price: f64,
@@ -56,7 +56,7 @@ pub struct AmericanGreeks {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BoundaryPoint {
-    /// Time from today, in years.
+    /// Time from today to the step, in years.
     pub time: f64,
     /// The price at which waiting and exercising are worth the same: a put is exercised below it, a
     /// call above.
@@ -82,8 +82,8 @@ pub struct BoundaryPoint {
 /// vega and rho most, by a few per cent at 100 steps.
 ///
 /// The boundary has at most [`MAX_BOUNDARY_POINTS`] points, at steps of equal distance from today on.
-/// It lies between two nodes of a step, by linear interpolation of the gain from exercise; a step all
-/// of whose nodes lie on one side has no point.
+/// A point lies between two nodes of a step, by linear interpolation of the gain from exercise; a step
+/// all of whose nodes lie on one side has no point.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ pub fn evaluate(option: &EuropeanOption, tree: Tree, n_steps: usize) -> Result<A
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Bermudan {
-    /// The present value.
+    /// The present value of the Bermudan option.
     pub price: f64,
     /// The value of the European option on the same tree.
     pub european_price: f64,
@@ -264,11 +264,11 @@ fn slope(up: Result<f64>, down: Result<f64>, price: f64, step: f64) -> Result<f6
 /// The change of a rate for its derivative, a basis point.
 const RATE_STEP: f64 = 1e-4;
 
-/// A tree by its definition, in money.
+/// The tree of an option with early exercise, node by node, with values in money.
 struct Nodes {
     option: EuropeanOption,
     lattice: Lattice,
-    /// Δt.
+    /// The length of a step in years, Δt.
     step: f64,
     /// `e^{j(u − d)}` for the logarithms u and d of the moves.
     rises: Vec<f64>,
@@ -290,7 +290,7 @@ impl Nodes {
         Self { option: *option, lattice: *lattice, step, rises }
     }
 
-    /// The lowest price of step `i`.
+    /// Returns the lowest price of the underlying at step `i`.
     fn lowest(&self, i: usize) -> f64 {
         self.option.spot * libm::exp(i as f64 * self.lattice.down)
     }
@@ -377,7 +377,8 @@ impl Nodes {
         Ok(Found { value: values[0], first, second, boundary })
     }
 
-    /// The boundary at step `i`, from the gain of exercising at its nodes.
+    /// The boundary at step `i`, from the gain of exercising at its nodes; `None` where exercise
+    /// begins to be optimal between no two nodes of the step.
     fn boundary_at(&self, i: usize, gain: impl Fn(usize) -> f64) -> Option<BoundaryPoint> {
         // A gain of nothing but rounding is none.
         let least = NEGLIGIBLE * self.option.strike;

@@ -33,9 +33,9 @@ pub struct NormalOption {
 
 /// The distance of the forward from the strike in deviations, and the density there.
 struct Distance {
-    /// d.
+    /// The signed number of deviations, d.
     distance: f64,
-    /// `e^{−rT} φ(d)`.
+    /// The discounted density `e^{−rT} φ(d)` at the distance.
     density: f64,
 }
 
@@ -264,7 +264,7 @@ impl NormalOption {
         })
     }
 
-    /// Returns the price of valid arguments.
+    /// Returns the present value of arguments that the caller has checked.
     fn value(&self) -> f64 {
         let intrinsic = self.sign() * (self.forward - self.strike);
         let intrinsic = if intrinsic > 0.0 {

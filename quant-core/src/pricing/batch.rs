@@ -49,7 +49,8 @@ pub fn prices(options: &[EuropeanOption], prices: &mut [f64]) -> Result<()> {
     pulp::Arch::new().dispatch(Chunks { options, prices })
 }
 
-/// All options, to be run with the widest registers that the processor has.
+/// The options of a batch and the places of their prices, for the widest registers of the
+/// processor.
 struct Chunks<'a> {
     options: &'a [EuropeanOption],
     prices: &'a mut [f64],

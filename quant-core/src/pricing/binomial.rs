@@ -24,7 +24,7 @@ pub(in crate::pricing) mod reference;
 /// The times at which the holder may exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exercise {
-    /// At expiry alone.
+    /// At expiry alone; a European option.
     European,
     /// At every step of the tree, today and expiry included.
     American,

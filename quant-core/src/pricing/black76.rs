@@ -1,6 +1,6 @@
 //! European options on forwards and futures by Black's formula.
 //!
-//! The forward follows geometric Brownian motion without drift. It is an asset whose dividend yield
+//! The forward follows geometric Brownian motion without drift, as an asset does whose dividend yield
 //! is the riskless rate, so that all of [`black_scholes`](super::black_scholes) applies, with its
 //! accuracy. Not modelled: margining of the option's premium, smiles, early exercise.
 

@@ -13,9 +13,9 @@ use crate::{Result, check};
 /// The right of the holder: to buy or to sell at expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OptionType {
-    /// To buy at the strike.
+    /// A call: the right to buy the underlying at the strike.
     Call,
-    /// To sell at the strike.
+    /// A put: the right to sell the underlying at the strike.
     Put,
 }
 
@@ -100,13 +100,14 @@ impl EuropeanOption {
         check::not_negative("time_to_maturity", self.time_to_maturity)
     }
 
-    /// Returns the value of exercising today.
+    /// Returns the payoff of exercise today, zero out of the money.
     pub(super) fn exercise_value(&self) -> f64 {
         let sign = if self.option_type == OptionType::Call { 1.0 } else { -1.0 };
         (sign * (self.spot - self.strike)).max(0.0)
     }
 
-    /// Returns the price of valid arguments.
+    /// Returns the present value without the checks of [`price`](Self::price), for arguments that
+    /// the caller has checked.
     #[inline]
     pub(super) fn value(&self) -> f64 {
         self.swap().value().unwrap_or_else(|| self.value_beyond_doubles())

@@ -19,15 +19,15 @@ pub struct Digital {
     pub asset_or_nothing: f64,
     /// `∂D/∂S`, with D the value of 1 unit of money.
     pub delta: f64,
-    /// `∂²D/∂S²`.
+    /// `∂²D/∂S²`, per unit of the spot squared.
     pub gamma: f64,
-    /// `∂D/∂σ`.
+    /// `∂D/∂σ`, per unit of volatility.
     pub vega: f64,
     /// `∂D/∂t`, per year that passes.
     pub theta: f64,
-    /// `∂D/∂r`.
+    /// `∂D/∂r`, per unit of the riskless rate.
     pub rho: f64,
-    /// `∂D/∂q`.
+    /// `∂D/∂q`, per unit of the dividend yield.
     pub epsilon: f64,
 }
 
@@ -126,7 +126,7 @@ impl EuropeanOption {
         }
     }
 
-    /// The limits without uncertainty.
+    /// Returns the values where the spot at expiry is known, for a volatility or time of zero.
     fn certain(&self) -> Result<Digital> {
         let (rate, time) = (self.risk_free_rate, self.time_to_maturity);
         let asset = Leg::new(self.spot, self.dividend_yield, time);

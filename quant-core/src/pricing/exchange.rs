@@ -8,15 +8,15 @@ use crate::arithmetic::logarithm::ln_ratio;
 /// The amount that may be received, the amount given for it, and the deviation of their ratio.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    /// The amount received.
+    /// The amount that the holder receives on exercise.
     receive: Leg,
-    /// The amount given.
+    /// The amount that the holder gives on exercise.
     give: Leg,
     /// The logarithm of the ratio of their present values.
     log_ratio: DoubleDouble,
     /// The standard deviation of the logarithm of their ratio at expiry.
     deviation: DoubleDouble,
-    /// d₁.
+    /// The distance d₁ of the exchange formula.
     d1: DoubleDouble,
 }
 
@@ -33,7 +33,7 @@ impl Leg {
         Self { amount, log_discount: DoubleDouble::product(-rate, time) }
     }
 
-    /// The present value.
+    /// Returns the present value of the right to exchange.
     pub(super) fn value(&self) -> f64 {
         if self.is_exact() { self.amount } else { times_exp(self.amount, self.log_discount) }
     }
@@ -146,7 +146,7 @@ impl Exchange {
         }
     }
 
-    /// `receive − give` where that is positive.
+    /// Returns `receive − give` where the difference is positive, else zero.
     fn intrinsic(&self) -> f64 {
         let Self { receive, give, log_ratio, .. } = self;
         positive_part(Self::intrinsic_of(receive, give, *log_ratio).high)
@@ -199,13 +199,13 @@ impl Exchange {
         self.receive_times_density(d1) * normal::mills_difference(-d1.high, s)
     }
 
-    /// d₁ and d₂ as doubles.
+    /// Returns d₁ and d₂, rounded to doubles.
     pub(super) fn distances(&self) -> (f64, f64) {
         let DoubleDouble { high, low } = self.reversed().d1;
         (self.d1.high, -(high + low))
     }
 
-    /// `receive·φ(d₁)`, which is `give·φ(d₂)`.
+    /// Returns the density term `receive·φ(d₁)`, which is `give·φ(d₂)`.
     pub(super) fn density(&self) -> f64 {
         self.receive_times_density(self.d1)
     }
@@ -221,7 +221,7 @@ impl Exchange {
         (part(&self.receive, d1), part(&self.give, d2))
     }
 
-    /// `receive·φ(d₁)`.
+    /// Returns the density term `receive·φ(d₁)`, given d₁.
     fn receive_times_density(&self, d1: DoubleDouble) -> f64 {
         let square = d1.squared();
         let half = DoubleDouble { high: -0.5 * square.high, low: -0.5 * square.low };

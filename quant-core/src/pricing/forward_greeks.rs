@@ -11,25 +11,25 @@ use crate::{Result, check};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ForwardGreeks {
-    /// The present value, V.
+    /// The present value of the option, V.
     pub price: f64,
-    /// `∂V/∂F`.
+    /// `∂V/∂F`, with F the forward price.
     pub delta: f64,
-    /// `∂²V/∂F²`.
+    /// `∂²V/∂F²`, with F the forward price.
     pub gamma: f64,
-    /// `∂V/∂σ`.
+    /// `∂V/∂σ`, in money per unit of volatility.
     pub vega: f64,
     /// `∂V/∂t`, in money per year that passes.
     pub theta: f64,
     /// `∂V/∂r` at a constant forward, which is `−TV`.
     pub rho: f64,
-    /// `∂V/∂K`.
+    /// `∂V/∂K`, with K the strike.
     pub dual_delta: f64,
-    /// `∂²V/∂K²`.
+    /// `∂²V/∂K²`, with K the strike.
     pub dual_gamma: f64,
-    /// `∂²V/∂F∂σ`.
+    /// `∂²V/∂F∂σ`, the change of delta per unit of volatility.
     pub vanna: f64,
-    /// `∂²V/∂σ²`; also called volga.
+    /// `∂²V/∂σ²`, the change of vega per unit of volatility; also called volga.
     pub vomma: f64,
     /// `∂²V/∂F∂t`, in delta per year that passes.
     pub charm: f64,

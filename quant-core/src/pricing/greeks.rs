@@ -30,7 +30,7 @@ pub struct Greeks {
     pub rho: f64,
     /// `∂V/∂q`, in money per unit of the dividend yield; also called psi or dividend rho.
     pub epsilon: f64,
-    /// `∂V/∂K`.
+    /// `∂V/∂K`, with K the strike.
     pub dual_delta: f64,
     /// `∂²V/∂K²`; with the riskless growth, the density of the price at expiry.
     pub dual_gamma: f64,

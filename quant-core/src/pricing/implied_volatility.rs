@@ -1,6 +1,13 @@
 //! The volatility that a European option's price implies.
 //!
-//! This module inverts the formula of Black, Scholes and Merton with respect to the volatility.
+//! This module inverts the formula of Black, Scholes and Merton with respect to the volatility. The
+//! root finder is Householder's method of fourth order: Newton's step, corrected by the second and
+//! third derivative. Two iterations follow an explicit first guess, a fit to the normal model or a
+//! quantile of the normal distribution.
+//!
+//! The number of iterations is that of Jäckel (2015), "Let's Be Rational". The variables are those of
+//! the Mills ratio; see `TimeValue`. First guesses: a fit to Bachelier's model, and Hastings'
+//! quantile in Abramowitz and Stegun (1964), 26.2.23.
 
 use super::black_scholes::{EuropeanOption, OptionType};
 use super::exchange::{Exchange, Leg};
@@ -271,11 +278,11 @@ struct TimeValue {
     x: f64,
     /// The time value, relative to its upper bound.
     part: f64,
-    /// One minus `part`.
+    /// One minus `part`, computed without cancellation.
     lack: f64,
-    /// The time value.
+    /// The time value, in money: the price less the intrinsic value.
     value: f64,
-    /// The upper bound.
+    /// The upper bound of the time value, in money.
     unit: f64,
     /// The upper bound, as an amount and its discount.
     leg: Leg,
@@ -286,7 +293,7 @@ struct TimeValue {
 /// z`. The derivatives of both by z, which an iteration of high order needs, cost a few
 /// multiplications.
 impl TimeValue {
-    /// Returns `σ√T`.
+    /// Returns the deviation `σ√T` at which the option has this time value.
     #[inline(always)]
     fn deviation(&self, steps: usize) -> f64 {
         let far = rough_mills((EDGE * EDGE + 2.0 * self.x).sqrt());
@@ -360,7 +367,7 @@ impl TimeValue {
         self.deviation_at(z, (z * z + 2.0 * self.x).sqrt())
     }
 
-    /// Makes one iteration in z.
+    /// Makes one iteration in z for a z above about −½.
     #[inline(always)]
     fn lower(&self, z: f64, scale: f64, target: f64, difference: impl Fn(f64, f64) -> f64) -> f64 {
         let w = (z * z + 2.0 * self.x).sqrt();
@@ -503,7 +510,7 @@ const LEAST: f64 = 1e-290;
 const FRACTION: u64 = (1 << 52) - 1;
 const ONE: u64 = 1023 << 52;
 
-/// `ln √(2π)`.
+/// The logarithm of the inverse density at zero, `ln √(2π)`.
 const LOG_ROOT_TWO_PI: f64 = 0.918_938_533_204_672_8;
 
 #[cfg(test)]

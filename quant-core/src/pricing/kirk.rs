@@ -14,9 +14,9 @@ use crate::{Result, check};
 pub struct SpreadOption {
     /// A call pays `max(F₁ − F₂ − K, 0)`, a put `max(K − F₁ + F₂, 0)`.
     pub option_type: OptionType,
-    /// First forward; positive.
+    /// Price of the first forward, F₁; positive.
     pub forward1: f64,
-    /// Second forward; positive.
+    /// Price of the second forward, F₂; positive.
     pub forward2: f64,
     /// Strike of the spread; above `−forward2`.
     pub strike: f64,

@@ -113,7 +113,7 @@ fn require_number(argument: &'static str, value: f64) -> Result<()> {
     check::require(!value.is_nan(), argument, value, "a number or an infinity")
 }
 
-/// The [probability] without a check.
+/// Computes the [probability] for any x but NaN, which the caller excludes.
 pub(crate) fn cdf(x: f64) -> f64 {
     if x.is_infinite() {
         return if x > 0.0 { 1.0 } else { 0.0 };
@@ -128,7 +128,7 @@ pub(crate) fn cdf(x: f64) -> f64 {
     }
 }
 
-/// The [density] without a check.
+/// Computes the [density] for any x but NaN, which the caller excludes.
 pub(crate) fn pdf(x: f64) -> f64 {
     DENSITY_AT_ZERO * exp_rounded(DoubleDouble::product(x, -0.5 * x))
 }
@@ -209,7 +209,7 @@ fn quarters_with_slopes<const ROWS: usize>(
     (value, slope)
 }
 
-/// `1/√(2π)`.
+/// The density of the normal distribution at zero, `1/√(2π)`.
 pub(super) const DENSITY_AT_ZERO: f64 = 0.398_942_280_401_432_7;
 
 /// The constant of the map from z to w in [`mills`]; 3 needs about the fewest terms.

@@ -80,25 +80,25 @@ pub struct RateOptionValue {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RateGreeks {
-    /// By the forward rate, `∂V/∂F`.
+    /// `∂V/∂F`, in money per unit of the forward rate F.
     pub delta: f64,
-    /// `∂²V/∂F²`.
+    /// `∂²V/∂F²`, with F the forward rate.
     pub gamma: f64,
-    /// `∂V/∂σ`.
+    /// `∂V/∂σ`, in money per unit of volatility.
     pub vega: f64,
     /// `∂V/∂t`, in money per year that passes.
     pub theta: f64,
-    /// `∂V/∂K`.
+    /// `∂V/∂K`, with K the strike rate.
     pub dual_delta: f64,
-    /// `∂²V/∂K²`.
+    /// `∂²V/∂K²`, with K the strike rate.
     pub dual_gamma: f64,
-    /// `∂²V/∂F∂σ`.
+    /// `∂²V/∂F∂σ`, the change of delta per unit of volatility.
     pub vanna: f64,
-    /// `∂²V/∂σ²`; also called volga.
+    /// `∂²V/∂σ²`, the change of vega per unit of volatility; also called volga.
     pub vomma: f64,
-    /// `∂²V/∂F∂t`.
+    /// `∂²V/∂F∂t`, the change of delta per year that passes.
     pub charm: f64,
-    /// `∂²V/∂σ∂t`.
+    /// `∂²V/∂σ∂t`, the change of vega per year that passes.
     pub veta: f64,
 }
 

@@ -68,15 +68,17 @@ named!(
 /// The adjustment of a date that is not a business day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BusinessDayConvention {
-    /// No adjustment.
+    /// Leaves the date where it is.
     Unadjusted,
-    /// To the next business day.
+    /// Moves the date to the next business day.
     Following,
-    /// To the next business day, or the one before where the next is in another month.
+    /// Moves the date to the next business day, or to the one before where the next is in another
+    /// month.
     ModifiedFollowing,
-    /// To the business day before.
+    /// Moves the date to the business day before.
     Preceding,
-    /// To the business day before, or the next where the one before is in another month.
+    /// Moves the date to the business day before, or to the next where the one before is in another
+    /// month.
     ModifiedPreceding,
 }
 
@@ -274,7 +276,8 @@ impl Calendar {
         found
     }
 
-    /// The nearest business day in steps of one day either way.
+    /// Returns the first business day after `date` for a `step` of 1, or before `date` for a `step`
+    /// of −1; `None` where no such date can be represented.
     fn seek(self, date: NaiveDate, step: i64) -> Option<NaiveDate> {
         let mut date = gregorian::add_days(date, step)?;
         while !self.is_business_day(date) {
@@ -381,7 +384,8 @@ impl Day {
         self.is_or_follows(month, day) || (self.month == month && precedes)
     }
 
-    /// Days since Easter Sunday.
+    /// Returns the days since Easter Sunday, negative before Easter; `None` outside March and
+    /// April.
     fn days_after_easter(&self) -> Option<i32> {
         // Easter Sunday lies between 22 March and 25 April.
         matches!(self.month, 3 | 4).then(|| {

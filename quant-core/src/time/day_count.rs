@@ -21,7 +21,7 @@ pub enum DayCount {
     /// 30E/360 ISDA: months of 30 days; every last day of a month counts as the 30th, except a
     /// last of February that is the maturity.
     ThirtyE360Isda,
-    /// Actual days over 360.
+    /// Actual days divided by 360.
     Act360,
     /// Actual days over 365, in leap years too.
     Act365,
@@ -29,7 +29,7 @@ pub enum DayCount {
     ActActIcma,
     /// Actual days over 366 in leap years and over 365 in others.
     ActActIsda,
-    /// Business days over 252.
+    /// Business days divided by 252.
     Bus252,
 }
 
@@ -52,7 +52,7 @@ named!(
 pub struct Reference {
     /// Start of the regular coupon period that holds both dates; for ACT/ACT ICMA.
     pub period_start: NaiveDate,
-    /// End of that period.
+    /// End of the regular coupon period that holds both dates; for ACT/ACT ICMA.
     pub period_end: NaiveDate,
     /// Coupons a year; for ACT/ACT ICMA.
     pub frequency: Frequency,

@@ -11,17 +11,17 @@ use crate::{Error, Result};
 /// The number of coupons in a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frequency {
-    /// Once a year.
+    /// One period a year.
     Annual,
-    /// Every six months.
+    /// Two periods a year, of six months.
     Semiannual,
-    /// Every four months.
+    /// Three periods a year, of four months.
     EveryFourthMonth,
-    /// Every three months.
+    /// Four periods a year, of three months.
     Quarterly,
-    /// Every two months.
+    /// Six periods a year, of two months.
     Bimonthly,
-    /// Every month.
+    /// Twelve periods a year, of one month.
     Monthly,
 }
 
@@ -60,7 +60,7 @@ impl Frequency {
         }
     }
 
-    /// Payments a year: 1, 2, 3, 4, 6 or 12.
+    /// Returns the number of payments a year: 1, 2, 3, 4, 6 or 12.
     #[must_use]
     pub fn count(self) -> u32 {
         match self {
@@ -79,7 +79,7 @@ impl Frequency {
     }
 }
 
-/// A coupon period.
+/// One coupon period, from one coupon date to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Period {
@@ -120,9 +120,9 @@ pub struct Schedule {
     last_month: i64,
     day: u32,
     months: i64,
-    /// Periods still to come.
+    /// The number of periods that the iterator has still to return.
     remaining: i64,
-    /// Start of the next period.
+    /// The first day of the next period.
     start: NaiveDate,
     /// Start of a period of full length with the same end as the next period.
     regular_start: NaiveDate,

@@ -58,15 +58,15 @@ pub type Api = (
     Health,
 );
 
-/// An operation of the document.
+/// An operation of the OpenAPI document, with the route that serves the operation.
 pub struct DocumentedOperation {
-    /// The operation's id.
+    /// The operation's id in the document.
     pub id: &'static str,
-    /// The method.
+    /// The HTTP method.
     pub method: Method,
     /// The path as poem-openapi writes it for the router, with numbered parameters.
     pub router_path: String,
-    /// The route.
+    /// The path and the metered operation that requests of this operation get.
     pub route: Arc<MatchedRoute>,
 }
 

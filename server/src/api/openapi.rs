@@ -445,12 +445,12 @@ fn collapse_wrappers(value: &mut Value, defaults: &mut Map<String, Value>) {
     }
 }
 
-/// Returns the reference inside a wrapper.
+/// Returns the reference inside a wrapper; `None` for a value that is no such wrapper.
 fn wrapped_reference(value: &Value) -> Option<Value> {
     value.get("allOf")?.get(0).filter(|base| base.get("$ref").is_some()).cloned()
 }
 
-/// Returns the name of the referenced schema.
+/// Returns the name of the referenced schema; `None` for a value that is no reference to a schema.
 fn schema_name(reference: &Value) -> Option<String> {
     reference["$ref"].as_str()?.rsplit('/').next().map(str::to_owned)
 }

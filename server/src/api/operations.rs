@@ -23,7 +23,7 @@ use crate::http::{COMMON_BODY_LIMIT, Computation, Executor, Operation, execute};
 #[derive(Clone, Copy)]
 pub struct MeteredOperation {
     operation: Operation,
-    /// Executes the operation outside HTTP.
+    /// Executes the operation on JSON arguments, for callers other than the REST endpoint.
     pub execute: Executor,
     body_name: fn() -> Cow<'static, str>,
     example_answer: fn() -> Value,
@@ -69,6 +69,9 @@ const BASEL: &str = "The interface's message also says 5 credits; what is charge
 const MEBIBYTE: usize = 1024 * 1024;
 
 /// Every metered operation, in the order of the interface documents.
+///
+/// The cost in each line must be `Tier::credits` of its tier (`account-core/src/tier.rs`); a test
+/// below fails otherwise.
 ///
 /// The body of an operation has at most 256 KiB, unless its line says otherwise.
 pub static METERED: &[MeteredOperation] = &[
@@ -133,7 +136,7 @@ fn example_answer<C: Computation + Example>() -> Value {
     answer.to_json().expect("an answer is an object")
 }
 
-/// Returns the line of the table for an operation id.
+/// Returns the line of the table for an operation id; `None` for an unknown id.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static MeteredOperation> {
     METERED.iter().find(|operation| operation.id == id)

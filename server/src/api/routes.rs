@@ -1,4 +1,4 @@
-//! Every route in one list.
+//! The list of every route of the service.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -11,20 +11,20 @@ use crate::auth::{
     lookup_error::LookupError,
 };
 
-/// Time to live of a cached bearer. It is short because the answer to a refused call shows the
-/// cached balance, and a change of a balance does not move the store's revision.
+/// Time to live of a cached bearer, short because the answer to a refused call shows the cached
+/// balance, and a change of a balance does not move the store's revision.
 const REMEMBERED: Duration = Duration::from_millis(500);
 /// Largest number of cached tokens.
 const CAPACITY: u64 = 100_000;
 
-/// The cache of access tokens.
+/// The cache of accounts by access token.
 pub struct AccessTokenCache {
     vault: Arc<Vault>,
     cache: AuthCache<Digest<AccessToken>, Bearer>,
 }
 
 impl AccessTokenCache {
-    /// Makes an empty cache.
+    /// Makes an empty cache, which `freshness` invalidates.
     #[must_use]
     pub fn new(vault: Arc<Vault>, freshness: Arc<CacheFreshness>) -> Self {
         Self { vault, cache: AuthCache::new(freshness, CAPACITY, REMEMBERED) }

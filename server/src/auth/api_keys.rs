@@ -15,14 +15,14 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// Largest number of cached callers.
 const CAPACITY: u64 = 1_000_000;
 
-/// The cache of API keys.
+/// The cache of callers by API key.
 pub struct ApiKeyCache {
     vault: Arc<Vault>,
     cache: AuthCache<KeyDigest, Caller>,
 }
 
 impl ApiKeyCache {
-    /// Makes an empty cache.
+    /// Makes an empty cache, which `freshness` invalidates.
     #[must_use]
     pub fn new(vault: Arc<Vault>, freshness: Arc<CacheFreshness>) -> Self {
         Self { vault, cache: AuthCache::new(freshness, CAPACITY, REMEMBERED) }

@@ -23,7 +23,7 @@ use crate::{
     store::{Generation, Store},
 };
 
-/// Time between two reads of the store's revision.
+/// The time between two reads of the store's revision.
 pub const WATCHED: Duration = Duration::from_millis(300);
 /// Time for which entries are used after the last confirmation that the revision had not moved.
 const BELIEVED: Duration = Duration::from_millis(900);
@@ -82,7 +82,7 @@ impl CacheFreshness {
         }
     }
 
-    /// Invalidates all entries.
+    /// Invalidates all entries, whatever their age.
     pub fn forget_all(&self) {
         self.generation.bump();
     }
@@ -212,7 +212,7 @@ where
         }
     }
 
-    /// Removes the entry of `name`.
+    /// Removes the entry of `name`, so that the next call reads the store.
     pub async fn forget(&self, name: &N) {
         self.known.invalidate(name).await;
     }

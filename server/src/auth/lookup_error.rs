@@ -3,10 +3,10 @@
 /// A credential for which no caller was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupError {
-    /// No account or guest has the credential.
+    /// No account or guest has the credential, or its key is suspended.
     Unknown,
     /// The key of a guest has expired.
     GuestExpired,
-    /// The store did not answer.
+    /// The store did not answer, so that the caller is not known.
     Unavailable,
 }

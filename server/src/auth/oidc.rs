@@ -27,7 +27,7 @@ use tokio::sync::Mutex;
 
 use crate::config::IdpRoute;
 
-/// Longest time for one answer of the provider.
+/// The longest time for one answer of the provider.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 1024 * 1024;
@@ -66,7 +66,7 @@ struct NotBefore {
 
 impl AdditionalClaims for NotBefore {}
 
-/// The reason why no identity was proven.
+/// The reason why a sign-in proved no identity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdpError {
@@ -89,7 +89,7 @@ pub enum IdpError {
 #[error("QS_IDP_ISSUER or QS_PUBLIC_URL cannot be used: {0}")]
 pub struct ProviderError(Box<dyn std::error::Error + Send + Sync>);
 
-/// The provider.
+/// The OpenID Connect provider of the settings, with its metadata and HTTP client.
 pub struct Provider {
     issuer: IssuerUrl,
     client_id: ClientId,
@@ -100,7 +100,7 @@ pub struct Provider {
     known: Mutex<Known>,
 }
 
-/// The cached metadata of the provider, with the times of the requests.
+/// The cached metadata of the provider, with the times of the last success and failure.
 #[derive(Default)]
 struct Known {
     metadata: Option<CoreProviderMetadata>,

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::thread_priority::lower_priority;
 
-/// Memory of one hash, in KiB.
+/// The memory that one hash takes, in KiB.
 const MEMORY: u32 = 19 * 1024;
 /// The number of passes over the memory.
 const PASSES: u32 = 2;
@@ -26,7 +26,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 type HashTask = Box<dyn FnOnce() + Send>;
 
-/// The hasher of the service.
+/// The password hasher of the service: argon2id on threads of its own, with a bounded queue.
 #[derive(Clone)]
 pub struct Argon2Pool {
     /// Slots for passwords that are hashed or wait.

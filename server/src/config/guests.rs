@@ -36,7 +36,7 @@ pub struct GuestsArgs {
     pub guest_keys: String,
 }
 
-/// The settings of guests, checked.
+/// The settings of guest keys, checked.
 #[derive(Clone, Debug)]
 pub struct GuestSettings {
     /// The number of guests whose calls the guests of one network have together.

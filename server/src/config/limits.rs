@@ -37,7 +37,7 @@ pub enum TierGate {
 /// The settings of the limits, checked.
 #[derive(Clone, Debug)]
 pub struct LimitSettings {
-    /// The Redis of the limits, if there is one.
+    /// The Redis that stores the leases; `None` to store leases in the database.
     pub redis: Option<RedisAddress>,
     /// Calls without a key, a minute and address.
     pub address_limit: NonZeroU32,

@@ -23,18 +23,18 @@ pub struct MailArgs {
 /// The settings of e-mails, resolved. The address of the mail server is checked at the start.
 #[derive(Clone, Debug)]
 pub struct MailSettings {
-    /// The destination of the e-mails.
+    /// The mail server or the folder that e-mails go to.
     pub route: MailRoute,
-    /// Sender of the e-mails.
+    /// The sender of all e-mails, a mailbox.
     pub from: String,
 }
 
-/// The destination of the e-mails.
+/// The mail server or the folder that e-mails go to.
 #[derive(Clone, PartialEq, Eq)]
 pub enum MailRoute {
-    /// To a mail server.
+    /// Sends e-mails to the mail server at this address, which may hold a password.
     Smtp(String),
-    /// To files in a folder.
+    /// Writes e-mails as files into this folder, for tests and development.
     Folder(PathBuf),
 }
 

@@ -24,7 +24,7 @@ pub struct MessagingArgs {
 pub struct MessagingRoute {
     /// The address of the bot API, without a slash at the end.
     pub url: String,
-    /// The bot's token.
+    /// The secret token of the bot.
     pub token: String,
 }
 

@@ -39,11 +39,11 @@ pub struct OidcSettings {
 /// An identity provider, with the registration of this service there.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdpRoute {
-    /// The issuer, exactly as it calls itself.
+    /// The issuer, exactly as the provider names itself in its tokens.
     pub issuer: String,
-    /// The identifier of this service.
+    /// The client id of this service at the provider.
     pub client_id: String,
-    /// The secret of this service, where it has one.
+    /// The client secret of this service; `None` for a public client.
     pub client_secret: Option<String>,
     /// The address at which browsers reach this service, without a slash at the end.
     pub public_url: String,

@@ -33,7 +33,7 @@ pub struct OperationArgs {
     pub databases: String,
 }
 
-/// The treatment of an older database.
+/// The treatment of a database whose schema is older than this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MigrateChoice {
     /// Brings the database up to date.
@@ -42,7 +42,7 @@ pub enum MigrateChoice {
     Refuse,
 }
 
-/// The form of the log.
+/// The form of the lines of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// Lines for people.
@@ -61,14 +61,14 @@ impl fmt::Debug for MetricsToken {
     }
 }
 
-/// The operator's settings, checked.
+/// The operator's settings of metrics, migrations and retention, checked.
 #[derive(Clone, Debug)]
 pub struct OperationSettings {
-    /// The token that opens /metrics, where one is set.
+    /// The token that opens /metrics; `None` where none is set.
     pub metrics_token: Option<MetricsToken>,
     /// The treatment of an older database.
     pub migrate: MigrateChoice,
-    /// Days that usage rows are kept, where not all of them are.
+    /// The days that usage rows are kept; `None` to keep all.
     pub usage_days: Option<NonZeroU32>,
     /// The databases that accounts may subscribe to.
     pub databases: Vec<String>,

@@ -4,7 +4,7 @@ use std::{fmt, num::NonZeroU32, str::FromStr};
 
 use url::Url;
 
-/// All problems of the settings.
+/// All problems that were found in the settings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Problems(Vec<String>);
 
@@ -23,7 +23,7 @@ impl Problems {
         self.0.is_empty()
     }
 
-    /// Adds a problem.
+    /// Adds a problem to the list.
     pub(super) fn add(&mut self, problem: String) {
         self.0.push(problem);
     }
@@ -33,7 +33,7 @@ impl Problems {
         self.add(format!("{name} needs {missing} beside it"));
     }
 
-    /// Parses a setting.
+    /// Parses a setting; adds a problem and returns `None` where its text does not fit.
     pub(super) fn parse<T: FromStr>(&mut self, name: &str, text: &str, wanted: &str) -> Option<T> {
         let parsed = text.trim().parse().ok();
         if parsed.is_none() {
@@ -42,7 +42,7 @@ impl Problems {
         parsed
     }
 
-    /// Parses a count.
+    /// Parses a setting that is a whole number of 1 or more.
     pub(super) fn count(&mut self, name: &str, text: &str) -> Option<NonZeroU32> {
         self.parse(name, text, "a whole number of 1 or more")
     }

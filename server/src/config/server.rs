@@ -38,16 +38,16 @@ pub struct ServerArgs {
     pub trusted_proxies: String,
 }
 
-/// The settings of the network, checked.
+/// The settings of the listener and of requests, checked.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// The address to listen on.
+    /// The network address that the service listens on.
     pub bind: SocketAddr,
-    /// The address that clients use, without a slash at the end; the bound one if left out.
+    /// The URL that clients use, without a slash at the end; `None` for the bound address.
     pub public_url: Option<String>,
-    /// Connections that may be open at once.
+    /// The largest number of connections that are open at once.
     pub connections: NonZeroUsize,
-    /// Time between the signal to stop and the end of new connections.
+    /// The time between the signal to stop and the end of new connections.
     pub drain_delay: Duration,
     /// The largest body of a computation, in bytes.
     pub body_limit: NonZeroUsize,

@@ -1,4 +1,4 @@
-//! The settings that handlers read.
+//! The settings that the handlers of requests read.
 
 use std::num::NonZeroU32;
 
@@ -16,15 +16,15 @@ pub struct Settings {
     pub tier_gate: TierGate,
     /// The largest body of a computation, in bytes.
     pub body_limit: usize,
-    /// The address that clients use, without a slash at the end, where one is set.
+    /// The URL that clients use, without a slash at the end; `None` where none is set.
     pub public_url: Option<String>,
     /// True if clients reach the service by HTTPS.
     pub is_https: bool,
-    /// The largest message to the gateway, in bytes.
+    /// The largest message to the MCP endpoint, in bytes.
     pub mcp_body_limit: usize,
-    /// Messages to the gateway, a minute and account.
+    /// The limit of messages to the MCP endpoint, per minute and account.
     pub mcp_messages: NonZeroU32,
-    /// Messages that may come at once.
+    /// The number of messages to the MCP endpoint that an account may send at once.
     pub mcp_burst: NonZeroU32,
     /// The databases that accounts may subscribe to.
     pub databases: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Settings {
     pub website_url: Option<String>,
     /// True if there is a messaging channel.
     pub has_messaging: bool,
-    /// Days that usage rows are kept, where not all of them are.
+    /// The days that usage rows are kept; `None` to keep all.
     pub usage_days: Option<NonZeroU32>,
     /// The token that opens /metrics; without one only requests from the machine itself do.
     pub metrics_token: Option<MetricsToken>,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub mcp_url: String,
     /// Websites whose pages may call the MCP endpoint.
     pub allowed_origins: Vec<String>,
-    /// Time for which a used refresh token gets the same answer again.
+    /// The time for which a used refresh token gets the same answer again.
     pub refresh_leeway: TimeDelta,
 }
 

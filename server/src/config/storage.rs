@@ -48,14 +48,14 @@ pub enum NewDatabase {
     Always,
 }
 
-/// The places of the data.
+/// The places of the data, with the rule for a new database.
 #[derive(Clone, Debug)]
 pub struct Storage {
     /// The folder of all files without a setting of their own.
     pub data_dir: PathBuf,
-    /// The database.
+    /// The URL of the database, SQLite or PostgreSQL.
     pub database_url: String,
-    /// Connections to a database server, at most.
+    /// The largest number of connections to a PostgreSQL server.
     pub database_pool: u32,
     /// The file of the master key.
     pub master_key_file: PathBuf,

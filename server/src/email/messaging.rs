@@ -15,7 +15,7 @@ const CHARACTERS: usize = 4_096;
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// A client of the bot API. Its address holds the bot's token and is never printed.
+/// A client of the bot API. The address of the API holds the bot's token and is never printed.
 pub struct Messenger {
     client: reqwest::Client,
     endpoint: String,

@@ -15,13 +15,14 @@ pub(super) enum SendError {
     Unreachable(reqwest::Error),
     #[error("the messaging channel answers {status}")]
     Unwilling { status: u16, retry_after: Duration },
-    /// The channel refuses for good: the chat does not exist, or has blocked the service.
+    /// The messaging channel refuses the message for good, so that no retry follows: the chat does
+    /// not exist, or has blocked the service.
     #[error("the messaging channel refuses: {0}")]
     Refused(String),
 }
 
 impl SendError {
-    /// Returns the time to wait that the other side asked for.
+    /// Returns the time to wait that the messaging channel asked for; zero where none was asked for.
     pub(super) fn retry_after(&self) -> Duration {
         match self {
             Self::Unwilling { retry_after, .. } => *retry_after,

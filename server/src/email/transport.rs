@@ -29,9 +29,9 @@ enum Route {
 
 /// The transport of one channel of the outbox.
 pub enum Transport {
-    /// E-mails.
+    /// E-mails, by a mail server or into a folder.
     Mail(Sender),
-    /// Messages.
+    /// Chat messages, by the bot API.
     Messaging(Messenger),
 }
 
@@ -60,7 +60,7 @@ impl From<Messenger> for Transport {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetUpError {
-    /// The sender is no mailbox.
+    /// The setting of the sender is no mailbox.
     #[error("`{0}` is no sender: give an address, or a name and an address in angle brackets")]
     From(String),
     /// The mail server's address is malformed; it may hold a password and is not repeated.
@@ -68,12 +68,12 @@ pub enum SetUpError {
         "the mail server's address must look like smtps://user:password@host:465 or smtp://host:25 ({0})"
     )]
     Smtp(lettre::transport::smtp::Error),
-    /// The folder cannot be made.
+    /// The folder for e-mails cannot be made.
     #[error("the mail folder `{path}` cannot be used: {cause}")]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         path: String,
-        /// The error of the system.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
 }

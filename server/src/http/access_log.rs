@@ -38,7 +38,7 @@ pub(super) fn name_given(request: &Request) -> Option<String> {
     request.header("x-request-id").filter(is_sound).map(str::to_owned)
 }
 
-/// Writes the line.
+/// Writes the line of one request to the access log.
 pub(super) fn write(line: &AccessLine<'_>) {
     let caller = line.caller.map(|caller| match caller {
         CallerId::Account(id) => format!("account:{}", id.0),

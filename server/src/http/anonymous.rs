@@ -12,7 +12,8 @@ use super::{
     error::ApiError,
 };
 
-/// A caller without a key.
+/// The extractor of a request that needs no key: counts the call against the limit of its address,
+/// and keeps what identifies the client.
 pub struct Anonymous {
     context: Arc<RequestContext>,
     user_agent: Option<String>,
@@ -21,20 +22,21 @@ pub struct Anonymous {
 }
 
 impl Anonymous {
-    /// The context of the request.
+    /// Returns the context of the request.
     #[must_use]
     pub fn context(&self) -> &RequestContext {
         &self.context
     }
 
-    /// The client as the login history records it.
+    /// Returns the client as the login history records the client.
     #[must_use]
     pub fn client(&self) -> Client {
         Client::new(self.context.address, self.user_agent.as_deref())
             .with_token(self.client_token.clone())
     }
 
-    /// The cookie that binds a sign-in by the identity provider to this browser.
+    /// The cookie that binds a sign-in by the identity provider to this browser; `None` where the
+    /// browser sent none.
     #[must_use]
     pub fn idp_browser(&self) -> Option<&str> {
         self.idp_browser.as_deref()

@@ -1,4 +1,4 @@
-//! The envelope of a success.
+//! The JSON envelope of a successful answer.
 
 use std::borrow::Cow;
 
@@ -18,22 +18,22 @@ pub struct Answer<T> {
     cookie: Option<String>,
 }
 
-/// The content of an answer.
+/// The content of a successful answer.
 #[derive(Clone, Debug, PartialEq)]
 enum Content<T> {
-    /// Data to serialise.
+    /// Data that is serialised into the envelope when the response is made.
     Data(T),
-    /// The whole body.
+    /// The whole body, serialised already.
     JsonString(String),
 }
 
 impl<T> Answer<T> {
-    /// A success that carries `data`.
+    /// Makes a success whose envelope carries `data`.
     pub fn new(data: T) -> Self {
         Self::with(Content::Data(data))
     }
 
-    /// A success whose whole body is JSON already.
+    /// Makes a success whose whole body is JSON already.
     pub(super) fn from_body(body: String) -> Self {
         Self::with(Content::JsonString(body))
     }

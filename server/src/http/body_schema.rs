@@ -3,7 +3,7 @@
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use serde_json::Value;
 
-/// The schema of a value.
+/// The schema of a JSON value in a request's body.
 #[derive(Clone, Debug)]
 pub(crate) struct BodySchema {
     pub(super) shape: Shape,
@@ -13,19 +13,19 @@ pub(crate) struct BodySchema {
 /// The type of a value with its limits.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
-    /// An object with known fields.
+    /// A JSON object with known fields.
     Object(Vec<Property>),
-    /// A list.
+    /// A JSON list of values of one schema, within bounds of its size.
     List { item: Box<BodySchema>, size: SizeRange },
     /// A list of numbers, which is read without a JSON value for each number.
     NumberList { item: NumberRange, size: SizeRange },
-    /// A number.
+    /// A JSON number within a range.
     Number(NumberRange),
-    /// A whole number.
+    /// A whole number within a range.
     Integer(NumberRange),
     /// `true` or `false`.
     Boolean,
-    /// One of a few values.
+    /// One of a few values, an enumeration.
     Member(Vec<Value>),
     /// A text with limits of its length in characters, and a format.
     Text { length: SizeRange, format: Option<&'static str> },
@@ -33,7 +33,7 @@ pub(super) enum Shape {
     Any,
 }
 
-/// A field of an object.
+/// A known field of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Property {
     pub(super) name: &'static str,

@@ -29,25 +29,25 @@ pub struct Administrator(AccountHolder);
 guards!(Authenticated, AccountHolder, Administrator);
 
 impl<Who> Authenticated<Who> {
-    /// The caller.
+    /// Returns the caller whom the key identifies.
     #[must_use]
     pub fn caller(&self) -> &Who {
         &self.caller
     }
 
-    /// The context of the request.
+    /// Returns the context of the request.
     #[must_use]
     pub fn context(&self) -> &RequestContext {
         &self.context
     }
 
-    /// The key that was sent.
+    /// Returns the API key that was sent.
     #[must_use]
     pub fn key(&self) -> &ApiKey {
         &self.key
     }
 
-    /// The valid session token that was sent with the key.
+    /// Returns the valid session token that was sent with the key; `None` where none was sent.
     #[must_use]
     pub fn session(&self) -> Option<&SessionToken> {
         self.session.as_ref()
@@ -63,7 +63,7 @@ impl AccountHolder {
 }
 
 impl Administrator {
-    /// The context of the request.
+    /// Returns the context of the request.
     #[must_use]
     pub fn context(&self) -> &RequestContext {
         self.0.context()

@@ -8,9 +8,9 @@ use poem_openapi::{
 };
 use serde_json::Value;
 
-/// A request that one call into `quant-core` answers.
+/// A request that one function of `quant-core` answers.
 pub trait Computation: ParseFromJSON + Send + 'static {
-    /// The data of the answer.
+    /// The type of the field `data` in the answer.
     type Answer: ToJSON + Send + 'static;
 
     /// Computes the answer.
@@ -37,9 +37,9 @@ pub trait Computation: ParseFromJSON + Send + 'static {
 /// Each is a type without data. The endpoint and the table of operations name
 /// [`RequestFor`] that type, so that one schema of a request serves all of them.
 pub trait SharedComputation: Send + Sync + 'static {
-    /// The request.
+    /// The type of the body, which all computations of the group take.
     type Request: ParseFromJSON + Example + Send + 'static;
-    /// The data of the answer.
+    /// The type of the field `data` in the answer.
     type Answer: ToJSON + Send + 'static;
 
     /// Computes the answer to a request.

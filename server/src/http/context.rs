@@ -43,16 +43,18 @@ pub(super) mod stages;
 pub struct RequestHead {
     /// The shared state of the service.
     pub state: Arc<AppState>,
-    /// A time-ordered id: the same in the answer's header, the log and the usage row. A client
-    /// cannot choose the id, because two calls could then share one.
+    /// The time-ordered id of the request (UUID version 7), the same in the header of the answer,
+    /// the log and the usage row. A client cannot choose the id, because two calls could then share
+    /// one.
     pub id: uuid::Uuid,
-    /// The id that the client gave its request, read only where an access log is kept.
+    /// The id that the client gave its request; `None` where the client gave none, or no access log
+    /// is kept.
     pub client_request_id: Option<String>,
-    /// The caller's address.
+    /// The network address of the client, behind trusted proxies.
     pub address: IpAddr,
-    /// The time of arrival.
+    /// The time at which the head of the request arrived.
     pub at: Timestamp,
-    /// The error shape of the path.
+    /// The error shape of the request's path.
     pub surface: Surface,
     method: Method,
     started: Instant,
@@ -68,16 +70,16 @@ pub struct RequestContext {
 /// The credits that a call took, and the balance after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// The credits taken.
+    /// The credits that the call took.
     pub cost: u32,
-    /// The balance afterwards.
+    /// The balance after the call.
     pub balance: u64,
 }
 
 /// A caller whose call a limit has counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admission {
-    /// The caller.
+    /// The caller that the limit has counted.
     pub caller: CallerId,
     /// The caller's limit after this call.
     pub limit_status: LimitStatus,
@@ -87,7 +89,7 @@ pub struct Admission {
 /// this value alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestRecord {
-    /// No caller is known.
+    /// No caller is known: the route needs none, or the caller was refused.
     #[default]
     Anonymous,
     /// The caller is known and counted, also where the limit refused the call.
@@ -170,7 +172,7 @@ impl RequestHead {
         }
     }
 
-    /// Concludes a request that no route took.
+    /// Concludes a request that no route took: headers, metrics and access log.
     pub(super) fn finish_unrouted(&self, response: &mut Response) {
         failpoint::hit("answered");
         insert(response.headers_mut(), "x-request-id", &self.id.to_string());
@@ -215,7 +217,7 @@ impl Deref for RequestContext {
 }
 
 impl RequestContext {
-    /// The context of a request that `route` took.
+    /// Makes the context of a request that `route` took.
     #[must_use]
     pub(super) fn routed(head: Arc<RequestHead>, route: Arc<MatchedRoute>) -> Arc<Self> {
         Arc::new(Self { head, route, record: Mutex::default() })
@@ -244,7 +246,7 @@ impl RequestContext {
         request.data::<Arc<Self>>().expect("a handler runs behind a route, which adds the context")
     }
 
-    /// The route that took the request.
+    /// Returns the route that took the request.
     #[must_use]
     pub fn route(&self) -> &Arc<MatchedRoute> {
         &self.route
@@ -257,7 +259,7 @@ impl RequestContext {
         RequestSource::of(caller, self.address)
     }
 
-    /// The last stage that the request reached.
+    /// Returns the last stage that the request has reached.
     #[must_use]
     pub fn record(&self) -> RequestRecord {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner)
@@ -267,7 +269,7 @@ impl RequestContext {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner) = record;
     }
 
-    /// The entry of the ledger for this call.
+    /// Makes the entry with which the ledger records this call.
     fn entry(&self, caller: CallerId, cost: u32, status: u16) -> Entry {
         let elapsed = self.started.elapsed().as_millis();
         let usage = Usage {

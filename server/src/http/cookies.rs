@@ -17,7 +17,7 @@ pub(crate) const FORM: &str = "qs_form";
 /// The cookie that ties a sign-in by the identity provider to its browser, without its prefix.
 pub(crate) const IDP: &str = "qs_idp";
 
-/// Returns the value of a cookie of the request.
+/// Returns the value of a cookie of the request; `None` where the request has no such cookie.
 pub(crate) fn cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let cookies = request.header("cookie")?.split(';');
     let mut pairs = cookies.filter_map(|pair| pair.trim().split_once('='));

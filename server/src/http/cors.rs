@@ -2,7 +2,7 @@
 //!
 //! poem's `Cors` answers 403 to every other origin, and so to the pages of this service: browsers
 //! send `Origin` with their calls too. This module adds headers to answers and refuses nothing; a
-//! browser keeps an answer without them from the page that asked.
+//! browser keeps an answer without these headers from the page that asked.
 
 use poem::{
     Request, Response,
@@ -11,7 +11,7 @@ use poem::{
 
 use super::context::RequestHead;
 
-/// The headers that a page may send.
+/// The request headers that a page of the website may send.
 const ALLOWED: HeaderValue = HeaderValue::from_static(
     "Content-Type, Idempotency-Key, Prefer, X-API-Key, X-Request-Id, X-Session-Token",
 );

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use account_core::Timestamp;
 use poem::http::HeaderValue;
 
-/// The header of the latest second.
+/// The header `Date` of the latest second, formatted once a second.
 #[derive(Default)]
 pub(super) struct DateHeader(Mutex<Option<(i64, HeaderValue)>>);
 

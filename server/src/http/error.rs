@@ -1,4 +1,4 @@
-//! The reasons to refuse a request, and the status and body of each.
+//! The reasons to refuse a request, with the status, the body and the headers of each.
 
 use std::time::Duration;
 
@@ -18,32 +18,32 @@ const STORAGE_RETRY_SECONDS: u64 = 5;
 /// The two shapes of an error body; the path decides between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
-    /// `success`, `message` and `detail`.
+    /// The shape of accounts and of all other paths: `success`, `message` and `detail`.
     Account,
-    /// `detail` alone.
+    /// The shape of the computations under `/quantlib/`: `detail` alone.
     Computation,
 }
 
 impl Surface {
-    /// The surface that `path` belongs to.
+    /// Returns the error shape that the answers of `path` have.
     #[must_use]
     pub fn of(path: &str) -> Self {
         if path.starts_with("/quantlib/") { Self::Computation } else { Self::Account }
     }
 }
 
-/// A reason to refuse.
+/// A reason to refuse a request. The status, the body and the headers of each are functions below.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
-    /// No key, or one that is not valid.
+    /// The request has no API key, or one that is not valid.
     Key,
-    /// A guest key that has expired.
+    /// The key is that of a guest and has expired.
     GuestKeyExpired,
-    /// A session token that is not valid.
+    /// The session token that was sent is not valid.
     Session,
-    /// The hourly or daily limit is reached.
+    /// The hourly or daily limit of the caller is reached.
     RateLimit {
-        /// The calls that the limit allows.
+        /// The number of calls that the window allows.
         limit: u32,
         /// The window of the limit, as in "hour".
         window: &'static str,
@@ -55,66 +55,66 @@ pub enum ApiError {
         /// The time until the limit allows a new key.
         retry_after: Duration,
     },
-    /// A guest called an operation for accounts.
+    /// A guest called an operation that only accounts may call.
     GuestNotAllowed,
-    /// The account's tier is too low.
+    /// The account's tier is below the one of the operation, which the field names.
     Tier(Tier),
-    /// The balance is too low.
+    /// The balance is below the cost of the call.
     Credits {
         /// The credits that a call costs.
         cost: u32,
     },
     /// The body is larger than the caller may send.
     BodyTooLarge {
-        /// The most bytes that the caller may send.
+        /// The largest number of bytes that the caller may send.
         limit: usize,
     },
-    /// The body did not arrive in time.
+    /// The body did not arrive within the time for a request.
     BodyTooSlow,
     /// The body ended early, or its framing is wrong.
     BodyBroken,
     /// The head of the request breaks a rule of HTTP, or has a credential twice.
     Malformed {
-        /// The rule.
+        /// The rule that the request breaks, for the caller.
         detail: &'static str,
     },
     /// The body is announced as something else than JSON.
     MediaType,
     /// The body is announced as compressed, or in another encoding than its own bytes.
     ContentEncoding,
-    /// Every fault of the parameters and the body.
+    /// The parameters or the body have faults, all of which are listed.
     Faults(Vec<Fault>),
-    /// No such path.
+    /// No route has the path.
     NotFound,
-    /// The path takes other methods.
+    /// The path exists, but only for other methods.
     MethodNotAllowed {
         /// The value of the header `Allow`.
         allow: HeaderValue,
     },
-    /// Another run of the same request has not ended.
+    /// Another run of the same request, under one `Idempotency-Key`, has not ended.
     StillRunning,
-    /// The service cannot answer now.
+    /// The service is too busy to answer now, or the limits cannot be read.
     Busy {
         /// The time to wait before the next attempt.
         retry_after: Duration,
     },
     /// The service is not ready for new requests.
     NotReady {
-        /// The reason, for the operator.
+        /// The reason, a sentence for the operator.
         reason: &'static str,
     },
     /// The database is in a state in which it cannot serve the request.
     Storage {
-        /// The state, for callers and the operator.
+        /// The state of the database, for callers and the operator.
         reason: &'static str,
     },
-    /// A rule of the account surface refuses.
+    /// A rule of accounts, sessions or the operator's routes refuses the request.
     Account {
-        /// The status.
+        /// The HTTP status of the refusal.
         status: StatusCode,
-        /// A short name of the refusal.
+        /// The reason in a few words, the field `message` of the body.
         message: &'static str,
-        /// The remedy for the caller.
+        /// The explanation with its remedy, the field `detail` of the body.
         detail: String,
     },
     /// A defect, or a part that failed. The log has the cause; the answer does not.
@@ -131,14 +131,15 @@ impl From<ComputeError> for ApiError {
 }
 
 impl ApiError {
-    /// The refusal as an error of poem, in the error shape of the request's path.
+    /// Returns the refusal as an error of poem, in the error shape of the request's path.
     #[must_use]
     pub fn into_error(self, request: &Request) -> Error {
         let surface = Surface::of(request.original_uri().path());
         Error::from_response(self.into_response(surface))
     }
 
-    /// The response to this refusal.
+    /// Returns the response to this refusal: status, body in the given shape, and headers such as
+    /// `Retry-After` and `Allow`.
     #[must_use]
     pub fn into_response(self, surface: Surface) -> Response {
         let mut response = Response::builder()
@@ -168,7 +169,7 @@ impl ApiError {
         response.into_response()
     }
 
-    /// The status of the refusal.
+    /// Returns the HTTP status of the refusal.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
@@ -192,13 +193,14 @@ impl ApiError {
         }
     }
 
-    /// The explanation for people; empty where the refusal is a list of faults.
+    /// Returns the explanation for people; empty where the refusal is a list of faults.
     #[must_use]
     pub fn detail(&self) -> String {
         self.texts().1
     }
 
-    /// The seconds to wait before the next attempt, where the refusal states them.
+    /// Returns the seconds to wait before the next attempt, the value of `Retry-After`; `None` for a
+    /// refusal without this header.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self {

@@ -8,18 +8,18 @@ use super::{
     error::ApiError,
 };
 
-/// The largest form, in bytes.
+/// The largest body of a form, in bytes.
 const LARGEST: usize = 64 * 1024;
 
-/// Parameters of a form. One without a value counts as left out.
+/// The parameters of a form. A parameter with an empty value counts as left out.
 pub(crate) struct Form(Vec<(String, String)>);
 
-/// A parameter that was sent more than once.
+/// A parameter that was sent more than once, where one value is allowed.
 #[derive(Debug)]
 pub(crate) struct Repeated;
 
 impl Form {
-    /// Reads the query string.
+    /// Reads the parameters of a query string.
     pub(crate) fn of_query(query: &str) -> Self {
         let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
         Self(pairs.filter(|(_, value)| !value.is_empty()).collect())
@@ -43,19 +43,19 @@ impl Form {
         Ok(Self(pairs.filter(|(_, value)| !value.is_empty()).collect()))
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter; `None` where the parameter is left out.
     pub(crate) fn get(&self, name: &'static str) -> Result<Option<&str>, Repeated> {
         let mut values = self.all(name);
         let first = values.next();
         if values.next().is_some() { Err(Repeated) } else { Ok(first) }
     }
 
-    /// The value of a parameter; empty where it is left out or repeated.
+    /// Returns the value of a parameter; empty where the parameter is left out or repeated.
     pub(crate) fn field(&self, name: &'static str) -> &str {
         self.get(name).ok().flatten().unwrap_or_default()
     }
 
-    /// All values of a parameter.
+    /// Returns all values of a parameter, in their order.
     pub(crate) fn all(&self, name: &'static str) -> impl Iterator<Item = &str> {
         let found = self.0.iter().filter(move |(found, _)| found == name);
         found.map(|(_, value)| value.as_str())

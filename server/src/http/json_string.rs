@@ -27,7 +27,7 @@ pub type Text = JsonString<String>;
 
 /// The conversion between a value and its JSON string.
 pub(crate) trait StringFormat: Sized + Send + Sync {
-    /// The `format` of the schema.
+    /// The `format` of the string in the schema, as in `date`; `None` for a plain string.
     const FORMAT: Option<&'static str>;
 
     /// Reads the value from its text.

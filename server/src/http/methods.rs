@@ -21,17 +21,17 @@ use super::{
 pub(crate) struct Methods {
     methods: HashMap<Method, (Arc<MatchedRoute>, BoxEndpoint<'static>)>,
     allow: HeaderValue,
-    /// True where pages of the website may call.
+    /// True where pages of the website may call the path from their own origin.
     is_for_website: bool,
 }
 
 impl Methods {
-    /// A page that is read.
+    /// Makes the route of a page that is only read, by GET.
     pub(crate) fn page(path: &str, endpoint: BoxEndpoint<'static>) -> Self {
         Self::of(path, [(Method::GET, endpoint)])
     }
 
-    /// Methods that the document does not describe.
+    /// Makes the route of methods that the OpenAPI document does not describe.
     pub(crate) fn of(
         path: &str,
         methods: impl IntoIterator<Item = (Method, BoxEndpoint<'static>)>,

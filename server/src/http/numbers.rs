@@ -19,7 +19,7 @@ use serde_json::Value;
 pub struct Numbers<const MOST: usize = { usize::MAX }>(Vec<f64>);
 
 impl<const MOST: usize> Numbers<MOST> {
-    /// The numbers.
+    /// Returns the numbers of the list as doubles.
     #[must_use]
     pub fn to_vec(&self) -> Vec<f64> {
         self.0.clone()
@@ -120,7 +120,7 @@ impl<'a> NumberText<'a> {
         Some(Self { elements, len: if is_empty { 0 } else { commas + 1 } })
     }
 
-    /// The count of numbers.
+    /// Returns the number of elements of the list.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -132,7 +132,7 @@ impl<'a> NumberText<'a> {
         self.texts().map(number)
     }
 
-    /// The texts of the numbers.
+    /// Returns the JSON text of each number, in the order of the list.
     pub(super) fn texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.elements.split(',').take(self.len)
     }

@@ -7,12 +7,13 @@ use account_core::Tier;
 pub struct Operation {
     /// The operation's id in the generated document.
     pub id: &'static str,
-    /// The tier that an account needs.
+    /// The lowest tier that an account needs.
     pub tier: Tier,
-    /// The credits that a call costs.
+    /// The credits that a call costs, those of the tier.
     pub cost: u32,
-    /// The most bytes of a request's body, for an account above tier FREE.
+    /// The largest body of a request, in bytes, for an account above tier FREE.
     pub body_limit: usize,
-    /// A published statement about the cost that the document repeats.
+    /// A published statement about the cost that the document repeats; `None` where nothing was
+    /// published.
     pub remark: Option<&'static str>,
 }

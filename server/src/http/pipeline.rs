@@ -43,7 +43,7 @@ pub struct RequestPipeline<E> {
 }
 
 impl<E> RequestPipeline<E> {
-    /// A pipeline in front of `routes`.
+    /// Makes a pipeline in front of `routes`.
     pub fn new(state: Arc<AppState>, routes: E) -> Self {
         Self { state, routes, date: DateHeader::default() }
     }

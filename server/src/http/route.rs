@@ -13,7 +13,7 @@ use super::{
 
 /// The route that took a request.
 pub struct MatchedRoute {
-    /// The path as the document has it.
+    /// The path as the OpenAPI document has the path, with parameters in braces.
     pub path: Arc<str>,
     /// The line of the table of tiers and costs, where the operation is metered.
     pub operation: Option<&'static Operation>,
@@ -24,7 +24,7 @@ pub struct MatchedRoute {
 }
 
 impl MatchedRoute {
-    /// A route that the document does not describe.
+    /// Makes a route that the OpenAPI document does not describe.
     pub(crate) fn undocumented(path: &str) -> Self {
         Self { path: path.into(), operation: None, body: None, parameters: Vec::new() }
     }

@@ -19,14 +19,14 @@ use super::{
     numbers::NumberText,
 };
 
-/// One fault of a request.
+/// One fault of a request, an element of the list in a 422.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The place: `body`, `query` or `path`, then field names and array indices.
     pub loc: Vec<Step>,
-    /// The explanation, for people.
+    /// The explanation of the fault, for people.
     pub msg: String,
-    /// The kind, for programs, as in `value_error.missing`.
+    /// The kind of the fault, for programs, as in `value_error.missing`.
     pub kind: String,
 }
 
@@ -40,21 +40,21 @@ pub enum Step {
 }
 
 impl Fault {
-    /// A fault at `path`, which is copied. A long message is cut.
+    /// Makes a fault at `path`, which is copied. A long message is cut.
     #[must_use]
     pub fn new(path: &[Step], kind: impl Into<String>, msg: impl Into<String>) -> Self {
         let msg: String = msg.into();
         Self { loc: path.to_vec(), msg: echo::message(&msg).into_owned(), kind: kind.into() }
     }
 
-    /// The fault as JSON.
+    /// Returns the fault as the JSON object of a 422.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let loc: Vec<_> = self.loc.iter().map(Step::to_json).collect();
         json!({ "loc": loc, "msg": self.msg, "type": self.kind })
     }
 
-    /// A fault of one field of the body.
+    /// Makes a fault of one field of the body.
     #[must_use]
     pub fn at_field(field: &str, kind: impl Into<String>, msg: impl Into<String>) -> Self {
         Self::new(&[Step::name("body"), Step::name(field)], kind, msg)
@@ -62,7 +62,7 @@ impl Fault {
 }
 
 impl Step {
-    /// A step into the field or part called `name`.
+    /// Makes a step into the field or part called `name`.
     #[must_use]
     pub fn name(name: &str) -> Self {
         Self::Name(name.to_owned())

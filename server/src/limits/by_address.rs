@@ -18,7 +18,7 @@ impl AddressLimiter {
         Self { limiter: RateLimiter::keyed(Quota::per_minute(per_minute)), per_minute }
     }
 
-    /// The calls allowed a minute and address.
+    /// Returns the limit, in calls per minute and address.
     #[must_use]
     pub fn per_minute(&self) -> u32 {
         self.per_minute.get()
@@ -35,7 +35,7 @@ impl AddressLimiter {
             .map_err(|refused| refused.wait_time_from(self.limiter.clock().now()))
     }
 
-    /// Drops addresses without recent calls.
+    /// Drops the counters of addresses without recent calls.
     pub fn sweep(&self) {
         self.limiter.retain_recent();
         self.limiter.shrink_to_fit();

@@ -25,7 +25,7 @@ pub struct CodeRequests {
 pub enum Dropped {
     /// The address has sent too many requests.
     Address,
-    /// The queue is full.
+    /// The queue holds as many requests as may wait.
     Queue,
 }
 
@@ -67,7 +67,7 @@ impl CodeRequests {
         Ok(work.await)
     }
 
-    /// Drops addresses without recent requests.
+    /// Drops the counters of addresses without recent requests.
     pub fn sweep(&self) {
         self.addresses.sweep();
     }

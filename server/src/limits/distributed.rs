@@ -19,7 +19,7 @@ pub(super) struct DistributedLimits {
 }
 
 impl DistributedLimits {
-    /// Returns limits without any leased call.
+    /// Makes limits that have leased no call.
     pub(super) fn new(leases: Leases) -> Self {
         Self { leases, held: DashMap::new() }
     }
@@ -91,7 +91,7 @@ impl DistributedLimits {
         self.give_back(|caller, held| held.give_up_expired(now + ahead(caller))).await;
     }
 
-    /// Returns every unused leased call.
+    /// Returns every unused leased call to the store, for a shutdown.
     pub(super) async fn give_back_all(&self) {
         self.give_back(|_, held| held.give_up()).await;
     }

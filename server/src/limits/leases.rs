@@ -8,9 +8,9 @@ use chrono::TimeDelta;
 use super::redis::RedisLeases;
 use crate::store::LeaseWriter;
 
-/// The store of leases.
+/// The store of the leases that all instances share.
 pub enum Leases {
-    /// The database.
+    /// The database, by the lease writers.
     Database(LeaseWriter),
     /// A Redis server beside the database.
     Redis(RedisLeases),

@@ -32,11 +32,11 @@ pub struct CreditReservation {
 /// The price of a call, and what the cache of callers knows of the balance that pays it.
 #[derive(Clone, Copy, Debug)]
 pub struct Price {
-    /// The account that pays.
+    /// The account that pays for the call.
     pub account: AccountId,
     /// The credits that the call costs.
     pub cost: u32,
-    /// The balance when the caller was looked up.
+    /// The balance when the cache read the caller, which may be outdated.
     pub cached_balance: u64,
 }
 
@@ -58,7 +58,7 @@ struct Credits {
     running: Vec<u64>,
     /// The cost of calls at the ledger. A balance from the store may include these debits already.
     settling: u64,
-    /// The number of calls at the ledger.
+    /// The number of calls whose debit the ledger is writing.
     debits: u64,
     /// The number of debits that have ended.
     ended: u64,
@@ -72,7 +72,8 @@ enum Decision {
     After(u64),
 }
 
-/// Takes the cost from a balance where the balance suffices; `false` where it does not.
+/// Takes a cost from a balance, given the credits of the account, the cost and the balance; returns
+/// `false` where the balance does not suffice.
 type Take = fn(&mut Credits, u64, u64) -> bool;
 
 impl ReservedCredits {
@@ -109,7 +110,7 @@ impl ReservedCredits {
         Ok(is_reserved.then_some(CreditReservation { account, cost, is_settling: false }))
     }
 
-    /// Forgets accounts without a running call.
+    /// Removes the entries of accounts without a running call.
     pub fn sweep(&self) {
         self.accounts.retain(|_, account| Arc::strong_count(account) > 1);
         self.accounts.shrink_to_fit();

@@ -14,9 +14,9 @@ use tokio::task::JoinHandle;
 
 /// The write of one batch, which is the part that differs between writers.
 pub(super) trait BatchBackend: Send + 'static {
-    /// The input of one write.
+    /// The input of one write, as a caller submits the write.
     type Job: Send + 'static;
-    /// The result of one write.
+    /// The result of one write, as its caller gets the result.
     type Answer: Send + 'static;
 
     /// The largest number of jobs in a batch, so that a transaction stays short.
@@ -143,9 +143,9 @@ impl<Job: Send + 'static, Answer: Send + 'static> BatchWriter<Job, Answer> {
 /// The reason why a job was not enqueued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EnqueueError {
-    /// The queue is full.
+    /// The queue holds as many jobs as may wait.
     Full,
-    /// The writer was closed.
+    /// The writer was closed, for a shutdown.
     Closed,
 }
 

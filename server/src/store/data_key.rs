@@ -27,13 +27,13 @@ pub const DATA_KEY_PROPAGATION: Duration = Duration::from_secs(3);
 /// The progress of a rotation of the data key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataKeyRotation {
-    /// This data key decrypts and does not encrypt yet.
+    /// The data key with this number decrypts and does not encrypt yet.
     Staged(u32),
-    /// This data key encrypts new rows.
+    /// The data key with this number encrypts new rows.
     Sealing(u32),
     /// The number of rows read so far, and the number of re-encrypted rows among them.
     Resealed(u64, u64),
-    /// This data key is the only one left.
+    /// The data key with this number is the only one left.
     OldKeysGone(u32),
 }
 
@@ -118,7 +118,7 @@ impl Keyring {
         Ok(())
     }
 
-    /// Polls every [`DATA_KEY_POLL_PERIOD`].
+    /// Polls the data keys every [`DATA_KEY_POLL_PERIOD`], until the task is aborted.
     pub async fn follow(mut self) {
         let mut interval = tokio::time::interval(DATA_KEY_POLL_PERIOD);
         loop {

@@ -41,19 +41,22 @@ use super::rows::{statement, stored};
 /// the locks.
 #[derive(Clone, Copy)]
 pub(super) enum AdvisoryLock<'a> {
-    /// All rows about an e-mail address: registrations, codes, e-mails, sign-ins, known clients.
+    /// The lock of all rows about an e-mail address: registrations, codes, e-mails, sign-ins, known
+    /// clients.
     Email(&'a Digest<Email>),
     /// The accounts and registrations that have or want a user name.
     Username(&'a Username),
     /// The deletion of expired rows, and the partitions of usage rows.
     CleanUp,
-    /// The wrapped secrets.
+    /// The lock of the wrapped secrets: the creation and rotation of data keys.
     Secrets,
-    /// The migrations; held by a connection and not by a transaction.
+    /// The lock of the migrations, held by a connection and not by a transaction.
     Migrations,
-    /// The delivery of e-mails; held by the connection of the one instance that sends them.
+    /// The lock of the delivery of e-mails, held by the connection of the one instance that sends
+    /// e-mails.
     EmailDelivery,
-    /// The delivery of messages; held by the connection of the one instance that sends them.
+    /// The lock of the delivery of messages, held by the connection of the one instance that sends
+    /// messages.
     MessageDelivery,
 }
 

@@ -21,7 +21,7 @@ pub enum StoreFault {
     Locked,
     /// The server lacks memory, connections or another resource.
     Overloaded,
-    /// The server does not answer.
+    /// The database server does not answer.
     Unreachable,
 }
 
@@ -112,7 +112,8 @@ const fn of_sqlite(code: i32) -> Option<StoreFault> {
     }
 }
 
-/// The fault of an error code of PostgreSQL (its documentation, appendix A).
+/// The fault of an error code of PostgreSQL (its documentation, appendix A); `None` for a code of
+/// another class.
 fn of_postgres(code: &str) -> Option<StoreFault> {
     match (code, code.get(..2)?) {
         // disk_full

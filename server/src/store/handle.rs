@@ -41,7 +41,7 @@ impl Generation {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Starts the next generation.
+    /// Starts the next generation, which invalidates what was read before.
     pub fn bump(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }

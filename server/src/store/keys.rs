@@ -145,7 +145,7 @@ impl KeyStore for Store {
     }
 }
 
-/// Saves an account's active key.
+/// Inserts the row of an account's active key.
 pub(super) async fn insert_key(
     change: &DatabaseTransaction,
     account: AccountId,

@@ -49,7 +49,7 @@ impl LeaseStore for LeaseWriter {
     }
 }
 
-/// The batches of one task.
+/// The backend of one lease writer, which writes a batch of leases in one transaction.
 #[derive(Clone)]
 struct LeaseBatches(Store);
 

@@ -119,7 +119,7 @@ impl Store {
         Ok(lease)
     }
 
-    /// Returns calls on SQLite.
+    /// Returns unused leased calls on SQLite.
     async fn give_back_on_sqlite(
         &self,
         caller: CallerId,

@@ -440,7 +440,7 @@ fn transaction(row: &QueryResult) -> Result<Transaction, StoreError> {
 }
 
 impl Store {
-    /// Returns the state of a slot that is not free.
+    /// Returns the state of a slot that is not free; `None` for a free slot.
     async fn taken(&self, claim: &Claim, now: Timestamp) -> Result<Option<Claimed>, StoreError> {
         let query = "SELECT request, body, cost, balance, held_until, expires_at \
                      FROM kept_answer WHERE slot = $1";

@@ -26,8 +26,8 @@ pub struct LedgerWriter {
 }
 
 impl LedgerWriter {
-    /// Starts the tasks, which report the sizes of their batches to `batches`. The tasks end with
-    /// [`close`](Self::close) or with the last handle.
+    /// Starts the tasks, which report the sizes of their batches to `batches`. The tasks end after
+    /// [`close`](Self::close), or once every clone of the returned handle is dropped.
     #[must_use]
     pub fn start(store: &Store, batches: &Histogram) -> Self {
         let lost = Arc::new(AtomicU64::new(0));
@@ -83,7 +83,7 @@ impl LedgerWriter {
     }
 }
 
-/// The batches of one task.
+/// The backend of one ledger writer, which settles a batch of calls in one transaction.
 struct LedgerBatches {
     backend: LedgerBackend,
     sizes: Histogram,

@@ -80,7 +80,7 @@ pub(super) async fn bring_up_to_date(
     }
 }
 
-/// Returns the first migration that the database lacks.
+/// Returns the first migration that the database lacks; `None` for a database that is up to date.
 pub(super) async fn missing(database: &DatabaseConnection) -> Result<Option<String>, StoreError> {
     let applied = recorded(database).await?.unwrap_or_default();
     let known = Migrator::migrations();

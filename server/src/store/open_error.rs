@@ -21,7 +21,7 @@ pub enum OpenError {
         "another process serves `{database}` and holds the lock `{lock}`: stop that process, or name another folder with --data-dir; only a database on PostgreSQL is served by several processes"
     )]
     Served {
-        /// The path of the database.
+        /// The path of the database file.
         database: String,
         /// The path of the lock's file.
         lock: String,
@@ -51,7 +51,7 @@ pub enum OpenError {
     MasterKeyExposed {
         /// The path of the master key file.
         path: String,
-        /// The permission bits.
+        /// The permission bits of the file.
         mode: u32,
     },
     /// There is no database, and the command makes none.
@@ -66,7 +66,7 @@ pub enum OpenError {
     DatabaseGone {
         /// The path of the master key file.
         key: String,
-        /// The place of the database.
+        /// The place of the missing database.
         database: String,
     },
     /// The master key belongs to another database.
@@ -74,7 +74,7 @@ pub enum OpenError {
     Vault {
         /// The path of the master key file.
         path: String,
-        /// The failure of the decryption.
+        /// The reason why the vault cannot be opened with this key.
         cause: account_core::vault::VaultError,
     },
     /// A sealed row cannot be opened, or the database fails during the re-encryption.
@@ -83,12 +83,12 @@ pub enum OpenError {
     /// A file cannot be read or written.
     #[error("`{path}`: {cause}")]
     File {
-        /// The path of the file.
+        /// The path of the file that cannot be read or written.
         path: String,
         /// The error of the operating system.
         cause: std::io::Error,
     },
-    /// The database reports an error.
+    /// The database reports an error while it is opened.
     #[error("the database reports an error: {0}")]
     Store(#[from] StoreError),
 }

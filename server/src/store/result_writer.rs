@@ -19,7 +19,8 @@ const LARGEST_BATCH: usize = 128;
 pub struct ResultWriter(Arc<BatchWriter<StoredResult, ()>>);
 
 impl ResultWriter {
-    /// Starts the task, which ends with [`close`](Self::close) or with the last handle.
+    /// Starts the task that stores results. The task ends after [`close`](Self::close), or once every
+    /// clone of the returned handle is dropped.
     #[must_use]
     pub fn start(store: Store) -> Self {
         Self(Arc::new(BatchWriter::start("result", vec![ResultBatches(store)], CAPACITY)))

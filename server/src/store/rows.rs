@@ -53,7 +53,7 @@ pub(super) fn digest<Of>(value: &Digest<Of>) -> Value {
     value.as_bytes().to_vec().into()
 }
 
-/// Reads a digest.
+/// Reads a column that holds a digest.
 pub(super) fn digest_column<Of>(row: &QueryResult, name: &str) -> Result<Digest<Of>, StoreError> {
     Ok(Digest::from_bytes(bytes_column(row, name)?))
 }
@@ -77,12 +77,12 @@ pub(super) fn optional_time(value: Option<Timestamp>) -> Value {
     value.map(|value| value.timestamp_micros()).into()
 }
 
-/// Reads a time.
+/// Reads a column that holds a time.
 pub(super) fn time_column(row: &QueryResult, name: &str) -> Result<Timestamp, StoreError> {
     optional_time_column(row, name)?.ok_or_else(|| malformed(name))
 }
 
-/// Reads an optional time.
+/// Reads a column that holds a time or NULL, which is `None`.
 pub(super) fn optional_time_column(
     row: &QueryResult,
     name: &str,
@@ -124,7 +124,7 @@ pub(super) fn tier_and_limit(row: &QueryResult) -> Result<(Tier, u32), StoreErro
     Ok((tier, limit.unwrap_or(tier.hourly_limit())))
 }
 
-/// Reads a network address.
+/// Reads a column that holds a network address.
 pub(super) fn address_column(row: &QueryResult, name: &str) -> Result<IpAddr, StoreError> {
     column::<String>(row, name)?.parse().map_err(|_| malformed(name))
 }

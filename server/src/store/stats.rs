@@ -11,18 +11,18 @@ use super::rows::{narrow, statement, stored};
 /// The messages that wait for delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboxLoad {
-    /// The number of waiting messages.
+    /// The number of messages that wait, due or postponed.
     pub waiting: u32,
     /// The number of waiting messages whose delivery has failed at least once.
     pub failed: u32,
 }
 
-/// The connections of one pool.
+/// The connections of one pool to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// The use of the pool: `all`, `writer` or `readers`.
     pub name: &'static str,
-    /// The number of open connections.
+    /// The number of open connections of the pool.
     pub open: u32,
     /// The number of open connections that are not in use.
     pub idle: u32,

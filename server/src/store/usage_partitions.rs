@@ -13,9 +13,9 @@ use super::handle::Store;
 use super::ledger::MICROSECONDS_A_DAY;
 use super::rows::{column, statement, stored};
 
-/// The autovacuum settings of a partition. Its rows rarely change and are found by their keys
-/// alone, so frequent analysis and vacuum of a growing partition would occupy a core for little
-/// gain.
+/// The autovacuum settings of a partition. The rows of a partition rarely change and are found by
+/// their keys alone, so frequent analysis and vacuum of a growing partition would occupy a core for
+/// little gain.
 const STORAGE_PARAMETERS: &str =
     "autovacuum_analyze_scale_factor = 1, autovacuum_vacuum_insert_scale_factor = 1";
 /// The number of months with a partition, beginning with the current one.
@@ -100,7 +100,7 @@ fn table(month: NaiveDate) -> String {
     format!("usage_{:04}_{:02}", month.year(), month.month())
 }
 
-/// Returns the month of a partition by its name.
+/// Returns the month of a partition by its name; `None` for the name of another table.
 fn month(table: &str) -> Option<NaiveDate> {
     let (year, month) = table.strip_prefix("usage_")?.split_once('_')?;
     NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, 1)

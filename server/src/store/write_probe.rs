@@ -26,7 +26,8 @@ const ROW_BYTES: usize = 16 * 1024;
 const SLOT: &[u8] = b"write check";
 
 impl Store {
-    /// Returns the reason why the database takes no writes, as of the latest check.
+    /// Returns the reason why the database takes no writes, as of the latest check; `None` where
+    /// the database takes writes.
     pub async fn write_fault(&self) -> Option<StoreFault> {
         let mut latest = self.write_probe.latest.lock().await;
         let is_suspect = self.write_probe.is_suspect.swap(false, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Transactions that write.
+//! Transactions that write, and the locks that they hold.
 
 use std::ops::Deref;
 

@@ -1,6 +1,8 @@
 """Golden rows for tests/quantlib/binomial.rs: trees by mpmath at 50 digits and by QuantLib, American prices by
 QuantLib's QD+ engine, and discretely monitored barriers by quadrature from date to date.
 
+Writes ../binomial_tree.csv, ../binomial_quantlib.csv, ../binomial_american.csv and ../barrier_discrete.csv.
+
 python3 tests/golden/generate/binomial.py   (from the root; needs mpmath, numpy and QuantLib from PyPI)
 """
 

@@ -1,6 +1,9 @@
 """Golden rows for tests/quantlib/black_family.rs: options on forwards, rates and currencies, and American Greeks, by
 mpmath, with columns of QuantLib beside them.
 
+Writes ../black76.csv, ../bachelier.csv, ../bachelier_implied.csv, ../rate_options.csv, ../garman_kohlhagen.csv and
+../american_greeks.csv.
+
 python3 tests/golden/generate/black_family.py   (from the root; needs mpmath and QuantLib from PyPI)
 
 Greeks are numerical derivatives of the price at 400 digits, and implied volatilities roots of it; neither owes

@@ -1,4 +1,6 @@
-"""Golden rows of yield curves: interpolation and bootstrap at 50 digits, by mpmath.
+"""Golden rows for tests/quantlib/curves.rs: interpolation and bootstrap at 50 digits, by mpmath.
+
+Writes ../curves_values.csv and ../curves_bootstraps.csv.
 
 Usage: python curves.py [directory [scale]], with mpmath, QuantLib and scipy from PyPI. A scale of
 10 writes ten times the rows, to be compared once and not kept.

@@ -1,4 +1,4 @@
-"""Golden rows for tests/quantlib/pricing.rs: Greeks by mpmath.
+"""Golden rows for tests/quantlib/pricing.rs: Greeks by mpmath. Writes ../pricing_greeks.csv.
 
 python3 tests/golden/generate/greeks.py   (from the root; needs mpmath from PyPI)
 

@@ -1,4 +1,4 @@
-"""Golden rows for tests/quantlib/pricing.rs: implied volatilities by mpmath.
+"""Golden rows for tests/quantlib/pricing.rs: implied volatilities by mpmath. Writes ../implied_volatility.csv.
 
 python3 tests/golden/generate/implied_volatility.py   (from the root; needs mpmath from PyPI)
 

@@ -1,4 +1,6 @@
-"""Golden rows of fixed-rate bonds, by QuantLib, and of Treasury bills, by mpmath.
+"""Golden rows for tests/quantlib/instruments.rs: fixed-rate bonds by QuantLib, and Treasury bills by mpmath.
+
+Writes ../instruments_bonds.csv and ../instruments_bills.csv.
 
 Usage: python instruments.py [directory [scale]], with QuantLib and mpmath from PyPI. A scale of
 100 writes a hundred times the rows, to be compared once and not kept.

@@ -1,5 +1,7 @@
 """Golden rows for tests/quantlib/black_family.rs: digital, Bermudan and spread options by mpmath and QuantLib.
 
+Writes ../digital.csv, ../spread.csv and ../bermudan.csv.
+
 python3 tests/golden/generate/options_rest.py   (from the root; needs mpmath and QuantLib from PyPI)
 """
 

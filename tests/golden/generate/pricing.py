@@ -1,5 +1,8 @@
 """Golden rows for tests/quantlib/pricing.rs: options priced by mpmath at 50 digits and by QuantLib.
 
+Writes ../pricing_normal.csv, ../pricing_european.csv, ../pricing_margrabe.csv, ../pricing_barrier_continuous.csv,
+../pricing_barrier_tree.csv and ../pricing_barrier_tree_quantlib.csv.
+
 python3 tests/golden/generate/pricing.py   (from the root; needs mpmath and QuantLib from PyPI)
 """
 

@@ -1,4 +1,7 @@
-"""Golden rows of tenors, calendars, conventions, day counts and schedules, by QuantLib.
+"""Golden rows for tests/quantlib/time.rs: tenors, calendars, conventions, day counts and schedules, by QuantLib.
+
+Writes ../time_tenors.csv, ../time_calendars.csv, ../time_adjustments.csv, ../time_day_counts.csv and
+../time_schedules.csv.
 
 Usage: python time.py [directory [scale]], with QuantLib from PyPI. A scale of 100 writes a
 hundred times the rows, to be compared once and not kept.

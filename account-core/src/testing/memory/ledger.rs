@@ -16,7 +16,7 @@ use crate::store::{
 };
 
 impl State {
-    /// Records a call.
+    /// Records the usage row of a call under the next number.
     pub(super) fn write_down(&mut self, entry: Entry) {
         self.last_call += 1;
         let (id, caller) = (self.last_call, Some(entry.caller));

@@ -6,9 +6,9 @@ use crate::{Result, check};
 /// The quantity that the values of a curve are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CurveType {
-    /// Zero rates, continuously compounded.
+    /// Zero rates, annual, continuously compounded; named `zero`.
     Zero,
-    /// Discount factors.
+    /// Discount factors, the values today of one unit paid at each pillar; named `discount`.
     Discount,
     /// Average forward rates since the pillar before (the reference date for the first), continuously
     /// compounded; named `forward`.
@@ -23,7 +23,7 @@ named!(
     ContinuousForward = "forward"
 );
 
-/// Refuses values that are none of their type.
+/// Refuses values outside the range of their type, such as a discount factor of zero.
 pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()> {
     match curve_type {
         CurveType::Zero | CurveType::ContinuousForward => {
@@ -35,7 +35,7 @@ pub(super) fn require_values(values: &[f64], curve_type: CurveType) -> Result<()
     }
 }
 
-/// Returns minus the logarithms of the discount factors.
+/// Returns the exponents of the values: minus the logarithm of the discount factor at each tenor.
 pub(super) fn exponents(tenors: &[f64], values: &[f64], curve_type: CurveType) -> Vec<f64> {
     let pairs = tenors.iter().zip(values);
     match curve_type {

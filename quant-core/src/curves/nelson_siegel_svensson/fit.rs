@@ -1,4 +1,4 @@
-//! The fit to given zero rates.
+//! The fit of a Nelson–Siegel–Svensson curve to given zero rates.
 
 use super::model::NelsonSiegelSvensson;
 use super::search::{PARAMETERS, Sample};

@@ -54,7 +54,7 @@ fn take_out(direction: &[f64], vector: &mut [f64]) -> f64 {
     part
 }
 
-/// Returns the sum of the squares.
+/// Returns the sum of the squares of the elements.
 pub(super) fn squares(vector: &[f64]) -> f64 {
     vector.iter().map(|element| element * element).sum()
 }

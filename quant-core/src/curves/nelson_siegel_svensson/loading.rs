@@ -6,13 +6,13 @@ const SERIES_BOUND: f64 = 0.5;
 /// The functions of the time in units of a decay time.
 #[derive(Clone, Copy)]
 pub(super) struct Loading {
-    /// `e⁻ˣ`
+    /// The factor `e⁻ˣ` of an exponential decay.
     pub(super) decay: f64,
-    /// `(1 − e⁻ˣ)/x`
+    /// The loading `(1 − e⁻ˣ)/x` of the slope parameter in a zero rate.
     pub(super) slope: f64,
-    /// `(1 − e⁻ˣ)/x − e⁻ˣ`
+    /// The loading `(1 − e⁻ˣ)/x − e⁻ˣ` of a hump parameter in a zero rate.
     pub(super) hump: f64,
-    /// `x e⁻ˣ`
+    /// The loading `x e⁻ˣ` of a hump parameter in a forward rate.
     pub(super) forward_hump: f64,
 }
 

@@ -77,11 +77,11 @@ impl ArgminMul<f64, Decays> for Decays {
 pub(super) struct Sample<'a> {
     tenors: &'a [f64],
     rates: Vec<f64>,
-    /// Logarithms of the shortest and longest decay times.
+    /// Logarithms of the shortest and longest accepted decay times.
     bounds: [f64; 2],
 }
 
-/// The sum of squared residuals as a function of the decay times.
+/// The sum of squared residuals of the best linear fit, as a function of the two decay times.
 struct Misfit<'s, 'a>(&'s Sample<'a>);
 
 impl CostFunction for Misfit<'_, '_> {

@@ -50,7 +50,7 @@ pub(super) struct Claim {
     pub(super) overdue: f64,
     pub(super) accrued: f64,
     pub(super) frequency: f64,
-    /// The unit is 2 to this power.
+    /// The power of two in the unit of the amounts: amounts times 2 to this power are money.
     exponent: i32,
 }
 
@@ -120,12 +120,12 @@ impl Claim {
         }
     }
 
-    /// An amount in the unit of the face value.
+    /// Converts an amount of this claim to the unit of the face value.
     pub(super) fn money(&self, amount: DoubleDouble) -> Result<f64> {
         check::result("yield_to_maturity", libm::scalbn(amount.high, self.exponent))
     }
 
-    /// The growth in a coupon period at a yield.
+    /// Returns the growth factor of one coupon period at an annual yield.
     fn growth(&self, rate: f64) -> DoubleDouble {
         DoubleDouble::ONE + DoubleDouble::from(rate) / self.frequency.into()
     }
@@ -286,8 +286,8 @@ impl Claim {
 
 /// Returns the part of a year from the settlement to the end of the running period.
 ///
-/// The result is the accrual period of the coupon less the accrued part. It differs from the time
-/// between the two dates only with months of 30 days, and there by whole days.
+/// The result is the accrual period of the coupon less the accrued part. With months of 30 days the
+/// result differs from the time between the two dates, by whole days; otherwise the two are equal.
 fn fraction_left(bond: &FixedBond, period: &Period, settlement: NaiveDate) -> f64 {
     match bond.day_count {
         DayCount::Thirty360BondBasis | DayCount::ThirtyE360 | DayCount::ThirtyE360Isda => {

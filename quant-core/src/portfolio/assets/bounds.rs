@@ -1,4 +1,4 @@
-//! The bounds on the weights.
+//! The bounds on the weights of a portfolio: their defaults and checks.
 
 use crate::arithmetic::without_negative_zero;
 use crate::portfolio::symmetric::sum;

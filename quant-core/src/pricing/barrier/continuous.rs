@@ -100,16 +100,16 @@ impl BarrierOption {
 /// The terms of the formula of Reiner and Rubinstein.
 struct ReinerRubinstein {
     barrier: BarrierOption,
-    /// `ln(H/S)`.
+    /// The logarithm `ln(H/S)` of barrier by spot.
     distance: f64,
-    /// `(r − q)/σ² − ½`.
+    /// The drift of the logarithm of the spot by the variance, `(r − q)/σ² − ½`.
     mu: f64,
     volatility: f64,
-    /// `σ√T`.
+    /// The standard deviation `σ√T` of the logarithm of the spot at expiry.
     deviation: f64,
-    /// `S e^{−qT}`.
+    /// The discounted spot `S e^{−qT}`.
     spot: f64,
-    /// `K e^{−rT}`.
+    /// The discounted strike `K e^{−rT}`.
     strike: f64,
 }
 

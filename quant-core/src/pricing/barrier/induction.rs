@@ -64,7 +64,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Returns the terminal nodes.
+    /// Starts the backward induction with the values at expiry, which `end` gives for each node.
     fn new(
         lattice: &'a OrientedLattice,
         edge: &'a Edge,

@@ -168,7 +168,7 @@ impl BarrierOption {
             }
     }
 
-    /// The value of the rebate, by induction.
+    /// Returns the present value of the rebate, by backward induction.
     fn rebates(&self, lattice: &Lattice) -> f64 {
         if self.rebate == 0.0 {
             return 0.0;
@@ -192,7 +192,7 @@ impl BarrierOption {
         (oriented, Payoff::new(&self.option, self.direction, &oriented))
     }
 
-    /// The time of one step, in years.
+    /// Returns the length of one step, in years.
     fn step(&self, lattice: &Lattice) -> f64 {
         self.option.time_to_maturity / lattice.steps as f64
     }
@@ -215,7 +215,8 @@ impl BarrierOption {
         }
     }
 
-    /// The first of `n` steps at which the forward has come as far as the barrier.
+    /// The first of `n` steps at which the forward has come as far as the barrier; `None` where the
+    /// forward does not reach the barrier.
     fn step_of_hit(&self, n: usize) -> Option<f64> {
         let carry = self.option.risk_free_rate - self.option.dividend_yield;
         let rise = carry * self.option.time_to_maturity / n as f64;

@@ -18,7 +18,7 @@ use crate::pricing::lattice::moves::Lattice;
 use crate::pricing::lattice::oriented::{Direction, OrientedLattice, Payoff};
 use crate::pricing::lattice::paths::european_value;
 
-/// The value of an option with early exercise.
+/// Returns the value of an option with early exercise on a lattice, for checked arguments.
 pub(super) fn value(option: &EuropeanOption, lattice: &Lattice) -> f64 {
     let step = option.time_to_maturity / lattice.steps as f64;
     let cash = option.risk_free_rate * step;
@@ -43,15 +43,15 @@ pub(super) fn value(option: &EuropeanOption, lattice: &Lattice) -> f64 {
 struct Induction {
     lattice: OrientedLattice,
     payoff: Payoff,
-    /// g, the numeraire's growth in a step.
+    /// The growth g of the numeraire in a step.
     growth: f64,
-    /// h, the growth of the other leg.
+    /// The growth h of the other leg in a step.
     other: f64,
 }
 
 /// The values of a step: those of exercising up to the boundary, then those of a range of nodes.
 struct Row {
-    /// One past the last node at which early exercise is optimal.
+    /// One past the index of the last node at which early exercise is optimal.
     exercised: usize,
     from: usize,
     to: usize,

@@ -145,7 +145,7 @@ fn moves(option: &EuropeanOption, steps: usize) -> (f64, f64) {
     (carry * time, option.volatility * time.sqrt())
 }
 
-/// Returns `ln(S/K)`.
+/// Returns the logarithm `ln(S/K)` of spot by strike.
 pub(super) fn log_moneyness(option: &EuropeanOption) -> f64 {
     ln_ratio(option.spot, option.strike).high
 }
@@ -182,7 +182,7 @@ fn refuse_impossible_odds(option: &EuropeanOption, steps: usize) -> Result<()> {
 #[derive(Clone, Copy, Debug)]
 struct PeizerPratt {
     positive: bool,
-    /// y.
+    /// The exponent y of the formula.
     exponent: f64,
     /// `1 + √(1 − e^{−y})`, twice the larger of h and 1 − h.
     larger: f64,
@@ -228,7 +228,7 @@ impl PeizerPratt {
         Self { positive: !self.positive, ..self }
     }
 
-    /// Returns `ln h`.
+    /// Returns the logarithm `ln h` of the probability.
     fn log_up(&self) -> f64 {
         if self.positive {
             libm::log(0.5 * self.larger)

@@ -24,7 +24,7 @@ pub(in crate::pricing) struct OrientedLattice {
     pub(in crate::pricing) up: f64,
     /// The logarithm of a move towards the region below.
     pub(in crate::pricing) down: f64,
-    /// The probabilities of both moves.
+    /// The probabilities of a move up and of a move down.
     pub(in crate::pricing) odds: Odds,
 }
 
@@ -59,7 +59,7 @@ impl OrientedLattice {
 /// `1 − S/K`: both payoffs are between 0 and 1 however wide the tree is.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::pricing) struct Payoff {
-    /// The moneyness at the start.
+    /// The moneyness at the start of the lattice.
     intercept: f64,
     /// The derivative of the moneyness by the height, ±1.
     slope: f64,

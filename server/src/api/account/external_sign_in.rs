@@ -22,7 +22,7 @@ use crate::http::{
     json_string::json_string, validation::Fault,
 };
 
-/// The endpoints of external sign-in.
+/// The REST endpoints of sign-in by an identity provider, and of hand-off codes.
 #[derive(Default)]
 pub struct IdentityProvider;
 

@@ -23,7 +23,7 @@ pub(crate) fn with_client_cookie<T>(
     answer.with_cookie(client_cookie(call, signed_in))
 }
 
-/// Marks the client of a sign-in on a page.
+/// Adds the cookie by which the account will know the client that signed in on a page.
 pub(crate) fn remember_client(
     response: &mut Response,
     call: &RequestContext,

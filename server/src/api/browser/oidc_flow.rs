@@ -43,17 +43,17 @@ pub(crate) enum Redirect {
 /// of a request is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoginError {
-    /// The provider refused the sign-in.
+    /// The identity provider refused the sign-in.
     Refused,
-    /// State or cookie do not match.
+    /// The state or the cookie of the sign-in does not match.
     Stale,
-    /// The provider does not answer.
+    /// The identity provider does not answer.
     Unavailable,
     /// The provider's answer could not be verified.
     Unverified,
-    /// The provider did not confirm the address.
+    /// The identity provider did not confirm the e-mail address.
     Unconfirmed,
-    /// The account is suspended.
+    /// The account of the identity is suspended.
     Suspended,
     /// The address of the desktop program is not allowed.
     Desktop,
@@ -61,12 +61,12 @@ pub(crate) enum LoginError {
     Code,
     /// The database cannot serve the sign-in now.
     Storage,
-    /// A bug, or the store.
+    /// A defect of the service, or a failure of the store.
     Internal,
 }
 
 impl LoginError {
-    /// All reasons.
+    /// All reasons of a failed sign-in.
     pub(crate) const ALL: [Self; 10] = [
         Self::Refused,
         Self::Stale,

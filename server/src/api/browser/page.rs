@@ -13,7 +13,8 @@ use poem::{
 
 use crate::http::{Anonymous, ApiError, RequestContext};
 
-/// A path and its methods, for a route that is not in the OpenAPI document.
+/// A route for browsers that is not in the OpenAPI document: its path, and the endpoint of each
+/// method.
 pub(crate) type PageRoute = (&'static str, Vec<(Method, BoxEndpoint<'static>)>);
 
 /// Makes an endpoint of a function that cannot fail.
@@ -43,7 +44,8 @@ pub(crate) fn anonymous_page<F: Future<Output = Response> + Send + 'static>(
     .boxed()
 }
 
-/// Answers a page. Its forms may lead to this service, and to the origin `leads_to`.
+/// Makes the response of a page. The forms of the page may lead to this service, and to the origin
+/// `leads_to`.
 pub(crate) fn render(status: StatusCode, page: &impl Template, leads_to: &str) -> Response {
     let html = page.render().expect("a page that compiles renders into a string");
     let policy = format!(

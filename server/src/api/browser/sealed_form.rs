@@ -16,7 +16,7 @@ const FORM_VALIDITY: TimeDelta = account_core::id_token::COMPLETION_VALIDITY;
 
 /// The requesting browser; only the same browser can return a form that was sealed for it.
 pub(crate) struct Browser {
-    /// The secret in its cookie.
+    /// The secret of the browser, which its cookie holds.
     secret: SessionToken,
     is_new: bool,
 }
@@ -71,7 +71,8 @@ pub(crate) async fn returned(
     (sealed.get("step")? == step).then_some((form, sealed))
 }
 
-/// Returns the fields of a JSON object that `json!` has made.
+/// Returns the fields of a JSON object; no fields for any other value, which `json!({…})` never
+/// makes.
 pub(crate) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

@@ -26,9 +26,9 @@ type Read = Result<Value, ApiError>;
 /// The name and the value of a parameter.
 type Pair = (String, String);
 
-/// A tool about the account.
+/// A tool that reads the account of the access token and costs nothing.
 pub(super) struct AccountTool {
-    /// The name of the tool.
+    /// The name of the tool in `tools/list`.
     pub(super) name: &'static str,
     /// The id of the operation that describes the tool.
     pub(super) operation: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct AccountTool {
     read: Reader,
 }
 
-/// Every tool about the account.
+/// Every tool that reads the account.
 pub(super) static ACCOUNT_TOOLS: [AccountTool; 3] = [
     AccountTool {
         name: "get_balance",

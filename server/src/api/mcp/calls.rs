@@ -25,31 +25,32 @@ const LARGEST_WITH_CHARGE: usize = 64 * 1024;
 /// The most bytes of the faults that a failure lists, beside a first one.
 const MOST_OF_A_FAILURE: usize = 1500;
 
-/// The facts of a call, which its envelope contains.
+/// The facts of a tool call, which its envelope contains.
 pub(super) struct Called {
-    /// The tool.
+    /// The tool that was called.
     pub(super) entry: &'static Entry,
     /// The status that a request over REST would have had.
     pub(super) status: StatusCode,
     /// The id of the request, which is also the id of the result.
     pub(super) id: u128,
-    /// The time of the call.
+    /// The time at which the message arrived.
     pub(super) at: Timestamp,
-    /// The credits of the call.
+    /// The credits that the call took; zero for a refused call.
     pub(super) cost: u64,
 }
 
-/// The outcome of a call.
+/// The outcome of a tool call, from which its envelope is made.
 pub(super) struct Outcome {
-    /// The call.
+    /// The call that was made.
     pub(super) called: Called,
     /// True if the envelope was stored with the charge.
     pub(super) was_kept: bool,
-    /// The balance after the call.
+    /// The account's credits after the call.
     pub(super) balance: u64,
-    /// The hourly limit: calls left, and the next free call in seconds since 1970.
+    /// The hourly limit after the call: the calls left, and the time at which more calls are allowed,
+    /// in seconds since 1970. `None` where no limit counted the call.
     pub(super) limit: Option<(u64, u64)>,
-    /// The seconds to wait before the next attempt, where the refusal states them.
+    /// The seconds to wait before the next attempt; `None` where the refusal states none.
     pub(super) retry_after: Option<u64>,
     /// The data of a success as JSON, or the refusal.
     pub(super) answer: Result<String, ToolError>,
@@ -60,7 +61,7 @@ pub(super) struct Outcome {
 /// The reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ToolError {
-    /// The code, for programs.
+    /// The stable code of the reason, for programs.
     pub(super) code: &'static str,
     /// The fault and its remedy, for people and models.
     pub(super) message: String,

@@ -12,11 +12,11 @@ use crate::body_memory::{HeldBytes, RequestSource};
 pub(super) struct McpContext {
     /// The account of the access token.
     pub(super) caller: AccountCaller,
-    /// The sender's address.
+    /// The network address of the sender.
     pub(super) address: IpAddr,
-    /// The time of arrival.
+    /// The time at which the message arrived.
     pub(super) at: Timestamp,
-    /// The named sets of tools.
+    /// The names of the toolsets that the request asks for, as sent.
     pub(super) toolsets: String,
     /// The arguments of the tool as JSON text, which the SDK does not see.
     pub(super) arguments: Option<Bytes>,

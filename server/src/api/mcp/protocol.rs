@@ -38,7 +38,7 @@ const LISTS_KEPT: u64 = 5 * 60 * 1000;
 const METHODS: [&str; 5] =
     ["resources/list", "resources/read", "resources/templates/list", "tools/call", "tools/list"];
 
-/// The methods of the protocol.
+/// The handler of the protocol's methods, which the SDK calls.
 #[derive(Clone)]
 pub(super) struct Protocol(pub(super) Arc<McpState>);
 

@@ -27,7 +27,7 @@ pub(super) fn address(id: u128) -> String {
     format!("{ADDRESS}{}", uuid::Uuid::from_u128(id))
 }
 
-/// Returns the id in an address.
+/// Returns the id in an address; `None` for any other address.
 pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
     let id = uri.strip_prefix(ADDRESS)?;
     // Only the spelling that the service itself writes is accepted.
@@ -35,7 +35,7 @@ pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
     (read.to_string() == id).then(|| ResultId(read.as_u128()))
 }
 
-/// Returns the id in an address, or a bare id.
+/// Returns the id in an address, or a bare id; `None` for any other text.
 pub(super) fn parse(text: &str) -> Option<ResultId> {
     parse_address(text).or_else(|| parse_address(&format!("{ADDRESS}{text}")))
 }

@@ -36,13 +36,13 @@ pub(super) struct Catalogue {
     by_name: HashMap<String, usize>,
 }
 
-/// A tool with its target.
+/// A tool of the catalogue, with the code that its calls run.
 pub(super) struct Entry {
-    /// The tool as listed.
+    /// The description of the tool that `tools/list` returns.
     pub(super) tool: Tool,
     /// The set that the tool belongs to.
     pub(super) toolset: String,
-    /// The tier and the cost of a metered tool.
+    /// The name of the tier and the cost in credits; `None` for a tool that is not metered.
     pub(super) price: Option<(String, u64)>,
     /// The code that the tool's calls run.
     pub(super) target: Target,
@@ -51,11 +51,11 @@ pub(super) struct Entry {
 
 /// The code that a tool's calls run.
 pub(super) enum Target {
-    /// A metered operation.
+    /// A metered operation, run by the table of operations.
     Computation(OperationRoute, &'static MeteredOperation),
     /// An operation that reads the account.
     Account(OperationRoute, &'static AccountTool),
-    /// The MCP endpoint itself.
+    /// A tool about tools and results, which the MCP endpoint answers itself.
     Gateway(GatewayTool),
 }
 
@@ -116,7 +116,7 @@ impl Catalogue {
         self.entries.iter()
     }
 
-    /// Returns the tool with this name.
+    /// Returns the tool with this name; `None` for an unknown name.
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {
         self.by_name.get(name).map(|at| &self.entries[*at])
     }

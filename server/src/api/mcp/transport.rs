@@ -47,7 +47,7 @@ const SESSION_ID: &str = "mcp-session-id";
 /// The method whose answer may be large.
 const READS_RESULTS: &str = "resources/read";
 
-/// The MCP endpoint.
+/// The MCP endpoint: the transport around the SDK, with its limits.
 pub struct Gateway {
     state: Arc<McpState>,
     sdk: Arc<BoxEndpoint<'static>>,
@@ -61,7 +61,7 @@ pub struct Gateway {
 struct Head {
     id: Option<RequestId>,
     method: String,
-    /// The version of the protocol that the message names.
+    /// The version of the protocol that the message names; `None` where the message names none.
     version: Option<String>,
 }
 
@@ -346,7 +346,8 @@ fn bearer_token(headers: &HeaderMap) -> (Option<AccessToken>, bool) {
     }
 }
 
-/// Returns an origin in the form that a browser sends, with its host.
+/// Returns an origin in the form that a browser sends, with its host; `None` for a text that is no
+/// absolute URL.
 fn parse_origin(url: &str) -> Option<(String, String)> {
     let uri: Uri = url.parse().ok()?;
     let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);

@@ -42,8 +42,8 @@ pub(super) fn preflight(method: &Method) -> impl Endpoint<Output = Response> + u
     })
 }
 
-/// Makes an answer to a client, which no cache stores: RFC 6749 §5.1 asks for `Pragma` beside the
-/// `Cache-Control` of every answer.
+/// Makes a response to an OAuth client with a JSON body. No cache stores the response: RFC 6749 §5.1
+/// asks for `Pragma` beside the `Cache-Control`, which the pipeline adds to every response.
 pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     let mut response = Response::builder()
         .status(status)

@@ -23,7 +23,7 @@ use crate::{
 /// The longest state that a client gets back.
 const LONGEST_STATE: usize = 4_096;
 
-/// A valid authorization request.
+/// An authorization request whose client and parameters are valid.
 struct Asked {
     client: RegisteredClient,
     authorization: Authorization,

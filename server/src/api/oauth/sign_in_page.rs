@@ -96,7 +96,7 @@ fn provider_link(call: &RequestContext, form: &str) -> Option<String> {
     Some(format!("{public_url}{PROVIDER_PATH}?form={}", form.as_str()))
 }
 
-/// Shows the form again.
+/// Shows the sign-in form, with the reason of a failed attempt where there is one.
 pub(super) fn ask(
     call: &RequestContext,
     browser: &Browser,

@@ -14,7 +14,7 @@ use crate::{
 /// The longest time for the store's answer to a probe.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The endpoints of the probes.
+/// The REST endpoints of liveness and readiness probes.
 #[derive(Default)]
 pub struct Health;
 
@@ -46,7 +46,8 @@ impl Health {
     }
 }
 
-/// Returns the reason why the service is not ready, permanent reasons first.
+/// Returns the reason why the service is not ready, permanent reasons first; `None` for a service
+/// that is ready.
 async fn obstacle(service: &AppState) -> Option<&'static str> {
     if service.is_draining.load(Ordering::Relaxed) {
         return Some("The service is stopping.");

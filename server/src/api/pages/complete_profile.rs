@@ -40,7 +40,7 @@ struct Field {
     fault: Option<String>,
 }
 
-/// Shows the form.
+/// Shows the form that completes the profile of a new identity.
 pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
     let call = anonymous.context();
     let query = Form::of_query(request.uri().query().unwrap_or_default());
@@ -56,7 +56,7 @@ pub(super) async fn show(anonymous: Anonymous, request: Request) -> Response {
     response
 }
 
-/// Takes the form.
+/// Takes the filled-in form and creates the account, or shows the form with its faults.
 pub(super) async fn complete(anonymous: Anonymous, mut request: Request) -> Response {
     let call = anonymous.context();
     let Some((form, sealed)) = sealed_form::returned(&mut request, call, "profile").await else {

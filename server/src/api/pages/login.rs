@@ -86,7 +86,7 @@ pub(super) async fn show_key(
     page::render(StatusCode::OK, &shown, "")
 }
 
-/// Answers a sign-in that failed.
+/// Answers a sign-in that failed with a page that states the reason.
 pub(super) fn failed(call: &RequestContext, error: &Error) -> Response {
     match error {
         Error::WrongCode => refused(call, StatusCode::BAD_REQUEST, Some(LoginError::Code)),

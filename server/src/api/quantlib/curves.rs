@@ -19,7 +19,7 @@ use crate::http::{
 /// The number of pillars or points above which a curve may take over a millisecond.
 const LONG_FROM_PILLARS: usize = 100;
 
-/// The endpoints.
+/// The REST endpoints of yield curves.
 #[derive(Default)]
 pub struct Curves;
 

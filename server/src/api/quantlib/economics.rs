@@ -7,7 +7,7 @@ use quant_core::economics::{ces, cobb_douglas};
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Numbers, Tag};
 
-/// The endpoints.
+/// The REST endpoints of demand and utility.
 #[derive(Default)]
 pub struct Economics;
 

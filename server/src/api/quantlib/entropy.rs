@@ -10,7 +10,7 @@ use crate::http::{Answer, Metered, Numbers, Tag};
 /// The number of points or outcomes above which a computation may take over a millisecond.
 const LONG_FROM_NUMBERS: usize = 10_000;
 
-/// The endpoints.
+/// The REST endpoints of entropies.
 #[derive(Default)]
 pub struct Entropy;
 

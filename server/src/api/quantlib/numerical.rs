@@ -7,7 +7,7 @@ use quant_core::numerical::derivative;
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Tag};
 
-/// The endpoints.
+/// The REST endpoints of numerical differentiation.
 #[derive(Default)]
 pub struct Numerical;
 

@@ -13,7 +13,7 @@ use crate::http::{Answer, Metered, Numbers, Tag};
 /// Above so many assets the solver may take over a millisecond.
 const LONG_FROM_ASSETS: usize = 64;
 
-/// The endpoints.
+/// The REST endpoints of portfolio selection.
 #[derive(Default)]
 pub struct Portfolio;
 

@@ -23,7 +23,7 @@ const MOST_STEPS: usize = 100_000;
 /// Above so many steps a tree may take over a millisecond.
 const LONG_FROM_STEPS: u32 = 500;
 
-/// The endpoints.
+/// The REST endpoints of European, barrier and exchange options.
 #[derive(Default)]
 pub struct Pricing;
 

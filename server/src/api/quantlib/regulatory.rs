@@ -7,7 +7,7 @@ use quant_core::regulatory::capital_ratios;
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Tag};
 
-/// The endpoints.
+/// The REST endpoints of capital ratios.
 #[derive(Default)]
 pub struct Regulatory;
 

@@ -10,7 +10,7 @@ use crate::http::{
     json_string::{date, json_string},
 };
 
-/// The endpoints.
+/// The REST endpoints of dates and tenors.
 #[derive(Default)]
 pub struct Time;
 

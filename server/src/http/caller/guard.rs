@@ -71,7 +71,7 @@ pub(super) async fn identify(request: &Request) -> Result<(AdmittedCall, ApiKey)
     Ok((AdmittedCall::new(context, caller).await?, key))
 }
 
-/// Checks the session token wherever one is sent.
+/// Checks the session token where one is sent; a wrong one is refused.
 pub(super) async fn session(
     request: &Request,
     context: &RequestContext,

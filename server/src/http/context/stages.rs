@@ -54,13 +54,13 @@ pub struct ParsedCall<C> {
 
 /// A call that was computed and charged, or answered from the store of answers.
 pub struct ChargedCall {
-    /// The answer.
+    /// The answer, computed now or stored before.
     pub content: ChargedContent,
     /// The charge; that of the first run where the answer was stored.
     pub charge: Charge,
 }
 
-/// The answer of a charged call.
+/// The content of the answer to a charged call.
 pub enum ChargedContent {
     /// The data of the answer, as JSON.
     Data(String),
@@ -111,13 +111,13 @@ impl AdmittedCall {
         (self.context, self.caller)
     }
 
-    /// The context of the call.
+    /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
         &self.context
     }
 
-    /// The caller.
+    /// Returns the caller that the limit has counted.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller
@@ -158,7 +158,7 @@ impl AdmittedCall {
 }
 
 impl AuthorisedCall {
-    /// The context of the call.
+    /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
         &self.context
@@ -268,7 +268,7 @@ impl AuthorisedCall {
 }
 
 impl<C: Computation> ParsedCall<C> {
-    /// The context of the call.
+    /// Returns the context of the call.
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
         &self.call.context
@@ -418,7 +418,7 @@ async fn read_balance(context: &RequestContext, price: Price) -> Result<u64, Sto
     balance.map(Option::unwrap_or_default)
 }
 
-/// The refusal where the balance cannot be read.
+/// Makes the refusal of a call whose balance cannot be read.
 fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "a balance cannot be read");
     ApiError::Busy { retry_after: RETRY_AFTER_BUSY }

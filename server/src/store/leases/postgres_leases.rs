@@ -67,7 +67,7 @@ impl Changes {
     }
 }
 
-/// The leases of each caller, in the order of its requests.
+/// The leases that each caller got, in the order of the caller's requests, or the failure.
 pub(super) type Changed = HashMap<CallerId, Result<Vec<Lease>, Arc<StoreError>>>;
 
 /// Changes the limits of all callers, repeatedly where other instances interfere.

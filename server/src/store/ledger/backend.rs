@@ -16,9 +16,9 @@ const POSTGRES_TASKS: usize = 2;
 
 /// The connection on which one task of the ledger writer settles its batches.
 pub(in super::super) enum LedgerBackend {
-    /// The writer of SQLite.
+    /// The one writer of the SQLite database.
     Sqlite(Arc<SqliteLedger>),
-    /// A writer of PostgreSQL.
+    /// The connection of one task on PostgreSQL.
     Postgres(PostgresLedger),
 }
 
@@ -38,7 +38,7 @@ impl LedgerBackend {
         matches!(self, Self::Sqlite(_))
     }
 
-    /// Settles a batch.
+    /// Settles a batch of calls in one transaction.
     pub(in super::super) async fn settle(&mut self, batch: &[Entry]) -> Settled {
         match self {
             Self::Sqlite(ledger) => ledger.settle_here(batch).await,

@@ -100,7 +100,7 @@ WITH account_held AS MATERIALIZED (
 SELECT id AS account_id, NULL::bigint AS guest_id, credit_balance AS balance FROM account_held
 UNION ALL SELECT NULL, id, credit_balance FROM guest_held";
 
-/// Settles a batch.
+/// Settles a batch of calls in one transaction on PostgreSQL.
 pub(super) async fn settle(pool: &PgPool, batch: &[Entry]) -> Result<Vec<Settlement>, StoreError> {
     let mut connection = pool.acquire().await.map_err(StoreError::new)?;
     settle_on(&mut connection, batch).await.map_err(StoreError::new)
@@ -112,7 +112,7 @@ pub(in super::super) struct PostgresLedger {
     connection: Option<PoolConnection<Postgres>>,
 }
 
-/// The failure of a batch.
+/// The failure to settle a batch.
 struct BatchFailure {
     error: sqlx::Error,
     /// True if the batch may have been committed: the connection was lost before the answer.
@@ -394,7 +394,7 @@ fn bind_debits<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     query.bind(accounts).bind(days).bind(endpoints).bind(credits).bind(later).bind(at)
 }
 
-/// Binds the usage rows.
+/// Binds the usage rows of a batch to their `INSERT`.
 fn bind_calls<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     fn column<T>(entries: &[&Entry], of: impl Fn(&Entry) -> T) -> Vec<T> {
         entries.iter().map(|entry| of(entry)).collect()
@@ -442,7 +442,7 @@ fn bind_tallies<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
         .bind(times)
 }
 
-/// Binds the stored results.
+/// Binds the stored results of a batch to their `INSERT`.
 fn bind_kept<'q>(query: PgQuery<'q>, entries: &[&Entry]) -> PgQuery<'q> {
     let mut left: HashMap<i64, i64> = HashMap::new();
     let mut columns = (vec![], vec![], vec![], vec![], vec![], vec![]);

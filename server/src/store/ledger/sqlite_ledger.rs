@@ -101,7 +101,8 @@ impl SqliteLedger {
         writing.await.map_err(StoreError::new)?.map_err(StoreError::new)
     }
 
-    /// Calls `work` with a connection that reads committed data, concurrently with writers.
+    /// Calls `work` with a read-only view of the committed data, without the write lock and concurrently
+    /// with writers.
     pub(in super::super) async fn read<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,

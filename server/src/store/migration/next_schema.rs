@@ -1,8 +1,8 @@
 //! The migration of a later release, by which `benches/load` changes the schema under load.
 //!
 //! The migration expands the schema, as every migration must that runs while instances of an older
-//! release serve: one new table and one nullable column. It locks a single table that those
-//! instances write, so that a deadlock with their calls is impossible.
+//! release serve: one new table and one nullable column. The migration locks a single table that
+//! the older instances write, so that a deadlock with their calls is impossible.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, text_null};

@@ -13,7 +13,7 @@ use crate::{
 /// Above so many steps a tree may take over a millisecond.
 const LONG_FROM_STEPS: u32 = 300;
 
-/// The endpoints.
+/// The REST endpoints of options with early exercise.
 #[derive(Default)]
 pub struct AmericanOptions;
 

@@ -14,7 +14,7 @@ use crate::{
     http::{Answer, Metered, Tag},
 };
 
-/// The endpoints.
+/// The REST endpoints of options in the normal model.
 #[derive(Default)]
 pub struct Bachelier;
 

@@ -10,7 +10,7 @@ use crate::{
     http::{Answer, Metered, Tag},
 };
 
-/// The endpoints.
+/// The REST endpoints of options on forwards.
 #[derive(Default)]
 pub struct Black76;
 

@@ -9,7 +9,7 @@ use crate::{
     http::{Answer, Metered, Tag},
 };
 
-/// The endpoints.
+/// The REST endpoints of digital options.
 #[derive(Default)]
 pub struct DigitalOptions;
 

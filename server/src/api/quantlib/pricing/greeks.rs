@@ -10,7 +10,7 @@ use crate::{
     http::{Answer, Metered, Tag},
 };
 
-/// The endpoints.
+/// The REST endpoints of the Greeks of European options.
 #[derive(Default)]
 pub struct EuropeanGreeks;
 

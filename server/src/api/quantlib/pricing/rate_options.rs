@@ -13,7 +13,7 @@ use crate::{
     http::{Answer, Metered, Tag},
 };
 
-/// The endpoints.
+/// The REST endpoints of options on interest rates.
 #[derive(Default)]
 pub struct RateOptions;
 
@@ -119,7 +119,7 @@ impl Example for Period {
     }
 }
 
-/// The price of a caplet.
+/// The computation of the price of a caplet.
 pub struct Caplet;
 
 impl SharedComputation for Caplet {
@@ -135,7 +135,7 @@ impl SharedComputation for Caplet {
     }
 }
 
-/// The price of a floorlet.
+/// The computation of the price of a floorlet.
 pub struct Floorlet;
 
 impl SharedComputation for Floorlet {
