@@ -3,6 +3,7 @@
 use std::{
     num::NonZeroUsize,
     os::unix::fs::DirBuilderExt,
+    path::Path,
     sync::{Arc, atomic::AtomicBool},
 };
 
@@ -108,26 +109,10 @@ pub async fn open_with_clock(
     migrate: MigrateChoice,
     clock: Clock,
 ) -> Result<Opened, StartError> {
-    // Looked for before the database is opened: another process on its first start makes the key
-    // after the database.
-    let has_key = storage.master_key_file.exists();
-    let may_create = match storage.new_database {
-        NewDatabase::Never => false,
-        NewDatabase::FirstStart => !has_key,
-        NewDatabase::Always => true,
-    };
-    let migrate = match migrate {
-        MigrateChoice::Run if may_create => Migrate::Run,
-        MigrateChoice::Run => Migrate::Existing,
-        MigrateChoice::Refuse => Migrate::Refuse,
-    };
-    let store = store::open_pooled(&storage.database_url, storage.database_pool, migrate).await;
-    let store = store.map_err(|error| match error {
-        OpenError::NoDatabase(database) if has_key => {
-            OpenError::DatabaseGone { key: storage.master_key_file.display().to_string(), database }
-        }
-        error => error,
-    })?;
+    let start = DatabaseStart::new(storage, migrate);
+    let store = store::open_pooled(&storage.database_url, storage.database_pool, start.migrate)
+        .await
+        .map_err(|error| start.explain(error))?;
     let mut folder = std::fs::DirBuilder::new();
     // The folder holds the master key and e-mails, so only the owner of a folder made here may read
     // its files.
@@ -143,6 +128,41 @@ pub async fn open_with_clock(
     Ok(Opened { store, vault, accounts })
 }
 
+/// The permission to make or migrate a database, and the state of the master key before the start.
+struct DatabaseStart<'a> {
+    migrate: Migrate,
+    /// The file of the master key where it was there before the database was opened. Another process
+    /// on its first start makes the key after the database.
+    key: Option<&'a Path>,
+}
+
+impl<'a> DatabaseStart<'a> {
+    fn new(storage: &'a Storage, choice: MigrateChoice) -> Self {
+        let key = Some(storage.master_key_file.as_path()).filter(|file| file.exists());
+        let may_create = match storage.new_database {
+            NewDatabase::Never => false,
+            NewDatabase::FirstStart => key.is_none(),
+            NewDatabase::Always => true,
+        };
+        let migrate = match choice {
+            MigrateChoice::Run if may_create => Migrate::Run,
+            MigrateChoice::Run => Migrate::Existing,
+            MigrateChoice::Refuse => Migrate::Refuse,
+        };
+        Self { migrate, key }
+    }
+
+    /// Reports a missing database as lost where its key is there.
+    fn explain(&self, error: OpenError) -> OpenError {
+        match (error, self.key) {
+            (OpenError::NoDatabase(database), Some(key)) => {
+                OpenError::DatabaseGone { key: key.display().to_string(), database }
+            }
+            (error, _) => error,
+        }
+    }
+}
+
 impl App {
     /// Starts the service, with its e-mail workers.
     ///
@@ -150,7 +170,11 @@ impl App {
     ///
     /// The reason why the service cannot start.
     pub async fn start(config: &Config, clock: Clock) -> Result<Self, StartError> {
-        // Before the database is opened, because opening may migrate it under the other service.
+        // The lock makes a file, which a refused start must not leave behind. It is taken before the
+        // database is opened, because opening may migrate it under the other service.
+        let start = DatabaseStart::new(&config.storage, config.migrate);
+        store::check_file(&config.storage.database_url, start.migrate)
+            .map_err(|error| start.explain(error))?;
         let lock = ServeLock::take(&config.storage.database_url)?;
         let opened = open_with_clock(&config.storage, config.migrate, clock.clone()).await?;
         let sender = match &config.mail {

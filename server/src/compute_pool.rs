@@ -42,10 +42,10 @@ pub struct ComputePool {
     patience: Duration,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+type ComputeJob = Box<dyn FnOnce() + Send>;
 
 /// A job that waits; empty once a thread has taken the job or its caller has given up.
-type JobSlot = Arc<Mutex<Option<Job>>>;
+type JobSlot = Arc<Mutex<Option<ComputeJob>>>;
 
 struct JobQueue {
     waiting: Mutex<WaitingJobs>,
@@ -99,7 +99,7 @@ impl JobQueue {
     }
 
     /// Waits for the next job; none once the pool is dropped.
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<ComputeJob> {
         let mut waiting = self.waiting();
         loop {
             while let Some(slot) = waiting.pop() {
@@ -198,7 +198,7 @@ impl ComputePool {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> (WaitingJob, oneshot::Receiver<T>) {
         let (tell, outcome) = oneshot::channel();
-        let job: Job = Box::new(move || match catch_unwind(AssertUnwindSafe(work)) {
+        let job: ComputeJob = Box::new(move || match catch_unwind(AssertUnwindSafe(work)) {
             // The caller may have hung up.
             Ok(result) => drop(tell.send(result)),
             // The panic hook has logged the place.
@@ -243,7 +243,7 @@ impl Drop for WaitingJob {
     }
 }
 
-fn take(slot: &JobSlot) -> Option<Job> {
+fn take(slot: &JobSlot) -> Option<ComputeJob> {
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 

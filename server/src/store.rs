@@ -85,7 +85,7 @@ pub use lease_writer::LeaseWriter;
 pub use ledger_writer::LedgerWriter;
 pub use master_key::{Rotation, rotate_master_key, vault};
 pub use migration::Migrate;
-pub use open::{POOL, open, open_pooled};
+pub use open::{POOL, check_file, open, open_pooled};
 pub use open_error::OpenError;
 pub use outbox_leader::OutboxLeader;
 pub use result_writer::ResultWriter;

@@ -22,7 +22,7 @@ fn every_test_that_the_list_of_attacks_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository");
     let list = std::fs::read_to_string(root.join("tests/attacks.md")).expect("the list");
     let mut code = String::new();
-    for folder in ["account-core/src", "server/src", "tests"] {
+    for folder in ["account-core/src", "server/src", "server/tests", "tests"] {
         sources(&root.join(folder), &mut code);
     }
     let table = list.lines().filter(|line| line.starts_with("| "));

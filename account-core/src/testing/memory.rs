@@ -122,7 +122,7 @@ struct State {
     last_subscription: i64,
     last_guest: i64,
     guest_counts: HashMap<(String, i64), u32>,
-    ledger: Vec<Booked>,
+    ledger: Vec<LedgerRow>,
     usage: Vec<Called>,
     last_call: i64,
     /// The first day of which no usage row was removed.
@@ -135,7 +135,7 @@ struct State {
     notifications: tables::Notifications,
     identities: tables::Identities,
     operations: Vec<(AccountId, Operation)>,
-    email_undos: Vec<email_change::UndoRow>,
+    email_undos: Vec<tables::UndoRow>,
 }
 
 /// A recorded call, without caller and address once these are removed.
@@ -180,7 +180,7 @@ struct Waiting {
     failures: u32,
 }
 
-struct Booked {
+struct LedgerRow {
     account: AccountId,
     /// The day since 1970 and the endpoint, for usage.
     usage_of: Option<(i64, String)>,

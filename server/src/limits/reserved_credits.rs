@@ -107,7 +107,7 @@ impl ReservedCredits {
         let account = self.account(price.account);
         let is_reserved = account.decide(price, Credits::reserve, read).await?;
         let cost = price.cost.into();
-        Ok(is_reserved.then_some(CreditReservation { account, cost, is_settling: false }))
+        Ok(is_reserved.then(|| CreditReservation { account, cost, is_settling: false }))
     }
 
     /// Removes the entries of accounts without a running call.

@@ -26,16 +26,27 @@ pub async fn open(address: &str, migrate: Migrate) -> Result<Store, OpenError> {
     open_pooled(address, POOL, migrate).await
 }
 
+/// Checks that the file of a SQLite database is there where `migrate` may not make it. PostgreSQL has
+/// no file; its database is checked once it is open.
+///
+/// # Errors
+///
+/// [`OpenError::NoDatabase`]; [`OpenError::UnknownEngine`].
+pub fn check_file(address: &str, migrate: Migrate) -> Result<(), OpenError> {
+    if postgres::is_address(address) || migrate == Migrate::Run || sqlite::exists(address)? {
+        return Ok(());
+    }
+    Err(OpenError::NoDatabase(sqlite::path(address)?.display().to_string()))
+}
+
 /// Opens a database as [`open`] does, with at most `pool` connections to PostgreSQL.
 ///
 /// # Errors
 ///
 /// [`OpenError`], whose message names the remedy.
 pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<Store, OpenError> {
+    check_file(address, migrate)?;
     if !postgres::is_address(address) {
-        if migrate != Migrate::Run && !sqlite::exists(address)? {
-            return Err(OpenError::NoDatabase(sqlite::path(address)?.display().to_string()));
-        }
         let (writer, readers) = sqlite::connect(address).await?;
         migration::bring_up_to_date(&writer, migrate).await?;
         let ledger = Arc::new(SqliteLedger::beside(&writer));

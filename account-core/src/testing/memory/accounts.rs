@@ -1,6 +1,6 @@
 //! Accounts: registration, profile, password, suspension, deletion, subscriptions.
 
-use super::{Account, Booked, Key, MemoryStore, State, Stored};
+use super::{Account, Key, LedgerRow, MemoryStore, State, Stored};
 use crate::Timestamp;
 use crate::code::{Challenge, Purpose};
 use crate::credits::TransactionKind;
@@ -81,7 +81,7 @@ impl State {
 impl State {
     /// Returns the credits of the last grant.
     pub(super) fn last_grant(&self, account: AccountId) -> u64 {
-        let is_grant = |row: &&Booked| {
+        let is_grant = |row: &&LedgerRow| {
             let kinds = [TransactionKind::SignupGrant, TransactionKind::AdminGrant];
             row.account == account && kinds.contains(&row.transaction.kind)
         };

@@ -1,5 +1,6 @@
 //! Changes of an account's e-mail address.
 
+use super::tables::UndoRow;
 use super::{Key, MemoryStore, State, Stored};
 use crate::Timestamp;
 use crate::accounts::email_change::UNDO_VALIDITY;
@@ -12,14 +13,6 @@ use crate::store::{
     UndoneEmailChange,
 };
 use crate::token::EmailUndoToken;
-
-/// A change of address that can be undone; rows are in the order of the changes.
-pub(super) struct UndoRow {
-    pub(super) digest: Digest<EmailUndoToken>,
-    pub(super) account: AccountId,
-    pub(super) email: Email,
-    pub(super) at: Timestamp,
-}
 
 impl State {
     /// Returns whether an address is free, after unverified registrations of the address are removed.

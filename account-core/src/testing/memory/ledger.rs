@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::tables::{Taken, spend};
-use super::{Booked, Called, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored, day};
+use super::{Called, LedgerRow, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored, day};
 use crate::Timestamp;
 use crate::credits::{
     self, Audit, AuditFault, Entry, FaultKind, MinuteCount, REFUSED_BY_LIMIT, Settlement,
@@ -40,7 +40,7 @@ impl State {
             description: kind.description().to_owned(),
             created_at: at,
         };
-        self.ledger.push(Booked { account, usage_of: None, transaction });
+        self.ledger.push(LedgerRow { account, usage_of: None, transaction });
     }
 
     /// Books the credits of a call, which the balance already contains.
@@ -62,7 +62,7 @@ impl State {
                 description: endpoint,
                 created_at: entry.usage.at,
             };
-            self.ledger.push(Booked { account, usage_of, transaction });
+            self.ledger.push(LedgerRow { account, usage_of, transaction });
         }
     }
 

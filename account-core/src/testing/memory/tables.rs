@@ -6,13 +6,13 @@ use crate::Timestamp;
 use crate::digest::Digest;
 use crate::id_token::ProvenIdentity;
 use crate::idempotency::{RequestDigest, StoredAnswer};
-use crate::identity::AccountId;
+use crate::identity::{AccountId, Email};
 use crate::notification::{Announcement, NotificationId, Preferences};
 use crate::oauth::grant::{GrantId, IssuedCode, MOST_GRANTS, Redemption, TokenDigests};
 use crate::oauth::token::{ACCESS_VALIDITY, AccessToken, REFRESH_VALIDITY, RefreshToken};
 use crate::oauth::{ClientId, RegisteredClient};
 use crate::store::{CompletionRow, LoginMethod, Notification, StartRow};
-use crate::token::{CompletionToken, HandOffCode};
+use crate::token::{CompletionToken, EmailUndoToken, HandOffCode};
 
 /// A claimed slot of an idempotency key.
 pub(super) struct Taken {
@@ -221,4 +221,12 @@ pub(super) fn spend(left: &mut u32, goes: bool) -> bool {
     let goes = goes && *left > 0;
     *left -= u32::from(goes);
     goes
+}
+
+/// A change of address that can be undone; rows are in the order of the changes.
+pub(super) struct UndoRow {
+    pub(super) digest: Digest<EmailUndoToken>,
+    pub(super) account: AccountId,
+    pub(super) email: Email,
+    pub(super) at: Timestamp,
 }

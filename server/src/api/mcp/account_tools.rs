@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Reads the data of a tool for an admitted account, from the parameters of its operation.
-type Reader = fn(Arc<RequestContext>, AccountCaller, Vec<Pair>) -> BoxFuture<'static, Read>;
+type AccountReader = fn(Arc<RequestContext>, AccountCaller, Vec<Pair>) -> BoxFuture<'static, Read>;
 /// The data that was read, or the refusal.
 type Read = Result<Value, ApiError>;
 /// The name and the value of a parameter.
@@ -34,7 +34,7 @@ pub(super) struct AccountTool {
     pub(super) operation: &'static str,
     /// The fields of the operation's answer that the tool returns; all where none is named.
     pub(super) fields: &'static [&'static str],
-    read: Reader,
+    read: AccountReader,
 }
 
 /// Every tool that reads the account.

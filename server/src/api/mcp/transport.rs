@@ -67,14 +67,14 @@ struct Head {
 
 /// A well-formed message.
 #[derive(Debug)]
-struct Message {
+struct RpcMessage {
     head: Head,
     /// The message without the arguments of its tool.
     rest: Bytes,
     arguments: Option<Bytes>,
 }
 
-impl Message {
+impl RpcMessage {
     fn read(bytes: &Bytes) -> Result<Self, Box<JsonRpcError>> {
         let refuse = |error| Box::new(JsonRpcError::new(None, error));
         let split = message::split(bytes).map_err(|error| match error {
@@ -234,7 +234,7 @@ impl Gateway {
         request: &Request,
         mut body: RequestBody,
         caller: &AccountCaller,
-    ) -> Result<(Result<Message, Box<JsonRpcError>>, HeldBytes), ApiError> {
+    ) -> Result<(Result<RpcMessage, Box<JsonRpcError>>, HeldBytes), ApiError> {
         let http = RequestContext::of(request);
         let has_large_bodies = caller.tier > Tier::Free;
         let limit = self.settings().mcp_body_limit;
@@ -246,7 +246,7 @@ impl Gateway {
         };
         let received = body::read(request, &mut body, &limits).await?;
         let bytes = received.bytes.clone();
-        body::parsed(http, received, move |_| Ok(Message::read(&bytes))).await
+        body::parsed(http, received, move |_| Ok(RpcMessage::read(&bytes))).await
     }
 
     /// Passes the message to the SDK, and converts errors to errors of the protocol.

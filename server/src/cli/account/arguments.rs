@@ -12,13 +12,13 @@ pub(in super::super) enum AccountCommand {
     /// Create a verified account and print its API key.
     Create(Box<CreateArgs>),
     /// Show an account, its locks and the operators' actions on it; no secret is shown.
-    Show(Target),
+    Show(AccountTarget),
     /// List accounts in the order of their numbers, a page at a time.
     List(ListArgs),
     /// Move an account to a tier.
     SetTier {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         /// free, basic, standard, pro or enterprise.
         tier: Tier,
         #[command(flatten)]
@@ -27,7 +27,7 @@ pub(in super::super) enum AccountCommand {
     /// Give an account an hourly limit of its own, or that of its tier again.
     SetLimit {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         /// Calls an hour, or `tier` for that of the account's tier.
         limit: OwnLimit,
         #[command(flatten)]
@@ -36,7 +36,7 @@ pub(in super::super) enum AccountCommand {
     /// Give an account credits.
     Grant {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         /// Number of credits; 1 or more.
         credits: i64,
         #[command(flatten)]
@@ -45,7 +45,7 @@ pub(in super::super) enum AccountCommand {
     /// Give credits back that an account has spent.
     Refund {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         /// Number of credits; 1 or more.
         credits: i64,
         #[command(flatten)]
@@ -54,7 +54,7 @@ pub(in super::super) enum AccountCommand {
     /// Correct a balance upwards or downwards; no balance falls below zero.
     Adjust {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         /// Number of credits to add; negative, as in -20, to take credits away.
         #[arg(allow_negative_numbers = true)]
         credits: i64,
@@ -64,28 +64,28 @@ pub(in super::super) enum AccountCommand {
     /// Suspend an account: its key stops working until it is activated.
     Suspend {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         #[command(flatten)]
         why: OptionalReason,
     },
     /// Activate a suspended account.
     Activate {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         #[command(flatten)]
         why: OptionalReason,
     },
     /// Lift the locks of an account after wrong passwords.
     Unlock {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         #[command(flatten)]
         why: RequiredReason,
     },
     /// Let an account call the administrators' endpoints, or no longer.
     MakeAdmin {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         /// Take the right away instead.
         #[arg(long)]
         revoke: bool,
@@ -95,7 +95,7 @@ pub(in super::super) enum AccountCommand {
     /// Replace an account's API key and print the new one.
     Regenerate {
         #[command(flatten)]
-        target: Target,
+        target: AccountTarget,
         #[command(flatten)]
         why: RequiredReason,
     },
@@ -105,7 +105,7 @@ pub(in super::super) enum AccountCommand {
 
 /// The account that a command is about.
 #[derive(Args, Debug)]
-pub(in super::super) struct Target {
+pub(in super::super) struct AccountTarget {
     /// The account's e-mail address.
     pub(super) email: String,
     #[command(flatten)]
@@ -130,7 +130,7 @@ pub(in super::super) struct RequiredReason {
 #[derive(Args, Debug)]
 pub(in super::super) struct DeleteArgs {
     #[command(flatten)]
-    pub(super) target: Target,
+    pub(super) target: AccountTarget,
     /// Delete indeed; without this flag nothing is deleted.
     #[arg(long)]
     pub(super) yes: bool,
@@ -148,7 +148,7 @@ pub(in super::super) struct ListArgs {
     pub(super) tier: Option<Tier>,
     /// Accounts in this state alone.
     #[arg(long)]
-    pub(super) state: Option<State>,
+    pub(super) state: Option<StateFilter>,
     /// Administrators alone.
     #[arg(long)]
     pub(super) admins: bool,
@@ -164,7 +164,7 @@ pub(in super::super) struct ListArgs {
 
 /// The state of an account.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(in super::super) enum State {
+pub(in super::super) enum StateFilter {
     /// Verified, with a key in use.
     Active,
     /// Verified, with a suspended key.
@@ -173,12 +173,12 @@ pub(in super::super) enum State {
     Unverified,
 }
 
-impl From<State> for AccountState {
-    fn from(state: State) -> Self {
+impl From<StateFilter> for AccountState {
+    fn from(state: StateFilter) -> Self {
         match state {
-            State::Active => Self::Active,
-            State::Suspended => Self::Suspended,
-            State::Unverified => Self::Unverified,
+            StateFilter::Active => Self::Active,
+            StateFilter::Suspended => Self::Suspended,
+            StateFilter::Unverified => Self::Unverified,
         }
     }
 }
