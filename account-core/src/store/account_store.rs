@@ -9,7 +9,7 @@ use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::revocation::SecurityEvent;
-use crate::session::{Session, SessionToken};
+use crate::session::Session;
 use crate::tier::Tier;
 use crate::{Error, StoreError, Timestamp};
 

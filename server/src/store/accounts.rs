@@ -269,6 +269,7 @@ impl AccountStore for Store {
         if !proven {
             return Ok(false);
         }
+        let event = reset.event();
         let (account, recipient) = (reset.account.0, digest(&reset.known.recipient));
         let replace = "UPDATE account SET password_hash = $2 WHERE id = $1 AND email = $3";
         let values = [account.into(), reset.password_hash.0.into(), reset.email.as_str().into()];
@@ -277,7 +278,6 @@ impl AccountStore for Store {
         }
         let unlock = statement("DELETE FROM lockout WHERE recipient = $1", [recipient]);
         stored(change.execute_raw(unlock).await)?;
-        let event = reset.event();
         end_credentials(&change, reset.account, event, None).await?;
         notify(&change, reset.account, &Notice::PasswordChanged, reset.at).await?;
         know(&change, &reset.known).await?;

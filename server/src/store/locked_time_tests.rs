@@ -231,7 +231,8 @@ async fn a_code_that_expires_while_its_request_waits_is_refused(store: Store, _a
     service.register("ada", "ada@example.com").await.expect("a free name");
     let code = service.code("ada@example.com").await;
     let held = service.hold_address("ada@example.com").await;
-    let verified = service.accounts.verify_registration(&ada, &code, service.now());
+    let from = client();
+    let verified = service.accounts.verify_registration(&ada, &code, &from, service.now());
     let verified = service.delayed(held, account_core::code::VALIDITY, verified).await;
     assert_eq!(fault(verified), "wrong_code");
 }

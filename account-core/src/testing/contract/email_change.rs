@@ -290,7 +290,7 @@ pub async fn the_former_address_takes_the_account_back<S: Store + Clone>(store: 
     service.wait(60);
     let later = service.moved(account, "thief@example.net").await;
     let thief = service.signed_in(&stranger(), "thief@example.net", PASSWORD).await;
-    let hand_off = service.accounts.hand_off(account, service.now()).await.expect("ok");
+    let hand_off = service.hand_off(&ada).await;
     let reset = service.reset_code("thief@example.net").await;
     service.ask_for(account, "thief@example.com", PASSWORD).await.expect("the right password");
     let change = service.code("thief@example.com").await;

@@ -192,7 +192,7 @@ pub async fn a_signed_in_owner_changes_the_password_and_all_sessions_end<S: Stor
     let service = TestService::new(store);
     let ada = service.account("ada", "ada@example.com").await;
     let other = service.signed_in(&stranger(), "ada@example.com", PASSWORD).await;
-    let hand_off = service.accounts.hand_off(ada.account, service.now()).await.expect("ok");
+    let hand_off = service.hand_off(&ada).await;
     for _ in 0..5 {
         service.login_code_from(&stranger(), "ada@example.com", "wrong").await;
     }

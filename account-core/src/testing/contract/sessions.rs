@@ -126,7 +126,7 @@ pub async fn a_sign_out_everywhere_leaves_no_session_and_no_sign_in_under_way<S:
         service.signed_in(&client(), "ada@example.com", PASSWORD).await,
         service.signed_in(&stranger(), "ada@example.com", PASSWORD).await,
     ];
-    let code = service.accounts.hand_off(ada.account, service.now()).await.expect("ok");
+    let code = service.hand_off(&ada).await;
 
     let kept = Some(&ada.session_token);
     assert_eq!(service.accounts.end_sessions(ada.account, kept).await.expect("ok"), 2);
