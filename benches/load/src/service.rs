@@ -222,7 +222,7 @@ async fn access_token(accounts: &Accounts, resource: String) -> Result<String, F
         verifier,
         resource,
     };
-    let tokens = accounts.exchange(exchange, now).await.map_err(|_| "no token was granted")?;
+    let tokens = accounts.exchange(exchange).await.map_err(|_| "no token was granted")?;
     Ok(tokens.access.expose().to_owned())
 }
 
