@@ -8,7 +8,7 @@ use std::{
 
 use account_core::{Tier, testing::all};
 use poem::{Request, http::Method};
-use quant_server::compute_pool::ComputePool;
+use quant_server::{body_memory::RequestSource, compute_pool::ComputePool};
 use quant_tests::{
     App, email,
     requests::{OPTION, PRICE},
@@ -41,7 +41,8 @@ impl Gate {
         let cores = std::thread::available_parallelism().expect("a number of cores").get();
         let blocked = (0..cores).map(|_| {
             let gate = self.0.clone();
-            pool.run(move || {
+            let source = RequestSource::of(None, [192, 0, 2, 7].into());
+            pool.run(source, move || {
                 let is_open = gate.0.lock().expect("no panic under the lock");
                 drop(gate.1.wait_while(is_open, |is_open| !*is_open));
             })
