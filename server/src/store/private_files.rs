@@ -38,10 +38,10 @@ pub(super) fn tighten(file: &Path) {
     let mode_before = format!("{mode:04o}");
     match std::fs::set_permissions(file, Permissions::from_mode(mode & !OTHERS)) {
         Ok(()) => {
-            tracing::warn!(%path, mode_before, "others could use a file; now its owner alone")
+            tracing::warn!(%path, mode_before, "others could use a file; now its owner alone");
         }
         Err(error) => {
-            tracing::warn!(%path, mode_before, %error, "others can use a file of the database")
+            tracing::warn!(%path, mode_before, %error, "others can use a file of the database");
         }
     }
 }
