@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The result of a computation, with this crate's [`Error`].
+/// The result of a computation, with this crate's [`Error`](enum@Error).
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why a computation refused its arguments, or could not finish.

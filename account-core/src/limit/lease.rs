@@ -10,7 +10,7 @@
 //! seconds. The limit therefore allows 0.4 % fewer calls than its number under constant load.
 //!
 //! If the cells of all callers ended at the same moment, all would request their next lease at that
-//! moment. The clock of each account is therefore set [ahead](ahead) by a constant of its own.
+//! moment. The clock of each account is therefore set [ahead] by a constant of its own.
 
 use std::collections::BTreeMap;
 use std::fmt;

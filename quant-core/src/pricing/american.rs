@@ -1,6 +1,6 @@
 //! American and Bermudan options on binomial trees: Greeks and the boundary of early exercise.
 //!
-//! An American price is that of [`binomial::price`](super::binomial::price). The nodes near the start give
+//! An American price is that of [`binomial::price`]. The nodes near the start give
 //! delta, gamma and theta; two trees beside the given one each derivative by volatility, rate and
 //! dividend yield. Not modelled: discrete dividends.
 
