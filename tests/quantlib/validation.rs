@@ -131,6 +131,8 @@ async fn a_body_that_is_no_object_is_one_fault() {
     for (body, kind, msg) in rows {
         assert_eq!(refused(PRICE, body).await, [fault(json!(["body"]), kind, msg)], "{body:?}");
     }
+    let blank = refused(PRICE, " ").await;
+    assert_eq!((blank.len(), &blank[0].1), (1, &json!("value_error.jsondecode")));
 }
 
 #[tokio::test]

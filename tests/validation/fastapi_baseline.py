@@ -17,7 +17,7 @@ import math
 import re
 from datetime import date
 from enum import Enum
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Optional
 
 from fastapi import FastAPI, Request, Response
 from fastapi.routing import APIRoute
@@ -262,7 +262,7 @@ class Ces(Body):
 
 class MinVariance(Body):
     expected_returns: conlist(Number, min_items=1, max_items=1_000)
-    covariance_matrix: conlist(List[Number], min_items=1, max_items=1_000)
+    covariance_matrix: conlist(conlist(Number, max_items=1_000), min_items=1, max_items=1_000)
     rf_rate: Number = 0
     min_weights: Optional[conlist(Number, min_items=1, max_items=1_000)] = None
     max_weights: Optional[conlist(Number, min_items=1, max_items=1_000)] = None

@@ -94,7 +94,8 @@ pub(super) fn read(schema: &BodySchema, bytes: &[u8]) -> Result<Value, Vec<Fault
             return Err(vec![no_json(position, "invalid unicode code point".to_owned())]);
         }
     };
-    if matches!(text.trim_ascii(), "" | "null") {
+    // White space alone is a body that is not JSON.
+    if text.is_empty() || text.trim_ascii() == "null" {
         return Err(vec![missing()]);
     }
     let mut reader = Reader::new(text, vec![Step::name("body")]);

@@ -129,11 +129,7 @@ pub struct Instrument {
     /// The quoted rate, an annual decimal from -2 to 2 (200 %); of a future 1 less the price over 100.
     pub rate: f64,
     /// Payments of a swap's fixed leg a year: 1, 2, 3, 4, 6 or 12. Without a market annual.
-    #[oai(
-        nullable,
-        skip_serializing_if_is_none,
-        validator(minimum(value = "1"), maximum(value = "12"))
-    )]
+    #[oai(skip_serializing_if_is_none, validator(minimum(value = "1"), maximum(value = "12")))]
     pub frequency: Option<u32>,
     /// Time from settlement to the start of the interest, as in `3M`; for an `fra` alone.
     #[oai(nullable, skip_serializing_if_is_none)]
@@ -187,7 +183,7 @@ pub struct Build {
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub instruments: Option<Vec<Instrument>>,
     /// Currency whose usual conventions hold for the instruments.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub market: Option<Market>,
     /// The interpolation between the pillars.
     #[oai(default = "linear")]
