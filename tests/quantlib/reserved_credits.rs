@@ -30,6 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The address of the caller whose work fills the pool.
 const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
+/// The number of threads of the pool.
+fn threads() -> usize {
+    std::thread::available_parallelism().expect("a number of cores").get()
+}
+
 /// A gate that blocks threads until it is opened, or dropped.
 #[derive(Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
@@ -42,8 +47,7 @@ impl Gate {
 
     /// Takes every place of the pool until the gate opens.
     async fn fill(&self, pool: &ComputePool) {
-        let cores = std::thread::available_parallelism().expect("a number of cores").get();
-        let blocked = (0..cores).map(|_| {
+        let blocked = (0..threads()).map(|_| {
             let gate = self.0.clone();
             pool.run(RequestSource::of(None, STRANGER), move || {
                 let is_open = gate.0.lock().expect("no panic under the lock");
@@ -76,7 +80,14 @@ where
     S: Future<Output = ()>,
 {
     let pool = &app.service().compute_pool;
-    let both = async { tokio::join!(gate.fill(pool), call, script).1 };
+    // The pool serves its sources in rotation: a call that came before the pool is full could run.
+    let call_once_full = async {
+        while pool.load().0 != threads() {
+            tokio::task::yield_now().await;
+        }
+        tokio::join!(call, script).0
+    };
+    let both = async { tokio::join!(gate.fill(pool), call_once_full).1 };
     tokio::time::timeout(PATIENCE, both)
         .await
         .expect("nothing waits for the full pool but the call")
