@@ -109,7 +109,14 @@ pub async fn open_with_clock(
     migrate: MigrateChoice,
     clock: Clock,
 ) -> Result<Opened, StartError> {
-    let start = DatabaseStart::new(storage, migrate);
+    open_started(storage, &DatabaseStart::new(storage, migrate), clock).await
+}
+
+async fn open_started(
+    storage: &Storage,
+    start: &DatabaseStart<'_>,
+    clock: Clock,
+) -> Result<Opened, StartError> {
     let store = store::open_pooled(&storage.database_url, storage.database_pool, start.migrate)
         .await
         .map_err(|error| start.explain(error))?;
@@ -176,7 +183,7 @@ impl App {
         store::check_file(&config.storage.database_url, start.migrate)
             .map_err(|error| start.explain(error))?;
         let lock = ServeLock::take(&config.storage.database_url)?;
-        let opened = open_with_clock(&config.storage, config.migrate, clock.clone()).await?;
+        let opened = open_started(&config.storage, &start, clock.clone()).await?;
         let sender = match &config.mail {
             MailRoute::Smtp(url) => email::Sender::smtp(url, &config.mail_from)?,
             MailRoute::Folder(path) => email::Sender::folder(path, &config.mail_from)?,

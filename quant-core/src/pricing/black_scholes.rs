@@ -153,23 +153,25 @@ pub(super) fn discount(rate: f64, time: f64) -> f64 {
     if rate == 0.0 { 1.0 } else { exp_rounded(DoubleDouble::product(-rate, time)) }
 }
 
+/// Returns the option of spot, strike, rate, dividend yield, volatility and time, for the tests.
+#[cfg(test)]
+pub(super) fn option(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
+    let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] = numbers;
+    EuropeanOption {
+        option_type,
+        spot,
+        strike,
+        risk_free_rate,
+        dividend_yield,
+        volatility,
+        time_to_maturity,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn option(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
-        let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] = numbers;
-        EuropeanOption {
-            option_type,
-            spot,
-            strike,
-            risk_free_rate,
-            dividend_yield,
-            volatility,
-            time_to_maturity,
-        }
-    }
 
     fn price(option_type: OptionType, numbers: [f64; 6]) -> f64 {
         option(option_type, numbers).price().unwrap()

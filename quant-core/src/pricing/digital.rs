@@ -154,21 +154,8 @@ impl EuropeanOption {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pricing::black_scholes::discount;
+    use crate::pricing::black_scholes::{discount, option};
     use proptest::prelude::*;
-
-    fn option(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
-        let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] = numbers;
-        EuropeanOption {
-            option_type,
-            spot,
-            strike,
-            risk_free_rate,
-            dividend_yield,
-            volatility,
-            time_to_maturity,
-        }
-    }
 
     #[test]
     fn without_risk_it_pays_or_not() {

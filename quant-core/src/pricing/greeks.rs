@@ -223,20 +223,8 @@ impl Greeks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pricing::black_scholes::option;
     use proptest::prelude::*;
-
-    fn option(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
-        let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] = numbers;
-        EuropeanOption {
-            option_type,
-            spot,
-            strike,
-            risk_free_rate,
-            dividend_yield,
-            volatility,
-            time_to_maturity,
-        }
-    }
 
     #[test]
     fn without_risk_it_is_a_forward_or_nothing() {

@@ -2,7 +2,7 @@
 
 use super::{BarrierOption, Direction, Knock, Tree};
 use crate::pricing::binomial::reference::moves;
-use crate::pricing::black_scholes::{EuropeanOption, OptionType};
+use crate::pricing::black_scholes::{OptionType, option};
 use crate::pricing::lattice::tree::steps;
 use proptest::prelude::*;
 
@@ -48,16 +48,7 @@ fn barrier(
     numbers: [f64; 6],
     (direction, knock, barrier, rebate): (Direction, Knock, f64, f64),
 ) -> BarrierOption {
-    let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] = numbers;
-    let option = EuropeanOption {
-        option_type,
-        spot,
-        strike,
-        risk_free_rate,
-        dividend_yield,
-        volatility,
-        time_to_maturity,
-    };
+    let option = option(option_type, numbers);
     BarrierOption { option, barrier, direction, knock, rebate }
 }
 

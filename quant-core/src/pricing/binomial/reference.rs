@@ -1,7 +1,7 @@
 //! The tree by its definition, node by node, as a reference for the fast methods.
 
 use super::{Exercise, Tree, price};
-use crate::pricing::black_scholes::{EuropeanOption, OptionType};
+use crate::pricing::black_scholes::{EuropeanOption, OptionType, option};
 use crate::pricing::lattice::tree::steps;
 use proptest::prelude::*;
 
@@ -75,19 +75,6 @@ fn by_nodes(option: &EuropeanOption, exercise: Exercise, tree: Tree, n_steps: us
 
 const TREES: [Tree; 4] =
     [Tree::CoxRossRubinstein, Tree::JarrowRudd, Tree::LeisenReimer, Tree::Tian];
-
-fn option(option_type: OptionType, numbers: [f64; 6]) -> EuropeanOption {
-    let [spot, strike, risk_free_rate, dividend_yield, volatility, time_to_maturity] = numbers;
-    EuropeanOption {
-        option_type,
-        spot,
-        strike,
-        risk_free_rate,
-        dividend_yield,
-        volatility,
-        time_to_maturity,
-    }
-}
 
 fn assert_agrees(option: &EuropeanOption, tree: Tree, n: usize) {
     for exercise in [Exercise::European, Exercise::American] {

@@ -7,7 +7,7 @@ use quant_core::pricing::NormalOption;
 use super::{
     OptionType,
     black76::{ForwardGreeks, ForwardPrice, QuotedForward},
-    greeks::ImpliedVolatility,
+    greeks::{ImpliedVolatility, quoted_name},
 };
 use crate::{
     api::quantlib::{RequestFor, SharedComputation},
@@ -140,6 +140,6 @@ impl SharedComputation for BachelierVolatility {
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
-        if argument == "price" { "market_price" } else { argument }
+        quoted_name(argument)
     }
 }

@@ -4,7 +4,10 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::pricing;
 
-use super::{OptionType, greeks::ImpliedVolatility};
+use super::{
+    OptionType,
+    greeks::{ImpliedVolatility, quoted_name},
+};
 use crate::{
     api::quantlib::{RequestFor, SharedComputation},
     http::{Answer, Metered, Tag},
@@ -178,7 +181,7 @@ impl SharedComputation for Black76Volatility {
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
-        if argument == "price" { "market_price" } else { argument }
+        quoted_name(argument)
     }
 }
 

@@ -241,7 +241,7 @@ impl Computation for QuotedEuropean {
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
-        if argument == "price" { "market_price" } else { argument }
+        quoted_name(argument)
     }
 }
 
@@ -257,4 +257,9 @@ impl Example for QuotedEuropean {
             option_type: OptionType::Call,
         }
     }
+}
+
+/// Returns the wire name of an argument of an option whose price is sent.
+pub(super) fn quoted_name(argument: &'static str) -> &'static str {
+    if argument == "price" { "market_price" } else { argument }
 }
