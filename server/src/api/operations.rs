@@ -75,6 +75,7 @@ const MEBIBYTE: usize = 1024 * 1024;
 ///
 /// The body of an operation has at most 256 KiB, unless its line says otherwise.
 pub static METERED: &[MeteredOperation] = &[
+    // The first fourteen of the interface.
     line::<economics::CobbDouglas>("find_cobb_douglas_demand", Tier::Standard, 2, None),
     line::<economics::Ces>("find_ces_demand", Tier::Standard, 2, None),
     line::<portfolio::MinVariance>("find_min_variance_portfolio", Tier::Pro, 5, None)
@@ -92,6 +93,7 @@ pub static METERED: &[MeteredOperation] = &[
     line::<instruments::TreasuryBill>("value_treasury_bill", Tier::Pro, 5, None),
     line::<curves::Build>("build_curve", Tier::Standard, 2, None),
     line::<time::TenorAddition>("add_tenor_to_date", Tier::Free, 0, None),
+    // Options in closed form and on trees.
     line::<RequestFor<greeks::UsualGreeks>>("compute_european_greeks", Tier::Pro, 5, None),
     line::<RequestFor<greeks::AllGreeks>>("compute_all_european_greeks", Tier::Pro, 5, None),
     line::<greeks::QuotedEuropean>("imply_european_volatility", Tier::Pro, 5, None),
@@ -115,6 +117,13 @@ pub static METERED: &[MeteredOperation] = &[
     line::<RequestFor<digital::DigitalPut>>("price_digital_put", Tier::Pro, 5, None),
     line::<american::Bermudan>("price_bermudan_option", Tier::Pro, 5, None),
     line::<kirk::Spread>("price_spread_option", Tier::Pro, 5, None),
+    // Dates, day counts, calendars and schedules.
+    // Company valuation and scores.
+    // Readings and shifts of a curve.
+    // Bonds, spreads and the time value of money.
+    // Swaps, forwards and deposits.
+    // Portfolios.
+    // Risk.
 ];
 
 const fn line<C: Computation + Example>(
