@@ -47,6 +47,7 @@ mod ops {
     mod openapi;
     mod operation;
     mod serve_lock;
+    mod site;
 }
 
 /// `/quantlib`: the computations, their figures, and the stages of a metered request.

@@ -11,3 +11,4 @@ pub mod ops;
 pub mod pages;
 pub mod quantlib;
 pub mod routes;
+mod site;

@@ -30,6 +30,7 @@ mod path;
 pub mod pipeline;
 pub(crate) mod query;
 mod route;
+mod static_page;
 mod tag;
 pub mod validation;
 
@@ -56,4 +57,5 @@ pub use pipeline::RequestPipeline;
 pub use query::Query;
 pub use route::MatchedRoute;
 pub(crate) use route::Parameter;
+pub(crate) use static_page::StaticPage;
 pub use tag::Tag;

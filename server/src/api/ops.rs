@@ -1,5 +1,4 @@
-//! The operator's endpoints: liveness, readiness, metrics, and the reference for clients.
+//! The operator's endpoints: liveness, readiness and metrics.
 
-pub mod docs_ui;
 pub mod health;
 pub mod metrics;

@@ -50,6 +50,9 @@ fn stylesheet() -> impl Endpoint<Output = Response> {
             .content_type("text/css; charset=utf-8")
             .header(header::CACHE_CONTROL, "public, max-age=3600")
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(include_str!("../../templates/pages/pages.css"))
+            .body(concat!(
+                include_str!("../../templates/theme.css"),
+                include_str!("../../templates/pages/pages.css")
+            ))
     })
 }

@@ -9,8 +9,8 @@ use super::{
     documented::{self, Api},
     mcp::Gateway,
     oauth, openapi,
-    ops::{docs_ui, metrics},
-    pages,
+    ops::metrics,
+    pages, site,
 };
 use crate::http::{AnyMethod, Methods};
 
@@ -39,10 +39,11 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
     for (path, methods) in oauth::routes().into_iter().chain(pages::routes()) {
         route = route.at(path, Methods::of(path, methods));
     }
+    for (path, page) in site::routes() {
+        route = route.at(path, Methods::page(path, page));
+    }
     route
         .at("/openapi.json", Methods::page("/openapi.json", openapi::endpoint().boxed()))
         .at("/metrics", Methods::page("/metrics", metrics::endpoint().boxed()))
-        .at("/docs", Methods::page("/docs", docs_ui::endpoint().boxed()))
-        .at("/docs/*file", Methods::page("/docs/*file", docs_ui::endpoint().boxed()))
         .at("/mcp", AnyMethod::new("/mcp", gateway))
 }

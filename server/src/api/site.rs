@@ -1,0 +1,100 @@
+//! Pages for people and their programs: the front page, the reference, the playground, `llms.txt`.
+//!
+//! Every page is made from the OpenAPI document, needs no other host, and works without scripts. The
+//! playground alone needs its script, because it calls the service with the caller's key.
+
+use std::{collections::HashMap, sync::OnceLock};
+
+use poem::{
+    Endpoint, EndpointExt, Request, Response,
+    endpoint::{BoxEndpoint, make_sync},
+};
+
+use crate::http::{ApiError, RequestContext, StaticPage, Surface};
+
+mod front;
+mod llms;
+mod markdown;
+mod operation;
+mod playground;
+mod reference;
+mod samples;
+mod schema;
+
+/// The content security policy of a page: scripts and styles of this service alone, and calls to it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The address that the samples call where the operator names no public one.
+const LOCAL_URL: &str = "http://127.0.0.1:8080";
+
+/// Returns the routes of the pages, each with the endpoint of GET.
+pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
+    let file = |media_type, text: &'static str| {
+        let page = StaticPage::new(media_type, POLICY, text.to_owned());
+        make_sync(move |request: Request| page.respond(&request)).boxed()
+    };
+    vec![
+        ("/", front::endpoint().boxed()),
+        ("/llms.txt", page("text/plain; charset=utf-8", llms::text).boxed()),
+        ("/docs", page(HTML, reference::overview).boxed()),
+        ("/docs/", page(HTML, reference::overview).boxed()),
+        ("/docs/:operation", pages_of_operations(reference::page).boxed()),
+        ("/playground", page(HTML, playground::overview).boxed()),
+        ("/playground/:operation", pages_of_operations(playground::page).boxed()),
+        ("/favicon.ico", file("image/svg+xml", include_str!("../../templates/site/icon.svg"))),
+        (
+            "/site.css",
+            file(
+                "text/css; charset=utf-8",
+                concat!(
+                    include_str!("../../templates/theme.css"),
+                    include_str!("../../templates/site/site.css")
+                ),
+            ),
+        ),
+        ("/site.js", file(JAVASCRIPT, include_str!("../../templates/site/site.js"))),
+        ("/playground.js", file(JAVASCRIPT, include_str!("../../templates/site/playground.js"))),
+        ("/chart.js", file(JAVASCRIPT, include_str!("../../templates/site/chart.js"))),
+    ]
+}
+
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Serves one page, which is made at the first request.
+fn page(media_type: &'static str, make: fn(&str) -> String) -> impl Endpoint<Output = Response> {
+    let made = OnceLock::new();
+    make_sync(move |request: Request| {
+        let page =
+            made.get_or_init(|| StaticPage::new(media_type, POLICY, make(&base_url(&request))));
+        page.respond(&request)
+    })
+}
+
+/// Serves a page for each operation that `make` has one for. A page is made at its first request.
+fn pages_of_operations(
+    make: fn(&'static operation::Operation, &str) -> Option<String>,
+) -> impl Endpoint<Output = Response> {
+    let made: HashMap<&str, OnceLock<Option<StaticPage>>> =
+        operation::all().iter().map(|operation| (&*operation.id, OnceLock::new())).collect();
+    make_sync(move |request: Request| {
+        let id = request.raw_path_param("operation").unwrap_or_default();
+        let page = operation::find(id).zip(made.get(id)).and_then(|(operation, made)| {
+            let make = || make(operation, &base_url(&request));
+            made.get_or_init(|| make().map(|html| StaticPage::new(HTML, POLICY, html))).as_ref()
+        });
+        match page {
+            Some(page) => page.respond(&request),
+            None => ApiError::NotFound.into_response(Surface::Account),
+        }
+    })
+}
+
+/// Returns the address of the service that samples call.
+fn base_url(request: &Request) -> String {
+    let public = RequestContext::of(request).state.settings.public_url.clone();
+    public.unwrap_or_else(|| LOCAL_URL.to_owned())
+}

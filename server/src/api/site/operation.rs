@@ -1,0 +1,167 @@
+//! The operations of the OpenAPI document, as the pages show them.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::{
+    markdown::html,
+    schema::{self, Field},
+};
+use crate::api::openapi::DOCUMENT;
+
+/// An operation with all that a page shows of it.
+pub(super) struct Operation {
+    pub(super) id: String,
+    /// The method in capitals.
+    pub(super) method: String,
+    pub(super) path: String,
+    /// The heading under which the operation is listed.
+    pub(super) tag: String,
+    pub(super) summary: String,
+    /// The description as HTML.
+    pub(super) description: String,
+    /// Tier and credits of a metered operation.
+    pub(super) price: Option<Price>,
+    pub(super) needs_key: bool,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) request: Vec<Field>,
+    pub(super) example_request: Option<&'static Value>,
+    pub(super) answer: Vec<Field>,
+    /// The example of the answer, indented.
+    pub(super) example_answer: Option<String>,
+    pub(super) refusals: Vec<Refusal>,
+}
+
+/// The tier that reaches an operation, and the credits of a call.
+pub(super) struct Price {
+    pub(super) tier: String,
+    pub(super) credits: u64,
+}
+
+/// A parameter in the path, the query or a header.
+pub(super) struct Parameter {
+    pub(super) name: String,
+    /// `path`, `query` or `header`.
+    pub(super) place: String,
+    pub(super) is_required: bool,
+    pub(super) description: String,
+    pub(super) schema: &'static Value,
+}
+
+/// A status other than success.
+pub(super) struct Refusal {
+    pub(super) status: String,
+    pub(super) description: String,
+}
+
+/// Operations under one heading.
+pub(super) struct Group {
+    pub(super) tag: String,
+    pub(super) description: String,
+    pub(super) operations: Vec<&'static Operation>,
+}
+
+static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+    let paths = DOCUMENT["paths"].as_object().into_iter().flatten();
+    paths
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().into_iter().flatten();
+            methods.map(move |(method, operation)| read(path, method, operation))
+        })
+        .collect()
+});
+
+/// Returns all operations in the order of the document.
+pub(super) fn all() -> &'static [Operation] {
+    &OPERATIONS
+}
+
+/// Returns the operation of an id.
+pub(super) fn find(id: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.id == id)
+}
+
+/// Returns the operations that `select` keeps, by heading; headings without an operation are left out.
+pub(super) fn groups(select: impl Fn(&Operation) -> bool) -> Vec<Group> {
+    let tags = DOCUMENT["tags"].as_array().into_iter().flatten();
+    let groups = tags.map(|tag| {
+        let name = tag["name"].as_str().unwrap_or_default();
+        let of_tag = |operation: &&Operation| operation.tag == name && select(operation);
+        Group {
+            tag: name.to_owned(),
+            description: tag["description"].as_str().unwrap_or_default().to_owned(),
+            operations: all().iter().filter(of_tag).collect(),
+        }
+    });
+    groups.filter(|group| !group.operations.is_empty()).collect()
+}
+
+fn read(path: &str, method: &str, operation: &'static Value) -> Operation {
+    let text = |key: &str| operation[key].as_str().unwrap_or_default();
+    let body = &operation["requestBody"]["content"]["application/json"];
+    let answer = &operation["responses"]["200"]["content"]["application/json"];
+    let shape = schema::resolved(&answer["schema"]);
+    // The data are what differs from answer to answer.
+    let data =
+        if shape["properties"]["data"].is_null() { shape } else { &shape["properties"]["data"] };
+    let example = example(answer)
+        .map(|value| serde_json::to_string_pretty(value).expect("a JSON value has a text"));
+    Operation {
+        id: text("operationId").to_owned(),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        tag: operation["tags"][0].as_str().unwrap_or_default().to_owned(),
+        summary: text("summary").trim_end_matches('.').to_owned(),
+        description: html(text("description")),
+        price: operation["x-tier"].as_str().map(|tier| Price {
+            tier: tier.to_owned(),
+            credits: operation["x-credits"].as_u64().unwrap_or_default(),
+        }),
+        needs_key: operation["security"].as_array().is_some_and(|rules| !rules.is_empty()),
+        parameters: operation["parameters"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(parameter)
+            .collect(),
+        request: schema::fields(&body["schema"]),
+        example_request: example_of_body(body),
+        answer: schema::fields(data),
+        example_answer: example,
+        refusals: refusals(operation),
+    }
+}
+
+fn example_of_body(body: &'static Value) -> Option<&'static Value> {
+    (!body.is_null()).then(|| example(body)).flatten()
+}
+
+/// Returns the example of a media type or of its schema.
+fn example(media: &'static Value) -> Option<&'static Value> {
+    [&media["example"], &schema::resolved(&media["schema"])["example"]]
+        .into_iter()
+        .find(|value| !value.is_null())
+}
+
+fn parameter(parameter: &'static Value) -> Parameter {
+    let text = |key: &str| parameter[key].as_str().unwrap_or_default().to_owned();
+    Parameter {
+        name: text("name"),
+        place: text("in"),
+        is_required: parameter["required"] == true,
+        description: html(&text("description")),
+        schema: schema::resolved(&parameter["schema"]),
+    }
+}
+
+fn refusals(operation: &Value) -> Vec<Refusal> {
+    let responses = operation["responses"].as_object().into_iter().flatten();
+    let refusals = responses.filter(|(status, _)| !status.starts_with('2'));
+    refusals
+        .map(|(status, response)| Refusal {
+            status: status.clone(),
+            description: response["description"].as_str().unwrap_or_default().to_owned(),
+        })
+        .collect()
+}

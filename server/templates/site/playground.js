@@ -1,0 +1,235 @@
+// The playground of one computation: reads the form, calls the service, shows figures and pictures.
+"use strict";
+
+const form = document.querySelector("#inputs");
+const facts = JSON.parse(form.dataset.facts);
+const byId = (id) => document.getElementById(id);
+const fields = [...form.querySelectorAll("[name]")];
+
+/** The body of the call; fields without a value are left out. */
+function body(changed = {}) {
+  const made = {};
+  for (const field of fields) {
+    const { name, value, dataset } = field;
+    if (dataset.kind === "flag") made[name] = field.checked;
+    else if (value.trim() === "") continue;
+    else if (dataset.kind === "number") made[name] = Number(value);
+    else if (dataset.kind === "json") made[name] = parsed(field);
+    else made[name] = value;
+  }
+  return { ...made, ...changed };
+}
+
+function parsed(field) {
+  try {
+    return JSON.parse(field.value);
+  } catch {
+    throw new Error(`${field.name} is no JSON`);
+  }
+}
+
+/** Calls the service; a refusal is an error whose text names the faults. */
+async function call(changed) {
+  const options = { method: facts.method, headers: { "X-API-Key": currentKey() } };
+  if (facts.method !== "GET") {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body(changed));
+  }
+  const answer = await fetch(facts.path, options);
+  const content = await answer.json();
+  if (!answer.ok) throw new Error(refusal(answer.status, content));
+  const [cost, balance] = ["x-credits-cost", "x-credits-balance"].map((name) => answer.headers.get(name));
+  return { data: content.data, cost, balance };
+}
+
+function refusal(status, content) {
+  const detail = content.detail;
+  if (Array.isArray(detail)) return detail.map((fault) => `${fault.loc.slice(1).join(".")}: ${fault.msg}`).join("\n");
+  if (typeof detail === "string") return detail;
+  return (detail && detail.message) || content.message || `The service answered ${status}.`;
+}
+
+function cell(name, text) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}
+
+const shown = (value) => (value !== null && typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** A table of the fields that are no lists. */
+function table(data) {
+  const made = document.createElement("table");
+  for (const [name, value] of Object.entries(data)) {
+    const row = made.insertRow();
+    const head = cell("th", name);
+    head.scope = "row";
+    row.append(head, cell("td", shown(value)), cell("td", facts.units[name] || ""));
+  }
+  return made;
+}
+
+const isNumber = (value) => typeof value === "number";
+const isRow = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** The pictures that an answer has by itself: its lists of rows or numbers, and its groups of numbers. */
+function pictures(data) {
+  const made = [];
+  for (const [name, value] of Object.entries(data)) {
+    if (Array.isArray(value) && value.length > 1 && value.every(isRow)) made.push(ofRows(name, value));
+    else if (Array.isArray(value) && value.length > 1 && value.every(isNumber)) made.push(ofNumbers(name, value));
+    else if (isRow(value) && Object.values(value).filter(isNumber).length > 1) made.push(ofGroup(name, value));
+  }
+  return made.filter(Boolean);
+}
+
+const X_NAMES = ["volatility", "portfolio_volatility", "tenor", "time", "t", "maturity", "years", "period", "number"];
+const Y_NAMES = ["expected_return", "portfolio_return", "zero_rate", "forward_rate", "discount_factor", "amount", "total", "cash_flow", "present_value", "value"];
+
+function ofRows(title, rows) {
+  const names = Object.keys(rows[0]).filter((name) => rows.every((row) => isNumber(row[name])));
+  const x = X_NAMES.find((name) => names.includes(name));
+  const listed = Y_NAMES.filter((name) => names.includes(name));
+  const y = (listed.length ? listed : names).filter((name) => name !== x);
+  if (!y.length) return null;
+  if (x === undefined) {
+    const text = Object.keys(rows[0]).find((name) => typeof rows[0][name] === "string");
+    const bars = rows.map((row, index) => ({ name: text ? row[text] : String(index + 1), value: row[y[0]] }));
+    return Chart.bars({ title, xName: text || "number", yName: y[0], bars });
+  }
+  const alike = y.filter((name) => /rate|return|yield/.test(name) === /rate|return|yield/.test(y[0])).slice(0, 4);
+  const series = alike.map((name) => ({ name, points: rows.map((row) => [row[x], row[name]]) }));
+  return Chart.lines({ title, xName: x, yName: alike.join(", "), series });
+}
+
+function ofNumbers(title, values) {
+  return Chart.bars({ title, xName: "number", yName: title, bars: values.map((value, index) => ({ name: String(index + 1), value })) });
+}
+
+function ofGroup(title, group) {
+  const bars = Object.entries(group).filter(([, value]) => isNumber(value)).map(([name, value]) => ({ name, value }));
+  return Chart.bars({ title, xName: "", yName: title, bars });
+}
+
+function tellCharge({ cost, balance }) {
+  byId("charge").textContent = balance === null ? "" : `This call cost ${cost} credits; ${balance} are left.`;
+}
+
+function tellFault(place, error) {
+  const made = cell("p", error.message);
+  made.className = "fault";
+  made.setAttribute("role", "alert");
+  place.replaceChildren(made);
+}
+
+async function compute() {
+  try {
+    const answer = await call();
+    tellCharge(answer);
+    byId("result").replaceChildren(table(answer.data));
+    byId("picture").replaceChildren(...pictures(answer.data));
+  } catch (error) {
+    byId("picture").replaceChildren();
+    tellFault(byId("result"), error);
+  }
+}
+
+/** The numeric fields of an answer that a picture over an input can show. */
+const figures = (data) => Object.entries(data).filter(([, value]) => isNumber(value)).map(([name]) => name);
+
+async function sweep() {
+  const [name, points] = [byId("sweep-field").value, Number(byId("sweep-points").value)];
+  const [from, to] = [Number(byId("sweep-from").value), Number(byId("sweep-to").value)];
+  const isWhole = form.elements[name].value.match(/^-?\d+$/) && to - from >= points;
+  const rows = [];
+  try {
+    for (let index = 0; index < points; index += 1) {
+      const exact = from + ((to - from) * index) / (points - 1);
+      const x = isWhole ? Math.round(exact) : Number(exact.toPrecision(12));
+      const answer = await call({ [name]: x });
+      tellCharge(answer);
+      rows.push([x, answer.data]);
+    }
+  } catch (error) {
+    tellFault(byId("sweep-picture"), error);
+    if (rows.length < 2) return;
+  }
+  const charts = figures(rows[0][1]).filter((figure) => figure !== name).slice(0, 8);
+  const drawn = charts.map((figure) => Chart.lines({
+    title: `${figure} over ${name}`, xName: name, yName: facts.units[figure] ? `${figure} (${facts.units[figure]})` : figure,
+    series: [{ name: figure, points: rows.map(([x, data]) => [x, data[figure]]) }],
+  }));
+  byId("sweep-picture").replaceChildren(...drawn);
+}
+
+function prepareSweep() {
+  const numbers = fields.filter((field) => field.dataset.kind === "number");
+  if (!numbers.length) return;
+  byId("sweep").hidden = false;
+  const choose = () => {
+    const slider = form.elements[byId("sweep-field").value].parentElement.querySelector(".slider");
+    byId("sweep-from").value = slider.min;
+    byId("sweep-to").value = slider.max;
+  };
+  const tell = () => {
+    byId("sweep-cost").textContent = `Each point is a call: ${Number(byId("sweep-points").value) * facts.credits} credits.`;
+  };
+  byId("sweep-field").append(...numbers.map((field) => new Option(field.name)));
+  byId("sweep-field").addEventListener("change", choose);
+  byId("sweep-points").addEventListener("input", tell);
+  byId("sweep-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    sweep();
+  });
+  choose();
+  tell();
+}
+
+const literal = (value) => JSON.stringify(value, null, 2);
+const python = (value) => literal(value).replace(/\btrue\b/g, "True").replace(/\bfalse\b/g, "False").replace(/\bnull\b/g, "None");
+
+/** The present call as text in one language. */
+const AS_TEXT = {
+  curl: (url, key, made) => `curl -s ${url} -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(made).replaceAll("'", "'\\''")}'`,
+  python: (url, key, made) => `import requests\n\nanswer = requests.post("${url}", headers={"X-API-Key": "${key}"}, timeout=30, json=${python(made)})\nprint(answer.json())`,
+  rust: (url, key, made) => `let answer: serde_json::Value = reqwest::blocking::Client::new()\n    .post("${url}")\n    .header("X-API-Key", "${key}")\n    .json(&serde_json::json!(${literal(made)}))\n    .send()?\n    .json()?;`,
+};
+
+async function copy(language) {
+  const output = byId("copied");
+  output.hidden = false;
+  try {
+    output.textContent = AS_TEXT[language](location.origin + facts.path, currentKey() || "YOUR_KEY", body());
+    await navigator.clipboard?.writeText(output.textContent);
+  } catch (error) {
+    output.textContent = error.message;
+  }
+}
+
+let waiting;
+function changed() {
+  if (!byId("automatic").checked) return;
+  clearTimeout(waiting);
+  waiting = setTimeout(compute, 400);
+}
+
+for (const slider of form.querySelectorAll(".slider")) {
+  const number = slider.previousElementSibling;
+  slider.addEventListener("input", () => {
+    number.value = slider.value;
+    changed();
+  });
+  number.addEventListener("input", () => {
+    slider.value = number.value;
+  });
+}
+form.addEventListener("input", changed);
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  compute();
+});
+for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy));
+byId("guest").hidden = facts.credits > 0;
+byId("guest").addEventListener("click", () => makeGuestKey().catch((error) => tellFault(byId("result"), error)));
+byId("compute").disabled = false;
+prepareSweep();

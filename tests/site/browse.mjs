@@ -1,0 +1,96 @@
+// The pages in a headless Chromium. Usage: node browse.mjs SERVICE KEY PICTURES
+import { mkdirSync } from "node:fs";
+import { chromium } from "playwright-core";
+import { AxeBuilder } from "@axe-core/playwright";
+
+const [service, key, pictures] = process.argv.slice(2);
+mkdirSync(pictures, { recursive: true });
+
+/** Compressed bytes of a cold visit. */
+const HEAVIEST = 600 * 1024;
+const PAGES = { front: "/", reference: "/docs", operation: "/docs/price_european_option", list: "/playground", playground: "/playground/price_european_option" };
+const SIZES = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } };
+
+let checks = 0;
+function check(name, holds, found) {
+  if (!holds) throw new Error(`${name}: ${JSON.stringify(found)}`);
+  checks += 1;
+  console.log(`ok ${name}`);
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** Opens a page in a fresh browser; `visit.bytes` counts what came over the network. */
+async function open(path, options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const visit = { page, bytes: 0, foreign: [], errors: [] };
+  page.on("request", (request) => { if (!request.url().startsWith(service) && !request.url().startsWith("data:")) visit.foreign.push(request.url()); });
+  page.on("pageerror", (error) => visit.errors.push(error.message));
+  page.on("console", (message) => { if (message.type() === "error") visit.errors.push(message.text()); });
+  const client = await context.newCDPSession(page);
+  await client.send("Network.enable");
+  client.on("Network.loadingFinished", ({ encodedDataLength }) => { visit.bytes += encodedDataLength; });
+  await page.goto(service + path, { waitUntil: "networkidle" });
+  return visit;
+}
+
+async function look(name, path, size, colorScheme) {
+  const title = `${name} ${size} ${colorScheme}`;
+  const visit = await open(path, { viewport: SIZES[size], colorScheme });
+  await visit.page.screenshot({ path: `${pictures}/${name}-${size}-${colorScheme}.png` });
+  const { violations } = await new AxeBuilder({ page: visit.page }).analyze();
+  const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  check(`${title} has no serious fault of accessibility`, grave.length === 0, grave.map(({ id, nodes }) => [id, nodes[0].html]));
+  const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  check(`${title} is no wider than the screen`, overflow <= 0, overflow);
+  check(`${title} asks no other host and has no fault`, visit.foreign.length + visit.errors.length === 0, visit);
+  check(`${title} weighs ${Math.round(visit.bytes / 1024)} KiB`, visit.bytes <= HEAVIEST, visit.bytes);
+  await visit.page.context().close();
+}
+
+async function computeInPlayground() {
+  const { page } = await open(PAGES.playground, { viewport: SIZES.wide });
+  await page.fill("#api-key", key);
+  await page.click("#compute");
+  await page.waitForSelector("#result table");
+  const balance = async () => Number((await page.textContent("#charge")).match(/(\d+) are left/)[1]);
+  const first = await balance();
+  check("the playground shows a price", (await page.textContent("#result")).includes("4.7594"), await page.textContent("#result"));
+  await page.fill("#field-spot", "50");
+  await page.click("#compute");
+  await page.waitForFunction((before) => !document.querySelector("#charge").textContent.includes(`${before} are left`), first);
+  check("the balance falls by the cost", (await balance()) === first - 5, [first, await balance()]);
+  await page.fill("#sweep-points", "5");
+  await page.click("#sweep-draw");
+  await page.waitForSelector("#sweep-picture svg");
+  const points = await page.getAttribute("#sweep-picture polyline", "points");
+  check("a picture over an input has every point", points.split(" ").length === 5, points);
+  await page.screenshot({ path: `${pictures}/playground-used.png`, fullPage: true });
+  await page.fill("#field-volatility", "-1");
+  await page.click("#compute");
+  await page.waitForSelector("#result .fault");
+  check("a refusal names the field", (await page.textContent("#result .fault")).includes("volatility"), await page.textContent("#result"));
+  await page.click("[data-copy=python]");
+  check("the call is there as text", (await page.textContent("#copied")).includes(key), await page.textContent("#copied"));
+  await page.context().close();
+}
+
+async function callFromFrontPage() {
+  const { page } = await open("/", { viewport: SIZES.wide });
+  await page.click("#live");
+  await page.waitForFunction(() => document.querySelector("#live-answer").textContent.includes('"success": true'));
+  check("the front page calls the service", true);
+  await page.context().close();
+}
+
+try {
+  for (const [name, path] of Object.entries(PAGES)) {
+    for (const size of Object.keys(SIZES)) for (const scheme of ["light", "dark"]) await look(name, path, size, scheme);
+  }
+  await computeInPlayground();
+  await callFromFrontPage();
+  console.log(`${checks} checks`);
+} finally {
+  await browser.close();
+}
