@@ -2,6 +2,7 @@
 
 pub mod account;
 mod browser;
+mod console;
 pub mod documented;
 pub mod mcp;
 pub mod oauth;

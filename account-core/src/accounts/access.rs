@@ -8,7 +8,7 @@ use crate::identity::AccountId;
 use crate::key::{AccountCaller, ApiKey, AuthError, Caller, KeyId, KeyKind};
 use crate::operation::Operation;
 use crate::password::PasswordHasher;
-use crate::store::Store;
+use crate::store::{KeyStatus, Store};
 use crate::tier::GUEST_CREDITS;
 use crate::{Error, Result, Timestamp};
 
@@ -49,6 +49,20 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     /// one of two simultaneous calls gets this error; [`Error::Store`].
     pub async fn regenerate(&self, caller: &AccountCaller, now: Timestamp) -> Result<ApiKey> {
         self.replace_key(caller.id, caller.key_id, None, now).await
+    }
+
+    /// Replaces the key of an account whose owner is signed in, and returns the new key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Suspended`] for a suspended key; [`Error::Unauthorised`] where the key was replaced
+    /// in the meantime; [`Error::NotFound`]; [`Error::Store`].
+    pub async fn regenerate_signed_in(&self, account: AccountId, now: Timestamp) -> Result<ApiKey> {
+        if self.profile(account).await?.api_key_status == KeyStatus::Suspended {
+            return Err(Error::Suspended);
+        }
+        let old = self.store().current_key(account).await?.ok_or(Error::NotFound)?;
+        self.replace_key(account, old, None, now).await
     }
 
     /// Replaces the account's key, where it is still this one.

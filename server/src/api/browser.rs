@@ -6,3 +6,4 @@ pub(crate) mod oidc_flow;
 pub(crate) mod page;
 pub(crate) mod sealed_form;
 pub(crate) mod session;
+pub(crate) mod sign_in_page;

@@ -9,6 +9,7 @@ use poem::{EndpointExt, endpoint::BoxEndpoint, http::Method};
 use crate::api::browser::{
     oidc_flow::RETURN_PATH,
     page::{PageRoute, anonymous_page, answering},
+    sign_in_page,
 };
 
 mod answers;
@@ -17,7 +18,6 @@ mod authorize;
 mod metadata;
 mod provider_sign_in;
 mod register;
-mod sign_in_page;
 mod token;
 
 pub use metadata::challenge;

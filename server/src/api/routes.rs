@@ -6,6 +6,7 @@ use poem::{EndpointExt, Route};
 use poem_openapi::OpenApi as _;
 
 use super::{
+    console,
     documented::{self, Api},
     mcp::Gateway,
     oauth, openapi,
@@ -36,7 +37,9 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
         let methods = Methods::documented(methods.collect());
         route = route.at(path, methods);
     }
-    for (path, methods) in oauth::routes().into_iter().chain(pages::routes()) {
+    for (path, methods) in
+        oauth::routes().into_iter().chain(pages::routes()).chain(console::routes())
+    {
         route = route.at(path, Methods::of(path, methods));
     }
     for (path, page) in site::routes() {

@@ -6,12 +6,11 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::json;
 
-use super::sign_in_page;
 use crate::{
     api::browser::{
         page,
         sealed_form::{self, Browser},
-        session,
+        session, sign_in_page,
     },
     http::{Anonymous, RequestContext, form::Form},
 };

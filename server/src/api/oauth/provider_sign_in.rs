@@ -7,13 +7,12 @@
 use account_core::{Destination, Error, SealedForm};
 use poem::{IntoResponse, Request, Response, http::StatusCode};
 
-use super::sign_in_page;
 use crate::{
     api::browser::{
         oidc_flow::{LoginError, send_away},
         page,
         sealed_form::Browser,
-        session,
+        session, sign_in_page,
     },
     http::{Anonymous, form::Form},
 };

@@ -64,6 +64,7 @@ fn addresses() -> String {
         "version": VERSION,
         "reference": "/docs",
         "playground": "/playground",
+        "console": "/console",
         "openapi": "/openapi.json",
         "mcp": "/mcp",
         "llms": "/llms.txt",

@@ -5,20 +5,18 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    api::browser::{
-        client_cookie::remember_client,
-        page,
-        sealed_form::{self, Browser},
-        session,
-    },
-    http::{Anonymous, RequestContext, form::Form},
+use super::{
+    client_cookie::remember_client,
+    page,
+    sealed_form::{self, Browser},
+    session,
 };
+use crate::http::{Anonymous, RequestContext, form::Form};
 
 /// Path to which the sign-in page links for the sign-in by the identity provider.
-pub(super) const PROVIDER_PATH: &str = "/oauth/sign-in/provider";
+pub(crate) const PROVIDER_PATH: &str = "/oauth/sign-in/provider";
 /// The name of the first step in its sealed form.
-pub(super) const FIRST_STEP: &str = "sign_in";
+pub(crate) const FIRST_STEP: &str = "sign_in";
 
 /// Minutes for which a code is valid.
 const CODE_MINUTES: i64 = account_core::code::VALIDITY.num_minutes();
@@ -47,7 +45,7 @@ struct SecondStepPage<'a> {
 }
 
 /// Shows the sign-in form; after the sign-in the browser goes to `then`, a path of this service.
-pub(super) fn form(
+pub(crate) fn form(
     call: &RequestContext,
     browser: &Browser,
     then: &str,
@@ -58,17 +56,17 @@ pub(super) fn form(
 }
 
 /// An application's request that is refused as soon as its user has signed in.
-pub(super) struct RefusedRequest<'a> {
+pub(crate) struct RefusedRequest<'a> {
     /// The name of the application.
-    pub(super) client: &'a str,
+    pub(crate) client: &'a str,
     /// The text for its user.
-    pub(super) fault: &'a str,
+    pub(crate) fault: &'a str,
     /// The origin of the answer. A browser checks the target of a form at each redirect.
-    pub(super) leads_to: &'a str,
+    pub(crate) leads_to: &'a str,
 }
 
 /// Shows the sign-in form before an application is told that its request is refused.
-pub(super) fn refused(
+pub(crate) fn refused(
     call: &RequestContext,
     browser: &Browser,
     then: &str,
@@ -97,7 +95,7 @@ fn provider_link(call: &RequestContext, form: &str) -> Option<String> {
 }
 
 /// Shows the sign-in form, with the reason of a failed attempt where there is one.
-pub(super) fn ask(
+pub(crate) fn ask(
     call: &RequestContext,
     browser: &Browser,
     sealed: &Map<String, Value>,
@@ -112,7 +110,7 @@ pub(super) fn ask(
 }
 
 /// Takes the form of either step.
-pub(super) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
+pub(crate) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Response {
     let call = anonymous.context();
     let Ok(form) = Form::of_body(&mut request).await else { return page::expired() };
     let browser = Browser::of(&request, &call.state.settings);
@@ -199,7 +197,7 @@ async fn second_step(
 }
 
 /// Begins the session, and continues with the path that the form names.
-pub(super) fn welcome(
+pub(crate) fn welcome(
     call: &RequestContext,
     sealed: &Map<String, Value>,
     signed_in: &SignedIn,

@@ -1,0 +1,89 @@
+//! The inbox, and the channels of broadcasts.
+
+use account_core::{Error, NotificationId, PreferenceChanges};
+use askama::Template;
+use poem::Response;
+
+use super::{Frame, Notice, Outcome, View, Visit, status};
+use crate::{api::browser::page, http::form::Form};
+
+/// The notifications that the page lists.
+const ROWS: u32 = 50;
+
+#[derive(Template)]
+#[template(path = "console/notifications.html")]
+struct Inbox {
+    frame: Frame,
+    form: String,
+    unread: u64,
+    entries: Vec<Entry>,
+    by_email: bool,
+    in_app: bool,
+}
+
+struct Entry {
+    id: i64,
+    title: String,
+    category: String,
+    at: String,
+    is_unread: bool,
+    description: Option<String>,
+    message: Option<String>,
+}
+
+/// Shows the page.
+pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Response, Error> {
+    let accounts = &visit.call().state.accounts;
+    let inbox = accounts.notifications(visit.account, false, ROWS, 0).await?;
+    let preferences = accounts.preferences(visit.account).await?;
+    let status = status(notice.as_ref());
+    let entries = inbox.entries.into_iter().map(|entry| Entry {
+        id: entry.id.0,
+        title: entry.title,
+        category: entry.category,
+        at: entry.created_at.format("%Y-%m-%d %H:%M").to_string(),
+        is_unread: entry.read_at.is_none(),
+        description: entry.description,
+        message: entry.message,
+    });
+    let shown = Inbox {
+        frame: visit.frame(View::Notifications, notice),
+        form: visit.form(),
+        unread: inbox.unread,
+        entries: entries.collect(),
+        by_email: preferences.notify_email,
+        in_app: preferences.notify_in_app,
+    };
+    Ok(page::render(status, &shown, ""))
+}
+
+/// Marks all as read, deletes one, or changes the channels.
+pub(super) async fn change(visit: &Visit, form: &Form) -> Result<Outcome, Error> {
+    let (call, account) = (visit.call(), visit.account);
+    let accounts = &call.state.accounts;
+    let done = match form.field("action") {
+        "read" => {
+            accounts.read_all_notifications(account, call.at).await?;
+            "All notifications are read."
+        }
+        "delete" => {
+            let id = form.field("id").parse().map_err(|_| Error::NotFound)?;
+            // A notification that is gone meanwhile is deleted already.
+            match accounts.delete_notification(account, NotificationId(id)).await {
+                Ok(()) | Err(Error::NotFound) => "The notification is deleted.",
+                Err(error) => return Err(error),
+            }
+        }
+        "preferences" => {
+            let changes = PreferenceChanges {
+                notify_email: Some(!form.field("by_email").is_empty()),
+                notify_in_app: Some(!form.field("in_app").is_empty()),
+                ..PreferenceChanges::default()
+            };
+            accounts.change_preferences(account, changes).await?;
+            "The channels are saved."
+        }
+        _ => return Ok(Outcome::Leave(page::expired())),
+    };
+    Ok(Outcome::Again(Notice::done(done)))
+}
