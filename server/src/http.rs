@@ -24,6 +24,7 @@ mod idempotency;
 mod json_position;
 pub(crate) mod json_string;
 mod methods;
+pub mod nearest_name;
 mod numbers;
 mod operation;
 mod path;
