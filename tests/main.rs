@@ -70,6 +70,7 @@ mod quantlib {
     mod regulatory;
     mod reserved_credits;
     mod time;
+    mod unknown_fields;
     mod validation;
 }
 

@@ -32,6 +32,7 @@ pub mod pipeline;
 pub(crate) mod query;
 mod route;
 mod tag;
+mod unknown_fields;
 pub mod validation;
 
 pub use access_log::ACCESS;
