@@ -46,6 +46,7 @@ mod ops {
     mod no_store;
     mod openapi;
     mod operation;
+    mod refusals;
     mod serve_lock;
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct UnknownFields {
 
 impl UnknownFields {
     /// Makes the record of a body that is yet to be read.
-    pub(super) fn new(handling: Handling) -> Self {
+    pub(crate) fn new(handling: Handling) -> Self {
         Self { handling, ..Self::default() }
     }
 

@@ -211,7 +211,7 @@ impl<'t> Reader<'t> {
         }
         let nearest = nearest_name(name, known.iter().map(|property| property.name));
         let msg = match nearest {
-            Some(nearest) => format!("{EXTRA}; did you mean '{nearest}'?"),
+            Some(nearest) => format!("{EXTRA}; the nearest name is {nearest}"),
             None => EXTRA.to_owned(),
         };
         let mut loc = self.place();
