@@ -46,6 +46,7 @@ mod ops {
     mod no_store;
     mod openapi;
     mod operation;
+    mod refusals;
     mod serve_lock;
     mod site;
 }
@@ -71,6 +72,7 @@ mod quantlib {
     mod regulatory;
     mod reserved_credits;
     mod time;
+    mod unknown_fields;
     mod validation;
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use account_core::Tier;
 use quant_server::api::{openapi, operations::METERED};
 use quant_tests::{App, documented::example_of};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 /// The text of a file of the repository.
 fn file(path: &str) -> String {
@@ -96,11 +96,198 @@ fn every_metered_operation_is_in_the_table_and_every_other_is_not() {
     let operations = paths.values().filter_map(Value::as_object).flat_map(|m| m.values());
     let (mut metered, mut others) = (0, 0);
     for operation in operations {
-        let is_metered = operation["x-credits"].is_u64();
+        let cost = operation["x-credits"].as_u64();
         let charges = !operation["responses"]["402"].is_null();
-        assert_eq!(is_metered, charges, "{}", operation["operationId"]);
-        if is_metered { metered += 1 } else { others += 1 }
+        assert_eq!(cost.is_some_and(|cost| cost > 0), charges, "{}", operation["operationId"]);
+        if cost.is_some() { metered += 1 } else { others += 1 }
     }
     assert_eq!(metered, METERED.len());
     assert!(others > 0);
+}
+
+/// Visits each object of the document with its place, except those in examples and defaults.
+fn each_object(value: &Value, place: &str, visit: &mut impl FnMut(&str, &Map<String, Value>)) {
+    match value {
+        Value::Object(fields) => {
+            visit(place, fields);
+            for (name, field) in fields {
+                let is_data = ["example", "examples", "default", "enum"].contains(&name.as_str());
+                if place.ends_with("/properties") || !is_data {
+                    each_object(field, &format!("{place}/{name}"), visit);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                each_object(item, &format!("{place}/{at}"), visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_number(schema: &Map<String, Value>) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "number" || kind == "integer")
+}
+
+#[test]
+fn every_number_has_a_unit() {
+    let mut missing = Vec::new();
+    each_object(&openapi::DOCUMENT, "", &mut |place, schema| {
+        if is_number(schema) && !schema.contains_key("x-unit") {
+            missing.push(place.replace("/components/schemas/", "").replace("/properties/", "."));
+        }
+    });
+    let missing = missing.join("\n");
+    assert!(missing.is_empty(), "no unit in server/src/api/openapi/units.rs for:\n{missing}");
+}
+
+#[test]
+fn bounds_of_integers_are_integers() {
+    each_object(&openapi::DOCUMENT, "", &mut |place, schema| {
+        if schema.get("type").is_some_and(|kind| kind == "integer") {
+            for bound in ["minimum", "maximum", "multipleOf"] {
+                assert!(!schema.get(bound).is_some_and(Value::is_f64), "{place}/{bound}");
+            }
+        }
+    });
+}
+
+#[test]
+fn no_example_holds_null() {
+    fn nulls(value: &Value, place: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Null => found.push(place.to_owned()),
+            Value::Object(fields) => {
+                fields
+                    .iter()
+                    .for_each(|(name, value)| nulls(value, &format!("{place}/{name}"), found));
+            }
+            Value::Array(items) => items.iter().for_each(|value| nulls(value, place, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    nulls(&openapi::DOCUMENT, "", &mut found);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn every_reference_leads_to_a_component() {
+    each_object(&openapi::DOCUMENT, "", &mut |place, object| {
+        if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
+            let pointer = reference.strip_prefix('#').expect("a reference within the document");
+            assert!(openapi::DOCUMENT.pointer(pointer).is_some(), "{place}: {reference}");
+        }
+    });
+}
+
+#[test]
+fn named_enum_values_have_no_default() {
+    // The Python client of openapi-generator 7 takes the default under a name that it does not
+    // define, and cannot be imported.
+    each_object(&openapi::DOCUMENT, "", &mut |place, schema| {
+        let has = |word| schema.contains_key(word);
+        assert!(!(has("x-enum-varnames") && has("default")), "{place}");
+    });
+}
+
+#[test]
+fn headers_are_written_in_their_usual_case() {
+    each_object(&openapi::DOCUMENT, "", &mut |place, headers| {
+        if place.ends_with("/headers") {
+            for name in headers.keys() {
+                assert!(name.contains(|c: char| c.is_ascii_lowercase()), "{place}: {name}");
+            }
+        }
+    });
+}
+
+/// The parameter of an operation in a header; null where there is none.
+fn header_of(path: &str, method: &str, name: &str) -> Value {
+    let parameters = &openapi::DOCUMENT["paths"][path][method]["parameters"];
+    let mut parameters = parameters.as_array().into_iter().flatten();
+    parameters.find(|one| one["name"] == name && one["in"] == "header").cloned().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn calls_that_read_the_session_declare_its_token() {
+    let name = "X-Session-Token";
+    assert_eq!(header_of("/user/session-pulse", "get", name)["required"], true);
+    for (path, method) in [
+        ("/user/logout", "post"),
+        ("/user/validate-session", "post"),
+        ("/user/sessions", "get"),
+        ("/user/sessions", "delete"),
+        ("/user/confirm-email", "post"),
+    ] {
+        assert_eq!(header_of(path, method, name)["required"], false, "{path}");
+    }
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    app.get("/user/session-pulse", Some(&key)).await.expect(401);
+    app.post("/user/logout", Some(&key), "").await.expect(200);
+}
+
+#[test]
+fn calls_with_a_body_declare_the_preference_and_what_they_ignored() {
+    let path = "/quantlib/pricing/bs/price";
+    assert!(header_of(path, "post", "Prefer").is_object());
+    assert!(header_of(path, "post", "Idempotency-Key").is_object());
+    let headers = &openapi::DOCUMENT["paths"][path]["post"]["responses"]["200"]["headers"];
+    for name in ["X-Ignored-Fields", "Preference-Applied", "X-Request-Id", "Idempotent-Replayed"] {
+        assert!(headers[name].is_object(), "{name}");
+    }
+    let busy = &openapi::DOCUMENT["paths"][path]["post"]["responses"]["503"]["headers"];
+    assert!(busy["Retry-After"].is_object());
+}
+
+#[test]
+fn closed_sets_are_enumerations_and_checked_texts_have_patterns() {
+    let schemas = &openapi::DOCUMENT["components"]["schemas"];
+    let values = |schema: &str, field: &str| {
+        let reference = schemas[schema]["properties"][field]["$ref"].as_str().expect("a reference");
+        let name = reference.rsplit('/').next().expect("a name");
+        schemas[name]["enum"].as_array().map_or(0, Vec::len)
+    };
+    for (schema, field, count) in [
+        ("Transaction", "kind", 5),
+        ("LoginTry", "status", 3),
+        ("LoginTry", "method", 3),
+        ("KeyOwner", "user_type", 2),
+        ("KeyAccount", "account_type", 5),
+        ("Profile", "api_key_status", 3),
+        ("ServiceState", "status", 2),
+    ] {
+        assert_eq!(values(schema, field), count, "{schema}.{field}");
+    }
+    for (schema, field) in [
+        ("RegistrationRequest", "username"),
+        ("CodeRequest", "otp"),
+        ("AddTenorRequest", "tenor"),
+        ("BroadcastRequest", "title"),
+    ] {
+        assert!(schemas[schema]["properties"][field]["pattern"].is_string(), "{schema}.{field}");
+    }
+    assert_eq!(schemas["RateLimit"]["properties"]["reset_at"]["x-unit"], "Unix seconds");
+}
+
+#[tokio::test]
+async fn the_served_document_names_the_public_address_of_the_service() {
+    let local = App::start().await.get("/openapi.json", None).await;
+    assert_eq!(local.expect(200), &*openapi::DOCUMENT);
+    let url = "https://api.example.com";
+    let public = App::start_with(|config| config.service.public_url = Some(url.to_owned())).await;
+    let document = public.get("/openapi.json", None).await;
+    assert_eq!(document.expect(200)["servers"], json!([{ "url": url }]));
+}
+
+#[tokio::test]
+async fn the_limit_of_the_profile_resets_at_a_unix_second() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let answer = app.get("/user/profile", Some(&key)).await;
+    let reset = answer.expect(200)["data"]["rate_limit"]["reset_at"].as_i64().expect("a number");
+    let second = app.clock.now().timestamp();
+    assert!((second..=second + 3660).contains(&reset), "{reset} at {second}");
 }

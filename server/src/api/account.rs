@@ -2,7 +2,8 @@
 
 pub mod deletion;
 pub mod email_address;
-mod errors;
+pub mod enumerations;
+pub(super) mod errors;
 pub mod external_sign_in;
 mod fields;
 pub mod guest;

@@ -58,13 +58,13 @@ impl MeteredOperation {
 }
 
 /// Published beside the marker of the pricing endpoints.
-const PRICING: &str = "The interface's text also says 2 credits (Standard); what is charged is \
-                       the marker, 5 credits (Pro).";
+const PRICING: &str = "Published with 2 credits (Standard) as well; the marker of the endpoint, \
+                       5 credits (Pro), is charged.";
 /// Published beside the marker of the endpoints that are marked ENTERPRISE.
-const ENTROPY: &str = "The interface's text also says 5 credits (Pro); what is charged is the \
-                       marker, 10 credits (Enterprise).";
-const BASEL: &str = "The interface's message also says 5 credits; what is charged is the marker, \
-                     10 credits (Enterprise).";
+const ENTROPY: &str = "Published with 5 credits (Pro) as well; the marker of the endpoint, 10 \
+                       credits (Enterprise), is charged.";
+const BASEL: &str = "Published with 5 credits as well; the marker of the endpoint, 10 credits \
+                     (Enterprise), is charged.";
 
 const MEBIBYTE: usize = 1024 * 1024;
 

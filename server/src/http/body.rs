@@ -16,10 +16,10 @@ use poem_openapi::{
 };
 
 use super::{
-    body_schema::BodySchema,
     context::{RETRY_AFTER_BUSY, RequestContext},
     echo,
     error::ApiError,
+    unknown_fields::UnknownFields,
     validation::{self, Fault, Step},
 };
 use crate::body_memory::{BodyMemory, HeldBytes, RequestSource};
@@ -65,11 +65,8 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
     ) -> Result<Self> {
         let context = RequestContext::of(request);
         let limits = BodyLimits::common(context);
-        let route = context.route().clone();
-        let parse = move |received: &[u8]| {
-            let schema = route.body.as_ref().expect("an operation with a body has its schema");
-            parse(schema, received).map(Self).map_err(ApiError::Faults)
-        };
+        let reading = context.clone();
+        let parse = move |received: &[u8]| parse(&reading, received).map(Self);
         let outcome = async { parsed(context, read(request, body, &limits).await?, parse).await };
         outcome.await.map(|(body, _)| body).map_err(|refusal| refusal.into_error(request))
     }
@@ -264,12 +261,23 @@ fn is_json(content_type: Option<&str>) -> bool {
     })
 }
 
-/// Parses bytes as JSON into a type, along the schema of the type.
-pub(super) fn parse<T: ParseFromJSON>(schema: &BodySchema, bytes: &[u8]) -> Result<T, Vec<Fault>> {
-    let value = validation::read(schema, bytes)?;
+/// Parses bytes as JSON into the type of the route's body, along the schema of that type. The context
+/// keeps the names of unknown fields for the headers of the answer.
+///
+/// # Panics
+///
+/// Panics where the route has no body; a route whose endpoint takes one is made with its schema.
+pub(super) fn parse<T: ParseFromJSON>(
+    context: &RequestContext,
+    bytes: &[u8],
+) -> Result<T, ApiError> {
+    let schema = context.route().body.as_ref().expect("an operation with a body has its schema");
+    let mut unknown = UnknownFields::new(context.handling);
+    let value = validation::read(schema, bytes, &mut unknown);
+    context.keep_unknown_fields(unknown);
     // A fault that the type finds and the schema does not is reported in the type's own words.
-    T::parse_from_json(Some(value)).map_err(|error| {
-        let message = error.into_message();
-        vec![Fault::new(&[Step::name("body")], "value_error", echo::message(&message))]
+    T::parse_from_json(Some(value.map_err(ApiError::Faults)?)).map_err(|error| {
+        let message = echo::message(&error.into_message()).into_owned();
+        ApiError::Faults(vec![Fault::new(&[Step::name("body")], "value_error", message)])
     })
 }

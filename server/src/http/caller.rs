@@ -96,10 +96,12 @@ impl Guard for Administrator {
         if holder.caller.is_admin {
             return Ok(Self(holder));
         }
-        Err(ApiError::Account {
-            status: StatusCode::FORBIDDEN,
-            message: "Admin access required",
-            detail: "This needs an administrator's account.".to_owned(),
-        })
+        Err(not_an_administrator())
     }
+}
+
+/// Makes the refusal of an account that is no administrator's.
+pub(crate) fn not_an_administrator() -> ApiError {
+    let detail = "This needs an administrator's account.";
+    ApiError::account(StatusCode::FORBIDDEN, "Admin access required", detail)
 }

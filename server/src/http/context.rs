@@ -17,7 +17,7 @@
 use std::{
     net::IpAddr,
     ops::Deref,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -32,6 +32,7 @@ use super::{
     address,
     error::{ApiError, Surface},
     route::MatchedRoute,
+    unknown_fields::{Handling, UnknownFields},
 };
 use crate::{
     body_memory::RequestSource, failpoint, metrics::Observed, state::AppState, store::StoreFault,
@@ -56,6 +57,8 @@ pub struct RequestHead {
     pub at: Timestamp,
     /// The error shape of the request's path.
     pub surface: Surface,
+    /// The treatment of unknown fields that the caller prefers.
+    pub(super) handling: Handling,
     method: Method,
     started: Instant,
 }
@@ -65,6 +68,7 @@ pub struct RequestContext {
     head: Arc<RequestHead>,
     route: Arc<MatchedRoute>,
     record: Mutex<RequestRecord>,
+    unknown_fields: OnceLock<UnknownFields>,
 }
 
 /// The credits that a call took, and the balance after it.
@@ -150,6 +154,7 @@ impl RequestHead {
         Self {
             client_request_id: is_logged.then(|| access_log::name_given(request)).flatten(),
             surface: Surface::of(request.uri().path()),
+            handling: Handling::preferred(request),
             ..Self::new(
                 address::of_request(request, &state.settings.trusted_proxies),
                 request.method().clone(),
@@ -166,6 +171,7 @@ impl RequestHead {
             address,
             at,
             surface: Surface::Account,
+            handling: Handling::default(),
             method,
             started: Instant::now(),
             state,
@@ -220,7 +226,7 @@ impl RequestContext {
     /// Makes the context of a request that `route` took.
     #[must_use]
     pub(super) fn routed(head: Arc<RequestHead>, route: Arc<MatchedRoute>) -> Arc<Self> {
-        Arc::new(Self { head, route, record: Mutex::default() })
+        Arc::new(Self { head, route, record: Mutex::default(), unknown_fields: OnceLock::new() })
     }
 
     /// The context of a call of an operation that arrived as a message of another protocol.
@@ -265,6 +271,11 @@ impl RequestContext {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps the unknown fields of the body for the headers of the answer. A request has one body.
+    pub(super) fn keep_unknown_fields(&self, unknown: UnknownFields) {
+        self.unknown_fields.get_or_init(|| unknown);
+    }
+
     fn set_record(&self, record: RequestRecord) {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner) = record;
     }
@@ -303,6 +314,9 @@ impl RequestContext {
         let record = self.conclude(response.status().as_u16());
         let headers = response.headers_mut();
         insert(headers, "x-request-id", &self.id.to_string());
+        if let Some(unknown) = self.unknown_fields.get() {
+            unknown.tell(headers);
+        }
         let Some(Admission { limit_status, .. }) = record.admission() else { return };
         insert(headers, "x-ratelimit-limit", &limit_status.limit.to_string());
         insert(headers, "x-ratelimit-remaining", &limit_status.remaining.to_string());

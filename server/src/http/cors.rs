@@ -17,8 +17,8 @@ const ALLOWED: HeaderValue = HeaderValue::from_static(
 );
 /// The headers of an answer that a page may read.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
-    "Idempotent-Replayed, Retry-After, X-Credits-Balance, X-Credits-Cost, X-Ignored-Fields, \
-     X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+    "Idempotent-Replayed, Preference-Applied, Retry-After, X-Credits-Balance, X-Credits-Cost, \
+     X-Ignored-Fields, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 );
 /// Seconds for which a browser keeps the answer to a preflight request.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("3600");

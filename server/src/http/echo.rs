@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 /// The most characters of a value that a refusal repeats.
 const MOST_OF_A_VALUE: usize = 100;
+/// The most characters of a field's name, which a list of faults repeats beside its messages.
+const MOST_OF_A_NAME: usize = 64;
 /// The most characters of a message, which may repeat a value.
 const MOST_OF_A_MESSAGE: usize = 400;
 
@@ -11,6 +13,12 @@ const MOST_OF_A_MESSAGE: usize = 400;
 #[must_use]
 pub(crate) fn value(text: &str) -> Cow<'_, str> {
     cut(text, MOST_OF_A_VALUE)
+}
+
+/// A field's name for a refusal: at most 64 characters, with an ellipsis where the name is cut.
+#[must_use]
+pub(crate) fn name(text: &str) -> Cow<'_, str> {
+    cut(text, MOST_OF_A_NAME)
 }
 
 /// A message for a refusal: at most 400 characters, with an ellipsis where it is cut.

@@ -131,6 +131,12 @@ impl From<ComputeError> for ApiError {
 }
 
 impl ApiError {
+    /// Makes a refusal by a rule of accounts, sessions or the operator's routes.
+    #[must_use]
+    pub fn account<T: Into<String>>(status: StatusCode, message: &'static str, detail: T) -> Self {
+        Self::Account { status, message, detail: detail.into() }
+    }
+
     /// Returns the refusal as an error of poem, in the error shape of the request's path.
     #[must_use]
     pub fn into_error(self, request: &Request) -> Error {
@@ -213,8 +219,10 @@ impl ApiError {
         }
     }
 
-    /// The body. Some refusals happen before a path is known, and have the account shape always.
-    fn body(&self, surface: Surface) -> Value {
+    /// Returns the body. Some refusals happen before a path is known, and have the account shape
+    /// always.
+    #[must_use]
+    pub(crate) fn body(&self, surface: Surface) -> Value {
         match self {
             Self::Faults(faults) => return validation::body(faults),
             Self::Key if surface == Surface::Computation => {

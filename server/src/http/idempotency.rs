@@ -57,7 +57,7 @@ pub(super) fn unreadable(context: &RequestContext, error: &StoreError) -> ApiErr
 }
 
 /// The refusal of a key that was sent with another request.
-pub(super) fn other_request() -> ApiError {
+pub(crate) fn other_request() -> ApiError {
     let text = "this key was sent with another request";
     ApiError::Faults(vec![fault_of_key("idempotency_key", text)])
 }

@@ -29,6 +29,8 @@ pub type Text = JsonString<String>;
 pub(crate) trait StringFormat: Sized + Send + Sync {
     /// The `format` of the string in the schema, as in `date`; `None` for a plain string.
     const FORMAT: Option<&'static str>;
+    /// A pattern that every accepted text matches, for the schema; `None` where the format says all.
+    const PATTERN: Option<&'static str> = None;
 
     /// Reads the value from its text.
     ///
@@ -103,6 +105,7 @@ impl StringFormat for Timestamp {
 
 impl StringFormat for Tenor {
     const FORMAT: Option<&'static str> = Some("tenor");
+    const PATTERN: Option<&'static str> = Some("^[+-]?([0-9]+[DWMYdwmy])+$");
 
     fn read(text: &str) -> Result<Self, FormatFault> {
         text.parse().map_err(|error: quant_core::Error| {
@@ -131,6 +134,7 @@ impl StringFormat for Email {
 
 impl StringFormat for Username {
     const FORMAT: Option<&'static str> = Some("username");
+    const PATTERN: Option<&'static str> = Some("^[A-Za-z0-9][A-Za-z0-9._-]{2,31}$");
 
     fn read(text: &str) -> Result<Self, FormatFault> {
         Self::parse(text).map_err(|error| rule_fault(&error))
@@ -143,6 +147,7 @@ impl StringFormat for Username {
 
 impl StringFormat for Code {
     const FORMAT: Option<&'static str> = Some("otp");
+    const PATTERN: Option<&'static str> = Some("^[0-9]{6}$");
 
     fn read(text: &str) -> Result<Self, FormatFault> {
         Self::parse(text).map_err(|error| rule_fault(&error))
@@ -237,6 +242,7 @@ impl<F: StringFormat> Type for JsonString<F> {
     fn schema_ref() -> MetaSchemaRef {
         MetaSchemaRef::Inline(Box::new(MetaSchema {
             format: F::FORMAT,
+            pattern: F::PATTERN.map(str::to_owned),
             ..MetaSchema::new("string")
         }))
     }

@@ -58,9 +58,14 @@ impl<'a> ApiExtractor<'a> for Path<i64> {
         let text = request.raw_path_param(options.name).unwrap_or_default();
         text.parse().map(Self).map_err(|_| {
             let name = RequestContext::of(request).route().path_parameter(options.name);
-            let path = [Step::name("path"), Step::name(name)];
-            let fault = Fault::new(&path, "type_error.integer", "value is not a valid integer");
-            ApiError::Faults(vec![fault]).into_error(request)
+            ApiError::Faults(vec![no_integer(name)]).into_error(request)
         })
     }
+}
+
+/// Returns the fault of a parameter of the path that is no whole number.
+#[must_use]
+pub(crate) fn no_integer(name: &str) -> Fault {
+    let path = [Step::name("path"), Step::name(name)];
+    Fault::new(&path, "type_error.integer", "value is not a valid integer")
 }

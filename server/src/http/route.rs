@@ -38,6 +38,11 @@ impl MatchedRoute {
         name.and_then(|name| name.strip_suffix('}')).unwrap_or(numbered)
     }
 
+    /// Returns the names of the parameters of the query string.
+    pub(crate) fn parameter_names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|parameter| parameter.name.as_str())
+    }
+
     /// Returns every fault of the parameters among the pairs of a query string.
     #[must_use]
     pub(crate) fn parameter_faults(&self, pairs: &[(String, String)]) -> Vec<Fault> {

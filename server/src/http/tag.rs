@@ -5,7 +5,7 @@ use poem_openapi::Tags;
 /// A tag of an operation.
 #[derive(Clone, Copy, Debug, Tags)]
 pub enum Tag {
-    /// Registration, sign-in and keys.
+    /// The profile and the end of an account.
     Account,
     /// Yield curves.
     Curves,
@@ -15,18 +15,38 @@ pub enum Tag {
     Entropy,
     /// Temporary keys without registration.
     Guest,
+    /// Sign-in by an identity provider, and hand-off codes.
+    #[oai(rename = "Identity provider")]
+    IdentityProvider,
     /// Bonds and bills.
     Instruments,
+    /// The API key.
+    Keys,
+    /// The inbox, its preferences, and broadcasts.
+    Notifications,
     /// Numerical differentiation.
     Numerical,
     /// Portfolio selection.
     Portfolio,
     /// Option prices.
     Pricing,
+    /// New accounts and the confirmation of their e-mail.
+    Registration,
     /// Bank regulation.
     Regulatory,
+    /// The password, the second factor and the e-mail address.
+    Security,
     /// Health and readiness.
     Service,
+    /// Sessions and their end.
+    Sessions,
+    /// Sign-in with a password, and its second step.
+    #[oai(rename = "Sign-in")]
+    SignIn,
+    /// Subscriptions to databases.
+    Subscriptions,
     /// Dates and tenors.
     Time,
+    /// Calls, credits and sign-ins of the past.
+    Usage,
 }

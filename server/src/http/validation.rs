@@ -1,9 +1,9 @@
 //! Every fault of a request at once, in the words of FastAPI with pydantic 1.
 //!
 //! A body is read once, along the schema that its type gives the generated document. So one set of
-//! validators serves the reader, the document and this list. A field that the schema does not have is
-//! skipped and never built, and so is the rest of a list that is too long. The reader gives up at the
-//! hundredth fault.
+//! validators serves the reader, the document and this list. The value of a field that the schema does
+//! not have is skipped and never built, and so is the rest of a list that is too long. The reader gives
+//! up at the hundredth fault.
 
 use std::{borrow::Cow, fmt};
 
@@ -16,7 +16,9 @@ use serde_json::{Map, Number, Value, json, value::RawValue};
 use super::{
     body_schema::{BodySchema, NumberRange, Property, Shape, SizeRange},
     echo, json_position, json_string,
+    nearest_name::nearest_name,
     numbers::NumberText,
+    unknown_fields::{Handling, UnknownFields},
 };
 
 /// One fault of a request, an element of the list in a 422.
@@ -76,16 +78,23 @@ impl Step {
     }
 }
 
+/// The text about a field that the schema does not have.
+const EXTRA: &str = "extra fields not permitted";
 /// Faults that one answer lists at most: a body of megabytes can hold millions.
 const MOST_FAULTS: usize = 100;
 
 /// Reads a body along its schema. The value has known fields alone, whole numbers such as `5.0`
-/// written as integers, and lists of numbers as their JSON text.
+/// written as integers, and lists of numbers as their JSON text. Unknown fields are added to
+/// `unknown`, or are faults where `unknown` refuses them.
 ///
 /// # Errors
 ///
 /// Every fault of the body, up to the hundredth.
-pub(super) fn read(schema: &BodySchema, bytes: &[u8]) -> Result<Value, Vec<Fault>> {
+pub(crate) fn read(
+    schema: &BodySchema,
+    bytes: &[u8],
+    unknown: &mut UnknownFields,
+) -> Result<Value, Vec<Fault>> {
     let missing = || Fault::new(&[Step::name("body")], "value_error.missing", "field required");
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -98,9 +107,10 @@ pub(super) fn read(schema: &BodySchema, bytes: &[u8]) -> Result<Value, Vec<Fault
     if text.is_empty() || text.trim_ascii() == "null" {
         return Err(vec![missing()]);
     }
-    let mut reader = Reader::new(text, vec![Step::name("body")]);
+    let mut reader = Reader::new(text, vec![Step::name("body")], std::mem::take(unknown));
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Seed { reader: &mut reader, schema }.deserialize(&mut json);
+    *unknown = std::mem::take(&mut reader.unknown);
     match value.and_then(|value| json.end().map(|()| value)) {
         _ if reader.number_beyond.is_some() => {
             let before = reader.number_beyond.and_then(|at| text.get(..at)).unwrap_or_default();
@@ -117,7 +127,7 @@ pub(super) fn read(schema: &BodySchema, bytes: &[u8]) -> Result<Value, Vec<Fault
 /// Returns the faults of a value at `path`.
 #[must_use]
 pub(super) fn check_value(schema: &BodySchema, path: &[Step], value: Value) -> Vec<Fault> {
-    let mut reader = Reader::new("", path.to_vec());
+    let mut reader = Reader::new("", path.to_vec(), UnknownFields::default());
     // The only error is that of a full list of faults.
     let _ = Seed { reader: &mut reader, schema }.deserialize(value);
     reader.faults
@@ -138,6 +148,7 @@ struct Reader<'t> {
     is_discarding: bool,
     /// The offset of a number beyond a double in a list of numbers.
     number_beyond: Option<usize>,
+    unknown: UnknownFields,
 }
 
 /// A step below the base, without a copy of the name.
@@ -157,7 +168,7 @@ impl From<Segment> for Step {
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t str, base: Vec<Step>) -> Self {
+    fn new(text: &'t str, base: Vec<Step>, unknown: UnknownFields) -> Self {
         Self {
             text,
             base,
@@ -166,6 +177,7 @@ impl<'t> Reader<'t> {
             found: 0,
             is_discarding: false,
             number_beyond: None,
+            unknown,
         }
     }
 
@@ -173,13 +185,40 @@ impl<'t> Reader<'t> {
         self.found >= MOST_FAULTS
     }
 
+    fn takes_names(&self) -> bool {
+        self.unknown.takes_names()
+    }
+
     fn fault(&mut self, kind: &str, msg: impl Into<Cow<'static, str>>) {
-        let steps = self.path.iter().copied().map(Step::from);
-        let loc: Vec<Step> = self.base.iter().cloned().chain(steps).collect();
         let msg: Cow<'static, str> = msg.into();
-        self.faults.push(Fault::new(&loc, kind, msg));
+        self.faults.push(Fault::new(&self.place(), kind, msg));
         self.found += 1;
         self.is_discarding = true;
+    }
+
+    /// The path of the value that is read.
+    fn place(&self) -> Vec<Step> {
+        let steps = self.path.iter().copied().map(Step::from);
+        self.base.iter().cloned().chain(steps).collect()
+    }
+
+    /// Records a field that the object at the current path does not have. Returns a fault where
+    /// such fields are refused.
+    fn unknown_field(&mut self, name: &str, known: &[Property]) -> Option<Fault> {
+        if self.unknown.handling == Handling::Lenient {
+            self.unknown.add(self.path.iter().copied().map(Step::from), name);
+            return None;
+        }
+        let nearest = nearest_name(name, known.iter().map(|property| property.name));
+        let msg = match nearest {
+            Some(nearest) => format!("{EXTRA}; the nearest name is {nearest}"),
+            None => EXTRA.to_owned(),
+        };
+        let mut loc = self.place();
+        loc.push(Step::name(name));
+        self.found += 1;
+        self.is_discarding = true;
+        Some(Fault::new(&loc, "value_error.extra", msg))
     }
 
     fn fault_at(&mut self, segment: Segment, kind: &str, msg: impl Into<Cow<'static, str>>) {
@@ -478,11 +517,22 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         };
         // The last of two fields of one name holds, with its faults.
         let mut found: Vec<Option<(Value, Vec<Fault>)>> = vec![None; properties.len()];
+        let mut unknown = Vec::new();
         let mut outcome = Ok(());
-        while let Some(place) = fields.next_key_seed(FieldName(properties))? {
-            let Some(at) = place else {
-                fields.next_value::<IgnoredAny>()?;
-                continue;
+        while let Some(place) =
+            fields.next_key_seed(FieldName { properties, takes_unknown: reader.takes_names() })?
+        {
+            let at = match place {
+                FieldPlace::Property(at) => at,
+                FieldPlace::Unknown(name) => {
+                    fields.next_value::<IgnoredAny>()?;
+                    unknown.extend(name.and_then(|name| reader.unknown_field(&name, properties)));
+                    if reader.is_full() {
+                        outcome = Err(A::Error::custom("the rest is not read"));
+                        break;
+                    }
+                    continue;
+                }
             };
             let (faults, was_discarding) = (reader.faults.len(), reader.is_discarding);
             reader.path.push(Segment::Name(properties[at].name));
@@ -515,17 +565,29 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
                 None => {}
             }
         }
+        reader.faults.extend(unknown);
         outcome?;
         reader.stop_if_full(Value::Object(sound))
     }
 }
 
-/// The name of a field, as the place of its property; none for a field that the schema does not
-/// have.
-struct FieldName<'s>(&'s [Property]);
+/// The name of a field among the properties of a schema.
+struct FieldName<'s> {
+    properties: &'s [Property],
+    /// True if the name of an unknown field is of use.
+    takes_unknown: bool,
+}
+
+/// The place of a field's name.
+enum FieldPlace {
+    /// The place of the property.
+    Property(usize),
+    /// A field that the schema does not have, with its name where the name is of use.
+    Unknown(Option<String>),
+}
 
 impl<'de> DeserializeSeed<'de> for FieldName<'_> {
-    type Value = Option<usize>;
+    type Value = FieldPlace;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
@@ -533,14 +595,16 @@ impl<'de> DeserializeSeed<'de> for FieldName<'_> {
 }
 
 impl Visitor<'_> for FieldName<'_> {
-    type Value = Option<usize>;
+    type Value = FieldPlace;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("the name of a field")
     }
 
     fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().position(|property| property.name == name))
+        let place = self.properties.iter().position(|property| property.name == name);
+        let unknown = || FieldPlace::Unknown(self.takes_unknown.then(|| echo::name(name).into()));
+        Ok(place.map_or_else(unknown, FieldPlace::Property))
     }
 }
 

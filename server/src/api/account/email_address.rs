@@ -27,7 +27,7 @@ const RESTORED: &str = "The former e-mail address is restored. Choose a password
 #[derive(Default)]
 pub struct EmailAddresses;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Security")]
 impl EmailAddresses {
     /// Ask for another e-mail address.
     ///

@@ -20,13 +20,26 @@ pub(super) fn refuse_by(context: &RequestContext, refusal: ApiError) -> poem::Er
 
 /// Returns the refusal that stands for an error of `account-core`.
 pub(super) fn refusal(call: &RequestContext, error: Error) -> ApiError {
-    let account = |status, message, detail: &str| ApiError::Account {
-        status,
-        message,
-        detail: detail.to_owned(),
-    };
-    match error {
-        Error::Invalid { .. } => ApiError::Faults(vec![fault(&error)]),
+    if let Error::TooManyGuests { until } = error {
+        let retry_after = (until - call.at).to_std().unwrap_or_default();
+        return ApiError::TooManyGuests { retry_after };
+    }
+    rule_refusal(&error).unwrap_or_else(|| {
+        tracing::error!(request_id = %call.id, %error, "an account call failed");
+        let fault = match &error {
+            Error::Store(cause) => StoreFault::of(cause),
+            _ => None,
+        };
+        fault.map_or(ApiError::Internal, |fault| call.storage_fault(fault))
+    })
+}
+
+/// Returns the refusal by a rule of `account-core`; `None` for a failure, and for a refusal that
+/// depends on the time of the request.
+pub(in crate::api) fn rule_refusal(error: &Error) -> Option<ApiError> {
+    let account = ApiError::account::<&str>;
+    Some(match error {
+        Error::Invalid { .. } => ApiError::Faults(vec![fault(error)]),
         Error::UsernameTaken => account(
             StatusCode::CONFLICT,
             "Username taken",
@@ -60,10 +73,10 @@ pub(super) fn refusal(call: &RequestContext, error: Error) -> ApiError {
         Error::Locked { .. } => {
             let minutes = account_core::lockout::LOCK.num_minutes();
             let wait = format!("Try again in {minutes} minutes, or reset the password with");
-            account(
+            ApiError::account(
                 StatusCode::LOCKED,
                 "Account temporarily locked due to failed attempts",
-                &format!("{wait} POST /user/forgot-password."),
+                format!("{wait} POST /user/forgot-password."),
             )
         }
         Error::WrongCode => account(
@@ -83,19 +96,9 @@ pub(super) fn refusal(call: &RequestContext, error: Error) -> ApiError {
         ),
         Error::Unauthorised => ApiError::Key,
         Error::NotFound => ApiError::NotFound,
-        Error::TooManyGuests { until } => {
-            ApiError::TooManyGuests { retry_after: (until - call.at).to_std().unwrap_or_default() }
-        }
-        Error::Busy { retry_after } => ApiError::Busy { retry_after },
-        error => {
-            tracing::error!(request_id = %call.id, %error, "an account call failed");
-            let fault = match &error {
-                Error::Store(cause) => StoreFault::of(cause),
-                _ => None,
-            };
-            fault.map_or(ApiError::Internal, |fault| call.storage_fault(fault))
-        }
-    }
+        Error::Busy { retry_after } => ApiError::Busy { retry_after: *retry_after },
+        _ => return None,
+    })
 }
 
 /// Returns the fault of a field, with the text of the rule that refused the field.
@@ -107,15 +110,4 @@ pub(super) fn fault(error: &Error) -> Fault {
 /// Makes the answer with the faults of a form.
 pub(super) fn refuse_faults(call: &RequestContext, faults: Vec<Fault>) -> poem::Error {
     poem::Error::from_response(ApiError::Faults(faults).into_response(call.surface))
-}
-
-/// Makes the answer to an error with a text of its own.
-pub(super) fn refuse_with(
-    call: &RequestContext,
-    status: StatusCode,
-    message: &'static str,
-    detail: String,
-) -> poem::Error {
-    let refusal = ApiError::Account { status, message, detail };
-    poem::Error::from_response(refusal.into_response(call.surface))
 }

@@ -8,7 +8,7 @@ use poem::{Result, http::StatusCode};
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
-    errors::{fault, refuse, refuse_faults, refuse_with},
+    errors::{fault, refuse, refuse_by, refuse_faults},
     fields::{EXAMPLE_KEY, EXAMPLE_SESSION, text},
     registration::SignedIn,
 };
@@ -18,7 +18,7 @@ use crate::api::browser::{
 };
 use crate::auth::oidc::{IdpError, Provider};
 use crate::http::{
-    AccountHolder, Anonymous, Answer, Body, JsonString, Query, RequestContext, Tag, Text,
+    AccountHolder, Anonymous, Answer, ApiError, Body, JsonString, Query, RequestContext, Tag, Text,
     json_string::json_string, validation::Fault,
 };
 
@@ -26,7 +26,7 @@ use crate::http::{
 #[derive(Default)]
 pub struct IdentityProvider;
 
-#[OpenApi(prefix_path = "/user/auth", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user/auth", tag = "Tag::IdentityProvider")]
 impl IdentityProvider {
     /// Sign in with an ID token.
     ///
@@ -168,23 +168,37 @@ const COMPLETED: &str = "Your account is ready. Keep your API key.";
 
 /// Returns the provider, or the refusal of a service without one.
 fn provider(call: &RequestContext) -> Result<&Provider> {
-    call.state.idp.as_ref().ok_or_else(|| {
-        let detail = "This service has no identity provider: its operator sets QS_IDP_ISSUER.";
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        refuse_with(call, status, "Identity provider not configured", detail.to_owned())
-    })
+    call.state.idp.as_ref().ok_or_else(|| refuse_by(call, no_provider()))
+}
+
+/// Makes the refusal of a service without an identity provider.
+pub(in crate::api) fn no_provider() -> ApiError {
+    let detail = "This service has no identity provider: its operator sets QS_IDP_ISSUER.";
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    ApiError::account(status, "Identity provider not configured", detail)
+}
+
+/// Makes the refusal where the identity provider does not answer.
+pub(in crate::api) fn provider_unavailable() -> ApiError {
+    let detail = "The identity provider does not answer. Try again later.";
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    ApiError::account(status, "Identity provider unavailable", detail)
+}
+
+/// Makes the refusal of an ID token of another service, or with another fault.
+pub(in crate::api) fn invalid_id_token() -> ApiError {
+    let detail = "The ID token is not valid for this service. Sign in at the provider again.";
+    ApiError::account(StatusCode::UNAUTHORIZED, "Invalid identity token", detail)
 }
 
 /// Makes the refusal of an ID token; the detailed reason is in the log.
 fn refuse_token(call: &RequestContext, error: &IdpError) -> poem::Error {
     tracing::warn!(request_id = %call.id, %error, "an ID token was not taken");
-    if let IdpError::Unavailable(_) = error {
-        let detail = "The identity provider does not answer. Try again later.".to_owned();
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        return refuse_with(call, status, "Identity provider unavailable", detail);
-    }
-    let detail = "The ID token is not valid for this service. Sign in at the provider again.";
-    refuse_with(call, StatusCode::UNAUTHORIZED, "Invalid identity token", detail.to_owned())
+    let refusal = match error {
+        IdpError::Unavailable(_) => provider_unavailable(),
+        _ => invalid_id_token(),
+    };
+    refuse_by(call, refusal)
 }
 
 /// An ID token of the identity provider.

@@ -4,14 +4,19 @@ use account_core as core;
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
-use super::{errors::refuse, fields::EXAMPLE_SECOND, usage::Pagination};
+use super::{
+    enumerations::{SignInMethod, SignInStatus, TransactionType},
+    errors::refuse,
+    fields::EXAMPLE_SECOND,
+    usage::Pagination,
+};
 use crate::http::{AccountHolder, Answer, JsonString, Moment, Query, Tag, json_string::moment};
 
 /// The endpoints of the history.
 #[derive(Default)]
 pub struct Histories;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Usage")]
 impl Histories {
     /// List the sign-in attempts.
     ///
@@ -88,10 +93,10 @@ pub struct LoginTry {
     pub user_agent: String,
     /// True for a successful attempt.
     pub login_successful: bool,
-    /// `success`, `failed` or `locked`.
-    pub status: String,
-    /// `password`, `idp` or `desktop`.
-    pub method: String,
+    /// The outcome of the attempt.
+    pub status: SignInStatus,
+    /// The way of the attempt.
+    pub method: SignInMethod,
     /// The time of the attempt.
     pub created_at: Moment,
     /// The time of the attempt, the same as `created_at`.
@@ -113,8 +118,8 @@ pub struct Transactions {
 pub struct Transaction {
     /// The transaction's number.
     pub id: i64,
-    /// `signup_grant`, `usage`, `admin_grant`, `refund` or `adjustment`.
-    pub kind: String,
+    /// The cause of the change.
+    pub kind: TransactionType,
     /// The credits that were added; negative for a debit.
     pub credits: i64,
     /// The balance after the change.
@@ -143,8 +148,8 @@ impl From<core::LoginTry> for LoginTry {
             ip_address: attempt.address.to_string(),
             user_agent: attempt.user_agent,
             login_successful: attempt.status == core::TryStatus::Success,
-            status: attempt.status.name().to_owned(),
-            method: attempt.method.name().to_owned(),
+            status: attempt.status.into(),
+            method: attempt.method.into(),
             created_at: JsonString(attempt.at),
             timestamp: JsonString(attempt.at),
         }
@@ -164,7 +169,7 @@ impl From<core::Transaction> for Transaction {
     fn from(transaction: core::Transaction) -> Self {
         Self {
             id: transaction.id,
-            kind: transaction.kind.name().to_owned(),
+            kind: transaction.kind.into(),
             credits: transaction.credits,
             balance_after: transaction.balance_after,
             description: transaction.description,
@@ -181,8 +186,8 @@ impl Example for LoginHistory {
             ip_address: "192.0.2.7".to_owned(),
             user_agent: "curl/8.5.0".to_owned(),
             login_successful: true,
-            status: "success".to_owned(),
-            method: "password".to_owned(),
+            status: SignInStatus::Success,
+            method: SignInMethod::Password,
             created_at: then,
             timestamp: then,
         };
@@ -194,7 +199,7 @@ impl Example for Transactions {
     fn example() -> Self {
         let grant = Transaction {
             id: 1,
-            kind: "signup_grant".to_owned(),
+            kind: TransactionType::SignupGrant,
             credits: 350,
             balance_after: 350,
             description: "Credits of a new account".to_owned(),

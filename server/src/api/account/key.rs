@@ -5,6 +5,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
+    enumerations::{AccountType, UserType},
     errors::refuse,
     fields::{EXAMPLE_KEY, EXAMPLE_SECOND},
 };
@@ -16,7 +17,7 @@ use crate::http::{
 #[derive(Default)]
 pub struct Keys;
 
-#[OpenApi(tag = "Tag::Account")]
+#[OpenApi(tag = "Tag::Keys")]
 impl Keys {
     /// Validate a key.
     ///
@@ -63,8 +64,8 @@ const NEW_KEY: &str = "The old key no longer works. Keep the new one.";
 pub struct KeyOwner {
     /// Always true: an invalid key is answered with 401.
     pub valid: bool,
-    /// `registered` or `guest`.
-    pub user_type: String,
+    /// The kind of the owner.
+    pub user_type: UserType,
     /// The account, for a registered key.
     pub user: Option<KeyAccount>,
     /// The guest, for a guest key.
@@ -80,8 +81,8 @@ pub struct KeyAccount {
     pub username: String,
     /// The account's e-mail address.
     pub email: String,
-    /// The account's tier, in lower case.
-    pub account_type: String,
+    /// The account's tier.
+    pub account_type: AccountType,
     /// Credits of the account.
     pub credit_balance: u64,
     /// The time at which the account was created.
@@ -112,11 +113,11 @@ impl KeyOwner {
             id: profile.id.0,
             username: profile.username.as_str().to_owned(),
             email: profile.email.as_str().to_owned(),
-            account_type: profile.tier.name().to_owned(),
+            account_type: profile.tier.into(),
             credit_balance: profile.credit_balance,
             created_at: JsonString(profile.created_at),
         };
-        Self { valid: true, user_type: "registered".to_owned(), user: Some(user), guest: None }
+        Self { valid: true, user_type: UserType::Registered, user: Some(user), guest: None }
     }
 
     fn guest(guest: &GuestCaller, requests_today: u32) -> Self {
@@ -128,7 +129,7 @@ impl KeyOwner {
             daily_limit: GUEST_DAILY_LIMIT,
             expires_at: JsonString(guest.expires_at),
         };
-        Self { valid: true, user_type: "guest".to_owned(), user: None, guest: Some(guest) }
+        Self { valid: true, user_type: UserType::Guest, user: None, guest: Some(guest) }
     }
 }
 
@@ -153,11 +154,11 @@ impl Example for KeyOwner {
             id: 7,
             username: "ada".to_owned(),
             email: "ada@example.com".to_owned(),
-            account_type: "free".to_owned(),
+            account_type: AccountType::Free,
             credit_balance: account_core::tier::SIGNUP_CREDITS,
             created_at: moment(EXAMPLE_SECOND),
         };
-        Self { valid: true, user_type: "registered".to_owned(), user: Some(user), guest: None }
+        Self { valid: true, user_type: UserType::Registered, user: Some(user), guest: None }
     }
 }
 

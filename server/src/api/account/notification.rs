@@ -13,7 +13,7 @@ use poem_openapi::{
 };
 
 use super::{
-    errors::{fault, refuse, refuse_faults, refuse_with},
+    errors::{fault, refuse, refuse_by, refuse_faults},
     fields::{EXAMPLE_SECOND, text},
     registration::Message,
 };
@@ -26,7 +26,7 @@ use crate::http::{
 #[derive(Default)]
 pub struct Notifications;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Notifications")]
 impl Notifications {
     /// List the account's notifications.
     ///
@@ -169,18 +169,13 @@ impl Notifications {
         if sent.map_err(|error| refuse_chat(call, error))? {
             return Ok(Answer::new(Message::new("A test message is on its way.")));
         }
-        let refusal = ApiError::RateLimit {
-            limit: 1,
-            window: "minute",
-            retry_after: core::TEST_COOLDOWN.to_std().unwrap_or(Duration::from_secs(60)),
-        };
-        Err(poem::Error::from_response(refusal.into_response(call.surface)))
+        Err(refuse_by(call, test_sent_already()))
     }
 
     /// Send a broadcast to all accounts.
     ///
-    /// For administrators. One row is written, whatever the number of accounts; e-mails and chat
-    /// messages follow. Returns the number of accounts.
+    /// For administrators. The notification is in all inboxes at once; e-mails and chat messages
+    /// follow. Returns the number of accounts.
     #[oai(
         path = "/admin/notifications/broadcast",
         method = "post",
@@ -214,9 +209,34 @@ fn require_messaging(call: &RequestContext) -> Result<()> {
     if call.state.settings.has_messaging {
         return Ok(());
     }
+    Err(refuse_by(call, no_messaging()))
+}
+
+/// Makes the refusal of a service without a messaging channel.
+pub(in crate::api) fn no_messaging() -> ApiError {
     let detail = "This service has no messaging channel: its operator sets QS_MESSAGING_URL.";
-    let status = StatusCode::SERVICE_UNAVAILABLE;
-    Err(refuse_with(call, status, "Messaging not configured", detail.to_owned()))
+    ApiError::account(StatusCode::SERVICE_UNAVAILABLE, "Messaging not configured", detail)
+}
+
+/// Makes the refusal of a second test message within a minute.
+pub(in crate::api) fn test_sent_already() -> ApiError {
+    ApiError::RateLimit {
+        limit: 1,
+        window: "minute",
+        retry_after: core::TEST_COOLDOWN.to_std().unwrap_or(Duration::from_secs(60)),
+    }
+}
+
+/// Makes the refusal of a notification that is not in the account's inbox.
+pub(in crate::api) fn no_such_notification() -> ApiError {
+    let detail = "There is no such notification in your inbox.";
+    ApiError::account(StatusCode::NOT_FOUND, "Notification not found", detail)
+}
+
+/// Makes the refusal of a test message to an account without a chat.
+pub(in crate::api) fn no_chat() -> ApiError {
+    let msg = "set messaging_chat_id first, with PUT /user/notifications/preferences";
+    ApiError::Faults(vec![Fault::at_field("messaging_chat_id", "value_error.missing", msg)])
 }
 
 /// Makes the refusal of one notification. Another account's notification is treated as an unknown
@@ -225,8 +245,7 @@ fn refuse_one(call: &RequestContext, error: Error) -> poem::Error {
     if !matches!(error, Error::NotFound) {
         return refuse(call, error);
     }
-    let detail = "There is no such notification in your inbox.".to_owned();
-    refuse_with(call, StatusCode::NOT_FOUND, "Notification not found", detail)
+    refuse_by(call, no_such_notification())
 }
 
 /// Makes the refusal of a missing chat, which is a field of the preferences and not of this
@@ -235,8 +254,7 @@ fn refuse_chat(call: &RequestContext, error: Error) -> poem::Error {
     if !matches!(error, Error::Invalid { .. }) {
         return refuse(call, error);
     }
-    let msg = "set messaging_chat_id first, with PUT /user/notifications/preferences";
-    refuse_faults(call, vec![Fault::at_field("messaging_chat_id", "value_error.missing", msg)])
+    refuse_by(call, no_chat())
 }
 
 /// The notifications of an account.
@@ -444,13 +462,13 @@ impl Example for NotificationList {
             id: 1,
             title: "Welcome".to_owned(),
             description: Some("Your account is verified, and its key is good.".to_owned()),
-            message: None,
+            message: Some("GET /user/profile shows the balance and the limit.".to_owned()),
             category: "account".to_owned(),
-            is_read: false,
+            is_read: true,
             created_at: moment(EXAMPLE_SECOND),
-            read_at: None,
+            read_at: Some(moment(EXAMPLE_SECOND + 60)),
         };
-        Self { notifications: vec![welcome], unread_count: 1, total: 1 }
+        Self { notifications: vec![welcome], unread_count: 0, total: 1 }
     }
 }
 
@@ -464,10 +482,10 @@ impl Example for PreferenceList {
     fn example() -> Self {
         Self {
             notify_email: true,
-            notify_messaging: false,
+            notify_messaging: true,
             notify_in_app: true,
-            messaging_chat_id: None,
-            messaging_connected: false,
+            messaging_chat_id: Some("123456789".to_owned()),
+            messaging_connected: true,
         }
     }
 }

@@ -20,7 +20,7 @@ const RESET: &str = "The password is changed. All sessions have ended; log in wi
 #[derive(Default)]
 pub struct Passwords;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Security")]
 impl Passwords {
     /// Request a code for a new password.
     ///

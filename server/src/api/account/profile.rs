@@ -7,12 +7,14 @@ use poem_openapi::{
 };
 
 use super::{
+    enumerations::{AccountType, ApiKeyStatus},
     errors::{fault, refusal, refuse, refuse_by, refuse_faults},
     fields::EXAMPLE_SECOND,
 };
 use crate::http::{
     AccountHolder, Answer, ApiError, Body, JsonString, Moment, RequestContext, Tag, Text,
     json_string::{json_string, moment},
+    seconds_up,
     validation::Fault,
 };
 
@@ -135,8 +137,8 @@ pub struct Profile {
     /// The country's code.
     #[oai(nullable)]
     pub country_code: Option<String>,
-    /// The account's tier, in lower case.
-    pub account_type: String,
+    /// The account's tier.
+    pub account_type: AccountType,
     /// Credits of the account.
     pub credit_balance: u64,
     /// True where the e-mail is confirmed.
@@ -153,8 +155,8 @@ pub struct Profile {
     /// The time at which the key was made.
     #[oai(nullable)]
     pub api_key_created_at: Option<Moment>,
-    /// `active`, `suspended` or `revoked`.
-    pub api_key_status: String,
+    /// The state of the key.
+    pub api_key_status: ApiKeyStatus,
     /// The state of the hourly limit.
     pub rate_limit: RateLimit,
 }
@@ -166,8 +168,8 @@ pub struct RateLimit {
     pub limit: u32,
     /// The calls that remain.
     pub remaining: u32,
-    /// The time at which more calls are allowed.
-    pub reset_at: Moment,
+    /// The time at which more calls are allowed, in seconds since 1970, as in `X-RateLimit-Reset`.
+    pub reset_at: i64,
     /// The length of the window, in seconds.
     pub window_seconds: u32,
 }
@@ -181,7 +183,7 @@ impl Profile {
             phone: profile.contact.phone,
             country: profile.contact.country,
             country_code: profile.contact.country_code,
-            account_type: profile.tier.name().to_owned(),
+            account_type: profile.tier.into(),
             credit_balance: profile.credit_balance,
             is_verified: profile.is_verified,
             is_admin: profile.is_admin,
@@ -189,11 +191,11 @@ impl Profile {
             created_at: JsonString(profile.created_at),
             last_login_at: profile.last_login_at.map(JsonString),
             api_key_created_at: profile.api_key_created_at.map(JsonString),
-            api_key_status: profile.api_key_status.name().to_owned(),
+            api_key_status: profile.api_key_status.into(),
             rate_limit: RateLimit {
                 limit: limit_status.limit,
                 remaining: limit_status.remaining,
-                reset_at: JsonString(limit_status.reset_at),
+                reset_at: seconds_up(limit_status.reset_at),
                 window_seconds: WINDOW_SECONDS,
             },
         }
@@ -207,10 +209,10 @@ impl Example for Profile {
             id: 7,
             username: "ada".to_owned(),
             email: "ada@example.com".to_owned(),
-            phone: None,
+            phone: Some("+44 20 7946 0000".to_owned()),
             country: Some("United Kingdom".to_owned()),
             country_code: Some("GB".to_owned()),
-            account_type: "free".to_owned(),
+            account_type: AccountType::Free,
             credit_balance: core::tier::SIGNUP_CREDITS,
             is_verified: true,
             is_admin: false,
@@ -218,11 +220,11 @@ impl Example for Profile {
             created_at: then,
             last_login_at: Some(then),
             api_key_created_at: Some(then),
-            api_key_status: "active".to_owned(),
+            api_key_status: ApiKeyStatus::Active,
             rate_limit: RateLimit {
                 limit: 500,
                 remaining: 499,
-                reset_at: then,
+                reset_at: EXAMPLE_SECOND,
                 window_seconds: WINDOW_SECONDS,
             },
         }

@@ -26,7 +26,7 @@ const NEUTRAL: &str = "If the e-mail is registered, a code has been sent to it."
 #[derive(Default)]
 pub struct Registration;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Registration")]
 impl Registration {
     /// Register an account.
     ///

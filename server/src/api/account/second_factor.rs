@@ -23,7 +23,7 @@ const OFF: &str = "Sign-in no longer asks for a code.";
 #[derive(Default)]
 pub struct SecondFactor;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Security")]
 impl SecondFactor {
     /// Finish a sign-in with the code from the e-mail.
     ///

@@ -6,7 +6,7 @@ use poem::{Error, Result, http::StatusCode};
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
-    errors::{refuse, refuse_with},
+    errors::{refuse, refuse_by},
     fields::EXAMPLE_SECOND,
     registration::Message,
 };
@@ -22,7 +22,7 @@ const SIGNED_OUT: &str = "The sessions have ended. The API key stays valid.";
 #[derive(Default)]
 pub struct Sessions;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Sessions")]
 impl Sessions {
     /// End the session.
     ///
@@ -131,8 +131,13 @@ fn refuse_session(context: &RequestContext, error: core::Error) -> Error {
     if !matches!(error, core::Error::NotFound) {
         return refuse(context, error);
     }
-    let detail = "The account has no such session.".to_owned();
-    refuse_with(context, StatusCode::NOT_FOUND, "No such session", detail)
+    refuse_by(context, no_such_session())
+}
+
+/// Makes the refusal of a session that the account does not have.
+pub(in crate::api) fn no_such_session() -> ApiError {
+    let detail = "The account has no such session.";
+    ApiError::account(StatusCode::NOT_FOUND, "No such session", detail)
 }
 
 /// The sessions of an account.

@@ -16,7 +16,7 @@ use crate::http::{Anonymous, Answer, Body, JsonString, Tag, Text, json_string::j
 #[derive(Default)]
 pub struct SignIn;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::SignIn")]
 impl SignIn {
     /// Sign in with a password.
     ///

@@ -6,19 +6,21 @@ use poem::{Result, http::StatusCode};
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
-    errors::{refuse, refuse_with},
+    enumerations::AccountType,
+    errors::{refuse, refuse_by},
     fields::EXAMPLE_SECOND,
     registration::Message,
 };
 use crate::http::{
-    AccountHolder, Answer, Body, JsonString, Moment, RequestContext, Tag, Text, json_string::moment,
+    AccountHolder, Answer, ApiError, Body, JsonString, Moment, RequestContext, Tag, Text,
+    json_string::moment,
 };
 
 /// The endpoints of subscriptions.
 #[derive(Default)]
 pub struct Subscriptions;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Subscriptions")]
 impl Subscriptions {
     /// Subscribe to a database.
     ///
@@ -32,10 +34,9 @@ impl Subscriptions {
         let call = caller.context();
         let account = caller.caller();
         let name = body.database_name.as_str();
-        if !call.state.settings.databases.iter().any(|known| known == name) {
-            let known = call.state.settings.databases.join(", ");
-            let detail = format!("No such database. There are: {known}.");
-            return Err(refuse_with(call, StatusCode::NOT_FOUND, "Unknown database", detail));
+        let databases = &call.state.settings.databases;
+        if !databases.iter().any(|known| known == name) {
+            return Err(refuse_by(call, unknown_database(databases)));
         }
         let subscribed = call.state.accounts.subscribe(account.id, name, call.at).await;
         Ok(Answer::new(Subscription::from(subscribed.map_err(|error| refuse(call, error))?)))
@@ -87,7 +88,7 @@ impl Subscriptions {
             .collect();
         Ok(Answer::new(SubscriptionList {
             user_id: profile.id.0,
-            account_type: profile.tier.name().to_owned(),
+            account_type: profile.tier.into(),
             credit_balance: profile.credit_balance,
             total: subscriptions.len() as u64,
             subscriptions,
@@ -100,8 +101,19 @@ fn refuse_subscription(context: &RequestContext, error: Error) -> poem::Error {
     if !matches!(error, Error::NotFound) {
         return refuse(context, error);
     }
-    let detail = "The account has no subscription to this database.".to_owned();
-    refuse_with(context, StatusCode::NOT_FOUND, "Not subscribed", detail)
+    refuse_by(context, not_subscribed())
+}
+
+/// Makes the refusal of a database that is none of the service's.
+pub(in crate::api) fn unknown_database(known: &[String]) -> ApiError {
+    let detail = format!("No such database. There are: {}.", known.join(", "));
+    ApiError::account(StatusCode::NOT_FOUND, "Unknown database", detail)
+}
+
+/// Makes the refusal of a database that the account has not subscribed to.
+pub(in crate::api) fn not_subscribed() -> ApiError {
+    let detail = "The account has no subscription to this database.";
+    ApiError::account(StatusCode::NOT_FOUND, "Not subscribed", detail)
 }
 
 /// A database to subscribe to, or to unsubscribe from.
@@ -133,8 +145,8 @@ pub struct Subscription {
 pub struct SubscriptionList {
     /// The account's number.
     pub user_id: i64,
-    /// The account's tier, in lower case.
-    pub account_type: String,
+    /// The account's tier.
+    pub account_type: AccountType,
     /// Credits of the account.
     pub credit_balance: u64,
     /// The subscriptions.
@@ -214,7 +226,7 @@ impl Example for SubscriptionList {
     fn example() -> Self {
         Self {
             user_id: 7,
-            account_type: "free".to_owned(),
+            account_type: AccountType::Free,
             credit_balance: 350,
             subscriptions: vec![Subscription::example()],
             total: 1,

@@ -4,6 +4,7 @@ use account_core::{self as core, AccountCaller, UsageQuery, UsageReport};
 use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
+    enumerations::AccountType,
     errors::{refusal, refuse_by},
     fields::EXAMPLE_SECOND,
 };
@@ -17,7 +18,7 @@ use crate::http::{
 #[derive(Default)]
 pub struct Usages;
 
-#[OpenApi(prefix_path = "/user", tag = "Tag::Account")]
+#[OpenApi(prefix_path = "/user", tag = "Tag::Usage")]
 impl Usages {
     /// Read the account's usage.
     ///
@@ -113,8 +114,8 @@ pub struct Usage {
 pub struct UsageAccount {
     /// Credits of the account.
     pub credit_balance: u64,
-    /// The account's tier, in lower case.
-    pub account_type: String,
+    /// The account's tier.
+    pub account_type: AccountType,
     /// Requests that an hour allows.
     pub rate_limit_per_hour: u32,
 }
@@ -196,7 +197,7 @@ impl Usage {
         Self {
             account: UsageAccount {
                 credit_balance: profile.credit_balance,
-                account_type: profile.tier.name().to_owned(),
+                account_type: profile.tier.into(),
                 rate_limit_per_hour: profile.hourly_limit,
             },
             summary: UsageSummary {
@@ -266,7 +267,7 @@ impl Example for Usage {
         Self {
             account: UsageAccount {
                 credit_balance: 345,
-                account_type: "pro".to_owned(),
+                account_type: AccountType::Pro,
                 rate_limit_per_hour: 5000,
             },
             summary: UsageSummary {

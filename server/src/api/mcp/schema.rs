@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// Converts a schema to JSON Schema without references.
 ///
 /// `nullable` and boolean bounds take the form of 2020-12, a reference is replaced by its schema,
-/// and keywords of OpenAPI alone are removed.
+/// and keywords of OpenAPI alone are removed. The unit of a number stays.
 pub(super) fn convert(schema: &Value, components: &Value) -> Value {
     let Some(fields) = schema.as_object() else { return schema.clone() };
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
@@ -53,7 +53,7 @@ fn is_known_format(format: &Value) -> bool {
 
 fn is_openapi_only(word: &str) -> bool {
     let words = ["nullable", "discriminator", "xml", "externalDocs", "title"];
-    word.starts_with("x-") || words.contains(&word)
+    (word.starts_with("x-") && word != "x-unit") || words.contains(&word)
 }
 
 /// Converts a bound with the boolean `exclusiveMinimum` of OpenAPI to an exclusive bound.
@@ -94,6 +94,7 @@ mod tests {
         let rows = [
             // OpenAPI 3.0                                          JSON Schema 2020-12
             (json!({ "type": "number", "format": "double" }),       json!({ "type": "number" })),
+            (json!({ "type": "number", "x-unit": "years" }),        json!({ "type": "number", "x-unit": "years" })),
             (json!({ "type": "string", "format": "date" }),         json!({ "type": "string", "format": "date" })),
             (json!({ "minimum": 0.0, "exclusiveMinimum": true }),   json!({ "exclusiveMinimum": 0.0 })),
             (json!({ "maximum": 1.0, "exclusiveMaximum": false }),  json!({ "maximum": 1.0 })),

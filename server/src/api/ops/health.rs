@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use poem::Result;
-use poem_openapi::{Object, OpenApi, types::Example};
+use poem_openapi::{Enum, Object, OpenApi, types::Example};
 
 use crate::{
     http::{Answer, ApiError, Tag, UnlimitedAnonymous},
@@ -37,7 +37,7 @@ impl Health {
     async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<State>> {
         let call = prober.context();
         match obstacle(&call.state).await {
-            None => Ok(Answer::new(State { status: "ready".to_owned() })),
+            None => Ok(Answer::new(State { status: ServiceStatus::Ready })),
             Some(reason) => {
                 let refusal = ApiError::NotReady { reason };
                 Err(poem::Error::from_response(refusal.into_response(call.surface)))
@@ -92,12 +92,22 @@ async fn obstacle_in_redis(service: &AppState) -> Option<&'static str> {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "ServiceState", example)]
 pub struct State {
-    /// `ok` or `ready`.
-    pub status: String,
+    /// The state in a word.
+    pub status: ServiceStatus,
+}
+
+/// The state of the service in a word.
+#[derive(Clone, Copy, Debug, Enum, PartialEq, Eq)]
+#[oai(rename_all = "snake_case")]
+pub enum ServiceStatus {
+    /// The service runs.
+    Ok,
+    /// The service accepts work.
+    Ready,
 }
 
 impl Example for State {
     fn example() -> Self {
-        Self { status: "ok".to_owned() }
+        Self { status: ServiceStatus::Ok }
     }
 }

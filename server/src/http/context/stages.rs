@@ -188,12 +188,10 @@ impl AuthorisedCall {
     ///
     /// # Panics
     ///
-    /// Where the route has no body; the routes of metered endpoints are made with one.
+    /// Panics where the route has no body; the routes of metered endpoints are made with one.
     pub fn parse<C: Computation>(self, bytes: &[u8]) -> Result<ParsedCall<C>, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
-        let schema = self.context.route.body.as_ref();
-        let schema = schema.expect("a metered operation has the schema of its body");
-        let arguments = parse(schema, bytes).map_err(ApiError::Faults)?;
+        let arguments = parse(&self.context, bytes)?;
         Ok(ParsedCall { call: self, arguments, claim })
     }
 

@@ -1,0 +1,157 @@
+//! Completions of the schemas: examples, patterns, names of enum values, and corrections where
+//! client generators fail.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Number, Value, json};
+
+use super::schema_name;
+
+/// Patterns of texts that a handler checks, by schema and field. The formats of
+/// `http/json_string.rs` state their patterns themselves.
+const PATTERNS: &[(&str, &str, &str)] = &[
+    ("BroadcastRequest", "title", r"\S"),
+    ("CompletionRequest", "phone", LINE),
+    ("CompletionRequest", "country", LINE),
+    ("CompletionRequest", "country_code", LINE),
+    ("EmailUndoRequest", "token", TOKEN),
+    ("GuestRequest", "device_id", LINE),
+    ("GuestRequest", "device_name", LINE),
+    ("GuestRequest", "platform", LINE),
+    ("PreferencesRequest", "messaging_chat_id", "^(-?[0-9]{1,20}|@[A-Za-z0-9_]{4,64})?$"),
+    ("ProfileRequest", "phone", LINE),
+    ("ProfileRequest", "country", LINE),
+    ("ProfileRequest", "country_code", LINE),
+    ("RegistrationRequest", "phone", LINE),
+    ("RegistrationRequest", "country", LINE),
+    ("RegistrationRequest", "country_code", LINE),
+    ("SecondStepRequest", "mfa_token", TOKEN),
+];
+/// A line without control characters.
+const LINE: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
+/// A secret of 32 bytes in base64url.
+const TOKEN: &str = "^[A-Za-z0-9_-]{43}$";
+
+/// Adds the patterns to the schemas.
+///
+/// # Panics
+///
+/// Panics where a schema or a field of the list does not exist.
+pub(super) fn add_patterns(schemas: &mut Map<String, Value>) {
+    for &(schema, field, pattern) in PATTERNS {
+        let fields = schemas.get_mut(schema).map(|schema| &mut schema["properties"]);
+        let field = fields.and_then(|fields| fields.get_mut(field));
+        field.unwrap_or_else(|| panic!("{schema} has its fields"))["pattern"] = pattern.into();
+    }
+}
+
+/// Removes absent fields from the examples of the named schemas, which are bodies of requests: an
+/// example is written with null for an absent field.
+pub(super) fn remove_nulls(schemas: &mut Map<String, Value>, bodies: &BTreeSet<String>) {
+    for (_, schema) in schemas.iter_mut().filter(|(name, _)| bodies.contains(*name)) {
+        if let Some(example) = schema.get_mut("example").and_then(Value::as_object_mut) {
+            example.retain(|_, value| !value.is_null());
+        }
+    }
+}
+
+/// Gives each answer the example of its data, in the envelope.
+pub(super) fn add_answer_examples(schemas: &mut Map<String, Value>) {
+    let examples: Vec<_> = schemas
+        .iter()
+        .filter_map(|(name, _)| {
+            let data = schemas.get(name.strip_suffix("Answer")?)?.get("example")?.clone();
+            Some((name.clone(), json!({ "success": true, "data": data })))
+        })
+        .collect();
+    for (name, example) in examples {
+        schemas[&name]["example"] = example;
+    }
+}
+
+/// Describes the message of a registration, which is also beside `data`, where its clients read the
+/// message.
+pub(super) fn describe_root_message(schemas: &mut Map<String, Value>) {
+    let answer = &mut schemas["RegisteredAnswer"];
+    answer["properties"]["message"] =
+        json!({ "type": "string", "description": "The result in words, as in `data`." });
+    answer["example"]["message"] = answer["example"]["data"]["message"].clone();
+}
+
+/// Names the enum values that are not identifiers, which generators would number.
+///
+/// An enumeration with a default has no names: openapi-generator's Python client then takes the
+/// default by a name that it does not define, and cannot be imported.
+pub(super) fn name_enum_values(schemas: &mut Map<String, Value>) {
+    for schema in schemas.values_mut().filter(|schema| schema.get("default").is_none()) {
+        let Some(values) = schema.get("enum").and_then(Value::as_array) else { continue };
+        let texts: Vec<_> = values.iter().filter_map(Value::as_str).collect();
+        let is_word = |text: &&str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if texts.is_empty() || texts.iter().all(is_word) {
+            continue;
+        }
+        let names: Vec<_> = texts.iter().map(|text| identifier(text)).collect();
+        schema["x-enum-varnames"] = json!(names);
+    }
+}
+
+/// Returns a name that is an identifier in every language: without a leading digit or underscore.
+fn identifier(text: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let name: String = text.chars().map(word).collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("BASIS_{name}") } else { name }
+}
+
+/// Writes the bounds of integers as integers; poem-openapi holds every bound as a double.
+pub(super) fn write_integer_bounds(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.get("type").is_some_and(|kind| kind == "integer") {
+                for bound in ["minimum", "maximum", "multipleOf"] {
+                    if let Some(bound) = fields.get_mut(bound) {
+                        write_integer(bound);
+                    }
+                }
+            }
+            fields.values_mut().for_each(write_integer_bounds);
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_integer_bounds),
+        _ => {}
+    }
+}
+
+fn write_integer(bound: &mut Value) {
+    // No bound of the service is beyond 2^53, where doubles no longer tell integers apart.
+    if let Some(number) = bound.as_f64().filter(|number| number.fract() == 0.0) {
+        *bound = Value::Number(Number::from(number as i64));
+    }
+}
+
+/// Replaces `allOf: [$ref, {…}]`, for which generators omit the endpoint, by the reference.
+///
+/// OpenAPI 3.0 allows no keyword beside a reference, so a default moves to the referenced schema.
+/// Each of these enumerations has the same default everywhere.
+pub(super) fn collapse_wrappers(value: &mut Value, defaults: &mut Map<String, Value>) {
+    if let Some(reference) = wrapped_reference(value) {
+        if let (Some(default), Some(name)) = (value.get("default"), schema_name(&reference)) {
+            let before = defaults.insert(name, default.clone());
+            assert!(before.is_none_or(|before| before == *default), "two defaults of {reference}");
+        }
+        *value = reference;
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| collapse_wrappers(field, defaults));
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| collapse_wrappers(item, defaults));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the reference inside a wrapper; `None` for a value that is no such wrapper.
+fn wrapped_reference(value: &Value) -> Option<Value> {
+    value.get("allOf")?.get(0).filter(|base| base.get("$ref").is_some()).cloned()
+}
