@@ -25,9 +25,23 @@ function setKey(key) {
   fillSamples();
 }
 
+/** A name of this browser that tells nothing, so that it gets one guest's key a day. */
+function deviceId() {
+  const name = "quant-server-device";
+  if (!localStorage.getItem(name)) {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    localStorage.setItem(name, [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(""));
+  }
+  return localStorage.getItem(name);
+}
+
 /** Makes a guest's key and keeps it for this tab. */
 async function makeGuestKey() {
-  const answer = await fetch("/guest/create", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+  const answer = await fetch("/guest/create", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ device_id: deviceId(), platform: "browser" }),
+  });
   const body = await answer.json();
   if (!answer.ok) throw new Error(typeof body.detail === "string" ? body.detail : body.message || `status ${answer.status}`);
   const key = (body.data || body).api_key;
