@@ -32,9 +32,9 @@ mod sign_in_store;
 mod vault_store;
 
 pub use account_store::{
-    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
-    NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
-    Registered, Subscription, Updated,
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, DeletionProof, KeyStatus,
+    MfaChange, MfaChanged, NewRegistration, PasswordChange, PasswordProof, PendingRegistration,
+    Profile, ProfileChanges, Registered, Subscription, Updated,
 };
 pub use clean_up_store::{CleanUpStore, Stale};
 pub use email_change_store::{

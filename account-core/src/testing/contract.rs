@@ -39,6 +39,7 @@ macro_rules! store_contract {
             passwords::one_password_signs_in_however_it_is_encoded,
             passwords::an_accounts_address_or_name_is_no_password_of_its,
             second_factor::a_second_factor_is_asked_for_and_its_code_serves_once,
+            second_factor::a_password_replaced_meanwhile_confirms_no_change,
             sessions::a_session_ends_by_logout_idleness_age_and_suspension,
             sessions::an_owner_sees_live_sessions_and_the_clients_that_began_them,
             sessions::an_owner_ends_one_session_and_nobody_elses,
