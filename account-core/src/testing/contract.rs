@@ -28,6 +28,7 @@ macro_rules! store_contract {
             codes::a_code_is_good_until_just_before_ten_minutes,
             codes::a_clock_going_back_revives_no_code,
             codes::a_day_of_wrong_codes_and_resends_compares_at_most_fifty,
+            codes::emails_of_a_clock_that_was_ahead_do_not_count,
             codes::taking_an_expired_username_over_refills_no_email_quota,
             codes::a_code_passes_for_its_own_purpose_and_address_alone,
             passwords::a_wrong_password_and_an_unknown_address_are_one_and_the_same,
