@@ -47,7 +47,8 @@ pub use external_identity_store::{
 pub use key_store::KeyStore;
 pub use lease_store::LeaseStore;
 pub use ledger_store::{
-    LedgerStore, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest, UsageTally,
+    LedgerStore, ListedResult, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest,
+    UsageTally,
 };
 pub use notification_store::{
     Batch, Inbox, Notification, NotificationStore, Recipient, TEST_COOLDOWN,

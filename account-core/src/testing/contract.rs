@@ -75,6 +75,8 @@ macro_rules! store_contract {
             results::a_result_is_read_by_its_owner_alone,
             results::an_answer_is_kept_with_its_charge_or_not_at_all,
             results::a_result_is_kept_for_a_day,
+            results::the_newest_results_of_an_account_are_kept,
+            results::recent_results_are_listed_for_their_owner,
             results::results_go_with_their_account,
             recovery::a_reset_needs_the_code_of_its_email_and_gives_no_key_away,
             recovery::a_reset_lifts_the_lock_and_ends_all_sessions,
