@@ -20,7 +20,7 @@ use super::{
     context::{RETRY_AFTER_BUSY, RequestContext},
     echo,
     error::ApiError,
-    validation::{self, Fault, Step},
+    validation::{self, Fault, Step, UnknownFields},
 };
 use crate::body_memory::{BodyMemory, HeldBytes, RequestSource};
 
@@ -68,7 +68,8 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
         let route = context.route().clone();
         let parse = move |received: &[u8]| {
             let schema = route.body.as_ref().expect("an operation with a body has its schema");
-            parse(schema, received).map(Self).map_err(ApiError::Faults)
+            let parsed = parse(schema, received, UnknownFields::Skipped);
+            parsed.map(Self).map_err(ApiError::Faults)
         };
         let outcome = async { parsed(context, read(request, body, &limits).await?, parse).await };
         outcome.await.map(|(body, _)| body).map_err(|refusal| refusal.into_error(request))
@@ -265,8 +266,12 @@ fn is_json(content_type: Option<&str>) -> bool {
 }
 
 /// Parses bytes as JSON into a type, along the schema of the type.
-pub(super) fn parse<T: ParseFromJSON>(schema: &BodySchema, bytes: &[u8]) -> Result<T, Vec<Fault>> {
-    let value = validation::read(schema, bytes)?;
+pub(super) fn parse<T: ParseFromJSON>(
+    schema: &BodySchema,
+    bytes: &[u8],
+    unknown_fields: UnknownFields,
+) -> Result<T, Vec<Fault>> {
+    let value = validation::read(schema, bytes, unknown_fields)?;
     // A fault that the type finds and the schema does not is reported in the type's own words.
     T::parse_from_json(Some(value)).map_err(|error| {
         let message = error.into_message();

@@ -2,8 +2,8 @@
 //!
 //! A body is read once, along the schema that its type gives the generated document. So one set of
 //! validators serves the reader, the document and this list. A field that the schema does not have is
-//! skipped and never built, and so is the rest of a list that is too long. The reader gives up at the
-//! hundredth fault.
+//! skipped and never built, and so is the rest of a list that is too long. Such a field is a fault in
+//! the arguments of a tool ([`UnknownFields`]). The reader gives up at the hundredth fault.
 
 use std::{borrow::Cow, fmt};
 
@@ -16,8 +16,18 @@ use serde_json::{Map, Number, Value, json, value::RawValue};
 use super::{
     body_schema::{BodySchema, NumberRange, Property, Shape, SizeRange},
     echo, json_position, json_string,
+    nearest::unknown_name,
     numbers::NumberText,
 };
+
+/// The treatment of fields that the schema of a body does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownFields {
+    /// The fields are skipped, as the interface of REST asks for.
+    Skipped,
+    /// Each field is a fault, which names the nearest known field.
+    Refused,
+}
 
 /// One fault of a request, an element of the list in a 422.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +95,11 @@ const MOST_FAULTS: usize = 100;
 /// # Errors
 ///
 /// Every fault of the body, up to the hundredth.
-pub(super) fn read(schema: &BodySchema, bytes: &[u8]) -> Result<Value, Vec<Fault>> {
+pub(super) fn read(
+    schema: &BodySchema,
+    bytes: &[u8],
+    unknown_fields: UnknownFields,
+) -> Result<Value, Vec<Fault>> {
     let missing = || Fault::new(&[Step::name("body")], "value_error.missing", "field required");
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -98,7 +112,7 @@ pub(super) fn read(schema: &BodySchema, bytes: &[u8]) -> Result<Value, Vec<Fault
     if text.is_empty() || text.trim_ascii() == "null" {
         return Err(vec![missing()]);
     }
-    let mut reader = Reader::new(text, vec![Step::name("body")]);
+    let mut reader = Reader { unknown_fields, ..Reader::new(text, vec![Step::name("body")]) };
     let mut json = serde_json::Deserializer::from_str(text);
     let value = Seed { reader: &mut reader, schema }.deserialize(&mut json);
     match value.and_then(|value| json.end().map(|()| value)) {
@@ -138,6 +152,7 @@ struct Reader<'t> {
     is_discarding: bool,
     /// The offset of a number beyond a double in a list of numbers.
     number_beyond: Option<usize>,
+    unknown_fields: UnknownFields,
 }
 
 /// A step below the base, without a copy of the name.
@@ -166,6 +181,7 @@ impl<'t> Reader<'t> {
             found: 0,
             is_discarding: false,
             number_beyond: None,
+            unknown_fields: UnknownFields::Skipped,
         }
     }
 
@@ -180,6 +196,16 @@ impl<'t> Reader<'t> {
         self.faults.push(Fault::new(&loc, kind, msg));
         self.found += 1;
         self.is_discarding = true;
+    }
+
+    /// Notes the faults of fields that an object does not have.
+    fn unknown_fields(&mut self, names: &[String], properties: &[Property]) {
+        for name in names {
+            let known = properties.iter().map(|property| property.name);
+            self.fault("value_error.extra", unknown_name(name, known));
+            let fault = self.faults.last_mut().expect("a fault was added");
+            fault.loc.push(Step::name(&echo::value(name)));
+        }
     }
 
     fn fault_at(&mut self, segment: Segment, kind: &str, msg: impl Into<Cow<'static, str>>) {
@@ -479,10 +505,16 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         // The last of two fields of one name holds, with its faults.
         let mut found: Vec<Option<(Value, Vec<Fault>)>> = vec![None; properties.len()];
         let mut outcome = Ok(());
-        while let Some(place) = fields.next_key_seed(FieldName(properties))? {
-            let Some(at) = place else {
-                fields.next_value::<IgnoredAny>()?;
-                continue;
+        let mut unknown = Vec::new();
+        let is_refused = reader.unknown_fields == UnknownFields::Refused;
+        while let Some(place) = fields.next_key_seed(FieldName { properties, is_refused })? {
+            let at = match place {
+                FieldPlace::Known(at) => at,
+                FieldPlace::Unknown(name) => {
+                    fields.next_value::<IgnoredAny>()?;
+                    unknown.extend(name.filter(|_| unknown.len() < MOST_FAULTS));
+                    continue;
+                }
             };
             let (faults, was_discarding) = (reader.faults.len(), reader.is_discarding);
             reader.path.push(Segment::Name(properties[at].name));
@@ -516,16 +548,26 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
             }
         }
         outcome?;
+        reader.unknown_fields(&unknown, properties);
         reader.stop_if_full(Value::Object(sound))
     }
 }
 
-/// The name of a field, as the place of its property; none for a field that the schema does not
-/// have.
-struct FieldName<'s>(&'s [Property]);
+/// The name of a field, read as a [`FieldPlace`].
+struct FieldName<'s> {
+    properties: &'s [Property],
+    is_refused: bool,
+}
+
+/// The place of a field among the properties.
+enum FieldPlace {
+    Known(usize),
+    /// No place; with the name, cut, where such a field is refused.
+    Unknown(Option<String>),
+}
 
 impl<'de> DeserializeSeed<'de> for FieldName<'_> {
-    type Value = Option<usize>;
+    type Value = FieldPlace;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
@@ -533,14 +575,16 @@ impl<'de> DeserializeSeed<'de> for FieldName<'_> {
 }
 
 impl Visitor<'_> for FieldName<'_> {
-    type Value = Option<usize>;
+    type Value = FieldPlace;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("the name of a field")
     }
 
     fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().position(|property| property.name == name))
+        let place = self.properties.iter().position(|property| property.name == name);
+        let unknown = || self.is_refused.then(|| echo::value(name).into_owned());
+        Ok(place.map_or_else(|| FieldPlace::Unknown(unknown()), FieldPlace::Known))
     }
 }
 

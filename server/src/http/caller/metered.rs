@@ -14,6 +14,7 @@ use super::{
         context::stages::{AuthorisedCall, ParsedCall},
         error::ApiError,
         idempotency::repeat_key,
+        validation::UnknownFields,
     },
     guard::{SCHEME, identify, or_refuse, register_scheme, session},
 };
@@ -61,7 +62,8 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         let limits = call.body_limits();
         let outcome = async {
             let received = body::read(request, body, &limits).await?;
-            body::parsed(&context, received, |bytes| call.parse(bytes)).await
+            body::parsed(&context, received, |bytes| call.parse(bytes, UnknownFields::Skipped))
+                .await
         };
         let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
         Ok(Self { call, held })
