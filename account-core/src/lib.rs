@@ -84,9 +84,9 @@ pub use random::SharedRng;
 pub use revocation::SecurityEvent;
 pub use session::{SessionId, SessionToken};
 pub use store::{
-    Inbox, KeyStatus, ListedSession, LoginHistory, LoginMethod, LoginTry, Notification, Profile,
-    ProfileChanges, ResultId, SessionPage, Store, StoredResult, Subscription, Transaction,
-    TryStatus, UsageRequest,
+    Inbox, KeyStatus, ListedResult, ListedSession, LoginHistory, LoginMethod, LoginTry,
+    Notification, Profile, ProfileChanges, ResultId, SessionPage, Store, StoredResult,
+    Subscription, Transaction, TryStatus, UsageRequest,
 };
 pub use tier::Tier;
 pub use token::{BrowserToken, CompletionToken, EmailUndoToken, HandOffCode, StateToken};

@@ -319,13 +319,13 @@ pub struct SealedMessage {
     pub created_at: Timestamp,
 }
 
-/// The messages of one purpose to one address within the last 24 hours, and the rule that limits
-/// them.
+/// The messages of one purpose to one address from [`SendQuota::since`] to [`SendQuota::until`], and
+/// the rule that limits the next ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendQuota {
-    /// The number of messages within the last 24 hours.
+    /// The number of messages in that time.
     pub messages: u32,
-    /// The time of the last message; `None` where there was none within the last 24 hours.
+    /// The time of the last message; `None` where there was none in that time.
     pub last_at: Option<Timestamp>,
 }
 
@@ -334,6 +334,14 @@ impl SendQuota {
     #[must_use]
     pub fn since(now: Timestamp) -> Timestamp {
         now - DAY
+    }
+
+    /// Returns the end of the time in which messages count: a minute ahead of `now`. Messages of
+    /// other instances may be slightly ahead; messages of a clock that was wrong by more do not
+    /// count.
+    #[must_use]
+    pub fn until(now: Timestamp) -> Timestamp {
+        now + COOLDOWN
     }
 
     /// Returns whether another message may be sent now.

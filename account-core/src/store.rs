@@ -32,9 +32,9 @@ mod sign_in_store;
 mod vault_store;
 
 pub use account_store::{
-    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
-    NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
-    Registered, Subscription, Updated,
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, DeletionProof, KeyStatus,
+    MfaChange, MfaChanged, NewRegistration, PasswordChange, PasswordProof, PendingRegistration,
+    Profile, ProfileChanges, Registered, Subscription, Updated,
 };
 pub use clean_up_store::{CleanUpStore, Stale};
 pub use email_change_store::{
@@ -47,7 +47,8 @@ pub use external_identity_store::{
 pub use key_store::KeyStore;
 pub use lease_store::LeaseStore;
 pub use ledger_store::{
-    LedgerStore, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest, UsageTally,
+    LedgerStore, ListedResult, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest,
+    UsageTally,
 };
 pub use notification_store::{
     Batch, Inbox, Notification, NotificationStore, Recipient, TEST_COOLDOWN,

@@ -18,6 +18,7 @@ mod date;
 pub(crate) mod echo;
 mod error;
 mod execute;
+mod executed_call;
 pub(crate) mod form;
 pub(crate) mod host;
 pub(crate) mod idempotency;
@@ -50,7 +51,8 @@ pub use context::{
 };
 pub(crate) use cookies::cookie;
 pub use error::{ApiError, Surface};
-pub use execute::{Executed, Executor, conclude, execute};
+pub use execute::{Executed, Executor, RepeatKey, conclude, execute};
+pub use executed_call::ExecutedCall;
 pub use json_string::{Date, JsonString, Moment, Text};
 pub(crate) use methods::{AnyMethod, Methods};
 pub use numbers::Numbers;

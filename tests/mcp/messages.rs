@@ -27,7 +27,7 @@ fn told(result: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn junk_in_the_arguments_of_a_tool_is_skipped_and_elsewhere_refused() {
+async fn junk_is_refused_in_the_arguments_of_a_tool_and_elsewhere() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Legacy);
@@ -41,7 +41,7 @@ async fn junk_in_the_arguments_of_a_tool_is_skipped_and_elsewhere_refused() {
     let arguments = format!(r#"{{"junk":{junk},"probabilities":[0.5,0.5],"base":2}}"#);
     let answer = host.send(&[], &call("measure_shannon_entropy", &arguments)).await;
     let result = &answer.expect(200)["result"];
-    assert_eq!(result["structuredContent"]["shannon_entropy"], 1.0, "{result}");
+    assert!(told(result).starts_with("junk: extra fields not permitted"), "{result}");
     for elsewhere in [
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{junk}}}}}"#),
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","x":{junk}}}"#),
@@ -84,9 +84,8 @@ async fn an_account_of_tier_free_sends_at_most_256_kibibytes() {
     let free = app.bearer_of("ada", Tier::Free, 100).await;
     let host = Host::new(&app, &free, Era::Legacy);
     let date = r#""start_date":"2024-01-31","tenor":"1M""#;
-    let message = |length: usize| {
-        call("add_tenor_to_date", &format!(r#"{{"junk":{},{date}}}"#, junk(length)))
-    };
+    let message =
+        |length: usize| call("add_tenor_to_date", &format!("{{{}{date}}}", " ".repeat(length)));
     let answer = host.send(&[], &message(200_000)).await;
     assert_eq!(answer.expect(200)["result"]["structuredContent"]["result_date"], "2024-02-29");
     host.send(&[], &message(262_144)).await.expect(413);
@@ -105,16 +104,15 @@ async fn a_refusal_repeats_little_of_a_long_message() {
             ("call_tool", json!({ "name": long })),
             ("read_result", json!({ "id": long })),
             ("get_usage", json!({ "days": long })),
+            ("get_usage", json!({ long.as_str(): 1 })),
+            ("search_tools", json!({ long.as_str(): 1 })),
+            ("price_european_option", json!({ long.as_str(): 1 })),
             ("find_min_variance_portfolio", json!({ "expected_returns": vec!["x"; 500] })),
         ] {
             let result = host.call(tool, arguments).await;
             assert_eq!(result["isError"], true, "{tool}");
             assert!(told(&result).len() <= 2048, "{tool}: {} bytes", told(&result).len());
-            let stored = result["_meta"]["result"].as_str().map(str::to_owned);
-            if let Some(uri) = stored {
-                let read = host.ask("resources/read", json!({ "uri": uri })).await;
-                assert!(read.body_text.len() < 8192, "{tool}: {}", read.body_text.len());
-            }
+            assert!(result["_meta"]["result"].is_null(), "{tool}: a refusal is not stored");
         }
     }
     let host = Host::new(&app, &token, Era::Legacy);

@@ -1,6 +1,6 @@
 //! The tools of the MCP gateway: their list, their results, and the results that are stored.
 
-use account_core::Tier;
+use account_core::{Tier, store::AccountStore as _};
 use quant_server::api::operations::METERED;
 use quant_tests::{
     App,
@@ -265,19 +265,230 @@ async fn a_large_result_is_truncated_with_a_link_to_the_whole() {
     assert_eq!(answer.expect(200)["result"]["content"].as_array().map(Vec::len), Some(2));
 }
 
+/// The addresses in `resources/list`.
+async fn listed(host: &Host<'_>) -> Vec<String> {
+    let answer = host.ask("resources/list", json!({})).await;
+    let resources = answer.expect(200)["result"]["resources"].as_array().expect("a list").clone();
+    let uri = |resource: &Value| resource["uri"].as_str().expect("an address").to_owned();
+    resources.iter().map(uri).collect()
+}
+
 #[tokio::test]
-async fn a_failed_call_is_stored_with_its_reason() {
+async fn refusals_and_reads_of_the_account_store_nothing() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    for era in BOTH {
+        let host = Host::new(&app, &token, era);
+        for (tool, arguments, is_error) in [
+            ("price_european_option", json!({ "spot": 1 }), true),
+            ("add_tenor_to_date", json!({ "start_date": "2024-01-31", "tenor": "x" }), true),
+            ("get_usage", json!({ "days": 0 }), true),
+            ("get_profile", json!({}), false),
+            ("get_balance", json!({}), false),
+            ("get_usage", json!({ "days": 1 }), false),
+        ] {
+            let result = host.call(tool, arguments).await;
+            assert_eq!(result["isError"], is_error, "{tool}: {result}");
+            assert!(result["_meta"]["result"].is_null(), "{tool}: {result}");
+        }
+        assert_eq!(listed(&host).await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_misspelt_argument_is_refused_with_the_nearest_name_and_nothing_is_charged() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let (_, request, _) = documented("price_european_option");
+    let mut misspelt = request.clone();
+    misspelt["dividend_yeild"] = json!(0.01);
+    let by_name = json!({ "name": "price_european_option", "arguments": misspelt });
+    let schedule = json!({ "name": "x", "argument": {} });
+    for era in BOTH {
+        let host = Host::new(&app, &token, era);
+        for (tool, arguments, expected) in [
+            (
+                "price_european_option",
+                misspelt.clone(),
+                "dividend_yeild: extra fields not permitted; the nearest name is dividend_yield",
+            ),
+            (
+                "call_tool",
+                by_name.clone(),
+                "dividend_yeild: extra fields not permitted; the nearest name is dividend_yield",
+            ),
+            (
+                "call_tool",
+                schedule.clone(),
+                "argument: extra fields not permitted; the nearest name is arguments",
+            ),
+            (
+                "get_usage",
+                json!({ "day": 7 }),
+                "day: extra fields not permitted; the nearest name is days",
+            ),
+            ("get_balance", json!({ "currency": "EUR" }), "currency: extra fields not permitted"),
+            ("search_tools", json!({ "query": "bond", "limits": 3 }), "the nearest name is limit"),
+            ("read_result", json!({ "id": "x", "pth": "/data" }), "the nearest name is path"),
+        ] {
+            let result = host.call(tool, arguments).await;
+            assert_eq!(result["isError"], true, "{tool}: {result}");
+            let text = result["content"][0]["text"].as_str().expect("a text");
+            assert!(text.contains(expected), "{tool}: {text}");
+        }
+        let balance = host.call("get_balance", json!({})).await;
+        assert_eq!(balance["structuredContent"]["credit_balance"], 1000);
+    }
+    // The interface of REST asks for unknown fields to be ignored.
+    let key = app.account("grace", Tier::Pro, 5).await;
+    app.post("/quantlib/pricing/bs/price", Some(&key), &misspelt.to_string()).await.expect(200);
+}
+
+#[tokio::test]
+async fn the_newest_results_of_the_account_are_listed() {
+    let app = App::start().await;
+    let (ada, bob) = (app.bearer("ada").await, app.bearer("bob").await);
+    let (_, request, _) = documented("price_european_option");
+    let host = Host::new(&app, &ada, Era::Current);
+    let mut made = Vec::new();
+    for arguments in [("price_european_option", request), ("build_curve", large_curve())] {
+        let result = host.call(arguments.0, arguments.1).await;
+        made.push(result["_meta"]["result"].as_str().expect("an address").to_owned());
+        app.clock.advance(chrono::TimeDelta::seconds(1));
+    }
+    made.reverse();
+    for era in BOTH {
+        assert_eq!(listed(&Host::new(&app, &ada, era)).await, made);
+        assert_eq!(listed(&Host::new(&app, &bob, era)).await, Vec::<String>::new());
+    }
+    let answer = host.ask("resources/list", json!({})).await;
+    let newest = &answer.expect(200)["result"]["resources"][0];
+    assert_eq!(newest["title"], "Result of build_curve");
+    assert_eq!(newest["mimeType"], "application/json");
+    let read = host.ask("resources/read", json!({ "uri": made[0] })).await;
+    let text = read.text("/result/contents/0/text").to_owned();
+    assert_eq!(newest["size"], text.len());
+    app.clock.advance(chrono::TimeDelta::hours(24));
+    let token = app.access_token("ada").await;
+    assert_eq!(listed(&Host::new(&app, &token, Era::Current)).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_repeat_under_one_idempotency_key_costs_nothing() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let (path, request, answer) = documented("price_european_option");
+    for (round, era) in BOTH.into_iter().enumerate() {
+        let host = Host::new(&app, &token, era);
+        let call = async |key: Value, arguments: &Value| {
+            let params = json!({
+                "name": "price_european_option",
+                "arguments": arguments,
+                "_meta": { "idempotency_key": key },
+            });
+            host.ask("tools/call", params).await.expect(200)["result"].clone()
+        };
+        let key = json!(format!("order {round}"));
+        let first = call(key.clone(), &request).await;
+        let balance = 995 - 10 * round as u64;
+        assert_eq!(first["_meta"]["credits"], json!({ "cost": 5, "balance": balance }), "{first}");
+        assert_eq!(first["structuredContent"], answer["data"]);
+        let again = call(key.clone(), &request).await;
+        assert_eq!(again["structuredContent"], answer["data"]);
+        assert_eq!(again["_meta"]["credits"], json!({ "cost": 0, "balance": balance }));
+        assert_eq!(again["_meta"]["idempotent_replayed"], true);
+        assert_eq!(again["_meta"]["result"], first["_meta"]["result"], "the same result");
+        let mut other = request.clone();
+        other["spot"] = json!(43.0);
+        for (key, arguments, expected) in [
+            (key, &other, "sent with another request"),
+            (json!(""), &request, "at least 1 characters"),
+            (json!(7), &request, "visible ASCII"),
+        ] {
+            let refused = call(key, arguments).await;
+            assert_eq!(refused["isError"], true, "{refused}");
+            let text = refused["content"][0]["text"].as_str().expect("a text");
+            assert!(text.contains(expected) && text.contains("Nothing was charged"), "{text}");
+        }
+        // A model has no `_meta`, but arguments.
+        let by_name = json!({
+            "name": "price_european_option", "arguments": request,
+            "idempotency_key": format!("by name {round}"),
+        });
+        for cost in [5, 0] {
+            let result = host.call("call_tool", by_name.clone()).await;
+            assert_eq!(result["_meta"]["credits"]["cost"], cost, "{result}");
+            assert_eq!(result["structuredContent"]["data"], answer["data"]);
+        }
+        assert_eq!(listed(&host).await.len(), 2 * (round + 1), "each run has one result");
+    }
+    // Keys over REST are others, because their stored answers have another form.
+    let key = app.account("grace", Tier::Pro, 5).await;
+    let rest = poem::Request::builder().method(poem::http::Method::POST).uri_str(path);
+    let rest = rest.header("X-API-Key", key).header("Idempotency-Key", "order 0");
+    let rest = app.send(rest.content_type("application/json").body(request.to_string())).await;
+    assert_eq!(&rest.expect(200)["data"], &answer["data"]);
+}
+
+#[tokio::test]
+async fn a_large_result_is_the_same_when_it_is_asked_for_again() {
     let app = App::start().await;
     let token = app.bearer("ada").await;
     let host = Host::new(&app, &token, Era::Current);
-    let result = host.call("price_european_option", json!({ "spot": 1 })).await;
-    let id = result["_meta"]["result"].clone();
-    let read = host.call("read_result", json!({ "id": id })).await["structuredContent"].clone();
-    let envelope = &read["value"];
-    assert_eq!((&envelope["status"], &envelope["data"]), (&json!("error"), &Value::Null));
-    assert_eq!(envelope["error"]["code"], "invalid_arguments");
-    assert_eq!(envelope["credits"]["cost"], 0);
-    assert_eq!(envelope["meta"]["http_status"], 422);
+    let params = json!({
+        "name": "build_curve", "arguments": large_curve(),
+        "_meta": { "idempotency_key": "a curve" },
+    });
+    let ask = async || host.ask("tools/call", params.clone()).await.expect(200)["result"].clone();
+    let (first, again) = (ask().await, ask().await);
+    assert_eq!(first["structuredContent"], again["structuredContent"]);
+    assert_eq!(first["content"], again["content"], "with the link to the whole");
+    assert_eq!(listed(&host).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_whose_client_went_away_is_charged_and_its_result_is_found() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let host = Host::new(&app, &token, Era::Current);
+    let pool = &app.service().compute_pool;
+    let (gate, opened) = std::sync::mpsc::channel::<()>();
+    let opened = std::sync::Arc::new(std::sync::Mutex::new(opened));
+    let account = app.accounts().store().account_of(&quant_tests::email("ada")).await;
+    let account = account.expect("the store answers").expect("an account");
+    let source = quant_server::body_memory::RequestSource::Account(account);
+    let cores = std::thread::available_parallelism().expect("a number of cores").get();
+    let blockers = account_core::testing::all((0..cores).map(|_| {
+        let opened = opened.clone();
+        pool.run(source, move || drop(opened.lock().map(|opened| opened.recv())))
+    }));
+    let gone = async {
+        let call = host.call("build_curve", large_curve());
+        let wait = async {
+            while pool.load() != (cores, 1) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            result = call => panic!("the pool is full: {result}"),
+            () = wait => {}
+        }
+        // The client is gone, and its call still waits for a thread.
+        drop(gate);
+    };
+    tokio::join!(blockers, gone);
+    let uri = loop {
+        match listed(&host).await.pop() {
+            Some(uri) => break uri,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    let part = json!({ "id": uri, "path": "/data/pillars", "limit": 1 });
+    let part = host.call("read_result", part).await["structuredContent"].clone();
+    assert_eq!(part["total"], 1000);
+    app.forget_callers();
+    let balance = host.call("get_balance", json!({})).await;
+    assert_eq!(balance["structuredContent"]["credit_balance"], 998);
 }
 
 #[tokio::test]
@@ -292,7 +503,8 @@ async fn list_results_carry_a_time_to_live_in_the_current_revision() {
             (&json!("complete"), &json!("private")),
             "{method}"
         );
-        assert!(result["ttlMs"].as_u64().is_some_and(|kept| kept > 0), "{method}");
+        let kept = result["ttlMs"].as_u64().expect("a time to live");
+        assert_eq!(kept == 0, method == "resources/list", "each call changes the list of results");
         let legacy = Host::new(&app, &token, Era::Legacy).ask(method, json!({})).await;
         let result = legacy.expect(200)["result"].as_object().expect("a result");
         for word in ["resultType", "ttlMs", "cacheScope"] {
@@ -342,5 +554,6 @@ async fn discovery_lists_versions_capabilities_and_instructions() {
     assert_eq!(result["cacheScope"], "private");
     assert!(result["ttlMs"].as_u64().is_some_and(|kept| kept > 0));
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "svc");
-    assert!(result["instructions"].as_str().is_some_and(|text| text.contains("toolsets=")));
+    let instructions = result["instructions"].as_str().expect("a text");
+    assert!(instructions.contains("toolsets=") && instructions.contains("reuse on retry"));
 }

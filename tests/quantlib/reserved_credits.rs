@@ -27,12 +27,14 @@ const INFEASIBLE: &str = r#"{"spot": 1, "strike": 1, "risk_free_rate": 0, "volat
 /// Longest wait for what must happen while the pool is full. A call would wait for the pool longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The address of the caller whose work fills the pool.
-const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
-
-/// The number of threads of the pool.
+/// The number of threads of the pool, one more than the machine has cores.
 fn threads() -> usize {
-    std::thread::available_parallelism().expect("a number of cores").get()
+    std::thread::available_parallelism().expect("a number of cores").get() + 1
+}
+
+/// One of the callers whose work fills the pool. One caller alone cannot take every thread.
+fn stranger(number: usize) -> RequestSource {
+    RequestSource::of(None, IpAddr::V4(Ipv4Addr::new(192, 0, 2, u8::from(number > 0))))
 }
 
 /// A gate that blocks threads until it is opened, or dropped.
@@ -47,9 +49,9 @@ impl Gate {
 
     /// Takes every place of the pool until the gate opens.
     async fn fill(&self, pool: &ComputePool) {
-        let blocked = (0..threads()).map(|_| {
+        let blocked = (0..threads()).map(|number| {
             let gate = self.0.clone();
-            pool.run(RequestSource::of(None, STRANGER), move || {
+            pool.run(stranger(number), move || {
                 let is_open = gate.0.lock().expect("no panic under the lock");
                 drop(gate.1.wait_while(is_open, |is_open| !*is_open));
             })
@@ -80,7 +82,7 @@ where
     S: Future<Output = ()>,
 {
     let pool = &app.service().compute_pool;
-    // The pool serves its sources in rotation: a call that came before the pool is full could run.
+    // A call that came before the pool is full could run.
     let call_once_full = async {
         while pool.load().0 != threads() {
             tokio::task::yield_now().await;

@@ -61,7 +61,11 @@ impl<'a> Host<'a> {
         match self.era {
             Era::Legacy => request = request.header("MCP-Protocol-Version", LEGACY),
             Era::Current => {
+                let given = params["_meta"].take();
                 params["_meta"] = meta();
+                for (name, value) in given.as_object().into_iter().flatten() {
+                    params["_meta"][name] = value.clone();
+                }
                 request =
                     request.header("MCP-Protocol-Version", CURRENT).header("Mcp-Method", method);
                 let name = params["name"].as_str().or_else(|| params["uri"].as_str());

@@ -46,6 +46,8 @@ pub struct Cleaned {
     pub answers: u64,
     /// Stored results of MCP calls that have expired.
     pub results: u64,
+    /// Stored results beyond the quota of their account.
+    pub excess_results: u64,
     /// Unfinished sign-ins at the identity provider, incomplete profiles and hand-off codes.
     pub sign_ins: u64,
     /// Changes of address that can no longer be undone.
@@ -94,6 +96,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
             (Some(Stale::Messages(SendQuota::since(now))), &mut cleaned.messages),
             (Some(Stale::Answers), &mut cleaned.answers),
             (Some(Stale::Results(now - results::KEPT)), &mut cleaned.results),
+            (Some(Stale::ExcessResults), &mut cleaned.excess_results),
             (Some(Stale::SignIns(now - COMPLETION_VALIDITY)), &mut cleaned.sign_ins),
             (Some(Stale::EmailUndos(now - UNDO_VALIDITY)), &mut cleaned.email_undos),
             (Some(Stale::Notifications(now - NOTIFICATION_KEPT)), &mut cleaned.notifications),

@@ -9,8 +9,8 @@ use crate::operation::{Operation, OperatorAction, Reason};
 use crate::outbox::Content;
 use crate::password::{Password, PasswordHasher};
 use crate::store::{
-    AccountFilter, AccountRow, Booked, Booking, Change, Creation, Deletion, KeyStatus, Profile,
-    Store,
+    AccountFilter, AccountRow, Booked, Booking, Change, Creation, Deletion, DeletionProof,
+    KeyStatus, Profile, Store,
 };
 use crate::tier::{SIGNUP_CREDITS, Tier};
 use crate::{Error, Result, Timestamp};
@@ -296,13 +296,13 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     pub async fn delete_for(&self, email: &Email, reason: Reason, now: Timestamp) -> Result<()> {
         let account = self.store().account_of(email).await?.ok_or(Error::NotFound)?;
         let action = OperatorAction::Delete;
+        let operation = Operation { action, detail: None, reason: Some(reason), at: now };
         let deletion = Deletion {
             account,
             recipient: self.vault().email_digest(email),
-            only_without_password: false,
+            proof: DeletionProof::Operator(operation),
             notice: self.message(email, Content::AccountDeleted, now),
             at: now,
-            operation: Some(Operation { action, detail: None, reason: Some(reason), at: now }),
         };
         if self.store().delete_account(deletion).await? { Ok(()) } else { Err(Error::NotFound) }
     }

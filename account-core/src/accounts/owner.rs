@@ -6,7 +6,8 @@ use crate::identity::{AccountId, Email};
 use crate::outbox::Content;
 use crate::password::{Password, PasswordHash, PasswordHasher};
 use crate::store::{
-    Deletion, PasswordChange, PasswordProof, Profile, ProfileChanges, Store, Updated,
+    Deletion, DeletionProof, MfaChange, MfaChanged, PasswordChange, PasswordProof, Profile,
+    ProfileChanges, Store, Updated,
 };
 use crate::{Error, Result, Timestamp};
 
@@ -81,7 +82,7 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     pub async fn enable_mfa(&self, account: AccountId, now: Timestamp) -> Result<()> {
         let email = self.profile(account).await?.email;
         let notice = self.message(&email, Content::MfaEnabled, now);
-        self.store().set_mfa(account, true, notice).await?;
+        self.store().set_mfa(account, MfaChange::Enable, notice).await?;
         Ok(())
     }
 
@@ -89,7 +90,8 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongConfirmation`]; [`Error::Locked`] after five wrong passwords; [`Error::Busy`];
+    /// [`Error::WrongConfirmation`] for a wrong password, and where the password was changed
+    /// meanwhile; [`Error::Locked`] after five wrong passwords; [`Error::Busy`];
     /// [`Error::NotFound`]; [`Error::Store`].
     pub async fn disable_mfa(
         &self,
@@ -98,10 +100,12 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<()> {
         let email = self.profile(account).await?.email;
-        self.confirm(&email, password).await?;
+        let change = MfaChange::Disable(self.confirm(&email, password).await?);
         let notice = self.message(&email, Content::MfaDisabled, now);
-        self.store().set_mfa(account, false, notice).await?;
-        Ok(())
+        match self.store().set_mfa(account, change, notice).await? {
+            MfaChanged::Done | MfaChanged::Unchanged => Ok(()),
+            MfaChanged::OtherPassword => Err(Error::WrongConfirmation),
+        }
     }
 
     /// Deletes an account. The key and the sessions of the account are invalid when the call returns.
@@ -109,8 +113,9 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongConfirmation`]; [`Error::Locked`] after five wrong passwords;
-    /// [`Error::Busy`]; [`Error::NotFound`]; [`Error::Store`].
+    /// [`Error::WrongConfirmation`] for a wrong confirmation, and where the password was changed
+    /// meanwhile; [`Error::Locked`] after five wrong passwords; [`Error::Busy`];
+    /// [`Error::NotFound`]; [`Error::Store`].
     pub async fn delete_account(
         &self,
         account: AccountId,
@@ -118,29 +123,22 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> Result<()> {
         let email = self.profile(account).await?.email;
-        let only_without_password = match confirmation {
+        let proof = match confirmation {
             Confirmation::Password(password) => {
-                self.confirm(&email, password).await?;
-                false
+                DeletionProof::Password(self.confirm(&email, password).await?)
             }
-            Confirmation::Email(offered) if *offered == email => true,
+            Confirmation::Email(offered) if *offered == email => DeletionProof::NoPassword,
             Confirmation::Email(_) => return Err(Error::WrongConfirmation),
         };
         let deletion = Deletion {
             account,
             recipient: self.vault().email_digest(&email),
-            only_without_password,
+            proof,
             notice: self.message(&email, Content::AccountDeleted, now),
             at: now,
-            operation: None,
         };
-        if self.store().delete_account(deletion).await? {
-            Ok(())
-        } else if only_without_password {
-            Err(Error::WrongConfirmation)
-        } else {
-            Err(Error::NotFound)
-        }
+        let deleted = self.store().delete_account(deletion).await?;
+        if deleted { Ok(()) } else { Err(Error::WrongConfirmation) }
     }
 
     /// Verifies the password with which a signed-in owner confirms a change, and returns the hash of

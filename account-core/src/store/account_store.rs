@@ -249,14 +249,50 @@ pub struct Deletion {
     pub account: AccountId,
     /// The digest of the e-mail address, whose locks and known clients are removed.
     pub recipient: Digest<Email>,
-    /// True if the deletion is refused for an account with a password.
-    pub only_without_password: bool,
+    /// The proof that permits the deletion.
+    pub proof: DeletionProof,
     /// The e-mail that confirms the deletion.
     pub notice: SealedMessage,
     /// The time at which the account is deleted.
     pub at: Timestamp,
-    /// The record of the operator's action; `None` where the owner deletes the account.
-    pub operation: Option<Operation>,
+}
+
+/// The proof that permits the deletion of an account.
+pub enum DeletionProof {
+    /// The hash of the present password, which the owner entered.
+    Password(PasswordHash),
+    /// The e-mail address, which the owner of an account without a password entered.
+    NoPassword,
+    /// The operator's action, with its record.
+    Operator(Operation),
+}
+
+/// A change of whether a second factor is required.
+pub enum MfaChange {
+    /// A second factor is required from now on.
+    Enable,
+    /// No second factor is required from now on. The owner entered the present password, which has
+    /// this hash.
+    Disable(PasswordHash),
+}
+
+impl MfaChange {
+    /// Returns whether a second factor is required after the change.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        matches!(self, Self::Enable)
+    }
+}
+
+/// The outcome of a [change of the second factor](AccountStore::set_mfa).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MfaChanged {
+    /// The setting is changed.
+    Done,
+    /// The setting was as it should be already, or there is no such account.
+    Unchanged,
+    /// The account has another password than the one that the owner entered.
+    OtherPassword,
 }
 
 /// The proof that permits another password.
@@ -377,14 +413,14 @@ pub trait AccountStore: Send + Sync {
     ) -> impl Future<Output = Result<Updated, StoreError>> + Send;
 
     /// Changes whether a second factor is required, and saves the e-mail and the notice of the
-    /// change, in one transaction. Returns `false`, with nothing saved, where the setting is
-    /// unchanged or there is no such account. The credentials of [`SecurityEvent::MfaChanged`] end.
+    /// change, in one transaction. The credentials of [`SecurityEvent::MfaChanged`] end. Nothing is
+    /// saved unless the outcome is [`MfaChanged::Done`].
     fn set_mfa(
         &self,
         account: AccountId,
-        enabled: bool,
+        change: MfaChange,
         notice: SealedMessage,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
+    ) -> impl Future<Output = Result<MfaChanged, StoreError>> + Send;
 
     /// Deletes an account, in one transaction. Keys, sessions, codes, history, subscriptions, locks
     /// and known clients are removed; address and user name are free again. The balance is written
@@ -392,7 +428,8 @@ pub trait AccountStore: Send + Sync {
     /// which stays under an unused number, sums to zero. Usage rows stay without caller and
     /// address; rows beyond one batch are left to
     /// [`Stale::Departed`](crate::store::Stale::Departed). Returns `false`, with nothing changed,
-    /// where there is no such account, or `only_without_password` refuses the deletion.
+    /// where there is no such account, or the account has another password than the
+    /// [`DeletionProof`] was given for.
     fn delete_account(
         &self,
         deletion: Deletion,

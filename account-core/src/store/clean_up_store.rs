@@ -29,6 +29,10 @@ pub enum Stale {
     Answers,
     /// Stored results made before this time.
     Results(Timestamp),
+    /// The oldest stored results of accounts that have more than
+    /// [`MOST_RESULTS`](crate::accounts::results::MOST_RESULTS) or
+    /// [`MOST_BYTES`](crate::accounts::results::MOST_BYTES).
+    ExcessResults,
     /// Unfinished sign-ins at the provider, incomplete profiles and hand-off codes, made before
     /// this time.
     SignIns(Timestamp),

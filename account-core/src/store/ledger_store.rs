@@ -90,6 +90,24 @@ pub struct StoredResult {
     pub at: Timestamp,
 }
 
+/// A stored result in a list, without its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedResult {
+    /// The number of the result.
+    pub id: ResultId,
+    /// The time of the call that made the result.
+    pub at: Timestamp,
+    /// The first [`ListedResult::START`] characters of the envelope.
+    pub start: String,
+    /// The size of the envelope, in bytes.
+    pub bytes: u64,
+}
+
+impl ListedResult {
+    /// The number of characters of an envelope that a list contains.
+    pub const START: usize = 256;
+}
+
 /// The storage of credits: balances, the ledger, usage rows, and the answers that are written in
 /// the transaction of their charge.
 pub trait LedgerStore: Send + Sync {
@@ -169,7 +187,9 @@ pub trait LedgerStore: Send + Sync {
     /// Releases a slot that will hold no answer.
     fn release(&self, claim: Claim) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores results, in one transaction. Results of deleted accounts are omitted.
+    /// Stores results, in one transaction. Results of deleted accounts are omitted, and the oldest
+    /// results of an account beyond [`MOST_RESULTS`](crate::accounts::results::MOST_RESULTS) and
+    /// [`MOST_BYTES`](crate::accounts::results::MOST_BYTES) are removed.
     fn keep_results(
         &self,
         results: Vec<StoredResult>,
@@ -182,4 +202,12 @@ pub trait LedgerStore: Send + Sync {
         id: ResultId,
         after: Timestamp,
     ) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
+
+    /// Lists the owner's results that were made after this time, the newest first, at most `limit`.
+    fn recent_results(
+        &self,
+        owner: AccountId,
+        after: Timestamp,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<ListedResult>, StoreError>> + Send;
 }

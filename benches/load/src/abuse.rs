@@ -179,7 +179,7 @@ fn dear(keys: &Keys) -> Vec<Dear> {
     row("login", "wrong, zeros", 0, Request::post("/user/login", None, &filled(login, common)));
     let mcp = |body: &str| Request::message(&keys.bearer, body);
     let junk = filled(half, MIB - 200);
-    row("/mcp", "tools/call, zeros", 10, mcp(&call("measure_shannon_entropy", &junk)));
+    row("/mcp", "refused, zeros", 0, mcp(&call("measure_shannon_entropy", &junk)));
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     row("/mcp", "refused, ping with zeros", 0, mcp(&filled(ping, MIB - 200)));
     row("/mcp", "refused, 16 MiB", 0, mcp(&filled(ping, 16 * MIB)));

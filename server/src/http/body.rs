@@ -19,7 +19,7 @@ use super::{
     context::{RETRY_AFTER_BUSY, RequestContext},
     echo,
     error::ApiError,
-    unknown_fields::UnknownFields,
+    unknown_fields::{Handling, UnknownFields},
     validation::{self, Fault, Step},
 };
 use crate::body_memory::{BodyMemory, HeldBytes, RequestSource};
@@ -66,7 +66,7 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
         let context = RequestContext::of(request);
         let limits = BodyLimits::common(context);
         let reading = context.clone();
-        let parse = move |received: &[u8]| parse(&reading, received).map(Self);
+        let parse = move |received: &[u8]| parse(&reading, received, reading.handling).map(Self);
         let outcome = async { parsed(context, read(request, body, &limits).await?, parse).await };
         outcome.await.map(|(body, _)| body).map_err(|refusal| refusal.into_error(request))
     }
@@ -270,11 +270,15 @@ fn is_json(content_type: Option<&str>) -> bool {
 pub(super) fn parse<T: ParseFromJSON>(
     context: &RequestContext,
     bytes: &[u8],
+    handling: Handling,
 ) -> Result<T, ApiError> {
     let schema = context.route().body.as_ref().expect("an operation with a body has its schema");
-    let mut unknown = UnknownFields::new(context.handling);
+    let mut unknown = UnknownFields::new(handling);
     let value = validation::read(schema, bytes, &mut unknown);
-    context.keep_unknown_fields(unknown);
+    // The headers tell what the caller's own preference led to.
+    if handling == context.handling {
+        context.keep_unknown_fields(unknown);
+    }
     // A fault that the type finds and the schema does not is reported in the type's own words.
     T::parse_from_json(Some(value.map_err(ApiError::Faults)?)).map_err(|error| {
         let message = echo::message(&error.into_message()).into_owned();

@@ -60,6 +60,8 @@ pub struct RequestHead {
     /// The treatment of unknown fields that the caller prefers.
     pub(super) handling: Handling,
     method: Method,
+    /// True if the request is the call of a tool by a message of another protocol.
+    is_tool_call: bool,
     started: Instant,
 }
 
@@ -173,6 +175,7 @@ impl RequestHead {
             surface: Surface::Account,
             handling: Handling::default(),
             method,
+            is_tool_call: false,
             started: Instant::now(),
             state,
         }
@@ -238,7 +241,8 @@ impl RequestContext {
         route: Arc<MatchedRoute>,
     ) -> Arc<Self> {
         let surface = Surface::of(&route.path);
-        let head = RequestHead { surface, ..RequestHead::new(address, method.clone(), state) };
+        let head = RequestHead::new(address, method.clone(), state);
+        let head = RequestHead { surface, is_tool_call: true, ..head };
         Self::routed(Arc::new(head), route)
     }
 
@@ -250,6 +254,12 @@ impl RequestContext {
     #[must_use]
     pub fn of(request: &Request) -> &Arc<Self> {
         request.data::<Arc<Self>>().expect("a handler runs behind a route, which adds the context")
+    }
+
+    /// The name that separates the idempotency keys of this kind of request from others: the method,
+    /// or that of tool calls, whose stored answers have another form.
+    pub(super) fn idempotency_scope(&self) -> &str {
+        if self.is_tool_call { "tools/call" } else { self.method.as_str() }
     }
 
     /// Returns the route that took the request.

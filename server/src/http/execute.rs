@@ -2,7 +2,7 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use account_core::Caller;
+use account_core::{Caller, idempotency::IdempotencyKey};
 use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
 
@@ -14,17 +14,28 @@ use super::{
         stages::{AdmittedCall, ChargedContent, Template},
     },
     error::ApiError,
+    executed_call::ExecutedCall,
+    unknown_fields::Handling,
+    validation::Fault,
 };
 
 /// [`execute`] for one computation, as the table of operations holds it.
-pub type Executor =
-    fn(Arc<RequestContext>, Caller, Bytes, Template<'static>) -> BoxFuture<'static, Executed>;
+pub type Executor = fn(
+    Arc<RequestContext>,
+    Caller,
+    Bytes,
+    RepeatKey,
+    Template<'static>,
+) -> BoxFuture<'static, Executed>;
 
-/// The data of a success as JSON, or the refusal.
-pub type Executed = Result<String, ApiError>;
+/// The key under which a call may be repeated, none, or the fault of a malformed key.
+pub type RepeatKey = Result<Option<IdempotencyKey>, Fault>;
+
+/// The data of a success, or the refusal.
+pub type Executed = Result<ExecutedCall, ApiError>;
 
 /// Executes a metered operation for an identified caller, with arguments as JSON: limit, tier,
-/// credits, arguments, computation and debit, as REST does.
+/// credits, arguments, computation and debit, as REST does. Unknown arguments are refused.
 ///
 /// # Errors
 ///
@@ -33,10 +44,11 @@ pub fn execute<C: Computation>(
     context: Arc<RequestContext>,
     caller: Caller,
     arguments: Bytes,
+    repeat_key: RepeatKey,
     template: Template<'static>,
 ) -> BoxFuture<'static, Executed> {
     async move {
-        let call = AdmittedCall::new(context, caller).await?.authorise(Ok(None)).await?;
+        let call = AdmittedCall::new(context, caller).await?.authorise(repeat_key).await?;
         let context = call.context().clone();
         let limits = call.body_limits();
         if arguments.len() > limits.bytes {
@@ -44,11 +56,13 @@ pub fn execute<C: Computation>(
         }
         let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
         let received = Received { bytes: arguments, held };
-        let parsed = body::parsed(&context, received, |bytes| call.parse::<C>(bytes)).await?;
+        let parse = move |bytes: &[u8]| call.parse::<C>(bytes, Handling::Strict);
+        let parsed = body::parsed(&context, received, parse).await?;
         match parsed.0.execute(Some(template)).await?.content {
-            ChargedContent::Data(data) => Ok(data),
-            // Only a call with an `Idempotency-Key` has a stored answer, and this call has none.
-            ChargedContent::Envelope(_) => Err(ApiError::Internal),
+            ChargedContent::Data(data) => Ok(ExecutedCall::new(data)),
+            ChargedContent::Envelope(body) => {
+                ExecutedCall::of_stored(&body, context.id).ok_or(ApiError::Internal)
+            }
         }
     }
     .boxed()

@@ -24,7 +24,16 @@ pub(super) fn repeat_key(request: &Request) -> Result<Option<IdempotencyKey>, Fa
             Ok(None)
         };
     };
-    IdempotencyKey::parse(key.as_bytes()).map(Some).map_err(|reason| match reason {
+    parse_key(key.as_bytes()).map(Some)
+}
+
+/// Reads an idempotency key.
+///
+/// # Errors
+///
+/// The fault of a malformed key.
+pub(crate) fn parse_key(key: &[u8]) -> Result<IdempotencyKey, Fault> {
+    IdempotencyKey::parse(key).map_err(|reason| match reason {
         BadKey::Empty => {
             fault_of_key("any_str.min_length", "ensure this value has at least 1 characters")
         }

@@ -5,6 +5,8 @@ use strsim::osa_distance;
 /// Characters beyond which a name is compared with no other: the comparison takes the product of
 /// both lengths.
 const LONGEST: usize = 64;
+/// The words of pydantic 1 for an unknown field.
+const EXTRA: &str = "extra fields not permitted";
 
 /// Returns the known name that a misspelt name most likely stands for; none where no name is near.
 ///
@@ -21,6 +23,20 @@ pub fn nearest_name<'a>(sent: &str, known: impl IntoIterator<Item = &'a str>) ->
     let distances = known.into_iter().map(|name| (osa_distance(&sent, &letters(name)), name));
     let near = distances.filter(|&(distance, _)| distance <= most);
     near.min_by_key(|&(distance, _)| distance).map(|(_, name)| name)
+}
+
+/// Returns the explanation of a name that is not among the known names: with the nearest one, or with
+/// all of them where none is near.
+#[must_use]
+pub(crate) fn unknown_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest_name(name, known.clone()) {
+        Some(nearest) => format!("{EXTRA}; the nearest name is {nearest}"),
+        None => {
+            let known: Vec<&str> = known.collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            format!("{EXTRA}; permitted: {known}")
+        }
+    }
 }
 
 /// The letters that two spellings of a name have in common: `dividendYield` and `dividend-yield`

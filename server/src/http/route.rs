@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::{
     body_schema::BodySchema,
+    echo,
+    nearest_name::unknown_name,
     operation::Operation,
     validation::{Fault, Step, check_value},
 };
@@ -47,6 +49,18 @@ impl MatchedRoute {
     #[must_use]
     pub(crate) fn parameter_faults(&self, pairs: &[(String, String)]) -> Vec<Fault> {
         self.parameters.iter().flat_map(|parameter| parameter.faults(pairs)).collect()
+    }
+
+    /// Returns a fault for each pair that is no parameter of the route.
+    #[must_use]
+    pub(crate) fn unknown_parameter_faults(&self, pairs: &[(String, String)]) -> Vec<Fault> {
+        let known = || self.parameters.iter().map(|parameter| parameter.name.as_str());
+        let unknown = pairs.iter().filter(|(name, _)| !known().any(|known| known == name));
+        let fault = |(name, _): &(String, String)| {
+            let path = [Step::name("query"), Step::name(&echo::value(name))];
+            Fault::new(&path, "value_error.extra", unknown_name(name, known()))
+        };
+        unknown.map(fault).collect()
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Number, Value, json, value::RawValue};
 use super::{
     body_schema::{BodySchema, NumberRange, Property, Shape, SizeRange},
     echo, json_position, json_string,
-    nearest_name::nearest_name,
+    nearest_name::unknown_name,
     numbers::NumberText,
     unknown_fields::{Handling, UnknownFields},
 };
@@ -78,8 +78,6 @@ impl Step {
     }
 }
 
-/// The text about a field that the schema does not have.
-const EXTRA: &str = "extra fields not permitted";
 /// Faults that one answer lists at most: a body of megabytes can hold millions.
 const MOST_FAULTS: usize = 100;
 
@@ -209,13 +207,9 @@ impl<'t> Reader<'t> {
             self.unknown.add(self.path.iter().copied().map(Step::from), name);
             return None;
         }
-        let nearest = nearest_name(name, known.iter().map(|property| property.name));
-        let msg = match nearest {
-            Some(nearest) => format!("{EXTRA}; the nearest name is {nearest}"),
-            None => EXTRA.to_owned(),
-        };
+        let msg = unknown_name(name, known.iter().map(|property| property.name));
         let mut loc = self.place();
-        loc.push(Step::name(name));
+        loc.push(Step::name(&echo::value(name)));
         self.found += 1;
         self.is_discarding = true;
         Some(Fault::new(&loc, "value_error.extra", msg))

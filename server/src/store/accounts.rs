@@ -6,8 +6,9 @@ use account_core::credits::TransactionKind;
 use account_core::identity::{Contact, Email};
 use account_core::outbox::SealedMessage;
 use account_core::store::{
-    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, NewRegistration,
-    PasswordChange, PasswordProof, PendingRegistration, ProfileChanges, Registered, Updated,
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, DeletionProof, MfaChange,
+    MfaChanged, NewRegistration, PasswordChange, PasswordProof, PendingRegistration,
+    ProfileChanges, Registered, Updated,
 };
 use account_core::{
     AccountId, KeyStatus, Notice, Operation, PasswordHash, Profile, SecurityEvent, StoreError,
@@ -199,16 +200,22 @@ impl AccountStore for Store {
     async fn set_mfa(
         &self,
         account: AccountId,
-        enabled: bool,
+        mfa: MfaChange,
         notice: SealedMessage,
-    ) -> Result<bool, StoreError> {
-        let change = self.write().await?;
+    ) -> Result<MfaChanged, StoreError> {
+        let (change, enabled) = (self.write().await?, mfa.is_enabled());
         lock_account(&change, account).await?;
         let update = "UPDATE account SET mfa_enabled = $2 \
                       WHERE id = $1 AND mfa_enabled <> $2 AND verified_at IS NOT NULL";
         let update = statement(update, [account.0.into(), enabled.into()]);
         if stored(change.execute_raw(update).await)?.rows_affected() == 0 {
-            return Ok(false);
+            return Ok(MfaChanged::Unchanged);
+        }
+        if let MfaChange::Disable(hash) = &mfa
+            && !has_password(&change, account, hash).await?
+        {
+            // The update is rolled back.
+            return Ok(MfaChanged::OtherPassword);
         }
         let event = SecurityEvent::MfaChanged;
         end_credentials(&change, account, event, None).await?;
@@ -217,17 +224,14 @@ impl AccountStore for Store {
         insert_message(&change, notice).await?;
         self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
-        Ok(true)
+        Ok(MfaChanged::Done)
     }
 
     async fn delete_account(&self, deletion: Deletion) -> Result<bool, StoreError> {
         let change = self.write_locked(AdvisoryLock::Email(&deletion.recipient)).await?;
         lock_account(&change, deletion.account).await?;
         let account = deletion.account.0;
-        let query = "SELECT id FROM account WHERE id = $1 AND verified_at IS NOT NULL \
-                     AND NOT ($2 AND password_hash IS NOT NULL)";
-        let query = statement(query, [account.into(), deletion.only_without_password.into()]);
-        if stored(change.query_one_raw(query).await)?.is_none() {
+        if !may_delete(&change, deletion.account, &deletion.proof).await? {
             return Ok(false);
         }
         write_off(&change, deletion.account, deletion.at).await?;
@@ -249,7 +253,9 @@ impl AccountStore for Store {
             stored(change.execute_raw(forget).await)?;
         }
         insert_message(&change, deletion.notice).await?;
-        record(&change, deletion.account, deletion.operation).await?;
+        if let DeletionProof::Operator(operation) = deletion.proof {
+            record(&change, deletion.account, Some(operation)).await?;
+        }
         self.commit_event(change, event).await?;
         self.outbox_notify.notify_one();
         Ok(true)
@@ -322,6 +328,24 @@ impl AccountStore for Store {
     }
 }
 
+/// Returns whether the account is there and still as the proof of its deletion says. The caller
+/// holds the lock of the account.
+async fn may_delete(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    proof: &DeletionProof,
+) -> Result<bool, StoreError> {
+    let only_without_password = match proof {
+        DeletionProof::Password(hash) => return has_password(change, account, hash).await,
+        DeletionProof::NoPassword => true,
+        DeletionProof::Operator(_) => false,
+    };
+    let query = "SELECT id FROM account WHERE id = $1 AND verified_at IS NOT NULL \
+                 AND NOT ($2 AND password_hash IS NOT NULL)";
+    let query = statement(query, [account.0.into(), only_without_password.into()]);
+    Ok(stored(change.query_one_raw(query).await)?.is_some())
+}
+
 /// Returns whether the account still has this password, and locks the account.
 async fn has_password(
     change: &DatabaseTransaction,
@@ -329,7 +353,8 @@ async fn has_password(
     hash: &PasswordHash,
 ) -> Result<bool, StoreError> {
     lock_account(change, account).await?;
-    let query = "SELECT id FROM account WHERE id = $1 AND password_hash = $2";
+    let query = "SELECT id FROM account WHERE id = $1 AND password_hash = $2 \
+                 AND verified_at IS NOT NULL";
     let query = statement(query, [account.0.into(), hash.0.as_str().into()]);
     Ok(stored(change.query_one_raw(query).await)?.is_some())
 }

@@ -1,5 +1,6 @@
 //! The removal of expired rows, in small batches along an index.
 
+use account_core::accounts::results::{MOST_BYTES, MOST_RESULTS};
 use account_core::code::VALIDITY;
 use account_core::oauth::grant::StaleOauth;
 use account_core::store::{CleanUpStore, Stale};
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use super::engine::{AdvisoryLock, elements, is_postgres};
 use super::handle::Store;
-use super::ledger::MICROSECONDS_A_DAY;
+use super::ledger::{MICROSECONDS_A_DAY, remove_excess};
 use super::rows::{column, statement, stored, time};
 use super::usage_index::forget_calls;
 use super::usage_partitions::drop_before;
@@ -143,6 +144,7 @@ impl CleanUpStore for Store {
             Stale::Messages(written) => execute(&change, MESSAGES, [time(written), most]).await?,
             Stale::Answers => execute(&change, ANSWERS, [time(now), most]).await?,
             Stale::Results(made) => execute(&change, RESULTS, [time(made), most]).await?,
+            Stale::ExcessResults => remove_excess_results(self, &change, limit).await?,
             Stale::SignIns(made) => {
                 let mut most_gone = 0;
                 for sql in [STARTS, COMPLETIONS, HAND_OFFS] {
@@ -161,6 +163,29 @@ impl CleanUpStore for Store {
         stored(change.commit().await)?;
         Ok(removed)
     }
+}
+
+/// The accounts with more results than their quota, at most `$3`: an account of so many results, `$1`,
+/// or bytes, `$2`. The index `result_owner` has every column.
+const OVER_QUOTA: &str = "SELECT account_id AS over_quota FROM result \
+    GROUP BY account_id HAVING count(*) > $1 OR sum(bytes) > $2 LIMIT $3";
+
+/// Removes the oldest results of accounts beyond their quota.
+async fn remove_excess_results(
+    store: &Store,
+    change: &DatabaseTransaction,
+    limit: u32,
+) -> Result<u64, StoreError> {
+    let most_bytes = i64::try_from(MOST_BYTES).unwrap_or(i64::MAX);
+    let over = [MOST_RESULTS.into(), most_bytes.into(), limit.into()];
+    let over = stored(store.readers.query_all_raw(statement(OVER_QUOTA, over)).await)?;
+    let mut removed = 0;
+    for row in over {
+        let left = u64::from(limit).saturating_sub(removed);
+        let account = AccountId(column(&row, "over_quota")?);
+        removed += remove_excess(change, account, u32::try_from(left).unwrap_or(limit)).await?;
+    }
+    Ok(removed)
 }
 
 async fn execute<const N: usize>(

@@ -7,13 +7,15 @@
 //! Usage, the ledger and results are read in bounded pages along an index. The answer of a request
 //! that may be repeated is written in the transaction of its charge.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use account_core::accounts::results::{MOST_BYTES, MOST_RESULTS};
 use account_core::idempotency::{Claim, Claimed, HELD, KEPT, RequestDigest, Slot, StoredAnswer};
 use account_core::store::{LedgerStore, Transaction, UsageFilter, UsageRequest, UsageTally};
 use account_core::{
-    AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, GuestId, MinuteCount, ResultId,
-    Settlement, StoreError, StoredResult, TallyFigure, Timestamp, TransactionKind,
+    AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, GuestId, ListedResult, MinuteCount,
+    ResultId, Settlement, StoreError, StoredResult, TallyFigure, Timestamp, TransactionKind,
 };
 use rusqlite::named_params;
 use sea_orm::{
@@ -249,6 +251,10 @@ impl LedgerStore for Store {
     async fn keep_results(&self, results: Vec<StoredResult>) -> Result<(), StoreError> {
         let change = self.write().await?;
         insert_results(&change, &results).await?;
+        let owners: BTreeSet<i64> = results.iter().map(|result| result.owner.0).collect();
+        for owner in owners {
+            remove_excess(&change, AccountId(owner), u32::MAX).await?;
+        }
         stored(change.commit().await)
     }
 
@@ -263,7 +269,58 @@ impl LedgerStore for Store {
         let row = stored(self.readers.query_one_raw(query).await)?;
         row.map(|row| column(&row, "body")).transpose()
     }
+
+    async fn recent_results(
+        &self,
+        owner: AccountId,
+        after: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<ListedResult>, StoreError> {
+        let query = "SELECT id, created_at, bytes, substr(body, 1, $4) AS start FROM result \
+                     WHERE account_id = $1 AND created_at > $2 \
+                     ORDER BY created_at DESC, id DESC LIMIT $3";
+        let start = i32::try_from(ListedResult::START).unwrap_or(i32::MAX);
+        let query = statement(query, [owner.0.into(), time(after), limit.into(), start.into()]);
+        let rows = stored(self.readers.query_all_raw(query).await)?;
+        rows.iter().map(listed_result).collect()
+    }
 }
+
+fn listed_result(row: &QueryResult) -> Result<ListedResult, StoreError> {
+    Ok(ListedResult {
+        id: ResultId(u128::from_be_bytes(bytes_column(row, "id")?)),
+        at: time_column(row, "created_at")?,
+        start: column(row, "start")?,
+        bytes: narrow(row, "bytes")?,
+    })
+}
+
+/// Removes at most `limit` of the oldest results of an account beyond its quota.
+pub(super) async fn remove_excess(
+    change: &DatabaseTransaction,
+    account: AccountId,
+    limit: u32,
+) -> Result<u64, StoreError> {
+    let most_bytes = i64::try_from(MOST_BYTES).unwrap_or(i64::MAX);
+    let newest =
+        statement(NEWEST_EXCESS, [account.0.into(), MOST_RESULTS.into(), most_bytes.into()]);
+    let row = stored(change.query_one_raw(newest).await)?;
+    let newest: Option<i64> = row.map(|row| column(&row, "newest")).transpose()?.flatten();
+    let Some(newest) = newest else { return Ok(0) };
+    let remove = statement(EXCESS, [account.0.into(), newest.into(), limit.into()]);
+    Ok(stored(change.execute_raw(remove).await)?.rows_affected())
+}
+
+/// The time of the newest result of an account, `$1`, beyond `$2` results or `$3` bytes. The index
+/// `result_owner` has every column.
+const NEWEST_EXCESS: &str = "SELECT max(created_at) AS newest FROM (SELECT created_at, \
+    row_number() OVER newest_first AS place, sum(bytes) OVER newest_first AS total \
+    FROM result WHERE account_id = $1 \
+    WINDOW newest_first AS (ORDER BY created_at DESC ROWS UNBOUNDED PRECEDING)) AS ranked \
+    WHERE place > $2 OR total > $3";
+
+const EXCESS: &str = "DELETE FROM result WHERE id IN (SELECT id FROM result \
+    WHERE account_id = $1 AND created_at <= $2 ORDER BY created_at LIMIT $3)";
 
 /// Compares balances and usage rows with the ledger, and daily sums with usage rows, by one statement each, so that each comparison
 /// sees one state of the data however long it takes.

@@ -485,8 +485,9 @@ pub(super) async fn may_send(
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let query = "SELECT count(*) AS letters, max(created_at) AS last_at FROM letter \
-                 WHERE recipient = $1 AND purpose = $2 AND created_at > $3";
-    let values = [digest(recipient), purpose.name().into(), time(SendQuota::since(now))];
+                 WHERE recipient = $1 AND purpose = $2 AND created_at > $3 AND created_at <= $4";
+    let (since, until) = (time(SendQuota::since(now)), time(SendQuota::until(now)));
+    let values = [digest(recipient), purpose.name().into(), since, until];
     let row = stored(change.query_one_raw(statement(query, values)).await)?;
     let Some(row) = row else { return Ok(true) };
     let last_at = optional_time_column(&row, "last_at")?;

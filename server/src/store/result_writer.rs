@@ -1,5 +1,5 @@
-//! The result writer, which stores in batches the results that no debit carries: large results and
-//! errors.
+//! The result writer, which stores in batches the results that no debit carries because they are
+//! large.
 
 use std::sync::Arc;
 

@@ -95,6 +95,30 @@ pub async fn a_day_of_wrong_codes_and_resends_compares_at_most_fifty<S: Store + 
     assert_eq!(service.messages().await.len(), 1, "the next day has e-mails of its own");
 }
 
+/// Checks that e-mails of a clock that was ahead silence no address once the clock is right, and that
+/// those of another instance, whose clock is slightly ahead, count.
+pub async fn emails_of_a_clock_that_was_ahead_do_not_count<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = email("ada@example.com");
+    let send = async || {
+        service.accounts.resend_registration_code(&ada, service.now()).await.expect("ok");
+        service.messages().await.len()
+    };
+    service.register("ada", "ada@example.com", PASSWORD).await.expect("a free name");
+    service.messages().await;
+    let ahead = 7 * 86_400;
+    service.wait(ahead);
+    for _ in 0..10 {
+        assert_eq!(send().await, 1);
+        service.wait(60);
+    }
+    assert_eq!(send().await, 0, "ten a day");
+    service.wait(-ahead);
+    assert_eq!(send().await, 1, "the clock is right again");
+    service.wait(-30);
+    assert_eq!(send().await, 0, "an e-mail that is half a minute ahead was sent just now");
+}
+
 /// Checks that the quota of e-mails belongs to the address and not to the form.
 pub async fn taking_an_expired_username_over_refills_no_email_quota<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

@@ -3,11 +3,11 @@
 use chrono::TimeDelta;
 
 use super::test_service::{PASSWORD, TestService};
-use crate::accounts::results::KEPT;
+use crate::accounts::results::{KEPT, MOST_BYTES, MOST_RESULTS};
 use crate::credits::{Entry, ResultTemplate};
 use crate::identity::{AccountId, CallerId};
 use crate::password::Password;
-use crate::store::{ResultId, Store, StoredResult};
+use crate::store::{ListedResult, ResultId, Store, StoredResult};
 
 impl<S: Store + Clone> TestService<S> {
     async fn keep(&self, owner: AccountId, ids: impl IntoIterator<Item = u128>) {
@@ -78,6 +78,77 @@ pub async fn a_result_is_kept_for_a_day<S: Store + Clone>(store: S) {
         assert_eq!((cleaned.results, cleaned.more), (expected, expected == 10));
     }
     assert!(service.kept(ada, 100).await.is_some());
+}
+
+/// Checks that the results of one account beyond its quota are removed, the oldest first.
+pub async fn the_newest_results_of_an_account_are_kept<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let (ada, bob) = (service.funded("ada", 1).await, service.funded("bob", 1).await);
+    service.keep(bob, [1]).await;
+    let megabytes = |owner, id: u128, size: u64| {
+        let body = "x".repeat(size as usize * 1_000_000);
+        StoredResult { id: ResultId(id), owner, body, at: service.now() }
+    };
+    for id in 2..=18 {
+        service.wait(1);
+        let results = vec![megabytes(ada, id, 4)];
+        service.accounts.store().keep_results(results).await.expect("the store answers");
+    }
+    // Sixteen of four megabytes fit.
+    assert_eq!(MOST_BYTES, 64_000_000);
+    assert_eq!(service.kept(ada, 2).await, None);
+    assert!(service.kept(ada, 3).await.is_some() && service.kept(bob, 1).await.is_some());
+
+    let entry = |id| Entry {
+        kept: Some(ResultTemplate { before: String::new(), after: String::new() }),
+        ..service.entry(CallerId::Account(bob), id, 0, "/a")
+    };
+    for ids in [100..104, 104..104 + u128::from(MOST_RESULTS)] {
+        service.wait(1);
+        service.settle(ids.map(entry).collect()).await;
+    }
+    assert!(service.kept(bob, 1).await.is_some(), "the clean-up has not come by yet");
+    for expected in [3, 2, 0] {
+        let cleaned = service.accounts.clean_up(service.now(), 3, None).await.expect("ok");
+        assert_eq!(cleaned.excess_results, expected);
+    }
+    assert_eq!((service.kept(bob, 1).await, service.kept(bob, 103).await), (None, None));
+    assert!(service.kept(bob, 104).await.is_some() && service.kept(ada, 3).await.is_some());
+}
+
+/// Checks that a list has the newest results of its owner first.
+pub async fn recent_results_are_listed_for_their_owner<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let (ada, bob) = (service.funded("ada", 1).await, service.funded("bob", 1).await);
+    service.keep(ada, [1]).await;
+    let first = service.now();
+    service.clock.advance(KEPT - TimeDelta::seconds(1));
+    service.keep(ada, [2, u128::MAX]).await;
+    service.keep(bob, [3]).await;
+    let list = async |owner, limit| {
+        let listed = service.accounts.recent_results(owner, limit, service.now()).await;
+        listed.expect("the store answers")
+    };
+    let ids = |listed: &[ListedResult]| listed.iter().map(|one| one.id.0).collect::<Vec<_>>();
+    let listed = list(ada, 10).await;
+    assert_eq!(ids(&listed), [u128::MAX, 2, 1]);
+    assert_eq!(
+        (listed[2].at, listed[2].start.as_str(), listed[2].bytes),
+        (first, "{\"number\":1}", 12)
+    );
+    assert_eq!(ids(&list(ada, 2).await), [u128::MAX, 2]);
+    assert_eq!(ids(&list(bob, 10).await), [3]);
+    service.wait(1);
+    assert_eq!(ids(&list(ada, 10).await), [u128::MAX, 2], "a day has gone");
+    let long = StoredResult {
+        id: ResultId(4),
+        owner: bob,
+        body: "\u{e9}".repeat(1_000),
+        at: service.now(),
+    };
+    service.accounts.store().keep_results(vec![long]).await.expect("the store answers");
+    let listed = list(bob, 1).await;
+    assert_eq!((listed[0].start.chars().count(), listed[0].bytes), (ListedResult::START, 2_000));
 }
 
 /// Checks that results are removed with their account, and that none is stored afterwards.

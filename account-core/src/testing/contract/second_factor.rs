@@ -1,5 +1,6 @@
 //! Checks of the second factor.
 
+use super::recovery::NEW;
 use super::test_service::{PASSWORD, TestService, another, fault};
 use crate::Result;
 use crate::accounts::{Login, SignedIn};
@@ -7,7 +8,7 @@ use crate::code::MfaToken;
 use crate::identity::AccountId;
 use crate::outbox::{Content, OutboundMessage};
 use crate::password::Password;
-use crate::store::{Store, TryStatus};
+use crate::store::{Deletion, DeletionProof, MfaChange, MfaChanged, Store, TryStatus};
 use crate::testing::all;
 
 impl<S: Store + Clone> TestService<S> {
@@ -60,6 +61,34 @@ pub async fn it_goes_off_with_the_right_password_alone<S: Store + Clone>(store: 
     assert_eq!(service.login_code("ada@example.com", PASSWORD).await, "signed_in");
     let late = service.complete("ada@example.com", &half_done, None).await;
     assert_eq!(fault(late), "wrong_code");
+}
+
+/// Checks that a password which was replaced after its verification removes nothing.
+pub async fn a_password_replaced_meanwhile_confirms_no_change<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.account_with_mfa("ada", "ada@example.com").await.account;
+    let verified = service.password_hash("ada@example.com").await;
+    let reset = service.reset_code("ada@example.com").await;
+    service.reset_to("ada@example.com", &reset, NEW).await.expect("the right code");
+    service.messages().await;
+
+    let store = service.accounts.store();
+    let notice = |content| service.sealed_message("ada@example.com", content);
+    let change = MfaChange::Disable(verified.clone());
+    let changed = store.set_mfa(ada, change, notice(Content::MfaDisabled)).await.expect("ok");
+    let deletion = Deletion {
+        account: ada,
+        recipient: service.recipient("ada@example.com"),
+        proof: DeletionProof::Password(verified),
+        notice: notice(Content::AccountDeleted),
+        at: service.now(),
+    };
+    let deleted = store.delete_account(deletion).await.expect("ok");
+
+    assert_eq!((changed, deleted), (MfaChanged::OtherPassword, false));
+    assert!(service.accounts.profile(ada).await.expect("it is there").mfa_enabled);
+    assert!(service.messages().await.is_empty(), "no notice of what did not happen");
+    service.disable(ada, NEW).await.expect("the present password");
 }
 
 /// Checks that attempts without the password do not use up the attempts of the token's holder.

@@ -15,8 +15,8 @@ use crate::digest::Digest;
 use crate::guest::CreationLimits;
 use crate::identity::{AccountId, CallerId, Contact, Email, Username};
 use crate::key::{AccountCaller, ApiKey, Caller};
-use crate::outbox::{Content, OutboundMessage};
-use crate::password::Password;
+use crate::outbox::{Content, OutboundMessage, SealedMessage};
+use crate::password::{Password, PasswordHash};
 use crate::store::Store;
 use crate::testing::{CheapHasher, FixedClock, Outbox, seeded_rng};
 use crate::tier::Tier;
@@ -174,6 +174,20 @@ impl<S: Store + Clone> TestService<S> {
     ) -> Result<SignedIn> {
         let address = email(address);
         self.accounts.complete_login(&address, code, token, &client(), self.now()).await
+    }
+
+    /// Returns the stored hash of the password of an account.
+    pub(super) async fn password_hash(&self, address: &str) -> PasswordHash {
+        let (to, recipient) = (email(address), self.recipient(address));
+        let reserved = self.accounts.store().reserve_confirmation(&to, recipient).await;
+        let credentials = reserved.expect("the store answers").credentials;
+        credentials.and_then(|known| known.password_hash).expect("an account with a password")
+    }
+
+    /// Seals a message to an address, as the service does.
+    pub(super) fn sealed_message(&self, address: &str, content: Content) -> SealedMessage {
+        let message = OutboundMessage { to: email(address), content };
+        message.seal(&self.outbox.vault, &mut seeded_rng(self.now().timestamp() as u64), self.now())
     }
 
     pub(super) fn recipient(&self, address: &str) -> Digest<Email> {

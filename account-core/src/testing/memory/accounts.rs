@@ -8,13 +8,20 @@ use crate::identity::{AccountId, CallerId, Contact, Email, Username};
 use crate::notification::Notice;
 use crate::operation::Operation;
 use crate::outbox::SealedMessage;
+use crate::password::PasswordHash;
 use crate::revocation::SecurityEvent;
 use crate::store::{
-    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, KeyStatus,
-    NewRegistration, PasswordChange, PasswordProof, PendingRegistration, Profile, ProfileChanges,
-    Registered, Subscription, Updated,
+    AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, DeletionProof, KeyStatus,
+    MfaChange, MfaChanged, NewRegistration, PasswordChange, PasswordProof, PendingRegistration,
+    Profile, ProfileChanges, Registered, Subscription, Updated,
 };
 use crate::tier::Tier;
+
+impl Account {
+    fn has_password(&self, hash: &PasswordHash) -> bool {
+        self.password_hash.as_ref().is_some_and(|present| present.0 == hash.0)
+    }
+}
 
 impl State {
     /// Returns whether a form holds its name because its latest code has not expired, also a code
@@ -261,27 +268,41 @@ impl AccountStore for MemoryStore {
         Ok(Updated::Done)
     }
 
-    async fn set_mfa(&self, id: AccountId, enabled: bool, notice: SealedMessage) -> Stored<bool> {
+    async fn set_mfa(
+        &self,
+        id: AccountId,
+        change: MfaChange,
+        notice: SealedMessage,
+    ) -> Stored<MfaChanged> {
         let mut state = self.lock();
+        let enabled = change.is_enabled();
         let account = state.accounts.get_mut(&id).filter(|account| account.verified_at.is_some());
         let Some(account) = account.filter(|account| account.mfa_enabled != enabled) else {
-            return Ok(false);
+            return Ok(MfaChanged::Unchanged);
         };
+        if let MfaChange::Disable(hash) = &change
+            && !account.has_password(hash)
+        {
+            return Ok(MfaChanged::OtherPassword);
+        }
         account.mfa_enabled = enabled;
         state.end_credentials(id, SecurityEvent::MfaChanged, None);
-        let change = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
-        state.notify(id, &change, notice.created_at);
+        let switched = if enabled { Notice::MfaEnabled } else { Notice::MfaDisabled };
+        state.notify(id, &switched, notice.created_at);
         state.send(notice);
-        Ok(true)
+        Ok(MfaChanged::Done)
     }
 
     async fn delete_account(&self, deletion: Deletion) -> Stored<bool> {
         let mut state = self.lock();
-        let Deletion { account: id, recipient, only_without_password, notice, at, operation } =
-            deletion;
+        let Deletion { account: id, recipient, proof, notice, at } = deletion;
         let account = state.accounts.get(&id).filter(|account| account.verified_at.is_some());
-        let spared = |account: &&Account| only_without_password && account.password_hash.is_some();
-        let Some(account) = account.filter(|account| !spared(account)) else { return Ok(false) };
+        let is_proven = |account: &&Account| match &proof {
+            DeletionProof::Password(hash) => account.has_password(hash),
+            DeletionProof::NoPassword => account.password_hash.is_none(),
+            DeletionProof::Operator(_) => true,
+        };
+        let Some(account) = account.filter(is_proven) else { return Ok(false) };
         let left = account.balance as i64;
         state.book(id, TransactionKind::Adjustment, -left, at);
         state.forget_callers(|caller| caller == CallerId::Account(id), u32::MAX);
@@ -290,7 +311,9 @@ impl AccountStore for MemoryStore {
         state.challenges.retain(|tried| tried.challenge.recipient != recipient);
         state.end_credentials(id, SecurityEvent::Deleted, None);
         state.discard(&[id]);
-        state.record(id, operation);
+        if let DeletionProof::Operator(operation) = proof {
+            state.record(id, Some(operation));
+        }
         state.send(notice);
         Ok(true)
     }
@@ -304,9 +327,8 @@ impl AccountStore for MemoryStore {
         let (id, event) = (change.account, change.event());
         let account = state.accounts.get(&id).filter(|account| account.email == change.email);
         let Some(account) = account else { return Ok(false) };
-        let present = account.password_hash.as_ref();
         let proven = match &change.proof {
-            PasswordProof::Current(hash) => present.is_some_and(|present| present.0 == hash.0),
+            PasswordProof::Current(hash) => account.has_password(hash),
             PasswordProof::Code(challenge) => state.use_up(*challenge, now).is_some(),
         };
         if !proven {

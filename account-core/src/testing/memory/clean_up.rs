@@ -101,6 +101,7 @@ impl CleanUpStore for MemoryStore {
             }),
             Stale::Answers => state.remove_slots(now, limit),
             Stale::Results(made) => state.remove_results(made, limit),
+            Stale::ExcessResults => state.remove_excess_results(limit.into()),
             Stale::SignIns(made) => state.identities.remove_until(made, limit),
             Stale::EmailUndos(made) => take(&mut state.email_undos, limit, |row| row.at <= made),
             Stale::Notifications(written) => state.notifications.remove_until(written, limit),

@@ -1,10 +1,12 @@
 //! The ledger, usage rows, stored answers of repeated requests, and stored results.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::tables::{Taken, spend};
 use super::{Called, LedgerRow, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored, day};
 use crate::Timestamp;
+use crate::accounts::results::{MOST_BYTES, MOST_RESULTS};
 use crate::credits::{
     self, Audit, AuditFault, Entry, FaultKind, MinuteCount, REFUSED_BY_LIMIT, Settlement,
     TransactionKind, Usage,
@@ -12,7 +14,8 @@ use crate::credits::{
 use crate::idempotency::{Claim, Claimed, HELD, KEPT, Slot, StoredAnswer};
 use crate::identity::{AccountId, CallerId};
 use crate::store::{
-    LedgerStore, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest, UsageTally,
+    LedgerStore, ListedResult, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest,
+    UsageTally,
 };
 
 impl State {
@@ -177,7 +180,7 @@ impl LedgerStore for MemoryStore {
         let state = self.lock();
         let mut calls: Vec<&Called> =
             state.usage.iter().filter(|call| call.passes(account, filter)).collect();
-        calls.sort_by_key(|call| std::cmp::Reverse((call.entry.usage.at, call.id)));
+        calls.sort_by_key(|call| Reverse((call.entry.usage.at, call.id)));
         let page = calls.into_iter().skip(offset as usize).take(limit as usize);
         Ok(page.map(Called::request).collect())
     }
@@ -249,6 +252,7 @@ impl LedgerStore for MemoryStore {
         let State { accounts, results: kept, .. } = &mut *state;
         let owned = results.into_iter().filter(|result| accounts.contains_key(&result.owner));
         kept.extend(owned.map(|result| (result.id, result)));
+        state.remove_excess_results(u64::MAX);
         Ok(())
     }
 
@@ -261,6 +265,46 @@ impl LedgerStore for MemoryStore {
         let state = self.lock();
         let own = state.results.get(&id).filter(|kept| kept.owner == owner && kept.at > after);
         Ok(own.map(|kept| kept.body.clone()))
+    }
+
+    async fn recent_results(
+        &self,
+        owner: AccountId,
+        after: Timestamp,
+        limit: u32,
+    ) -> Stored<Vec<ListedResult>> {
+        let state = self.lock();
+        let own = state.results.values().filter(|kept| kept.owner == owner && kept.at > after);
+        let mut own: Vec<&StoredResult> = own.collect();
+        own.sort_by_key(|kept| Reverse((kept.at, kept.id)));
+        let listed = own.into_iter().take(limit as usize).map(|kept| ListedResult {
+            id: kept.id,
+            at: kept.at,
+            start: kept.body.chars().take(ListedResult::START).collect(),
+            bytes: kept.body.len() as u64,
+        });
+        Ok(listed.collect())
+    }
+}
+
+impl State {
+    /// Removes at most `limit` of the oldest results beyond the quota of their account.
+    pub(super) fn remove_excess_results(&mut self, limit: u64) -> u64 {
+        let mut kept: HashMap<AccountId, (u32, u64)> = HashMap::new();
+        let mut newest: Vec<&StoredResult> = self.results.values().collect();
+        newest.sort_by_key(|kept| Reverse((kept.at, kept.id)));
+        let mut excess: Vec<ResultId> = Vec::new();
+        for result in newest {
+            let (results, bytes) = kept.entry(result.owner).or_default();
+            *results += 1;
+            *bytes += result.body.len() as u64;
+            if *results > MOST_RESULTS || *bytes > MOST_BYTES {
+                excess.push(result.id);
+            }
+        }
+        excess.reverse();
+        excess.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        excess.iter().filter(|id| self.results.remove(id).is_some()).count() as u64
     }
 }
 

@@ -70,6 +70,7 @@ impl State {
             message.recipient == *recipient
                 && message.purpose == Some(purpose)
                 && message.created_at > SendQuota::since(now)
+                && message.created_at <= SendQuota::until(now)
         });
         let times: Vec<Timestamp> = messages.map(|message| message.created_at).collect();
         SendQuota { messages: times.len() as u32, last_at: times.into_iter().max() }

@@ -13,7 +13,7 @@ use super::message::{self, MOST_WITHOUT_ARGUMENTS, SplitError};
 use crate::{
     api::account::{profile, usage},
     http::{
-        AdmittedCall, ApiError, Executed, RequestContext,
+        AdmittedCall, ApiError, Executed, ExecutedCall, RequestContext,
         query::check_pairs,
         validation::{Fault, Step},
     },
@@ -68,12 +68,16 @@ impl AccountTool {
             }
         })?;
         let pairs = pairs(&arguments);
+        let unknown = context.route().unknown_parameter_faults(&pairs);
+        if !unknown.is_empty() {
+            return Err(ApiError::Faults(unknown));
+        }
         check_pairs(context.route(), &pairs)?;
         let mut data = (self.read)(context, caller, pairs).await?;
         if let Some(fields) = data.as_object_mut().filter(|_| !self.fields.is_empty()) {
             fields.retain(|name, _| self.fields.contains(&name.as_str()));
         }
-        Ok(data.to_string())
+        Ok(ExecutedCall::new(data.to_string()))
     }
 }
 

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     http::{
-        ApiError, Executed, RequestContext, SMALL_BODY, conclude, echo, seconds_up,
+        ApiError, Executed, ExecutedCall, RepeatKey, RequestContext, RequestRecord, SMALL_BODY,
+        conclude, echo, seconds_up,
         validation::{Fault, Step},
     },
     state::AppState,
@@ -31,7 +32,8 @@ pub(super) struct Called {
     pub(super) entry: &'static Entry,
     /// The status that a request over REST would have had.
     pub(super) status: StatusCode,
-    /// The id of the request, which is also the id of the result.
+    /// The id of the request, which is also the id of the result. That of the first run, where an
+    /// earlier call under the same idempotency key was answered.
     pub(super) id: u128,
     /// The time at which the message arrived.
     pub(super) at: Timestamp,
@@ -43,8 +45,10 @@ pub(super) struct Called {
 pub(super) struct Outcome {
     /// The call that was made.
     pub(super) called: Called,
-    /// True if the envelope was stored with the charge.
+    /// True if the envelope was stored with the charge, now or by the first run.
     pub(super) was_kept: bool,
+    /// True if the answer is that of an earlier call under the same idempotency key.
+    pub(super) is_repeat: bool,
     /// The account's credits after the call.
     pub(super) balance: u64,
     /// The hourly limit after the call: the calls left, and the time at which more calls are allowed,
@@ -73,6 +77,7 @@ pub(super) async fn call(
     mcp: &McpContext,
     entry: &'static Entry,
     arguments: Bytes,
+    repeat_key: RepeatKey,
 ) -> Option<Outcome> {
     let (Target::Computation(operation, _) | Target::Account(operation, _)) = &entry.target else {
         return None;
@@ -83,7 +88,7 @@ pub(super) async fn call(
         Target::Computation(_, metered) => {
             let template = Box::new(template(entry));
             let caller = Caller::Account(mcp.caller.clone());
-            let work = (metered.execute)(context.clone(), caller, arguments, template);
+            let work = (metered.execute)(context.clone(), caller, arguments, repeat_key, template);
             conclude(&context, work).await
         }
         Target::Account(_, tool) => {
@@ -106,7 +111,7 @@ fn template(
         }
         let (id, at, cost) = (context.id.as_u128(), context.at, cost.into());
         let called = Called { entry, status: StatusCode::OK, id, at, cost };
-        Some(called.envelope(Ok(data)))
+        Some(called.envelope(data))
     }
 }
 
@@ -116,25 +121,31 @@ fn outcome(
     context: &RequestContext,
     executed: Executed,
 ) -> Outcome {
-    let length = executed.as_ref().map_or(0, String::len);
+    let length = executed.as_ref().map_or(0, |call| call.data.len());
+    let first_run = executed.as_ref().ok().and_then(|call| call.first_run);
     let record = context.record();
     let charge = record.charge();
     let status = executed.as_ref().err().map_or(StatusCode::OK, ApiError::status);
     let is_charged = executed.is_ok() && charge.is_some();
+    let is_repeat = matches!(record, RequestRecord::Replayed(..));
+    let cost = charge.filter(|_| !is_repeat).map_or(0, |charge| charge.cost.into());
     let limit = record.admission().map(|admission| limit(&admission.limit_status));
     Outcome {
         called: Called {
             entry,
             status,
-            id: context.id.as_u128(),
+            id: first_run.unwrap_or(context.id).as_u128(),
             at: mcp.at,
-            cost: charge.map_or(0, |charge| charge.cost.into()),
+            cost,
         },
-        was_kept: is_charged && length <= LARGEST_WITH_CHARGE,
+        was_kept: is_charged && (is_repeat || length <= LARGEST_WITH_CHARGE),
+        is_repeat,
         balance: charge.map_or(mcp.caller.credit_balance, |charge| charge.balance),
         limit,
         retry_after: executed.as_ref().err().and_then(ApiError::retry_after_seconds),
-        answer: executed.map_err(|refusal| ToolError::of(&refusal)),
+        answer: executed
+            .map(|ExecutedCall { data, .. }| data)
+            .map_err(|refusal| ToolError::of(&refusal)),
         is_large: length > SMALL_BODY,
     }
 }

@@ -29,10 +29,19 @@ use super::{
     results,
     tools::{CATALOGUE, Entry, GatewayTool, Target},
 };
-use crate::{api::openapi::VERSION, http::echo, state::AppState, store::ResultWriter};
+use crate::{
+    api::openapi::VERSION,
+    http::{RepeatKey, echo, idempotency::parse_key, nearest_name::unknown_name},
+    state::AppState,
+    store::ResultWriter,
+};
 
-/// The time to live of a list, in milliseconds. Lists change only with a release.
+/// The time to live of a list, in milliseconds. These lists change only with a release.
 const LISTS_KEPT: u64 = 5 * 60 * 1000;
+/// The most stored results that `resources/list` shows, the newest.
+const LISTED_RESULTS: u32 = 100;
+/// The member of `_meta` with the key under which a call may be repeated.
+const IDEMPOTENCY_KEY: &str = "idempotency_key";
 /// The methods of the protocol with and without the handshake. A request for one of these that
 /// cannot be decoded has invalid parameters.
 const METHODS: [&str; 5] =
@@ -89,17 +98,15 @@ impl ServerHandler for Protocol {
         };
         let caller = mcp_context(&context);
         let arguments = caller.arguments.clone().unwrap_or_else(no_arguments);
-        let version = version(&context);
+        let call = CallOptions { version: version(&context), repeat_key: repeat_key(&context) };
         let result = match entry.target {
             Target::Computation(..) | Target::Account(..) => {
-                self.run(caller, entry, arguments, version, |_, data| data).await
+                self.run(caller, entry, arguments, call, |_, data| data).await
             }
-            Target::Gateway(GatewayTool::Search) => search(&arguments),
-            Target::Gateway(GatewayTool::Describe) => describe(&arguments),
-            Target::Gateway(GatewayTool::Call) => {
-                self.call_by_name(caller, &arguments, version).await
-            }
-            Target::Gateway(GatewayTool::Read) => self.read_result(caller, &arguments).await,
+            Target::Gateway(tool) => match refuse_unknown(entry, &arguments) {
+                Ok(()) => self.call_gateway_tool(tool, caller, &arguments, call).await,
+                Err(failure) => Err(failure),
+            },
         };
         result.or_else(|failure| Ok(failed(&failure))).map(CallToolResponse::from)
     }
@@ -110,8 +117,18 @@ impl ServerHandler for Protocol {
         context: RequestContext<RoleServer>,
     ) -> McpResult<ListResourcesResult> {
         refuse_cursor(request)?;
-        let mut list = ListResourcesResult::with_all_items(Vec::new());
+        let caller = mcp_context(&context);
+        let accounts = &self.0.app.accounts;
+        let recent = accounts.recent_results(caller.caller.id, LISTED_RESULTS, caller.at).await;
+        let recent = recent.map_err(|error| {
+            tracing::error!(%error, "results could not be listed");
+            ErrorData::internal_error(UNREADABLE, None)
+        })?;
+        let recent = recent.iter().map(results::listed).collect();
+        let mut list = ListResourcesResult::with_all_items(recent);
         (list.ttl_ms, list.cache_scope) = hints(&context);
+        // Every call changes this list.
+        list.ttl_ms = list.ttl_ms.map(|_| 0);
         Ok(list)
     }
 
@@ -183,6 +200,17 @@ impl ServerHandler for Protocol {
     }
 }
 
+/// The text where stored results cannot be read.
+const UNREADABLE: &str = "The service cannot read results now.";
+
+/// What the message of a tool call has beside tool and arguments.
+struct CallOptions {
+    /// The version of the protocol.
+    version: String,
+    /// The key under which the call may be repeated.
+    repeat_key: RepeatKey,
+}
+
 impl Protocol {
     /// Calls an operation of the document, stores its result, and makes the answer.
     async fn run(
@@ -190,18 +218,39 @@ impl Protocol {
         context: &McpContext,
         entry: &'static Entry,
         arguments: Bytes,
-        version: String,
+        call: CallOptions,
         wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
     ) -> Result<CallToolResult, ToolError> {
-        let outcome = calls::call(&self.0.app, context, entry, arguments).await;
-        let mut outcome = outcome.expect("only operations are run");
-        if !outcome.was_kept {
-            outcome.was_kept = self.keep(context, &outcome).await;
-        }
+        let CallOptions { version, repeat_key } = call;
+        // A task of its own: where the client goes away, the call ends as if the client had waited,
+        // and a call that is charged has a stored result.
+        let (protocol, own) = (self.clone(), context.clone());
+        let task = tokio::spawn(async move {
+            let outcome = calls::call(&protocol.0.app, &own, entry, arguments, repeat_key).await;
+            let mut outcome = outcome.expect("only operations are run");
+            outcome.was_kept |= protocol.keep(&own, &outcome).await;
+            outcome
+        });
+        let outcome = task.await.map_err(|_| internal())?;
         if outcome.is_large {
             return self.in_pool(context, move || outcome.shape(&version, wrap)).await;
         }
         Ok(outcome.shape(&version, wrap))
+    }
+
+    async fn call_gateway_tool(
+        &self,
+        tool: GatewayTool,
+        context: &McpContext,
+        arguments: &Bytes,
+        call: CallOptions,
+    ) -> Result<CallToolResult, ToolError> {
+        match tool {
+            GatewayTool::Search => search(arguments),
+            GatewayTool::Describe => describe(arguments),
+            GatewayTool::Call => self.call_by_name(context, arguments, call).await,
+            GatewayTool::Read => self.read_result(context, arguments).await,
+        }
     }
 
     /// Stores an envelope that no charge has stored. The result is sent even if the store fails,
@@ -224,19 +273,19 @@ impl Protocol {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ToolError> {
         let pool = &self.0.app.compute_pool;
-        pool.run_patiently(context.source(), work).await.map_err(|_| {
-            let message = "Something went wrong on our side.".to_owned();
-            ToolError { code: "internal", message }
-        })
+        pool.run_patiently(context.source(), work).await.map_err(|_| internal())
     }
 
     async fn call_by_name(
         &self,
         context: &McpContext,
         arguments: &Bytes,
-        version: String,
+        mut call: CallOptions,
     ) -> Result<CallToolResult, ToolError> {
         let (members, arguments) = message::split_off(arguments, "arguments")?;
+        if let Some(key) = optional_text(&members, IDEMPOTENCY_KEY)? {
+            call.repeat_key = parse_key(key.as_bytes()).map(Some);
+        }
         let name = text(&members, "name")?;
         let entry = known(&name)?;
         if matches!(entry.target, Target::Gateway(_)) {
@@ -250,7 +299,7 @@ impl Protocol {
             _ => no_arguments(),
         };
         let wrap = |tool: &str, data| json!({ "tool": tool, "data": data });
-        self.run(context, entry, arguments, version, wrap).await
+        self.run(context, entry, arguments, call, wrap).await
     }
 
     async fn read_result(
@@ -287,8 +336,7 @@ impl Protocol {
         let accounts = &self.0.app.accounts;
         accounts.kept_result(context.caller.id, id, context.at).await.map_err(|error| {
             tracing::error!(%error, "a result could not be read");
-            let message = "The service cannot read results now.".to_owned();
-            ToolError { code: "busy", message }
+            ToolError { code: "busy", message: UNREADABLE.to_owned() }
         })
     }
 }
@@ -301,6 +349,16 @@ fn mcp_context(context: &RequestContext<RoleServer>) -> &McpContext {
 
 fn version(context: &RequestContext<RoleServer>) -> String {
     context.protocol_version().map(|version| version.as_str().to_owned()).unwrap_or_default()
+}
+
+/// Reads the idempotency key of a message.
+fn repeat_key(context: &RequestContext<RoleServer>) -> RepeatKey {
+    match context.meta.get(IDEMPOTENCY_KEY) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(key)) => parse_key(key.as_bytes()).map(Some),
+        // No key has this text, so that the refusal is that of a malformed key.
+        Some(_) => parse_key(b"\n").map(Some),
+    }
 }
 
 /// Returns whether the request is of a client without the handshake.
@@ -338,7 +396,8 @@ fn instructions() -> String {
          ratios. The core tools find, describe and call every other tool by name; \
          `?toolsets=NAMES` on the address lists sets of them directly: {}, or `all`. Each tool \
          says its tier and cost; a refused call costs nothing. Results are kept for 24 hours at \
-         {}.",
+         {}; `resources/list` shows the newest. A call whose answer may be lost takes a key of \
+         your own in `_meta.{IDEMPOTENCY_KEY}`: reuse on retry, and the repeat costs nothing.",
         CATALOGUE.toolsets().join(", "),
         results::TEMPLATE,
     )
@@ -357,6 +416,10 @@ fn no_arguments() -> Bytes {
     Bytes::from_static(b"{}")
 }
 
+fn internal() -> ToolError {
+    ToolError { code: "internal", message: "Something went wrong on our side.".to_owned() }
+}
+
 impl From<SplitError> for ToolError {
     fn from(error: SplitError) -> Self {
         match error {
@@ -366,6 +429,21 @@ impl From<SplitError> for ToolError {
                 let message = format!("The arguments of this tool have at most {limit} bytes.");
                 Self { code: "too_large", message }
             }
+        }
+    }
+}
+
+/// Refuses an argument that a tool about tools does not have, with the nearest name.
+fn refuse_unknown(entry: &Entry, arguments: &Bytes) -> Result<(), ToolError> {
+    let (members, split_off) = message::split_off(arguments, "arguments")?;
+    let known = entry.argument_names();
+    let mut given = members.keys().map(String::as_str).chain(split_off.map(|_| "arguments"));
+    match given.find(|name| !known.clone().any(|known| known == *name)) {
+        None => Ok(()),
+        Some(name) => {
+            let told = echo::value(name);
+            let message = format!("{told}: {}", unknown_name(name, known));
+            Err(invalid(echo::message(&message).into_owned()))
         }
     }
 }

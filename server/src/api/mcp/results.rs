@@ -1,13 +1,14 @@
-//! The envelope of a result: creation, reduction where the result is too large, and reading of a
-//! stored one.
+//! The envelope of a result: creation, reduction where the result is too large, and listing and
+//! reading of stored ones.
 
-use account_core::{ResultId, ResultTemplate, StoredResult, accounts::results::KEPT};
+use account_core::{ListedResult, ResultId, ResultTemplate, StoredResult, accounts::results::KEPT};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde_json::{Map, Value, json};
 
 use super::{
     calls::{Called, Outcome, ToolError},
     context::McpContext,
+    tools::Target,
 };
 use crate::http::echo;
 
@@ -46,25 +47,19 @@ impl Called {
     }
 
     /// Returns a sentence about the call.
-    fn summary(&self, failure: Option<&ToolError>) -> String {
+    fn summary(&self) -> String {
         let title = self.entry.tool.title.as_deref().unwrap_or_default();
-        match failure {
-            None => format!("{title}: {} credits taken.", self.cost),
-            Some(failure) => format!("{title} failed: {}", failure.message),
-        }
+        format!("{title}: {} credits taken.", self.cost)
     }
 
-    /// Makes the envelope of data in JSON, or of a failure.
-    pub(super) fn envelope(&self, answer: Result<&str, &ToolError>) -> ResultTemplate {
-        let error = answer
-            .err()
-            .map(|ToolError { code, message }| json!({ "code": code, "message": message }));
+    /// Makes the envelope of data in JSON. Refusals have none.
+    pub(super) fn envelope(&self, data: &str) -> ResultTemplate {
         let told = json!({
             "svc": "result/v1",
             "tool": self.tool(),
-            "status": if error.is_none() { "ok" } else { "error" },
-            "summary": self.summary(answer.err()),
-            "error": error,
+            "status": "ok",
+            "summary": self.summary(),
+            "error": null,
             "meta": {
                 "id": uuid::Uuid::from_u128(self.id).to_string(),
                 "uri": address(self.id),
@@ -75,7 +70,7 @@ impl Called {
         });
         let told = told.to_string();
         let fields = told.strip_suffix('}').expect("an object ends so");
-        let (data, cost) = (answer.unwrap_or("null"), self.cost);
+        let cost = self.cost;
         ResultTemplate {
             before: format!("{fields},\"data\":{data},\"credits\":{{\"cost\":{cost},\"balance\":"),
             after: "}}".to_owned(),
@@ -84,19 +79,15 @@ impl Called {
 }
 
 impl Outcome {
-    /// Returns whether the envelope is stored. A call that a limit or a busy service refused is not
-    /// stored, because its client repeats the call.
-    fn is_worth_keeping(&self) -> bool {
-        self.answer.is_ok() || (self.called.status.is_client_error() && self.retry_after.is_none())
-    }
-
-    /// Returns the envelope that must be stored apart from the charge, if any.
+    /// Returns the envelope that must be stored apart from the charge, if any. Only results of
+    /// computations are stored: refusals and reads of the account cost nothing, and could fill the
+    /// database.
     pub(super) fn to_keep(&self, context: &McpContext) -> Option<StoredResult> {
-        if !self.is_worth_keeping() {
+        let data = self.answer.as_ref().ok()?;
+        if self.was_kept || !matches!(self.called.entry.target, Target::Computation(..)) {
             return None;
         }
-        let answer = self.answer.as_ref().map(String::as_str);
-        let body = self.called.envelope(answer).with(self.balance);
+        let body = self.called.envelope(data).with(self.balance);
         let (id, owner) = (ResultId(self.called.id), context.caller.id);
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }
@@ -142,6 +133,9 @@ impl Outcome {
         }
         if self.was_kept {
             meta.insert("result".into(), address(self.called.id).into());
+        }
+        if self.is_repeat {
+            meta.insert("idempotent_replayed".into(), true.into());
         }
         MetaObject(meta)
     }
@@ -194,6 +188,19 @@ fn note(length: usize, kept: Option<&String>) -> String {
              its lists are longer than shown. Ask for less at once."
         ),
     }
+}
+
+/// Makes the entry of a stored result in `resources/list`.
+pub(super) fn listed(result: &ListedResult) -> Resource {
+    // The envelope begins so (`Called::envelope`).
+    let tool = result.start.strip_prefix(r#"{"svc":"result/v1","tool":""#);
+    let tool = tool.and_then(|rest| rest.split('"').next()).unwrap_or("a tool");
+    let (at, until) = (json_string(result.at), json_string(result.at + KEPT));
+    Resource::new(address(result.id.0), format!("{tool} {at}"))
+        .with_title(format!("Result of {tool}"))
+        .with_description(format!("The call of {tool} at {at}; kept until {until}."))
+        .with_mime_type("application/json")
+        .with_size(result.bytes)
 }
 
 fn link(uri: String, tool: &str) -> ContentBlock {

@@ -39,6 +39,24 @@ pub(super) fn convert(schema: &Value, components: &Value) -> Value {
     Value::Object(converted)
 }
 
+/// Forbids fields that a schema does not name, in the schema and those within it.
+pub(super) fn close(schema: &mut Value) {
+    let Some(words) = schema.as_object_mut() else { return };
+    if words.contains_key("properties") {
+        words.insert("additionalProperties".to_owned(), false.into());
+    }
+    for (word, value) in words.iter_mut() {
+        match (word.as_str(), value) {
+            ("properties", Value::Object(fields)) => fields.values_mut().for_each(close),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                schemas.iter_mut().for_each(close);
+            }
+            ("items", schema) => close(schema),
+            _ => {}
+        }
+    }
+}
+
 fn convert_each(properties: &Value, components: &Value) -> Value {
     let properties = properties.as_object().into_iter().flatten();
     properties.map(|(name, schema)| (name.clone(), convert(schema, components))).collect()
@@ -84,6 +102,27 @@ fn or_null(mut schema: Map<String, Value>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_closed_schema_forbids_other_fields_at_every_depth() {
+        let leg = || json!({ "type": "object", "properties": { "rate": { "type": "number" } } });
+        let mut schema = json!({
+            "type": "object",
+            "properties": {
+                "legs": { "type": "array", "items": leg() },
+                "either": { "anyOf": [leg(), { "type": "null" }] },
+                "free": { "type": "object" },
+            },
+            "examples": [{ "properties": {} }],
+        });
+        close(&mut schema);
+        assert_eq!(schema["additionalProperties"], false);
+        let properties = &schema["properties"];
+        assert_eq!(properties["legs"]["items"]["additionalProperties"], false);
+        assert_eq!(properties["either"]["anyOf"][0]["additionalProperties"], false);
+        assert!(properties["free"].get("additionalProperties").is_none());
+        assert_eq!(schema["examples"], json!([{ "properties": {} }]));
+    }
 
     #[test]
     fn what_2020_12_says_otherwise_is_said_its_way() {

@@ -141,6 +141,14 @@ impl Catalogue {
     }
 }
 
+impl Entry {
+    /// Returns the names of the arguments.
+    pub(super) fn argument_names(&self) -> impl Iterator<Item = &str> + Clone {
+        let properties = self.tool.input_schema.get("properties").and_then(Value::as_object);
+        properties.into_iter().flat_map(Map::keys).map(String::as_str)
+    }
+}
+
 fn documented_operations(document: &Value) -> Vec<&Value> {
     let paths = document["paths"].as_object().into_iter().flatten();
     paths.flat_map(|(_, methods)| methods.as_object().into_iter().flat_map(Map::values)).collect()
@@ -229,7 +237,9 @@ fn keep_fields(schema: &mut Value, fields: &[&str]) {
     schema.as_object_mut().expect("an answer is an object").remove("examples");
 }
 
-fn described(name: &str, title: &str, description: &str, input: Value, output: Value) -> Tool {
+/// Makes a tool, which refuses arguments that its schema does not have.
+fn described(name: &str, title: &str, description: &str, mut input: Value, output: Value) -> Tool {
+    schema::close(&mut input);
     let mut tool = Tool::new(name.to_owned(), description.to_owned(), object(input));
     tool.title = Some(title.trim_end_matches('.').to_owned());
     tool.output_schema = Some(object(output).into());
@@ -324,6 +334,7 @@ fn call_tool() -> Tool {
         "properties": {
             "name": { "type": "string", "description": "The name of a tool, as `search_tools` finds it." },
             "arguments": { "type": "object", "description": "Its arguments, as `describe_tool` describes them." },
+            "idempotency_key": { "type": "string", "description": "A new key of your own for this call; reuse on retry: a repeat with the same arguments within 24 hours costs nothing and gets the first answer.", "minLength": 1, "maxLength": 255 },
         },
         "required": ["name"],
     });
@@ -414,6 +425,7 @@ mod tests {
             assert!(name.len() <= 64 && name.chars().all(is_name), "{name}");
             assert!(tool.title.as_ref().is_some_and(|title| !title.is_empty()), "{name}");
             assert_eq!(tool.input_schema["type"], "object", "{name}");
+            assert_eq!(tool.input_schema["additionalProperties"], false, "{name}");
             let output = tool.output_schema.as_ref().expect("an output schema");
             assert_eq!(output["type"], "object", "{name}");
             let annotations = tool.annotations.as_ref().expect("annotations");

@@ -16,8 +16,10 @@ use super::{
         computation::Computation,
         echo,
         error::ApiError,
+        executed_call::ExecutedCall,
         idempotency::{is_claimed, other_request, unreadable},
         operation::Operation,
+        unknown_fields::Handling,
         validation::{Fault, Step},
     },
     Admission, Charge, RETRY_AFTER_BUSY, RequestContext, RequestRecord,
@@ -142,10 +144,9 @@ impl AdmittedCall {
         let operation = context.route.operation.expect("a metered endpoint is in the table");
         check_tier(context.state.settings.tier_gate, &caller, operation.tier)?;
         let cost = operation.cost;
-        let slot =
-            repeat_key.as_ref().ok().and_then(Option::as_ref).map(|key| {
-                Slot::of(caller.id(), context.method.as_str(), &context.route.path, key)
-            });
+        let slot = repeat_key.as_ref().ok().and_then(Option::as_ref).map(|key| {
+            Slot::of(caller.id(), context.idempotency_scope(), &context.route.path, key)
+        });
         // A repeated request is not charged again, whatever balance is left.
         if !can_pay(&context, &caller, cost).await? && !is_claimed(&context, slot).await? {
             return Err(ApiError::Credits { cost });
@@ -189,9 +190,13 @@ impl AuthorisedCall {
     /// # Panics
     ///
     /// Panics where the route has no body; the routes of metered endpoints are made with one.
-    pub fn parse<C: Computation>(self, bytes: &[u8]) -> Result<ParsedCall<C>, ApiError> {
+    pub(crate) fn parse<C: Computation>(
+        self,
+        bytes: &[u8],
+        handling: Handling,
+    ) -> Result<ParsedCall<C>, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
-        let arguments = parse(&self.context, bytes)?;
+        let arguments = parse(&self.context, bytes, handling)?;
         Ok(ParsedCall { call: self, arguments, claim })
     }
 
@@ -286,7 +291,7 @@ impl<C: Computation> ParsedCall<C> {
         let Self { call, arguments, claim } = self;
         match claim {
             None => call.run(arguments, template).await,
-            Some(claim) => Box::pin(call.run_once(claim, arguments)).await,
+            Some(claim) => Box::pin(call.run_once(claim, arguments, template)).await,
         }
     }
 }
@@ -314,6 +319,7 @@ impl AuthorisedCall {
         self,
         claim: Claim,
         arguments: C,
+        template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         let context = &self.context;
         let store = context.state.accounts.store();
@@ -324,7 +330,7 @@ impl AuthorisedCall {
             Claimed::Running => return Err(ApiError::StillRunning),
             Claimed::OtherRequest => return Err(other_request()),
         }
-        let answered = self.run_claimed(claim, arguments).await;
+        let answered = self.run_claimed(claim, arguments, template).await;
         if answered.is_err()
             && let Err(error) = store.release(claim).await
         {
@@ -338,12 +344,21 @@ impl AuthorisedCall {
         &self,
         claim: Claim,
         arguments: C,
+        template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         // After the claim, so that a repeat finds the claim wherever the credits are reserved.
         let reservation = self.reserve().await?;
-        let body = envelope(&self.compute(arguments).await?, None);
+        let data = self.compute(arguments).await?;
+        let (kept, body) = match template {
+            None => (None, envelope(&data, None)),
+            Some(template) => (
+                template(&self.context, self.operation.cost, &data),
+                ExecutedCall::stored(self.context.id, &data),
+            ),
+        };
         let store = self.context.state.accounts.store();
-        let settled = store.settle_and_keep(claim, self.entry(), body.clone());
+        let entry = Entry { kept, ..self.entry() };
+        let settled = store.settle_and_keep(claim, entry, body.clone());
         let charge = self.settle(reservation, settled).await?;
         Ok(ChargedCall { content: ChargedContent::Envelope(body), charge })
     }
