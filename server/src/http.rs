@@ -39,7 +39,7 @@ pub use answer::Answer;
 pub use body::Body;
 pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};
 pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
-pub use computation::{Computation, RequestFor, SharedComputation};
+pub use computation::{Computation, NoArguments, RequestFor, SharedComputation};
 pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,
     stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},

@@ -119,6 +119,20 @@ named!(
     ModifiedPreceding = "modified preceding" | "MP" | "mod preceding" | "modified previous"
 );
 
+impl BusinessDayConvention {
+    /// Returns the rule in a few words, for people.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Unadjusted => "The date is not moved",
+            Self::Following => "The next business day",
+            Self::ModifiedFollowing => "The next business day, or the one before in the same month",
+            Self::Preceding => "The business day before",
+            Self::ModifiedPreceding => "The business day before, or the next in the same month",
+        }
+    }
+}
+
 impl Calendar {
     /// Returns the market or the institution whose days the calendar has, for people.
     #[must_use]

@@ -100,6 +100,27 @@ pub struct Reference {
 }
 
 impl DayCount {
+    /// Returns the rule in a few words, for people.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Thirty360BondBasis => "Months of 30 days; bond basis",
+            Self::ThirtyE360 => "Months of 30 days; Eurobond basis",
+            Self::ThirtyE360Isda => "Months of 30 days; every last day of a month is the 30th",
+            Self::Thirty360Us => "Months of 30 days; a last of February at the start is the 30th",
+            Self::Act360 => "Actual days over 360",
+            Self::Act364 => "Actual days over 364",
+            Self::Act365 => "Actual days over 365, in leap years too",
+            Self::Act36525 => "Actual days over 365.25",
+            Self::Act365L => "Actual days over 365, or 366 for a period with a leap day",
+            Self::Nl365 => "Actual days without 29 February over 365",
+            Self::ActActIcma => "Actual days over those of the coupon period",
+            Self::ActActIsda => "Actual days over 366 in leap years and 365 in others",
+            Self::ActActAfb => "Whole years, and actual days of the rest over 365 or 366",
+            Self::Bus252 => "Business days over 252",
+        }
+    }
+
     /// Returns the fraction of a year from `start` to `end`.
     ///
     /// ```text

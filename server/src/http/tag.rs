@@ -7,6 +7,8 @@ use poem_openapi::Tags;
 pub enum Tag {
     /// Registration, sign-in and keys.
     Account,
+    /// Company value and scores.
+    Analysis,
     /// Yield curves.
     Curves,
     /// Demand and utility.

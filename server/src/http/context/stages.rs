@@ -180,20 +180,22 @@ impl AuthorisedCall {
         }
     }
 
-    /// Parses the bytes of the body.
+    /// Parses the bytes of the body. They are ignored where the route has no body.
     ///
     /// # Errors
     ///
     /// [`ApiError::Faults`] with every fault of the body.
-    ///
-    /// # Panics
-    ///
-    /// Where the route has no body; the routes of metered endpoints are made with one.
     pub fn parse<C: Computation>(self, bytes: &[u8]) -> Result<ParsedCall<C>, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
-        let schema = self.context.route.body.as_ref();
-        let schema = schema.expect("a metered operation has the schema of its body");
-        let arguments = parse(schema, bytes).map_err(ApiError::Faults)?;
+        let arguments: C = match &self.context.route.body {
+            Some(schema) => parse(schema, bytes).map_err(ApiError::Faults)?,
+            None => C::parse_from_json(None).map_err(|_| ApiError::Internal)?,
+        };
+        let missing: Vec<Fault> =
+            arguments.missing_fields().iter().map(|path| missing(path)).collect();
+        if !missing.is_empty() {
+            return Err(ApiError::Faults(missing));
+        }
         Ok(ParsedCall { call: self, arguments, claim })
     }
 
@@ -422,6 +424,12 @@ async fn read_balance(context: &RequestContext, price: Price) -> Result<u64, Sto
 fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "a balance cannot be read");
     ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
+}
+
+/// The fault of a field that is absent from the body.
+fn missing(path: &[&'static str]) -> Fault {
+    let steps = std::iter::once(&"body").chain(path).map(|name| Step::name(name));
+    Fault::new(&steps.collect::<Vec<_>>(), "value_error.missing", "field required")
 }
 
 /// An error of the computation as a fault of the request.
