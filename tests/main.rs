@@ -51,6 +51,8 @@ mod ops {
 
 /// `/quantlib`: the computations, their figures, and the stages of a metered request.
 mod quantlib {
+    mod analysis;
+    mod analysis_http;
     mod binomial;
     mod black_family;
     mod bodies;
@@ -69,6 +71,8 @@ mod quantlib {
     mod pricing;
     mod regulatory;
     mod reserved_credits;
+    mod scheduling;
+    mod scheduling_http;
     mod time;
     mod validation;
 }

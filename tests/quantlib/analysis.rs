@@ -26,7 +26,8 @@ fn firms_have_the_value_of_their_cash_flows() {
         let size: f64 = row.get::<f64>("size") + firm.net_debt.abs();
         // The difference of the rates has their rounding, in units of itself.
         let spread = firm.wacc - firm.terminal_growth;
-        let tolerance = VALUE_TOLERANCE * (1.0 + (firm.wacc.abs() + firm.terminal_growth.abs()) / spread)
+        let tolerance = VALUE_TOLERANCE
+            * (1.0 + (firm.wacc.abs() + firm.terminal_growth.abs()) / spread)
             * (4 + firm.fcff.len()) as f64;
         for (found, column, unit) in [
             (value.enterprise_value, "enterprise_value", size),
@@ -85,7 +86,8 @@ fn piotroski(row: &Row, column: &str) -> PiotroskiAccounts {
 #[test]
 fn piotroski_signals_are_decided_on_the_decimals() {
     for row in golden::rows("analysis_piotroski", 150) {
-        let years = PiotroskiF { current: piotroski(&row, "current"), prior: piotroski(&row, "prior") };
+        let years =
+            PiotroskiF { current: piotroski(&row, "current"), prior: piotroski(&row, "prior") };
         let score = years.score().expect("a score");
         let signals = score.signals.map(|signal| if signal == Some(true) { '1' } else { '0' });
         assert_eq!(String::from_iter(signals), row.text("signals"), "{row}");
@@ -119,7 +121,8 @@ fn beneish_scores_are_those_of_the_formula() {
         let years = BeneishM { current: beneish(&row, "current"), prior: beneish(&row, "prior") };
         let score = years.score().expect("a score");
         let found = [
-            score.dsri, score.gmi, score.aqi, score.sgi, score.depi, score.sgai, score.lvgi, score.tata,
+            score.dsri, score.gmi, score.aqi, score.sgi, score.depi, score.sgai, score.lvgi,
+            score.tata,
         ];
         let names = ["dsri", "gmi", "aqi", "sgi", "depi", "sgai", "lvgi", "tata"];
         let mut size = 1.0_f64;
