@@ -53,6 +53,8 @@ mod ops {
 
 /// `/quantlib`: the computations, their figures, and the stages of a metered request.
 mod quantlib {
+    mod analysis;
+    mod analysis_http;
     mod binomial;
     mod black_family;
     mod bodies;
@@ -71,6 +73,8 @@ mod quantlib {
     mod pricing;
     mod regulatory;
     mod reserved_credits;
+    mod scheduling;
+    mod scheduling_http;
     mod time;
     mod unknown_fields;
     mod validation;

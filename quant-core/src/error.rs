@@ -190,7 +190,8 @@ impl Error {
     }
 
     /// Returns the same error about the argument that `rename` names instead.
-    pub(crate) fn renamed(mut self, rename: impl Fn(&'static str) -> &'static str) -> Self {
+    #[must_use]
+    pub fn renamed(mut self, rename: impl Fn(&'static str) -> &'static str) -> Self {
         match &mut self {
             Self::Domain { argument, .. }
             | Self::Element { argument, .. }

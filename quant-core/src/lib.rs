@@ -6,6 +6,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`analysis`] | company value and scores: discounted cash flow, Altman, Piotroski, Beneish |
 //! | [`economics`] | demand and utility: Cobb–Douglas, constant elasticity of substitution |
 //! | [`portfolio`] | minimum variance, target return, maximum Sharpe ratio, the efficient frontier, under bounds |
 //! | [`pricing`] | European, American, barrier and exchange options, in closed form and on trees; Greeks, implied volatility, batches |
@@ -189,6 +190,7 @@
 //! Enumerations without data that are arguments are exhaustive, so that an adapter that translates
 //! them is checked by the compiler; [`Error`] and the structs of results are `#[non_exhaustive]`.
 
+pub mod analysis;
 mod arithmetic;
 mod check;
 mod error;

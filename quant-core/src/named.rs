@@ -1,12 +1,15 @@
 //! Text forms of the public enumerations: their names in the market or in the literature.
 
-/// Implements `name`, `ALL`, `Display`, `FromStr` and, with the feature `serde`, serialisation by
-/// name, for an enumeration without data.
+/// Implements `name`, `aliases`, `ALL`, `Display`, `FromStr` and, with the feature `serde`,
+/// serialisation by name, for an enumeration without data.
+///
+/// A name may be followed by other spellings: `Act360 = "ACT/360" | "A/360"`.
 ///
 /// A macro, since no function can implement a trait of the standard library for another type.
 macro_rules! named {
-    ($type:ident, $argument:literal, $first:ident = $first_name:literal
-        $(, $variant:ident = $name:literal)* $(,)?) => {
+    ($type:ident, $argument:literal,
+        $first:ident = $first_name:literal $(| $first_alias:literal)*
+        $(, $variant:ident = $name:literal $(| $alias:literal)*)* $(,)?) => {
         impl $type {
             /// Every value, in the order of the declaration.
             pub const ALL: &[Self] = &[Self::$first $(, Self::$variant)*];
@@ -17,6 +20,15 @@ macro_rules! named {
                 match self {
                     Self::$first => $first_name,
                     $(Self::$variant => $name,)*
+                }
+            }
+
+            /// Returns the other names that the value is parsed from.
+            #[must_use]
+            pub const fn aliases(self) -> &'static [&'static str] {
+                match self {
+                    Self::$first => &[$($first_alias),*],
+                    $(Self::$variant => &[$($alias),*],)*
                 }
             }
         }
@@ -30,10 +42,14 @@ macro_rules! named {
         impl std::str::FromStr for $type {
             type Err = $crate::Error;
 
-            /// Reads a name in upper or lower case.
+            /// Reads a name or an alias in upper or lower case. Blanks, underscores, hyphens, slashes
+            /// and parentheses do not matter: `Modified_Following` is `modified following`.
             fn from_str(text: &str) -> $crate::Result<Self> {
-                let found = Self::ALL.iter().find(|value| value.name().eq_ignore_ascii_case(text));
-                found.copied().ok_or_else(|| $crate::Error::Text {
+                let is_named = |value: &&Self| {
+                    $crate::named::spells(text, value.name())
+                        || value.aliases().iter().any(|alias| $crate::named::spells(text, alias))
+                };
+                Self::ALL.iter().find(is_named).copied().ok_or_else(|| $crate::Error::Text {
                     argument: $argument,
                     value: text.to_owned(),
                     requirement: concat!("one of ", $first_name $(, ", ", $name)*),
@@ -59,3 +75,14 @@ macro_rules! named {
 }
 
 pub(crate) use named;
+
+/// Returns whether a text spells a name, in upper or lower case and with any separators.
+pub(crate) fn spells(text: &str, name: &str) -> bool {
+    letters(text).eq(letters(name))
+}
+
+/// The bytes of a text in capitals, without what separates its words.
+fn letters(text: &str) -> impl Iterator<Item = u8> + '_ {
+    let is_letter = |byte: &u8| !b" _-/()".contains(byte);
+    text.bytes().filter(is_letter).map(|byte| byte.to_ascii_uppercase())
+}

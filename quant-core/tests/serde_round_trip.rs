@@ -2,6 +2,10 @@
 
 use std::fmt::Debug;
 
+use quant_core::analysis::{
+    AccrualMethod, AltmanZ, BeneishAccounts, BeneishIndex, BeneishM, DiscountedCashFlow,
+    DistressZone, PiotroskiAccounts, PiotroskiF, Signal,
+};
 use quant_core::curves::{
     Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market,
     NelsonSiegelSvensson,
@@ -11,7 +15,7 @@ use quant_core::pricing::{
     Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
     american,
 };
-use quant_core::time::Reference;
+use quant_core::time::{JointCalendar, PeriodKind, Reference, RollConvention, ScheduleRule, Stub};
 use serde::{Serialize, de::DeserializeOwned};
 
 fn same_after_a_round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
@@ -105,6 +109,42 @@ fn options_on_forwards_rates_and_currencies() {
     };
     same_after_a_round_trip(&spread);
     same_after_a_round_trip(&spread.value().expect("a value"));
+}
+
+#[test]
+fn companies_and_their_scores() {
+    let firm = DiscountedCashFlow {
+        fcff: vec![110.0, 121.1],
+        wacc: 0.09,
+        terminal_growth: 0.02,
+        shares_outstanding: 10.0,
+        net_debt: -3.7,
+    };
+    same_after_a_round_trip(&firm);
+    same_after_a_round_trip(&firm.value().expect("a value"));
+    let firm = AltmanZ {
+        working_capital: 200.1,
+        total_assets: 2000.0,
+        retained_earnings: 400.0,
+        ebit: 200.0,
+        market_cap: 2000.0,
+        total_liabilities: 1200.0,
+        revenue: 1000.0,
+    };
+    same_after_a_round_trip(&firm);
+    same_after_a_round_trip(&firm.score().expect("a score"));
+    let year = PiotroskiAccounts {
+        net_income: Some(150.7),
+        total_assets: Some(2000.0),
+        ..PiotroskiAccounts::default()
+    };
+    let years = PiotroskiF { current: year, prior: year };
+    same_after_a_round_trip(&years);
+    same_after_a_round_trip(&years.score().expect("a score"));
+    let year = BeneishAccounts { revenue: Some(1000.1), ..BeneishAccounts::default() };
+    let years = BeneishM { current: year, prior: year };
+    same_after_a_round_trip(&years);
+    same_after_a_round_trip(&years.score().expect("a score"));
 }
 
 #[test]
@@ -271,6 +311,33 @@ fn bonds_bills_and_dates() {
         Schedule::backward(issue_date, maturity_date, Frequency::Annual, false).expect("periods");
     same_after_a_round_trip(&schedule);
     same_after_a_round_trip(&schedule.next());
+    let accrual = quant_core::time::Accrual {
+        start_date: issue_date,
+        end_date: maturity_date,
+        day_count: DayCount::ActActIcma,
+        frequency: Frequency::Annual,
+        regular_period: Some((issue_date, maturity_date)),
+        maturity_date: None,
+        calendar: JointCalendar {
+            holidays: [issue_date].into_iter().collect(),
+            ..Calendar::Japan.into()
+        },
+    };
+    same_after_a_round_trip(&accrual);
+    same_after_a_round_trip(&accrual.measure().expect("a length"));
+    let rule = ScheduleRule {
+        effective_date: issue_date,
+        termination_date: maturity_date,
+        frequency: "10D".parse().expect("a length"),
+        stub: Stub::LongBack,
+        roll: RollConvention::SameDay,
+        calendar: "US+UK".parse().expect("calendars"),
+        convention: BusinessDayConvention::Following,
+        termination_convention: BusinessDayConvention::Unadjusted,
+        day_count: DayCount::Nl365,
+    };
+    same_after_a_round_trip(&rule);
+    same_after_a_round_trip(&rule.periods().expect("periods"));
     same_after_a_round_trip(&Reference {
         period_start: issue_date,
         period_end: maturity_date,
@@ -316,6 +383,13 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(BusinessDayConvention::ALL);
     each_is_the_same_after_a_round_trip(Frequency::ALL);
     each_is_the_same_after_a_round_trip(DayCount::ALL);
+    each_is_the_same_after_a_round_trip(Stub::ALL);
+    each_is_the_same_after_a_round_trip(RollConvention::ALL);
+    each_is_the_same_after_a_round_trip(PeriodKind::ALL);
+    each_is_the_same_after_a_round_trip(DistressZone::ALL);
+    each_is_the_same_after_a_round_trip(Signal::ALL);
+    each_is_the_same_after_a_round_trip(BeneishIndex::ALL);
+    each_is_the_same_after_a_round_trip(AccrualMethod::ALL);
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub use body::Body;
 pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};
 pub(crate) use caller::not_an_administrator;
 pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
-pub use computation::{Computation, RequestFor, SharedComputation};
+pub use computation::{Computation, NoArguments, RequestFor, SharedComputation};
 pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,
     stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},

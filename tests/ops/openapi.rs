@@ -3,8 +3,12 @@
 use std::fmt::Write as _;
 
 use account_core::Tier;
+use poem::http::Method;
 use quant_server::api::{openapi, operations::METERED};
-use quant_tests::{App, documented::example_of};
+use quant_tests::{
+    App,
+    documented::{example_of, metered},
+};
 use serde_json::{Map, Value, json};
 
 /// The text of a file of the repository.
@@ -38,20 +42,24 @@ fn the_list_of_computations_has_every_metered_endpoint_with_its_tier_and_cost() 
 
 /// The table of docs/computations.md, made from the table of tiers and costs.
 fn table_of_computations() -> String {
-    let mut table = "| endpoint (`POST`) | tier | credits |\n|---|---|---:|\n".to_owned();
+    let mut table =
+        "| endpoint (`POST` where no method is named) | tier | credits |\n|---|---|---:|\n"
+            .to_owned();
     for operation in METERED {
-        let path = path_of(operation.id);
+        let (path, method) = route_of(operation.id);
+        let path = if method == "get" { format!("GET {path}") } else { path.to_owned() };
         let (tier, cost) = (operation.tier.name().to_uppercase(), operation.cost);
         writeln!(table, "| `{path}` | {tier} | {cost} |").expect("a string takes every line");
     }
     table
 }
 
-fn path_of(id: &str) -> &str {
-    let paths = openapi::DOCUMENT["paths"].as_object().expect("paths");
-    let holds = |methods: &Value| methods["post"]["operationId"] == id;
-    let found = paths.iter().find(|(_, methods)| holds(methods));
-    found.unwrap_or_else(|| panic!("{id} is in the table of costs but has no endpoint")).0
+/// The path and the method of an operation.
+fn route_of(id: &str) -> (&'static str, &'static str) {
+    let found = metered().into_iter().find(|operation| operation.id == id);
+    let found =
+        found.unwrap_or_else(|| panic!("{id} is in the table of costs but has no endpoint"));
+    (found.path, if found.method == Method::GET { "get" } else { "post" })
 }
 
 #[test]
@@ -82,10 +90,13 @@ async fn every_documented_answer_is_what_the_documented_request_gets() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Enterprise, 1000).await;
     for operation in METERED {
-        let path = path_of(operation.id);
-        let documented = &openapi::DOCUMENT["paths"][path]["post"];
+        let (path, method) = route_of(operation.id);
+        let documented = &openapi::DOCUMENT["paths"][path][method];
         let request = example_of(&documented["requestBody"]).to_string();
-        let answer = app.post(path, Some(&key), &request).await;
+        let answer = match method {
+            "get" => app.get(path, Some(&key)).await,
+            _ => app.post(path, Some(&key), &request).await,
+        };
         assert_eq!(answer.expect(200), example_of(&documented["responses"]["200"]), "{path}");
     }
 }

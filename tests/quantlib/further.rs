@@ -3,11 +3,11 @@
 
 use account_core::Tier;
 use quant_server::api::openapi::DOCUMENT;
-use quant_tests::{App, documented::example_of};
+use quant_tests::{Answer, App, documented::example_of};
 use serde_json::{Map, Value, json};
 
 /// The groups that are built, by the start of their names.
-const BUILT: &[&str] = &["1a ", "2d "];
+const BUILT: &[&str] = &["1a ", "1b ", "2d ", "2e "];
 
 /// The modules whose endpoints the interface document marks PRO, whatever the list says.
 const MARKED_PRO: [&str; 2] = ["/quantlib/pricing/", "/quantlib/instruments/"];
@@ -26,26 +26,61 @@ fn listed() -> Vec<(String, Value)> {
     entries.flatten().collect()
 }
 
-/// The body that the list shows, or else that of the document.
+/// The method of an entry in the document; `post` where the list has none.
+fn method_of(entry: &Value) -> String {
+    entry["method"].as_str().unwrap_or("POST").to_lowercase()
+}
+
+/// The operation of an entry in the document.
+fn operation_of(path: &str, entry: &Value) -> &'static Value {
+    &DOCUMENT["paths"][path][method_of(entry)]
+}
+
+/// The body that the list shows, or else that of the document; empty for a `GET`.
+///
+/// The example of a score that requires statements is one dictionary of accounts, which is the content of
+/// a statement: the list's client keeps one such dictionary for all its calls, and none of the required
+/// statements is in it. Each required statement then holds the dictionary.
 fn body_of(path: &str, entry: &Value) -> Map<String, Value> {
+    if method_of(entry) == "get" {
+        return Map::new();
+    }
     let shown = entry.get("example");
-    let body = shown.unwrap_or_else(|| example_of(&DOCUMENT["paths"][path]["post"]["requestBody"]));
-    body.as_object().unwrap_or_else(|| panic!("{path} has no example")).clone()
+    let body = shown.unwrap_or_else(|| example_of(&operation_of(path, entry)["requestBody"]));
+    let body = body.as_object().unwrap_or_else(|| panic!("{path} has no example")).clone();
+    let required = required(entry);
+    if required.is_empty() || required.iter().any(|name| body.contains_key(*name)) {
+        return body;
+    }
+    let statement = Value::Object(body);
+    required.iter().map(|name| ((*name).to_owned(), statement.clone())).collect()
 }
 
 /// The names of the fields that the list requires.
 fn required(entry: &Value) -> Vec<&str> {
     let fields = entry["request"].as_object().expect("fields");
     let is_optional = |kind: &Value| kind.as_str().is_none_or(|kind| kind.contains('?'));
-    fields.iter().filter(|(_, kind)| !is_optional(kind)).map(|(name, _)| name.as_str()).collect()
+    let typed = fields.iter().filter(|(_, kind)| !is_optional(kind)).map(|(name, _)| name.as_str());
+    let named = entry["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut required: Vec<_> = typed.collect();
+    required.extend(named.filter(|name| !fields.contains_key(*name)));
+    required
+}
+
+/// Calls an operation by its method.
+async fn call(app: &App, path: &str, entry: &Value, key: &str, body: Map<String, Value>) -> Answer {
+    match method_of(entry).as_str() {
+        "get" => app.get(path, Some(key)).await,
+        _ => app.post(path, Some(key), &Value::Object(body).to_string()).await,
+    }
 }
 
 #[test]
 fn every_listed_path_has_the_marker_of_its_module_or_else_the_listed_tier() {
     let listed = listed();
-    assert!(listed.len() >= 18, "{}", listed.len());
+    assert!(listed.len() >= 32, "{}", listed.len());
     for (path, entry) in listed {
-        let operation = &DOCUMENT["paths"][&path]["post"];
+        let operation = operation_of(&path, &entry);
         let marker = MARKED_PRO.iter().any(|module| path.starts_with(module));
         let (tier, credits) = (&json!("PRO"), &json!(5));
         let (tier, credits) =
@@ -58,11 +93,15 @@ fn every_listed_path_has_the_marker_of_its_module_or_else_the_listed_tier() {
 fn every_listed_default_is_the_documented_one() {
     let mut held = 0;
     for (path, entry) in listed() {
-        let body = &DOCUMENT["paths"][&path]["post"]["requestBody"]["content"]["application/json"];
+        let fields = entry["request"].as_object().expect("fields");
+        if !fields.values().any(|kind| kind.as_str().is_some_and(|kind| kind.contains(" = "))) {
+            continue;
+        }
+        let body = &operation_of(&path, &entry)["requestBody"]["content"]["application/json"];
         let name = body["schema"]["$ref"].as_str().and_then(|text| text.rsplit('/').next());
         let schemas = &DOCUMENT["components"]["schemas"];
         let properties = &schemas[name.expect("a schema")]["properties"];
-        for (field, kind) in entry["request"].as_object().expect("fields") {
+        for (field, kind) in fields {
             let text = kind.as_str().expect("a type");
             let Some((_, default)) = text.split_once(" = ") else { continue };
             // What is permitted follows the default.
@@ -89,8 +128,7 @@ async fn every_listed_example_is_answered_with_the_fields_that_clients_read() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Enterprise, 10_000).await;
     for (path, entry) in listed() {
-        let body = Value::Object(body_of(&path, &entry)).to_string();
-        let answer = app.post(&path, Some(&key), &body).await;
+        let answer = call(&app, &path, &entry, &key, body_of(&path, &entry)).await;
         let data = &answer.expect(200)["data"];
         for field in entry["answer_fields_read"].as_array().into_iter().flatten() {
             let field = field.as_str().expect("a name");
@@ -104,6 +142,20 @@ async fn every_listed_example_is_answered_with_the_fields_that_clients_read() {
 }
 
 #[tokio::test]
+async fn a_listed_example_is_answered_as_it_is_too() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 10_000).await;
+    for (path, entry) in listed() {
+        let Some(example) = entry.get("example") else { continue };
+        let answer = app.post(&path, Some(&key), &example.to_string()).await;
+        let data = &answer.expect(200)["data"];
+        for field in entry["answer_fields_read"].as_array().into_iter().flatten() {
+            assert!(!data[field.as_str().expect("a name")].is_null(), "{path} {field}: {data}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn every_listed_field_without_a_question_mark_is_required_and_every_other_is_not() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Enterprise, 10_000).await;
@@ -112,7 +164,7 @@ async fn every_listed_field_without_a_question_mark_is_required_and_every_other_
         for name in &required {
             let mut body = body.clone();
             body.remove(*name);
-            let answer = app.post(&path, Some(&key), &Value::Object(body).to_string()).await;
+            let answer = call(&app, &path, &entry, &key, body).await;
             let expected = json!([{ "loc": ["body", name], "msg": "field required", "type": "value_error.missing" }]);
             assert_eq!(answer.expect(422)["detail"], expected, "{path} {name}");
         }
@@ -120,7 +172,6 @@ async fn every_listed_field_without_a_question_mark_is_required_and_every_other_
             continue;
         }
         let least = body.into_iter().filter(|(name, _)| required.contains(&name.as_str()));
-        let least = Value::Object(least.collect()).to_string();
-        app.post(&path, Some(&key), &least).await.expect(200);
+        call(&app, &path, &entry, &key, least.collect()).await.expect(200);
     }
 }

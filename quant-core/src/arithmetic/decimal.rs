@@ -49,6 +49,36 @@ pub(crate) fn sign_of_sum<const N: usize>(mut terms: [(i64, Decimal); N]) -> Ord
     sum.cmp(&0)
 }
 
+/// Compares two quotients whose denominators are positive, as the decimals that denote the doubles.
+pub(crate) fn compare_quotients(one: (f64, f64), other: (f64, f64)) -> Ordering {
+    // Two coefficients of 17 digits have a product of at most 10³⁴.
+    let product = |a: f64, b: f64| {
+        let (a, b) = (Decimal::of(a), Decimal::of(b));
+        (a.digits * b.digits, a.exponent + b.exponent)
+    };
+    let (left, right) = (product(one.0, other.1), product(other.0, one.1));
+    let signs = left.0.signum().cmp(&right.0.signum());
+    if signs != Ordering::Equal {
+        return signs;
+    }
+    // The number of the higher exponent exceeds the other where it has no room in its units.
+    if left.1 >= right.1 {
+        let lowered = in_lower_units(left.0, left.1 - right.1);
+        lowered.map_or(left.0.cmp(&0), |left| left.cmp(&right.0))
+    } else {
+        let lowered = in_lower_units(right.0, right.1 - left.1);
+        lowered.map_or(0.cmp(&right.0), |right| left.0.cmp(&right))
+    }
+}
+
+/// Returns a number in units of so many powers of ten less; `None` where it has no room.
+fn in_lower_units(digits: i128, powers: i32) -> Option<i128> {
+    if digits == 0 {
+        return Some(0);
+    }
+    digits.checked_mul(10_i128.checked_pow(u32::try_from(powers).ok()?)?)
+}
+
 /// Returns the sum in units of so many powers of ten less; `None` where it exceeds all terms to come.
 fn lowered(sum: i128, powers: i32) -> Option<i128> {
     /// A term is at most 10⁴ · 10¹⁷, and there are fewer than a thousand.
@@ -78,6 +108,25 @@ mod tests {
         ];
         for (terms, expected) in rows {
             assert_eq!(sign(terms), expected, "{terms:?}");
+        }
+    }
+
+    #[test]
+    fn quotients_are_compared_as_they_are_written() {
+        let rows = [
+            ((0.1, 0.3), (0.2, 0.6), Ordering::Equal),
+            ((-0.1, 0.3), (-0.2, 0.6), Ordering::Equal),
+            ((0.0, 3.0), (-0.0, 5e-324), Ordering::Equal),
+            ((1.0, 3.0), (0.333_333_333_333_333_3, 1.0), Ordering::Greater),
+            ((1e308, 5e-324), (1.0, 1.0), Ordering::Greater),
+            ((-1e308, 5e-324), (-1.0, 1.0), Ordering::Less),
+            ((5e-324, 1e308), (1.0, 1.0), Ordering::Less),
+            ((-5e-324, 1e308), (-1.0, 1.0), Ordering::Greater),
+            ((-1.0, 7.0), (1.0, 7.0), Ordering::Less),
+        ];
+        for (one, other, expected) in rows {
+            assert_eq!(compare_quotients(one, other), expected, "{one:?} {other:?}");
+            assert_eq!(compare_quotients(other, one), expected.reverse(), "{other:?} {one:?}");
         }
     }
 

@@ -4,7 +4,10 @@ use chrono::{Datelike, NaiveDate};
 
 use super::{
     calendar::Calendar,
-    gregorian::{days_between, days_in_month, is_leap_year, require_year},
+    gregorian::{
+        date_in_month, days_between, days_in_month, is_leap_year, is_month_end, month_index,
+        require_year,
+    },
     schedule::Frequency,
 };
 use crate::named::named;
@@ -21,14 +24,29 @@ pub enum DayCount {
     /// 30E/360 ISDA: months of 30 days; every last day of a month counts as the 30th, except a
     /// last of February that is the maturity.
     ThirtyE360Isda,
+    /// 30/360 US: the bond basis where also a last of February counts as the 30th, at the start, and at
+    /// the end where the start is one.
+    Thirty360Us,
     /// Actual days divided by 360.
     Act360,
+    /// Actual days divided by 364.
+    Act364,
     /// Actual days over 365, in leap years too.
     Act365,
+    /// Actual days over 365.25.
+    Act36525,
+    /// Actual days over 366 where the coupon period holds a 29 February (annual coupons), or ends in a
+    /// leap year (others), else over 365.
+    Act365L,
+    /// Actual days without every 29 February, over 365.
+    Nl365,
     /// Actual days over the days of the regular coupon period, over the coupons a year.
     ActActIcma,
     /// Actual days over 366 in leap years and over 365 in others.
     ActActIsda,
+    /// Whole years counted back from the end, and actual days of the rest over 366 where the rest holds
+    /// a 29 February, else over 365.
+    ActActAfb,
     /// Business days divided by 252.
     Bus252,
 }
@@ -36,25 +54,44 @@ pub enum DayCount {
 named!(
     DayCount,
     "day_count",
-    Thirty360BondBasis = "30/360",
-    ThirtyE360 = "30E/360",
-    ThirtyE360Isda = "30E/360 ISDA",
-    Act360 = "ACT/360",
-    Act365 = "ACT/365",
-    ActActIcma = "ACT/ACT ICMA",
-    ActActIsda = "ACT/ACT ISDA",
-    Bus252 = "BUS/252"
+    Thirty360BondBasis = "30/360" | "30A/360" | "bond basis" | "30/360 bond basis" | "thirty 360",
+    ThirtyE360 = "30E/360" | "eurobond basis" | "30/360 european" | "30/360 ICMA" | "thirty E 360",
+    ThirtyE360Isda = "30E/360 ISDA" | "30/360 german" | "german",
+    Thirty360Us = "30/360 US" | "30U/360" | "30US/360" | "30/360 USA" | "30/360 SIA",
+    Act360 = "ACT/360" | "actual/360" | "A/360",
+    Act364 = "ACT/364" | "actual/364" | "A/364",
+    Act365 = "ACT/365"
+        | "ACT/365F"
+        | "ACT/365 fixed"
+        | "actual/365"
+        | "actual/365F"
+        | "actual/365 fixed"
+        | "A/365"
+        | "A/365F",
+    Act36525 = "ACT/365.25" | "actual/365.25" | "A/365.25",
+    Act365L = "ACT/365L" | "actual/365L" | "ACT/365 leap" | "ISMA year" | "A/365L",
+    Nl365 = "NL/365" | "ACT/365 NL" | "ACT/365 no leap" | "actual/365 no leap" | "no leap/365",
+    ActActIcma = "ACT/ACT ICMA"
+        | "ACT/ACT ISMA"
+        | "actual/actual ICMA"
+        | "actual/actual ISMA"
+        | "ACT/ACT bond"
+        | "actual/actual bond",
+    ActActIsda = "ACT/ACT ISDA" | "ACT/ACT" | "actual/actual ISDA" | "actual/actual" | "A/A",
+    ActActAfb = "ACT/ACT AFB" | "actual/actual AFB" | "ACT/ACT euro" | "actual/actual euro",
+    Bus252 = "BUS/252" | "business/252" | "B/252"
 );
 
 /// Data that some day counts need beside the two dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reference {
-    /// Start of the regular coupon period that holds both dates; for ACT/ACT ICMA.
+    /// Start of the regular coupon period that holds both dates; for ACT/ACT ICMA and
+    /// ACT/365L.
     pub period_start: NaiveDate,
-    /// End of the regular coupon period that holds both dates; for ACT/ACT ICMA.
+    /// End of the regular coupon period that holds both dates; for ACT/ACT ICMA and ACT/365L.
     pub period_end: NaiveDate,
-    /// Coupons a year; for ACT/ACT ICMA.
+    /// Coupons a year; for ACT/ACT ICMA and ACT/365L.
     pub frequency: Frequency,
     /// Maturity of the instrument; for 30E/360 ISDA.
     pub maturity_date: NaiveDate,
@@ -63,13 +100,36 @@ pub struct Reference {
 }
 
 impl DayCount {
+    /// Returns the rule in a few words, for people.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Thirty360BondBasis => "Months of 30 days; bond basis",
+            Self::ThirtyE360 => "Months of 30 days; Eurobond basis",
+            Self::ThirtyE360Isda => "Months of 30 days; every last day of a month is the 30th",
+            Self::Thirty360Us => "Months of 30 days; a last of February at the start is the 30th",
+            Self::Act360 => "Actual days over 360",
+            Self::Act364 => "Actual days over 364",
+            Self::Act365 => "Actual days over 365, in leap years too",
+            Self::Act36525 => "Actual days over 365.25",
+            Self::Act365L => "Actual days over 365, or 366 for a period with a leap day",
+            Self::Nl365 => "Actual days without 29 February over 365",
+            Self::ActActIcma => "Actual days over those of the coupon period",
+            Self::ActActIsda => "Actual days over 366 in leap years and 365 in others",
+            Self::ActActAfb => "Whole years, and actual days of the rest over 365 or 366",
+            Self::Bus252 => "Business days over 252",
+        }
+    }
+
     /// Returns the fraction of a year from `start` to `end`.
     ///
     /// ```text
     /// 30/360 kinds   (360 (Y₂ − Y₁) + 30 (M₂ − M₁) + (D₂ − D₁)) / 360
-    /// ACT/360        days / 360            ACT/365   days / 365
+    /// ACT/n          days / n, with n = 360, 364, 365 or 365.25
+    /// ACT/365L       days / 366 or 365      NL/365   days without 29 February / 365
     /// ACT/ACT ICMA   days / (f · days of the regular period)
     /// ACT/ACT ISDA   days in leap years / 366 + days in other years / 365
+    /// ACT/ACT AFB    whole years + days of the rest / (366 or 365)
     /// BUS/252        business days / 252
     /// ```
     ///
@@ -80,7 +140,7 @@ impl DayCount {
     /// # Errors
     ///
     /// [`Error::Date`] for a date outside the years 1 to 9999 and where `end` is before `start`; for
-    /// ACT/ACT ICMA also where a date is outside the regular period, or that period is empty; [`Error::Conflict`] for BUS/252
+    /// ACT/ACT ICMA and ACT/365L also where a date is outside the regular period, or that period is empty; [`Error::Conflict`] for BUS/252
     /// without a calendar.
     ///
     /// # Examples
@@ -109,7 +169,8 @@ impl DayCount {
     ///
     /// ISDA, "2006 ISDA Definitions", section 4.16; International Capital Market Association,
     /// rule 251; ISDA (1999), "EMU and Market Conventions: Recent Developments", whose first
-    /// example is the one above.
+    /// example is the one above; Fédération Bancaire Française, "Définitions communes à plusieurs
+    /// additifs techniques" (AFB); ICMA rule 251.1 (ACT/365L).
     pub fn year_fraction(
         self,
         start: NaiveDate,
@@ -120,7 +181,7 @@ impl DayCount {
         require_year("end", end)?;
         require_from(start, "end", end, "on or after the start")?;
         self.require_calendar(reference.calendar)?;
-        if self == Self::ActActIcma {
+        if matches!(self, Self::ActActIcma | Self::Act365L) {
             let Reference { period_start, period_end, .. } = *reference;
             if period_end <= period_start {
                 return Err(Error::Date {
@@ -135,13 +196,73 @@ impl DayCount {
         Ok(self.fraction(start, end, reference))
     }
 
+    /// Returns the number of days that the convention counts from `start` to `end`.
+    ///
+    /// Those are months of 30 days for the 30/360 kinds, business days for BUS/252, all days but 29
+    /// February for NL/365, and actual days for the others.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`year_fraction`](Self::year_fraction).
+    pub fn days(self, start: NaiveDate, end: NaiveDate, reference: &Reference) -> Result<i64> {
+        self.year_fraction(start, end, reference)?;
+        let calendar = reference.calendar;
+        Ok(self.counted(start, end, reference, || calendar.count_business_days(start, end)))
+    }
+
     /// The fraction of a year between dates that are known to be in order and in the period.
     pub(crate) fn fraction(self, start: NaiveDate, end: NaiveDate, reference: &Reference) -> f64 {
+        let business_days = || reference.calendar.count_business_days(start, end);
+        self.fraction_by(start, end, reference, business_days)
+    }
+
+    /// The fraction of a year, with the business days of another calendar than that of the reference.
+    pub(crate) fn fraction_by(
+        self,
+        start: NaiveDate,
+        end: NaiveDate,
+        reference: &Reference,
+        business_days: impl Fn() -> i64,
+    ) -> f64 {
         // 30E/360 ISDA would make −2 days of a last of February at both ends of nothing.
         if start == end {
             return 0.0;
         }
-        let days = || days_between(start, end) as f64;
+        let days = || self.counted(start, end, reference, &business_days) as f64;
+        match self {
+            Self::ActActIcma if start == reference.period_start && end == reference.period_end => {
+                1.0 / f64::from(reference.frequency.count())
+            }
+            Self::ActActIcma => {
+                let regular = days_between(reference.period_start, reference.period_end);
+                days() / (i64::from(reference.frequency.count()) * regular) as f64
+            }
+            Self::ActActIsda => actual_by_year(start, end),
+            Self::ActActAfb => whole_years_and_rest(start, end),
+            Self::Act365L => days() / length_of_year(reference),
+            Self::Thirty360BondBasis
+            | Self::ThirtyE360
+            | Self::ThirtyE360Isda
+            | Self::Thirty360Us
+            | Self::Act360 => days() / 360.0,
+            Self::Act364 => days() / 364.0,
+            Self::Act365 | Self::Nl365 => days() / 365.0,
+            Self::Act36525 => days() / 365.25,
+            Self::Bus252 => days() / 252.0,
+        }
+    }
+
+    /// The days that the convention counts between two dates in order.
+    pub(crate) fn counted(
+        self,
+        start: NaiveDate,
+        end: NaiveDate,
+        reference: &Reference,
+        business_days: impl Fn() -> i64,
+    ) -> i64 {
+        if start == end {
+            return 0;
+        }
         match self {
             Self::Thirty360BondBasis => {
                 let first = start.day().min(30);
@@ -156,17 +277,21 @@ impl DayCount {
                 let last = if is_final_february { end.day() } else { month_end_as_30th(end) };
                 months_of_30_days(start, month_end_as_30th(start), end, last)
             }
-            Self::Act360 => days() / 360.0,
-            Self::Act365 => days() / 365.0,
-            Self::ActActIcma if start == reference.period_start && end == reference.period_end => {
-                1.0 / f64::from(reference.frequency.count())
+            Self::Thirty360Us => {
+                let is_february = |date: NaiveDate| date.month() == 2 && is_month_end(date);
+                let first = if is_february(start) { 30 } else { start.day().min(30) };
+                let last = if is_february(start) && is_february(end) {
+                    30
+                } else if first == 30 {
+                    end.day().min(30)
+                } else {
+                    end.day()
+                };
+                months_of_30_days(start, first, end, last)
             }
-            Self::ActActIcma => {
-                let regular = days_between(reference.period_start, reference.period_end);
-                days() / (i64::from(reference.frequency.count()) * regular) as f64
-            }
-            Self::ActActIsda => actual_by_year(start, end),
-            Self::Bus252 => reference.calendar.count_business_days(start, end) as f64 / 252.0,
+            Self::Nl365 => days_between(start, end) - leap_days(start, end),
+            Self::Bus252 => business_days(),
+            _ => days_between(start, end),
         }
     }
 
@@ -192,10 +317,50 @@ fn require_from(
     if date < earliest { Err(Error::Date { argument, value: date, requirement }) } else { Ok(()) }
 }
 
-fn months_of_30_days(start: NaiveDate, first: u32, end: NaiveDate, last: u32) -> f64 {
+fn months_of_30_days(start: NaiveDate, first: u32, end: NaiveDate, last: u32) -> i64 {
     let years = i64::from(end.year()) - i64::from(start.year());
     let months = i64::from(end.month()) - i64::from(start.month());
-    (360 * years + 30 * months + i64::from(last) - i64::from(first)) as f64 / 360.0
+    360 * years + 30 * months + i64::from(last) - i64::from(first)
+}
+
+/// The number of days 29 February after `start`, up to `end`, itself included.
+fn leap_days(start: NaiveDate, end: NaiveDate) -> i64 {
+    let up_to = |date: NaiveDate| {
+        let years = i64::from(date.year()) - 1;
+        let is_past = is_leap_year(date.year()) && (date.month(), date.day()) >= (2, 29);
+        years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400) + i64::from(is_past)
+    };
+    up_to(end) - up_to(start)
+}
+
+/// The days of the year of ACT/365L.
+fn length_of_year(reference: &Reference) -> f64 {
+    let Reference { period_start, period_end, frequency, .. } = *reference;
+    let is_leap = match frequency {
+        Frequency::Annual => leap_days(period_start, period_end) > 0,
+        _ => is_leap_year(period_end.year()),
+    };
+    if is_leap { 366.0 } else { 365.0 }
+}
+
+/// The fraction by ACT/ACT AFB.
+fn whole_years_and_rest(start: NaiveDate, end: NaiveDate) -> f64 {
+    // A year before the 28 February of a year without a 29th is the last of February.
+    let day = if end.month() == 2 && end.day() >= 28 { 29 } else { end.day() };
+    let before = |years: i64| match years {
+        0 => end,
+        _ => date_in_month(month_index(end) - 12 * years, day).expect("a date after the start"),
+    };
+    let mut years = i64::from(end.year()) - i64::from(start.year());
+    if before(years) < start {
+        years -= 1;
+    }
+    let rest_end = before(years);
+    // From the start, itself included, to the end of the rest, excluded.
+    let eve = |date: NaiveDate| date.pred_opt().expect("a day before the year 1 to 9999");
+    let is_leap = rest_end > start && leap_days(eve(start), eve(rest_end)) > 0;
+    let length = if is_leap { 366.0 } else { 365.0 };
+    years as f64 + days_between(start, rest_end) as f64 / length
 }
 
 fn month_end_as_30th(date: NaiveDate) -> u32 {

@@ -11,11 +11,15 @@ use poem_openapi::types::{Example, ToJSON};
 use serde_json::Value;
 
 use super::quantlib::{
-    RequestFor, curves, economics, entropy, instruments,
+    RequestFor, analysis,
+    analysis::scores,
+    curves, economics, entropy, instruments,
     instruments::foreign_exchange,
     numerical, portfolio, pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
-    regulatory, time,
+    regulatory, scheduling,
+    scheduling::{day_counts, schedules},
+    time,
 };
 use crate::http::{COMMON_BODY_LIMIT, Computation, Executor, Operation, execute};
 
@@ -118,7 +122,21 @@ pub static METERED: &[MeteredOperation] = &[
     line::<american::Bermudan>("price_bermudan_option", Tier::Pro, 5, None),
     line::<kirk::Spread>("price_spread_option", Tier::Pro, 5, None),
     // Dates, day counts, calendars and schedules.
+    line::<RequestFor<scheduling::DayStatus>>("check_business_day", Tier::Free, 0, None),
+    line::<RequestFor<scheduling::NextDay>>("find_next_business_day", Tier::Free, 0, None),
+    line::<RequestFor<scheduling::PreviousDay>>("find_previous_business_day", Tier::Free, 0, None),
+    line::<scheduling::DayAddition>("add_business_days", Tier::Free, 0, None),
+    line::<scheduling::DaySpan>("count_business_days", Tier::Free, 0, None),
+    line::<RequestFor<scheduling::CalendarList>>("list_calendars", Tier::Free, 0, None),
+    line::<scheduling::Adjustment>("adjust_date", Tier::Free, 0, None),
+    line::<day_counts::YearFraction>("compute_year_fraction", Tier::Free, 0, None),
+    line::<RequestFor<day_counts::ConventionList>>("list_day_counts", Tier::Free, 0, None),
+    line::<schedules::Schedule>("generate_schedule", Tier::Free, 0, None),
     // Company valuation and scores.
+    line::<analysis::Firm>("value_firm", Tier::Standard, 2, None),
+    line::<scores::Altman>("score_financial_distress", Tier::Standard, 2, None),
+    line::<RequestFor<scores::Piotroski>>("score_financial_strength", Tier::Standard, 2, None),
+    line::<RequestFor<scores::Beneish>>("score_earnings_manipulation", Tier::Standard, 2, None),
     // Readings and shifts of a curve.
     // Bonds, spreads and the time value of money.
     // Swaps, forwards and deposits.

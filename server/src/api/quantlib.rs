@@ -4,6 +4,7 @@
 //! from the key to the debit, is [`Metered`](crate::http::Metered). The table of
 //! [`operations`](super::operations) names each computation with its tier and cost.
 
+pub mod analysis;
 pub mod curves;
 pub mod economics;
 pub mod entropy;
@@ -12,11 +13,12 @@ pub mod numerical;
 pub mod portfolio;
 pub mod pricing;
 pub mod regulatory;
+pub mod scheduling;
 pub mod time;
 
 use poem_openapi::types::Example;
 
-pub use crate::http::{Computation, RequestFor, SharedComputation};
+pub use crate::http::{Computation, NoArguments, RequestFor, SharedComputation};
 
 /// Returns the answer to a computation's own example, so that every documented answer is computed.
 fn example_answer<C: Computation + Example>() -> C::Answer {

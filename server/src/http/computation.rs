@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use poem_openapi::{
-    registry::{MetaSchemaRef, Registry},
+    registry::{MetaSchema, MetaSchemaRef, Registry},
     types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde_json::Value;
@@ -19,6 +19,12 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     ///
     /// Every error of the function of `quant-core`.
     fn compute(&self) -> quant_core::Result<Self::Answer>;
+
+    /// Returns the paths of the fields that this request lacks, where the schema cannot say so: a
+    /// request of several forms requires those of its form alone.
+    fn missing_fields(&self) -> Vec<Vec<&'static str>> {
+        Vec::new()
+    }
 
     /// Returns whether this request may take over a millisecond, so that it must run off the async threads.
     fn is_long(&self) -> bool {
@@ -49,10 +55,54 @@ pub trait SharedComputation: Send + Sync + 'static {
     /// Every error of the function of `quant-core`.
     fn compute(request: &Self::Request) -> quant_core::Result<Self::Answer>;
 
+    /// Returns the paths of the fields that a request lacks, where the schema cannot say so.
+    fn missing_fields(_request: &Self::Request) -> Vec<Vec<&'static str>> {
+        Vec::new()
+    }
+
     /// The name of an argument of `quant-core` in the request, where the two differ.
     #[must_use]
     fn wire_name(argument: &'static str) -> &'static str {
         argument
+    }
+}
+
+/// The request of a computation without arguments, which is a `GET` without a body.
+#[derive(Clone, Copy, Debug)]
+pub struct NoArguments;
+
+impl Example for NoArguments {
+    fn example() -> Self {
+        Self
+    }
+}
+
+impl ParseFromJSON for NoArguments {
+    fn parse_from_json(_: Option<Value>) -> ParseResult<Self> {
+        Ok(Self)
+    }
+}
+
+impl Type for NoArguments {
+    const IS_REQUIRED: bool = false;
+
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        "NoArguments".into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema::new("object")))
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(std::iter::once(self))
     }
 }
 
@@ -64,6 +114,10 @@ impl<C: SharedComputation> Computation for RequestFor<C> {
 
     fn compute(&self) -> quant_core::Result<C::Answer> {
         C::compute(&self.0)
+    }
+
+    fn missing_fields(&self) -> Vec<Vec<&'static str>> {
+        C::missing_fields(&self.0)
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

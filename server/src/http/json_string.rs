@@ -9,7 +9,10 @@ use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef},
     types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
-use quant_core::time::{NaiveDate, tenor::Tenor};
+use quant_core::time::{
+    BusinessDayConvention, DayCount, JointCalendar, NaiveDate, PeriodLength, RollConvention, Stub,
+    tenor::Tenor,
+};
 use serde_json::Value;
 
 use super::echo;
@@ -56,6 +59,12 @@ pub(super) fn check(format: &str, text: &str) -> Result<(), FormatFault> {
         NaiveDate::FORMAT => NaiveDate::read(text).map(drop),
         Timestamp::FORMAT => Timestamp::read(text).map(drop),
         Tenor::FORMAT => Tenor::read(text).map(drop),
+        JointCalendar::FORMAT => JointCalendar::read(text).map(drop),
+        DayCount::FORMAT => DayCount::read(text).map(drop),
+        BusinessDayConvention::FORMAT => BusinessDayConvention::read(text).map(drop),
+        PeriodLength::FORMAT => PeriodLength::read(text).map(drop),
+        Stub::FORMAT => Stub::read(text).map(drop),
+        RollConvention::FORMAT => RollConvention::read(text).map(drop),
         Email::FORMAT => Email::read(text).map(drop),
         Username::FORMAT => Username::read(text).map(drop),
         Code::FORMAT => Code::read(text).map(drop),
@@ -103,20 +112,37 @@ impl StringFormat for Timestamp {
     }
 }
 
-impl StringFormat for Tenor {
-    const FORMAT: Option<&'static str> = Some("tenor");
-    const PATTERN: Option<&'static str> = Some("^[+-]?([0-9]+[DWMYdwmy])+$");
+/// Implements the format of values that `quant-core` reads from a text and displays.
+///
+/// A macro, since one implementation for all types that have both would exclude dates.
+macro_rules! formats_of_core {
+    ($($type:ty = $format:literal $(matches $pattern:literal)?),+ $(,)?) => {$(
+        impl StringFormat for $type {
+            const FORMAT: Option<&'static str> = Some($format);
+            $(const PATTERN: Option<&'static str> = Some($pattern);)?
 
-    fn read(text: &str) -> Result<Self, FormatFault> {
-        text.parse().map_err(|error: quant_core::Error| {
-            (format!("value_error.{}", error.code()), echo::error(&error))
-        })
-    }
+            fn read(text: &str) -> Result<Self, FormatFault> {
+                text.parse().map_err(|error: quant_core::Error| {
+                    (format!("value_error.{}", error.code()), echo::error(&error))
+                })
+            }
 
-    fn write(&self) -> String {
-        self.to_string()
-    }
+            fn write(&self) -> String {
+                self.to_string()
+            }
+        }
+    )+};
 }
+
+formats_of_core!(
+    Tenor = "tenor" matches "^[+-]?([0-9]+[DWMYdwmy])+$",
+    JointCalendar = "calendar",
+    DayCount = "day-count",
+    BusinessDayConvention = "business-day-convention",
+    PeriodLength = "period-length",
+    Stub = "stub",
+    RollConvention = "roll-convention",
+);
 
 impl StringFormat for Email {
     const FORMAT: Option<&'static str> = Some("email");

@@ -7,6 +7,8 @@ use poem_openapi::Tags;
 pub enum Tag {
     /// The profile and the end of an account.
     Account,
+    /// Company value and scores.
+    Analysis,
     /// Yield curves.
     Curves,
     /// Demand and utility.

@@ -3,14 +3,16 @@
 Writes ../time_tenors.csv, ../time_calendars.csv, ../time_adjustments.csv, ../time_day_counts.csv and
 ../time_schedules.csv.
 
-Usage: python time.py [directory [scale]], with QuantLib from PyPI. A scale of 100 writes a
+Usage: python time.py [directory [scale]], with QuantLib and holidays from PyPI. A scale of 100 writes a
 hundred times the rows, to be compared once and not kept.
 """
 
+import datetime
 import pathlib
 import random
 import sys
 
+import holidays
 import QuantLib as ql
 
 DIRECTORY = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
@@ -25,7 +27,15 @@ CALENDARS = {
     "sifma": ql.UnitedStates(ql.UnitedStates.GovernmentBond),
     "nyse": ql.UnitedStates(ql.UnitedStates.NYSE),
     "uk": ql.UnitedKingdom(ql.UnitedKingdom.Settlement),
+    "chf": ql.Switzerland(),
+    "jpy": ql.Japan(),
+    "cad": ql.Canada(ql.Canada.Settlement),
+    "aud": ql.Australia(ql.Australia.Settlement),
 }
+# Their days of single years before 1990 are not included, nor are the rules before.
+FROM_1990 = ("fedwire", "sifma", "nyse", "chf", "jpy", "cad", "aud")
+# The calendars of the first release, for which the rows stay as they are.
+ADJUSTED = ["weekends", "target", "us", "fedwire", "sifma", "nyse", "uk"]
 CONVENTIONS = {
     "unadjusted": ql.Unadjusted,
     "following": ql.Following,
@@ -38,7 +48,8 @@ FREQUENCIES = [1, 2, 3, 4, 6, 12]
 
 def write(name, header, rows):
     path = DIRECTORY / f"time_{name}.csv"
-    head = f"# QuantLib {ql.__version__}, date 2026-11-20, python tests/golden/generate/time.py"
+    also = f" and holidays {holidays.__version__}, date 2026-11-22" if name == "calendars" else ", date 2026-11-20"
+    head = f"# QuantLib {ql.__version__}{also}, python tests/golden/generate/time.py"
     path.write_text("\n".join([head, header, *rows]) + "\n")
 
 
@@ -66,6 +77,16 @@ def tenors(rng):
         yield f"{iso(start)},{'-' * (sign < 0)}{parts},{iso(end)}"
 
 
+def japan(year):
+    """The holidays of the years before 2007, by the package holidays.
+
+    QuantLib 1.44 misplaces equinoxes before 2000, and closes 6 May after a Sunday before the law of 2007.
+    """
+    closed = {day for day in holidays.Japan(years=year) if day.year == year}
+    closed |= {datetime.date(year, month, day) for month, day in [(1, 1), (1, 2), (1, 3), (12, 31)]}
+    return [day.isoformat()[5:] for day in sorted(closed) if day.weekday() < 5]
+
+
 def calendars(_):
     years = range(1901, 2200)
     if SCALE == 1:
@@ -74,20 +95,21 @@ def calendars(_):
         if name == "weekends":
             continue
         for year in years:
-            # Days of single years are included from 1990 on for the stock exchange alone.
-            if name in ("fedwire", "sifma", "nyse") and year < 1990:
+            # The equinoxes of Japan are known until 2099.
+            if name in FROM_1990 and year < 1990 or name == "jpy" and year > 2099:
                 continue
             serials = range(ql.Date(1, 1, year).serialNumber(), ql.Date(31, 12, year).serialNumber() + 1)
             weekdays = [ql.Date(serial) for serial in serials if serial % 7 > 1]
             closed = [iso(date)[5:] for date in weekdays if calendar.isHoliday(date)]
+            if name == "jpy" and year < 2007:
+                closed = japan(year)
             yield f"{name},{year},{' '.join(closed)}"
 
 
 def adjustments(rng):
     for _ in range(200 * SCALE):
-        name, convention = rng.choice(list(CALENDARS)), rng.choice(list(CONVENTIONS))
-        # The markets of the United States have days of single years before 1990 that are not included.
-        date = some_date(rng, 1990) if name in ("fedwire", "sifma", "nyse") else some_date(rng)
+        name, convention = rng.choice(ADJUSTED), rng.choice(list(CONVENTIONS))
+        date = some_date(rng, 1990) if name in FROM_1990 else some_date(rng)
         # Half of them close to a turn of the year, where many holidays are.
         if rng.random() < 0.5:
             date = ql.Date(25, 12, date.year()) + rng.randint(0, 9)

@@ -290,7 +290,10 @@ impl Claim {
 /// result differs from the time between the two dates, by whole days; otherwise the two are equal.
 fn fraction_left(bond: &FixedBond, period: &Period, settlement: NaiveDate) -> f64 {
     match bond.day_count {
-        DayCount::Thirty360BondBasis | DayCount::ThirtyE360 | DayCount::ThirtyE360Isda => {
+        DayCount::Thirty360BondBasis
+        | DayCount::ThirtyE360
+        | DayCount::ThirtyE360Isda
+        | DayCount::Thirty360Us => {
             let all = bond.year_fraction(period, period.start, period.end);
             let gone = bond.year_fraction(period, period.start, settlement);
             libm::rint(360.0 * (all - gone)).max(0.0) / 360.0

@@ -217,7 +217,7 @@ fn tool(name: &str, operation: &Value, fields: &[&str], document: &Value) -> Too
 fn of_parameters(parameters: &Value, components: &Value) -> Value {
     let parameters = parameters.as_array().into_iter().flatten();
     // Headers belong to HTTP.
-    let parameters = parameters.filter(|parameter| parameter["in"] != "header");
+    let parameters = parameters.filter(|parameter| parameter["in"] == "query");
     let properties = parameters.map(|parameter| {
         let mut schema = schema::convert(&parameter["schema"], components);
         schema["description"] = parameter["description"].clone();

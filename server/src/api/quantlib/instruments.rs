@@ -60,18 +60,36 @@ pub enum DayCount {
     /// 30E/360 ISDA.
     #[oai(rename = "30E/360 ISDA")]
     ThirtyE360Isda,
+    /// 30/360 US, where a last of February at the start counts as the 30th.
+    #[oai(rename = "30/360 US")]
+    Thirty360Us,
     /// Actual days over 360.
     #[oai(rename = "ACT/360")]
     Act360,
+    /// Actual days over 364.
+    #[oai(rename = "ACT/364")]
+    Act364,
     /// Actual days over 365.
     #[oai(rename = "ACT/365")]
     Act365,
+    /// Actual days over 365.25.
+    #[oai(rename = "ACT/365.25")]
+    Act36525,
+    /// Actual days over 365, or 366 in a leap year.
+    #[oai(rename = "ACT/365L")]
+    Act365L,
+    /// Actual days without 29 February over 365.
+    #[oai(rename = "NL/365")]
+    Nl365,
     /// Actual over actual, ICMA.
     #[oai(rename = "ACT/ACT ICMA")]
     ActActIcma,
     /// Actual over actual, ISDA.
     #[oai(rename = "ACT/ACT ISDA")]
     ActActIsda,
+    /// Actual over actual, AFB.
+    #[oai(rename = "ACT/ACT AFB")]
+    ActActAfb,
     /// Business days over 252.
     #[oai(rename = "BUS/252")]
     Bus252,
@@ -105,6 +123,18 @@ pub enum Calendar {
     /// United Kingdom, settlement.
     #[oai(rename = "UK")]
     UnitedKingdom,
+    /// Swiss franc payments and the Swiss exchange.
+    #[oai(rename = "CHF")]
+    Switzerland,
+    /// Banks of Japan.
+    #[oai(rename = "JPY")]
+    Japan,
+    /// Canadian dollar payments.
+    #[oai(rename = "CAD")]
+    Canada,
+    /// Australian dollar payments.
+    #[oai(rename = "AUD")]
+    Australia,
 }
 
 /// The business-day convention, for a payment on a day that is no business day.

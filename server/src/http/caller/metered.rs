@@ -48,7 +48,8 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
     }
 
     fn request_meta() -> Option<MetaRequest> {
-        Some(body::described::<C>())
+        // A computation without arguments is a `GET`, which has no body.
+        C::IS_REQUIRED.then(body::described::<C>)
     }
 
     async fn from_request(

@@ -181,22 +181,26 @@ impl AuthorisedCall {
         }
     }
 
-    /// Parses the bytes of the body.
+    /// Parses the bytes of the body. They are ignored where the route has no body.
     ///
     /// # Errors
     ///
     /// [`ApiError::Faults`] with every fault of the body.
-    ///
-    /// # Panics
-    ///
-    /// Panics where the route has no body; the routes of metered endpoints are made with one.
     pub(crate) fn parse<C: Computation>(
         self,
         bytes: &[u8],
         handling: Handling,
     ) -> Result<ParsedCall<C>, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
-        let arguments = parse(&self.context, bytes, handling)?;
+        let arguments: C = match &self.context.route.body {
+            Some(_) => parse(&self.context, bytes, handling)?,
+            None => C::parse_from_json(None).map_err(|_| ApiError::Internal)?,
+        };
+        let missing: Vec<Fault> =
+            arguments.missing_fields().iter().map(|path| missing(path)).collect();
+        if !missing.is_empty() {
+            return Err(ApiError::Faults(missing));
+        }
         Ok(ParsedCall { call: self, arguments, claim })
     }
 
@@ -435,6 +439,12 @@ async fn read_balance(context: &RequestContext, price: Price) -> Result<u64, Sto
 fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "a balance cannot be read");
     ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
+}
+
+/// The fault of a field that is absent from the body.
+fn missing(path: &[&'static str]) -> Fault {
+    let steps = std::iter::once(&"body").chain(path).map(|name| Step::name(name));
+    Fault::new(&steps.collect::<Vec<_>>(), "value_error.missing", "field required")
 }
 
 /// An error of the computation as a fault of the request.

@@ -1,0 +1,330 @@
+//! The rules of the holidays, one function for each calendar.
+
+use std::sync::OnceLock;
+
+use chrono::{Datelike, NaiveDate, Weekday};
+
+use super::{Calendar, business_days::YearDays, japan};
+use crate::time::gregorian;
+
+/// The years whose holidays are kept once they are known.
+const FIRST_KNOWN_YEAR: i32 = 1900;
+const KNOWN_YEARS: usize = 300;
+
+impl Calendar {
+    /// Returns whether the market is open on a day.
+    pub(super) fn is_open(self, day: &Day) -> bool {
+        self == Self::None
+            || !day.is_weekend()
+                && match self {
+                    Self::None | Self::Weekends => true,
+                    Self::Target => !is_target_holiday(day),
+                    Self::UnitedStates => !is_federal_holiday(day, true),
+                    Self::Fedwire => !is_federal_holiday(day, false),
+                    Self::Sifma => !is_bond_market_holiday(day),
+                    Self::Nyse => !is_stock_exchange_holiday(day),
+                    Self::UnitedKingdom => !is_united_kingdom_holiday(day),
+                    Self::Switzerland => !is_swiss_holiday(day),
+                    Self::Japan => !japan::is_holiday(day),
+                    Self::Canada => !is_canadian_holiday(day),
+                    Self::Australia => !is_australian_holiday(day),
+                }
+    }
+
+    /// The holidays of a year from Monday to Friday, computed once for the years that most dates are in.
+    pub(super) fn holidays(self, year: i32) -> YearDays {
+        const MARKETS: usize = Calendar::ALL.len();
+        static KNOWN: [[OnceLock<YearDays>; KNOWN_YEARS]; MARKETS] =
+            [const { [const { OnceLock::new() }; KNOWN_YEARS] }; MARKETS];
+        if matches!(self, Self::None | Self::Weekends) {
+            return YearDays::default();
+        }
+        let years = &KNOWN[self as usize];
+        let known = usize::try_from(year - FIRST_KNOWN_YEAR).ok().and_then(|i| years.get(i));
+        match known {
+            Some(known) => *known.get_or_init(|| self.find_holidays(year)),
+            None => self.find_holidays(year),
+        }
+    }
+
+    fn find_holidays(self, year: i32) -> YearDays {
+        let mut found = YearDays::default();
+        let first = NaiveDate::from_ymd_opt(year, 1, 1).expect("a year that a date has");
+        let mut day = Day::from(first);
+        for ordinal in 0..366 {
+            if day.year == year && !day.is_weekend() && !self.is_open(&day) {
+                found.insert(ordinal);
+            }
+            day.advance();
+        }
+        found
+    }
+}
+
+/// A date as its parts, which can be advanced at little cost.
+pub(super) struct Day {
+    pub(super) year: i32,
+    pub(super) month: u32,
+    pub(super) day: u32,
+    pub(super) weekday: Weekday,
+}
+
+impl From<NaiveDate> for Day {
+    fn from(date: NaiveDate) -> Self {
+        Self { year: date.year(), month: date.month(), day: date.day(), weekday: date.weekday() }
+    }
+}
+
+impl Day {
+    fn is_weekend(&self) -> bool {
+        matches!(self.weekday, Weekday::Sat | Weekday::Sun)
+    }
+
+    fn advance(&mut self) {
+        self.weekday = self.weekday.succ();
+        self.day += 1;
+        if self.day > gregorian::days_in_month(self.year, self.month) {
+            self.day = 1;
+            self.month += 1;
+        }
+        if self.month > 12 {
+            self.month = 1;
+            self.year += 1;
+        }
+    }
+
+    pub(super) fn is(&self, month: u32, day: u32) -> bool {
+        self.month == month && self.day == day
+    }
+
+    /// The `n`th of its weekday in the month.
+    pub(super) fn is_nth(&self, n: u32, weekday: Weekday, month: u32) -> bool {
+        self.month == month && self.weekday == weekday && (self.day - 1) / 7 + 1 == n
+    }
+
+    /// The last Monday of a month of 31 days.
+    fn is_last_monday(&self, month: u32) -> bool {
+        self.month == month && self.weekday == Weekday::Mon && self.day > 24
+    }
+
+    /// A holiday of fixed date that moves from a Sunday to the Monday after.
+    pub(super) fn is_or_follows(&self, month: u32, day: u32) -> bool {
+        let follows = self.day == day + 1 && self.weekday == Weekday::Mon;
+        self.month == month && (self.day == day || follows)
+    }
+
+    /// A holiday on this day of the month that moves from a weekend to the Monday after.
+    fn is_or_moves(&self, day: u32) -> bool {
+        self.day == day || self.weekday == Weekday::Mon && (day + 1..=day + 2).contains(&self.day)
+    }
+
+    /// A holiday of fixed date that moves to the Friday before or the Monday after a weekend.
+    fn is_nearest(&self, month: u32, day: u32) -> bool {
+        let precedes = self.day + 1 == day && self.weekday == Weekday::Fri;
+        self.is_or_follows(month, day) || (self.month == month && precedes)
+    }
+
+    /// Returns the days since Easter Sunday, negative before Easter; `None` outside March to June.
+    fn days_after_easter(&self) -> Option<i32> {
+        // Easter Sunday lies between 22 March and 25 April.
+        let before_month = match self.month {
+            3 => 0,
+            4 => 31,
+            5 => 61,
+            6 => 92,
+            _ => return None,
+        };
+        Some(self.day as i32 + before_month - easter_sunday(self.year))
+    }
+
+    fn is_good_friday(&self) -> bool {
+        self.weekday == Weekday::Fri && self.days_after_easter() == Some(-2)
+    }
+
+    fn is_good_friday_or_easter_monday(&self) -> bool {
+        matches!(self.weekday, Weekday::Fri | Weekday::Mon)
+            && matches!(self.days_after_easter(), Some(-2 | 1))
+    }
+}
+
+/// Easter Sunday as a day of March, 32 being 1 April.
+///
+/// The Gregorian computus: the golden number and the epact give the paschal full moon, and
+/// Easter is the Sunday after it (Knuth 1968, "The Art of Computer Programming", 1.3.2, ex. 14).
+fn easter_sunday(year: i32) -> i32 {
+    let golden = year.rem_euclid(19) + 1;
+    let century = year.div_euclid(100) + 1;
+    let dropped_leap_years = 3 * century / 4 - 12;
+    let moon_correction = (8 * century + 5) / 25 - 5;
+    let sunday = 5 * year / 4 - dropped_leap_years - 10;
+    let epact = (11 * golden + 20 + moon_correction - dropped_leap_years).rem_euclid(30);
+    let skips = epact == 24 || (epact == 25 && golden > 11);
+    let full_moon = 44 - epact - i32::from(skips);
+    let full_moon = if full_moon < 21 { full_moon + 30 } else { full_moon };
+    full_moon + 7 - (sunday + full_moon).rem_euclid(7)
+}
+
+fn is_target_holiday(day: &Day) -> bool {
+    let since_2000 = day.year >= 2000
+        && (day.is(5, 1) || day.is(12, 26) || day.is_good_friday_or_easter_monday());
+    let last_of_year = day.is(12, 31) && matches!(day.year, 1998 | 1999 | 2001);
+    day.is(1, 1) || day.is(12, 25) || since_2000 || last_of_year
+}
+
+/// Returns whether a day is a federal holiday of the United States, which moves from a Sunday to the
+/// Monday after, and from a Saturday to the Friday before where `saturdays_move`.
+fn is_federal_holiday(day: &Day, saturdays_move: bool) -> bool {
+    use Weekday::{Mon, Thu};
+    let is_kept = |month, date| {
+        if saturdays_move { day.is_nearest(month, date) } else { day.is_or_follows(month, date) }
+    };
+    let uniform_mondays = day.year >= 1971;
+    match day.month {
+        1 => day.is_or_follows(1, 1) || day.year >= 1983 && day.is_nth(3, Mon, 1),
+        2 if uniform_mondays => day.is_nth(3, Mon, 2),
+        2 => is_kept(2, 22),
+        5 if uniform_mondays => day.is_last_monday(5),
+        5 => is_kept(5, 30),
+        6 => day.year >= 2022 && is_kept(6, 19),
+        7 => is_kept(7, 4),
+        9 => day.is_nth(1, Mon, 9),
+        10 => uniform_mondays && (day.is_nth(2, Mon, 10) || veterans_in_october(day)),
+        11 => day.is_nth(4, Thu, 11) || !(1971..1978).contains(&day.year) && is_kept(11, 11),
+        // New Year's Day on a Saturday is kept on the last of December.
+        12 => is_kept(12, 25) || saturdays_move && day.day == 31 && day.weekday == Weekday::Fri,
+        _ => false,
+    }
+}
+
+/// Returns whether the market of United States government securities is closed.
+fn is_bond_market_holiday(day: &Day) -> bool {
+    let is_first_friday = day.month == 4 && day.day <= 7;
+    match day.month {
+        3 | 4 => day.is_good_friday() && (day.year < 1996 || !is_first_friday),
+        // Neither Veterans Day nor New Year's Day moves to a Friday.
+        11 => is_federal_holiday(day, false),
+        12 => day.is_nearest(12, 25) || day.year == 2018 && day.day == 5,
+        6 if day.year == 2004 && day.day == 11 => true,
+        10 if day.year == 2012 && day.day == 30 => true,
+        _ => is_federal_holiday(day, true),
+    }
+}
+
+/// Returns whether the New York Stock Exchange is closed.
+fn is_stock_exchange_holiday(day: &Day) -> bool {
+    let is_scheduled = match day.month {
+        1 => day.is_or_follows(1, 1) || day.year >= 1998 && day.is_nth(3, Weekday::Mon, 1),
+        3 | 4 => day.is_good_friday(),
+        10 => false,
+        11 => day.is_nth(4, Weekday::Thu, 11),
+        12 => day.is_nearest(12, 25),
+        _ => is_federal_holiday(day, true),
+    };
+    is_scheduled
+        || matches!(
+            (day.year, day.month, day.day),
+            // Funerals of presidents, the attacks of 2001, and a hurricane.
+            (1994, 4, 27)
+                | (2001, 9, 11..=14)
+                | (2004, 6, 11)
+                | (2007, 1, 2)
+                | (2012, 10, 29 | 30)
+                | (2018, 12, 5)
+                | (2025, 1, 9)
+        )
+}
+
+fn veterans_in_october(day: &Day) -> bool {
+    day.year < 1978 && day.is_nth(4, Weekday::Mon, 10)
+}
+
+fn is_united_kingdom_holiday(day: &Day) -> bool {
+    match day.month {
+        1 => day.is_or_moves(1),
+        3 | 4 => day.is_good_friday_or_easter_monday() || (day.year == 2011 && day.is(4, 29)),
+        5 => is_united_kingdom_holiday_in_may(day),
+        6 => matches!((day.year, day.day), (2002, 3 | 4) | (2012, 4 | 5) | (2022, 2 | 3)),
+        8 => day.is_last_monday(8),
+        9 => day.year == 2022 && day.day == 19,
+        12 => is_christmas(day) || day.year == 1999 && day.day == 31,
+        _ => false,
+    }
+}
+
+fn is_united_kingdom_holiday_in_may(day: &Day) -> bool {
+    let early = match day.year {
+        1995 | 2020 => day.day == 8,
+        _ => day.is_nth(1, Weekday::Mon, 5),
+    };
+    let moved_to_june = matches!(day.year, 2002 | 2012 | 2022);
+    let coronation = day.year == 2023 && day.day == 8;
+    early || coronation || (!moved_to_june && day.is_last_monday(5))
+}
+
+fn is_swiss_holiday(day: &Day) -> bool {
+    match day.month {
+        1 => day.day <= 2,
+        3..=6 => day.is(5, 1) || matches!(day.days_after_easter(), Some(-2 | 1 | 39 | 50)),
+        8 => day.day == 1,
+        12 => matches!(day.day, 25 | 26),
+        _ => false,
+    }
+}
+
+/// Returns whether a day is 25 or 26 December, or the Monday or Tuesday to which these days move from
+/// a weekend.
+fn is_christmas(day: &Day) -> bool {
+    let moves = matches!(day.weekday, Weekday::Mon | Weekday::Tue);
+    day.month == 12 && (matches!(day.day, 25 | 26) || moves && matches!(day.day, 27 | 28))
+}
+
+fn is_canadian_holiday(day: &Day) -> bool {
+    use Weekday::Mon;
+    let is_monday = day.weekday == Mon;
+    match day.month {
+        1 => day.is_or_moves(1),
+        2 => day.year >= 2008 && day.is_nth(3, Mon, 2),
+        3 | 4 => day.is_good_friday(),
+        // The Monday before 25 May.
+        5 => is_monday && (18..=24).contains(&day.day),
+        7 => day.is_or_moves(1),
+        8 => day.is_nth(1, Mon, 8),
+        9 => day.is_nth(1, Mon, 9) || day.year >= 2021 && day.day == 30,
+        10 => day.is_nth(2, Mon, 10) || day.year >= 2021 && is_monday && day.day <= 2,
+        11 => day.is_or_moves(11),
+        12 => is_christmas(day),
+        _ => false,
+    }
+}
+
+fn is_australian_holiday(day: &Day) -> bool {
+    use Weekday::Mon;
+    match day.month {
+        1 => day.is_or_moves(1) || day.is_or_moves(26),
+        3 | 4 => day.is_good_friday_or_easter_monday() || day.is(4, 25),
+        6 => day.is_nth(2, Mon, 6),
+        8 => day.is_nth(1, Mon, 8),
+        9 => day.year == 2022 && day.day == 22,
+        10 => day.is_nth(1, Mon, 10),
+        12 => is_christmas(day),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn easter_sunday_is_that_of_the_almanacs() {
+        // Astronomical Almanac; 22 March 1818 and 25 April 1943 and 2038 are the extremes.
+        #[rustfmt::skip]
+        let rows = [
+            (1818, 22), (1886, 56), (1943, 56), (1954, 49), (1981, 50), (2000, 54), (2008, 23), (2024, 31),
+            (2025, 51), (2026, 36), (2038, 56), (2049, 49), (2076, 50), (2285, 22),
+        ];
+        for (year, day_of_march) in rows {
+            assert_eq!(easter_sunday(year), day_of_march, "{year}");
+        }
+    }
+}
