@@ -43,6 +43,20 @@ impl Decimal {
     }
 }
 
+/// Returns `a − b` of the decimals that denote two finite doubles, rounded once; infinite beyond a double.
+pub(crate) fn difference(a: f64, b: f64) -> f64 {
+    let (a_decimal, b_decimal) = (Decimal::of(a), Decimal::of(b));
+    let exponent = a_decimal.exponent.min(b_decimal.exponent);
+    let digits = |decimal: Decimal| {
+        let power = 10_i128.checked_pow((decimal.exponent - exponent).unsigned_abs())?;
+        decimal.digits.checked_mul(power)
+    };
+    let exact = digits(a_decimal).zip(digits(b_decimal)).and_then(|(a, b)| a.checked_sub(b));
+    let parsed = exact.and_then(|digits| format!("{digits}e{exponent}").parse().ok());
+    // Where the digits do not fit, one number is below the last digit of the other.
+    parsed.unwrap_or(a - b)
+}
+
 /// Returns the quotient rounded to a whole number, halves away from zero; the divisor is positive.
 fn nearest_quotient(dividend: i128, divisor: i128) -> i128 {
     let (quotient, rest) = (dividend / divisor, dividend % divisor);
@@ -117,6 +131,21 @@ mod tests {
         ];
         for (value, count, parts, expected) in rows {
             assert_eq!(share(value, count, parts), expected, "{value} {count} {parts}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_that_of_the_decimals() {
+        let rows = [
+            (0.3, 0.1, 0.2),
+            (0.0525, 0.04, 0.0125),
+            (1e300, 1e-300, 1e300),
+            (1e300, 1e300, 0.0),
+            (-0.0, 0.0, 0.0),
+            (f64::MAX, -f64::MAX, f64::INFINITY),
+        ];
+        for (a, b, expected) in rows {
+            assert_eq!(difference(a, b), expected, "{a} {b}");
         }
     }
 

@@ -61,8 +61,8 @@ impl LevelCouponBond {
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] for an argument outside its documented range or a yield that is not above
-    /// −100 % a coupon period; [`Error::Overflow`] for a result that is no double.
+    /// [`Error::Domain`](crate::Error::Domain) for an argument outside its documented range or a yield that is not above
+    /// −100 % a coupon period; [`Error::Overflow`](crate::Error::Overflow) for a result that is no double.
     ///
     /// # Examples
     ///
@@ -81,6 +81,28 @@ impl LevelCouponBond {
         self.claim()?.measures(yield_to_maturity, YieldConvention::Street)
     }
 
+    /// Returns the interest earned before today and paid after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`](crate::Error::Domain) for an argument outside its documented range;
+    /// [`Error::Overflow`](crate::Error::Overflow) for a coupon that is no double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::{instruments::LevelCouponBond, time::Frequency};
+    ///
+    /// let frequency = Frequency::Semiannual;
+    /// let bond = LevelCouponBond { coupon_rate: 0.06, maturity: 2.25, face_value: 100.0, frequency };
+    /// assert_eq!(bond.accrued_interest()?, 1.5);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn accrued_interest(&self) -> Result<f64> {
+        let claim = self.claim()?;
+        claim.money(claim.accrued.into())
+    }
+
     /// Returns the spreads of asset swaps of the bond at a price.
     ///
     /// ```text
@@ -94,8 +116,8 @@ impl LevelCouponBond {
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] for an argument outside its documented range, also a price that is not
-    /// positive; those of [`Curve::at`]; [`Error::Overflow`] for a result that is no double.
+    /// [`Error::Domain`](crate::Error::Domain) for an argument outside its documented range, also a price that is not
+    /// positive; those of [`Curve::at`]; [`Error::Overflow`](crate::Error::Overflow) for a result that is no double.
     ///
     /// # Examples
     ///

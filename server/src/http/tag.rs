@@ -27,6 +27,8 @@ pub enum Tag {
     Regulatory,
     /// Health and readiness.
     Service,
+    /// Rates, spreads and payments of finance.
+    Solver,
     /// Dates and tenors.
     Time,
 }
