@@ -54,7 +54,9 @@ mod quantlib {
     mod binomial;
     mod black_family;
     mod bodies;
+    mod bond_spreads;
     mod bonds;
+    mod bonds_http;
     mod curves;
     mod economics;
     mod entropy;
@@ -70,6 +72,8 @@ mod quantlib {
     mod regulatory;
     mod reserved_credits;
     mod time;
+    mod time_value;
+    mod time_value_http;
     mod validation;
 }
 

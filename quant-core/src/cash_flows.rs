@@ -38,6 +38,12 @@ fn require_payments(cashflows: &[f64], times: Option<&[f64]>) -> Result<()> {
     check::each("times", times, requirement, |time| time.abs() <= MAX_TIME)
 }
 
+/// Returns the number that is nearest to another, the first of two at the same distance; `None` of none.
+fn nearest(numbers: &[f64], to: f64) -> Option<f64> {
+    let distance = |number: &f64| (number - to).abs();
+    numbers.iter().copied().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
 /// Returns the times of payments: those given, or else 0, 1, 2 and so on.
 fn times_of<'a>(
     cashflows: &[f64],

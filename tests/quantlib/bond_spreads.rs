@@ -5,7 +5,8 @@ use quant_core::{
     cash_flows::z_spread,
     curves::{Compounding, Curve, CurveType, Interpolation},
     instruments::{
-        FixedBond, LevelCouponBond, ZeroCouponBond, bond_yield::YieldConvention, level_coupon_bond::AssetSwapSpread,
+        FixedBond, LevelCouponBond, ZeroCouponBond, bond_yield::YieldConvention,
+        level_coupon_bond::AssetSwapSpread,
     },
     time::{
         NaiveDate,
@@ -201,7 +202,8 @@ fn asset_swaps_agree_with_fifty_digits() {
         let bond = level_bond(&row, face);
         let found = asset_swap(&row, &bond, frequency(&row, "floating_frequency"));
         let [par, market, value, annuity]: [f64; 4] =
-            ["par_spread", "market_value_spread", "curve_value", "annuity"].map(|name| row.get(name));
+            ["par_spread", "market_value_spread", "curve_value", "annuity"]
+                .map(|name| row.get(name));
         let rounding = (value + row.get::<f64>("price")) / (face * annuity);
         let errors = [
             (found.par_spread - par).abs() / (par.abs() + rounding),

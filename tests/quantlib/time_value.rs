@@ -37,7 +37,8 @@ fn see_rates(largest: &mut Largest, row: &Row, found: &[f64]) {
 fn every_internal_rate_is_found() {
     let (mut largest, mut several) = (Largest::default(), 0);
     for row in golden::rows("internal_rates", 150) {
-        let (cashflows, times): (Vec<f64>, Vec<f64>) = (list(&row, "cashflows"), list(&row, "times"));
+        let (cashflows, times): (Vec<f64>, Vec<f64>) =
+            (list(&row, "cashflows"), list(&row, "times"));
         let found = internal_rates(&cashflows, Some(&times)).expect("a rate");
         see_rates(&mut largest, &row, &found.rates);
         several += usize::from(found.rates.len() > 1);
@@ -65,7 +66,8 @@ fn every_rate_of_dated_payments_is_found() {
 fn net_present_values_agree_with_fifty_digits() {
     let (mut values, mut slopes) = (Largest::default(), Largest::default());
     for row in golden::rows("net_present_values", 150) {
-        let (cashflows, times): (Vec<f64>, Vec<f64>) = (list(&row, "cashflows"), list(&row, "times"));
+        let (cashflows, times): (Vec<f64>, Vec<f64>) =
+            (list(&row, "cashflows"), list(&row, "times"));
         let rate: f64 = row.get("rate");
         let found = net_present_value(&cashflows, Some(&times), rate).expect("a value");
         let [value, slope, size]: [f64; 3] =
@@ -74,7 +76,12 @@ fn net_present_values_agree_with_fifty_digits() {
         values.see(&row, error, VALUE_TOLERANCE, &found);
         let longest = times.iter().fold(1.0, |most: f64, time| most.max(time.abs()));
         let size = size * longest / (1.0 + rate);
-        slopes.see(&row, (found.rate_sensitivity - slope).abs() / size, SENSITIVITY_TOLERANCE, &found);
+        slopes.see(
+            &row,
+            (found.rate_sensitivity - slope).abs() / size,
+            SENSITIVITY_TOLERANCE,
+            &found,
+        );
     }
     println!("net present values: largest errors {values}, of the sensitivity {slopes}");
 }
@@ -115,8 +122,15 @@ fn published_examples_agree() {
     for row in golden::rows("published_time_value", 8) {
         let cashflows: Vec<f64> = list(&row, "cashflows");
         let found = match row.text("function") {
-            "irr" => internal_rates(&cashflows, None).expect("rates").nearest(row.get("given")).expect("a rate"),
-            "npv" => net_present_value(&cashflows, None, row.get("given")).expect("a value").net_present_value,
+            "irr" => internal_rates(&cashflows, None)
+                .expect("rates")
+                .nearest(row.get("given"))
+                .expect("a rate"),
+            "npv" => {
+                net_present_value(&cashflows, None, row.get("given"))
+                    .expect("a value")
+                    .net_present_value
+            }
             "xirr" => {
                 let dates: Vec<NaiveDate> = list(&row, "dates");
                 dated_internal_rates(&cashflows, &dates).expect("rates").rates[0]

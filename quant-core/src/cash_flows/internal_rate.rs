@@ -2,8 +2,8 @@
 
 use chrono::NaiveDate;
 
-use super::roots::{Payments, Term};
-use super::{require_payments, times_of};
+use super::roots::{DiscountedPayment, Payments};
+use super::{nearest, require_payments, times_of};
 use crate::arithmetic::{double_double::DoubleDouble, exponential::exp};
 use crate::curves::Compounding;
 use crate::time::{days_between, require_year};
@@ -29,7 +29,8 @@ impl InternalRates {
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] for a guess that is not finite or not above −1.
+    /// [`Error::Domain`] for a guess that is not finite or not above −1; [`Error::TooFew`] where `rates`
+    /// was emptied.
     ///
     /// # Examples
     ///
@@ -46,9 +47,8 @@ impl InternalRates {
     pub fn nearest(&self, guess: f64) -> Result<f64> {
         let requirement = "a finite rate above -1";
         check::require(guess.is_finite() && guess > -1.0, "guess", guess, requirement)?;
-        let distance = |rate: &f64| (rate - guess).abs();
-        let by_distance = |a: &&f64, b: &&f64| distance(a).total_cmp(&distance(b));
-        Ok(*self.rates.iter().min_by(by_distance).expect("there is a rate"))
+        let none = Error::TooFew { argument: "rates", needed: 1, found: 0 };
+        nearest(&self.rates, guess).ok_or(none)
     }
 }
 
@@ -94,7 +94,10 @@ impl InternalRates {
 pub fn internal_rates(cashflows: &[f64], times: Option<&[f64]>) -> Result<InternalRates> {
     require_payments(cashflows, times)?;
     let times = times_of(cashflows, times);
-    let terms = cashflows.iter().zip(times).map(|(&amount, time)| Term::new(amount, time.into()));
+    let terms = cashflows
+        .iter()
+        .zip(times)
+        .map(|(&amount, time)| DiscountedPayment::new(amount, time.into()));
     rates_of(terms.collect())
 }
 
@@ -130,12 +133,12 @@ pub fn dated_internal_rates(cashflows: &[f64], dates: &[NaiveDate]) -> Result<In
     let year = DoubleDouble::from(DAYS_A_YEAR);
     let terms = cashflows.iter().zip(dates).map(|(&amount, &date)| {
         let days = days_between(dates[0], date) as f64;
-        Term::new(amount, DoubleDouble::from(days) / year)
+        DiscountedPayment::new(amount, DoubleDouble::from(days) / year)
     });
     rates_of(terms.collect())
 }
 
-fn rates_of(terms: Vec<Term>) -> Result<InternalRates> {
+fn rates_of(terms: Vec<DiscountedPayment>) -> Result<InternalRates> {
     let none = |problem| Err(Error::Conflict { argument: "cashflows", problem });
     let payments = Payments::new(terms, Compounding::Continuous);
     let sign_changes = payments.sign_changes();

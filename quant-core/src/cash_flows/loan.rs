@@ -191,12 +191,12 @@ mod tests {
 
     use super::*;
 
-    const HOUSE: Loan =
+    const MORTGAGE: Loan =
         Loan { principal: 200_000.0, annual_rate: 0.06, n_periods: 360, frequency: 12 };
 
     #[test]
     fn the_last_payment_settles() {
-        let table = HOUSE.amortization().unwrap();
+        let table = MORTGAGE.amortization().unwrap();
         assert_eq!((table.payment, table.schedule.len()), (1_199.10, 360));
         assert!((table.exact_payment - 1_199.101_050_305_504_8).abs() < 1e-11);
         assert_eq!(table.schedule[0].interest, 1_000.0);
@@ -241,16 +241,16 @@ mod tests {
     fn what_is_out_of_range_is_refused_by_name() {
         #[rustfmt::skip]
         let rows = [
-            (Loan { principal: 0.0, ..HOUSE }, "domain", "principal"),
-            (Loan { principal: 100.005, ..HOUSE }, "domain", "principal"),
-            (Loan { principal: 1e300, ..HOUSE }, "domain", "principal"),
-            (Loan { principal: f64::NAN, ..HOUSE }, "domain", "principal"),
-            (Loan { annual_rate: 6.0, ..HOUSE }, "domain", "annual_rate"),
-            (Loan { annual_rate: -1.0, frequency: 1, ..HOUSE }, "domain", "annual_rate"),
-            (Loan { n_periods: 0, ..HOUSE }, "domain", "n_periods"),
-            (Loan { n_periods: 12_001, ..HOUSE }, "domain", "n_periods"),
-            (Loan { frequency: 0, ..HOUSE }, "domain", "frequency"),
-            (Loan { frequency: 367, ..HOUSE }, "domain", "frequency"),
+            (Loan { principal: 0.0, ..MORTGAGE }, "domain", "principal"),
+            (Loan { principal: 100.005, ..MORTGAGE }, "domain", "principal"),
+            (Loan { principal: 1e300, ..MORTGAGE }, "domain", "principal"),
+            (Loan { principal: f64::NAN, ..MORTGAGE }, "domain", "principal"),
+            (Loan { annual_rate: 6.0, ..MORTGAGE }, "domain", "annual_rate"),
+            (Loan { annual_rate: -1.0, frequency: 1, ..MORTGAGE }, "domain", "annual_rate"),
+            (Loan { n_periods: 0, ..MORTGAGE }, "domain", "n_periods"),
+            (Loan { n_periods: 12_001, ..MORTGAGE }, "domain", "n_periods"),
+            (Loan { frequency: 0, ..MORTGAGE }, "domain", "frequency"),
+            (Loan { frequency: 367, ..MORTGAGE }, "domain", "frequency"),
             (Loan { principal: 9e13, annual_rate: 2.0, n_periods: 2, frequency: 1 }, "overflow", "principal"),
         ];
         for (loan, code, argument) in rows {

@@ -121,19 +121,17 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_refused_by_name() {
-        let rows: [(&[f64], Option<&[f64]>, f64, &str, &str); 7] = [
-            (&[], None, 0.1, "too_few", "cashflows"),
-            (&[f64::NAN], None, 0.1, "domain", "cashflows"),
-            (&[1.0], Some(&[]), 0.1, "shape", "times"),
-            (&[1.0], Some(&[f64::INFINITY]), 0.1, "domain", "times"),
-            (&[1.0], Some(&[1e7]), 0.1, "domain", "times"),
-            (&[1.0], None, -1.0, "domain", "rate"),
-            (&[1.0], None, f64::NAN, "domain", "rate"),
-        ];
-        for (cashflows, times, rate, code, argument) in rows {
+        let refused = |cashflows: &[f64], times: Option<&[f64]>, rate| {
             let error = net_present_value(cashflows, times, rate).unwrap_err();
-            assert_eq!((error.code(), error.argument()), (code, Some(argument)));
-        }
+            (error.code(), error.argument().unwrap())
+        };
+        assert_eq!(refused(&[], None, 0.1), ("too_few", "cashflows"));
+        assert_eq!(refused(&[f64::NAN], None, 0.1), ("domain", "cashflows"));
+        assert_eq!(refused(&[1.0], Some(&[]), 0.1), ("shape", "times"));
+        assert_eq!(refused(&[1.0], Some(&[f64::INFINITY]), 0.1), ("domain", "times"));
+        assert_eq!(refused(&[1.0], Some(&[1e7]), 0.1), ("domain", "times"));
+        assert_eq!(refused(&[1.0], None, -1.0), ("domain", "rate"));
+        assert_eq!(refused(&[1.0], None, f64::NAN), ("domain", "rate"));
     }
 
     proptest! {

@@ -44,13 +44,13 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// A payment and the base rate by which it is discounted beside the spread.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Term {
+pub(super) struct DiscountedPayment {
     pub(super) amount: f64,
     pub(super) time: DoubleDouble,
     pub(super) rate: f64,
 }
 
-impl Term {
+impl DiscountedPayment {
     /// A payment that nothing but the spread discounts.
     pub(super) fn new(amount: f64, time: DoubleDouble) -> Self {
         Self { amount, time, rate: 0.0 }
@@ -65,7 +65,7 @@ impl Term {
 
 /// The difference g at a spread, with the mean times of both sides and the bounds of the roundings.
 #[derive(Clone, Copy, Debug)]
-struct Point {
+struct Evaluation {
     spread: f64,
     difference: f64,
     positive_time: f64,
@@ -76,7 +76,7 @@ struct Point {
     time_error: f64,
 }
 
-impl Point {
+impl Evaluation {
     /// The derivative of g.
     fn slope(&self) -> f64 {
         self.negative_time - self.positive_time
@@ -92,7 +92,7 @@ enum Finding {
 
 /// The payments at distinct times, in the order of their times, without zeros.
 pub(super) struct Payments {
-    terms: Vec<Term>,
+    terms: Vec<DiscountedPayment>,
     /// The logarithms of the amounts' sizes.
     logarithms: Vec<f64>,
     compounding: Compounding,
@@ -103,10 +103,11 @@ pub(super) struct Payments {
 
 impl Payments {
     /// Sorts payments of finite amounts, and adds up those of one time and base rate.
-    pub(super) fn new(mut terms: Vec<Term>, compounding: Compounding) -> Self {
-        let by_order = |a: &Term, b: &Term| a.order().partial_cmp(&b.order());
+    pub(super) fn new(mut terms: Vec<DiscountedPayment>, compounding: Compounding) -> Self {
+        let by_order =
+            |a: &DiscountedPayment, b: &DiscountedPayment| a.order().partial_cmp(&b.order());
         terms.sort_by(|a, b| by_order(a, b).unwrap_or(std::cmp::Ordering::Equal));
-        let mut merged: Vec<(Term, DoubleDouble)> = Vec::with_capacity(terms.len());
+        let mut merged: Vec<(DiscountedPayment, DoubleDouble)> = Vec::with_capacity(terms.len());
         for term in terms {
             match merged.last_mut() {
                 Some((last, sum)) if last.order() == term.order() => {
@@ -115,8 +116,9 @@ impl Payments {
                 _ => merged.push((term, term.amount.into())),
             }
         }
-        let summed = merged.into_iter().map(|(term, sum)| Term { amount: sum.high, ..term });
-        let terms: Vec<Term> = summed.filter(|term| term.amount != 0.0).collect();
+        let summed =
+            merged.into_iter().map(|(term, sum)| DiscountedPayment { amount: sum.high, ..term });
+        let terms: Vec<DiscountedPayment> = summed.filter(|term| term.amount != 0.0).collect();
         let logarithms = terms.iter().map(|term| libm::log(term.amount.abs())).collect();
         let longest_time = terms.iter().fold(0.0, |most: f64, term| most.max(term.time.high.abs()));
         let third_derivative = match compounding {
@@ -141,7 +143,7 @@ impl Payments {
         let mut evaluations = 0;
         let mut pending = vec![(self.at(least), self.at(most))];
         let mut roots = Vec::new();
-        let mut unclear: Option<(Point, Point)> = None;
+        let mut unclear: Option<(Evaluation, Evaluation)> = None;
         while let Some((from, to)) = pending.pop() {
             let finding = self.judge(&from, &to);
             let is_unclear = matches!(finding, Finding::Unclear);
@@ -209,7 +211,7 @@ impl Payments {
     }
 
     /// Returns the logarithm of a term's discount factor, and how fast it falls as the spread rises.
-    fn log_discount(&self, term: &Term, spread: f64) -> (f64, f64) {
+    fn log_discount(&self, term: &DiscountedPayment, spread: f64) -> (f64, f64) {
         let (time, rate) = (term.time.high, term.rate + spread);
         if time == 0.0 {
             return (0.0, 0.0);
@@ -225,7 +227,7 @@ impl Payments {
         }
     }
 
-    fn at(&self, spread: f64) -> Point {
+    fn at(&self, spread: f64) -> Evaluation {
         let (mut most, mut size, mut longest) = ([f64::NEG_INFINITY; 2], 0.0_f64, 0.0_f64);
         let terms = self.terms.iter().zip(&self.logarithms);
         let weights: Vec<(usize, f64, f64)> = terms
@@ -248,7 +250,7 @@ impl Payments {
         let means = [moments[0] / sums[0], moments[1] / sums[1]];
         let variance = |side: usize| squares[side] / sums[side] - means[side] * means[side];
         let rounding = f64::EPSILON * (self.terms.len() as f64 + 16.0 + 4.0 * size);
-        Point {
+        Evaluation {
             spread,
             difference: (most[0] - most[1]) + libm::log(sums[0] / sums[1]),
             positive_time: means[0],
@@ -260,7 +262,7 @@ impl Payments {
     }
 
     /// The least and the largest slope of g between two points.
-    fn slopes(&self, from: &Point, to: &Point) -> (f64, f64) {
+    fn slopes(&self, from: &Evaluation, to: &Evaluation) -> (f64, f64) {
         let (error, length) = (from.time_error + to.time_error, to.spread - from.spread);
         let mut least = to.negative_time - from.positive_time - error;
         let mut most = from.negative_time - to.positive_time + error;
@@ -274,7 +276,7 @@ impl Payments {
         (least, most)
     }
 
-    fn judge(&self, from: &Point, to: &Point) -> Finding {
+    fn judge(&self, from: &Evaluation, to: &Evaluation) -> Finding {
         let (least, most) = self.slopes(from, to);
         let (start, end) = (from.difference, to.difference);
         let changes_sign = (start >= 0.0) != (end >= 0.0);
@@ -296,18 +298,18 @@ impl Payments {
     }
 
     /// Returns whether an unclear interval is too short to be halved, or g is zero all over it.
-    fn is_smallest(&self, from: &Point, to: &Point) -> bool {
+    fn is_smallest(&self, from: &Evaluation, to: &Evaluation) -> bool {
         let length = to.spread - from.spread;
         let is_narrow = length * self.longest_time <= NARROW
             || length <= 8.0 * f64::EPSILON * from.spread.abs().max(to.spread.abs());
         let (least, most) = self.slopes(from, to);
-        let is_zero = |point: &Point| point.difference.abs() <= 4.0 * point.difference_error;
+        let is_zero = |point: &Evaluation| point.difference.abs() <= 4.0 * point.difference_error;
         let is_flat = least.abs().max(most.abs()) * length <= 4.0 * from.difference_error;
         is_narrow || (is_flat && is_zero(from) && is_zero(to))
     }
 
     /// Adds the roots of an interval in which g is zero to the last bits, or nearly so.
-    fn resolve(&self, from: &Point, to: &Point, roots: &mut Vec<DoubleDouble>) {
+    fn resolve(&self, from: &Evaluation, to: &Evaluation, roots: &mut Vec<DoubleDouble>) {
         let is_positive = |spread: f64| self.value(spread.into()).0.high >= 0.0;
         let (start, end) = (is_positive(from.spread), is_positive(to.spread));
         if start != end {
@@ -315,19 +317,20 @@ impl Payments {
             roots.push(self.polish(from.spread, to.spread, start, middle));
             return;
         }
-        let turn = self.turning_point(from, to);
-        let (value, _, positive) = self.value(turn.into());
+        let extremum = self.extremum(from, to);
+        let (value, _, positive) = self.value(extremum.into());
         if value.high.abs() <= ROUNDING * positive {
-            roots.push(turn.into());
+            roots.push(extremum.into());
         } else if (value.high >= 0.0) != start {
-            for (from, to, sign) in [(from.spread, turn, start), (turn, to.spread, !start)] {
+            for (from, to, sign) in [(from.spread, extremum, start), (extremum, to.spread, !start)]
+            {
                 roots.push(self.polish(from, to, sign, 0.5 * (from + to)));
             }
         }
     }
 
     /// Returns the spread between two points at which the mean times of both sides are equal.
-    fn turning_point(&self, from: &Point, to: &Point) -> f64 {
+    fn extremum(&self, from: &Evaluation, to: &Evaluation) -> f64 {
         let (mut low, mut high) = (from.spread, to.spread);
         let rises = from.slope() > 0.0;
         for _ in 0..MOST_STEPS {
@@ -345,7 +348,7 @@ impl Payments {
     }
 
     /// Returns the one root between two points, between which g rises or falls all the way.
-    fn root_between(&self, from: &Point, to: &Point) -> DoubleDouble {
+    fn root_between(&self, from: &Evaluation, to: &Evaluation) -> DoubleDouble {
         let (mut low, mut high) = (*from, *to);
         let sign = from.difference >= 0.0;
         let mut step = high.spread - low.spread;
@@ -425,7 +428,7 @@ impl Payments {
         (sum, fall, positive)
     }
 
-    fn exact_log_discount(&self, term: &Term, spread: DoubleDouble) -> DoubleDouble {
+    fn exact_log_discount(&self, term: &DiscountedPayment, spread: DoubleDouble) -> DoubleDouble {
         if term.time.high == 0.0 {
             return DoubleDouble::ZERO;
         }
@@ -453,13 +456,13 @@ impl Payments {
 
 /// Returns a bound of the third derivative of g: the third central moment of numbers in an interval of
 /// the length R is at most R³/√108 in size.
-fn third_derivative(terms: &[Term]) -> f64 {
+fn third_derivative(terms: &[DiscountedPayment]) -> f64 {
     let bound = |is_positive: bool| {
         let side = terms.iter().filter(|term| (term.amount > 0.0) == is_positive);
         let mut times = side.map(|term| term.time.high);
         // The terms are in the order of time.
         let first = times.next().unwrap_or(0.0);
-        let range = times.last().map_or(0.0, |last| last - first);
+        let range = times.next_back().map_or(0.0, |last| last - first);
         range * range * range / 10.39
     };
     bound(true) + bound(false)

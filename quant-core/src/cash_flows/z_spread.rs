@@ -1,7 +1,7 @@
 //! The zero-volatility spread: the spread over zero rates at which payments have a price.
 
-use super::roots::{Payments, Term};
-use super::{MAX_TIME, require_payments};
+use super::roots::{DiscountedPayment, Payments};
+use super::{MAX_TIME, nearest, require_payments};
 use crate::arithmetic::without_negative_zero;
 use crate::curves::Compounding;
 use crate::{Error, Result, check};
@@ -69,12 +69,21 @@ pub fn z_spread(
     check::length("base_rates", base_rates.len(), cashflows.len())?;
     check::each("base_rates", base_rates, check::ANNUAL_RATE, check::is_annual_rate)?;
     let payments = cashflows.iter().zip(times).zip(base_rates);
-    let terms = payments.map(|((&amount, &time), &rate)| Term { amount, time: time.into(), rate });
-    let paid = Term::new(-price, 0.0.into());
+    let terms = payments.map(|((&amount, &time), &rate)| DiscountedPayment {
+        amount,
+        time: time.into(),
+        rate,
+    });
+    let paid = DiscountedPayment::new(-price, 0.0.into());
     let payments = Payments::new(terms.chain([paid]).collect(), compounding);
-    let all_spreads = spreads(&payments)?;
-    let by_size = |a: &&f64, b: &&f64| a.abs().total_cmp(&b.abs());
-    let z_spread = *all_spreads.iter().min_by(by_size).expect("there is a spread");
+    if payments.sign_changes() == 0 {
+        let problem = "must have a positive payment after time 0, worth the price";
+        return Err(Error::Conflict { argument: "cashflows", problem });
+    }
+    let spreads = payments.roots()?.into_iter();
+    let all_spreads: Vec<f64> = spreads.map(|spread| without_negative_zero(spread.high)).collect();
+    let none = Error::Conflict { argument: "price", problem: "is one that no spread gives" };
+    let z_spread = nearest(&all_spreads, 0.0).ok_or(none)?;
     let fall = check::result("price", payments.fall(z_spread))?;
     Ok(ZSpread {
         z_spread,
@@ -82,20 +91,6 @@ pub fn z_spread(
         dv01: check::result("price", 1e-4 * fall)?,
         all_spreads,
     })
-}
-
-/// Returns all spreads at which the payments, among them the price paid, are worth nothing.
-fn spreads(payments: &Payments) -> Result<Vec<f64>> {
-    let conflict = |argument, problem| Err(Error::Conflict { argument, problem });
-    if payments.sign_changes() == 0 {
-        return conflict("cashflows", "must have a positive payment after time 0, worth the price");
-    }
-    let spreads: Vec<f64> =
-        payments.roots()?.into_iter().map(|spread| without_negative_zero(spread.high)).collect();
-    if spreads.is_empty() {
-        return conflict("price", "is one that no spread gives");
-    }
-    Ok(spreads)
 }
 
 #[cfg(test)]

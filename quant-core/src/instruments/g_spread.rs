@@ -68,7 +68,7 @@ mod tests {
         fn the_spread_changes_its_sign_with_the_order(a in -1.0_f64..1.0, b in -1.0_f64..1.0) {
             let (up, down) = (g_spread(a, b).unwrap().spread, g_spread(b, a).unwrap().spread);
             prop_assert_eq!(up, -down);
-            prop_assert!((up - (a - b)).abs() <= 1e-16);
+            prop_assert!((up - (a - b)).abs() <= f64::EPSILON * (a.abs() + b.abs()));
         }
     }
 }

@@ -50,8 +50,8 @@ def exponential_roots(terms):
     changes = sum(a != b for a, b in zip(signs, signs[1:]))
     derivative = [(time - first, -(time - first) * amount) for time, amount in terms[1:]]
     # With one change of sign there is one root, and no derivative is needed.
-    turns = exponential_roots(derivative) if changes > 1 else []
-    bounds = [mpf(-45)] + [turn for turn in turns if -45 < turn < 720] + [mpf(720)]
+    extrema = exponential_roots(derivative) if changes > 1 else []
+    bounds = [mpf(-45)] + [extremum for extremum in extrema if -45 < extremum < 720] + [mpf(720)]
     value = lambda x: mpmath.fsum(amount * mpmath.exp(-(time - first) * x) for time, amount in terms)
     slope = lambda x: mpmath.fsum(-(time - first) * amount * mpmath.exp(-(time - first) * x) for time, amount in terms)
     pairs = zip(bounds, bounds[1:])
