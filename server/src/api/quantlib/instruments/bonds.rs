@@ -440,9 +440,9 @@ pub struct ZeroCoupon {
     /// Yield to maturity, an annual decimal; without one the price is not discounted.
     #[oai(default)]
     pub yield_rate: f64,
-    /// The compounding of the yield.
-    #[oai(default = "annual")]
-    pub compounding: Compounding,
+    /// The compounding of the yield; annual where absent.
+    #[oai(nullable)]
+    pub compounding: Option<Compounding>,
     /// The calendar of business days, for the day count BUS/252.
     #[oai(default = "no_calendar")]
     pub calendar: Calendar,
@@ -484,11 +484,12 @@ impl Computation for ZeroCoupon {
             calendar: self.calendar.into(),
         };
         let settlement = self.settlement_date.unwrap_or(self.issue_date).0;
-        let found = bond.value(settlement, self.yield_rate, self.compounding.into())?;
+        let compounding = self.compounding.unwrap_or(Compounding::Annual);
+        let found = bond.value(settlement, self.yield_rate, compounding.into())?;
         Ok(ZeroCouponPrice {
             price: found.price,
             yield_rate: self.yield_rate + 0.0,
-            compounding: self.compounding,
+            compounding,
             discount_factor: found.discount_factor,
             time_to_maturity: found.time_to_maturity,
             modified_duration: found.modified_duration,
@@ -512,7 +513,7 @@ impl Example for ZeroCoupon {
             day_count: DayCount::Act365,
             settlement_date: None,
             yield_rate: 0.04,
-            compounding: Compounding::Annual,
+            compounding: Some(Compounding::Annual),
             calendar: Calendar::None,
         }
     }
@@ -540,8 +541,4 @@ fn no_calendar() -> Calendar {
 
 fn unadjusted() -> BusinessDayConvention {
     BusinessDayConvention::Unadjusted
-}
-
-fn annual() -> Compounding {
-    Compounding::Annual
 }
