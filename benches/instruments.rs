@@ -4,9 +4,12 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quant_core::{
+    curves::{Compounding, Curve, CurveType, Interpolation},
     instruments::{
+        LevelCouponBond, ZeroCouponBond,
         bond_yield::YieldConvention,
         fixed_bond::FixedBond,
+        g_spread,
         treasury_bill::{Quote, TreasuryBill},
     },
     time::{
@@ -76,10 +79,40 @@ fn yields(c: &mut Criterion) {
     c.bench_function("bond_yield/measures", |b| {
         b.iter(|| black_box(&bond).measures(settlement, black_box(0.05), street));
     });
+    let tenors = [0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0];
+    c.bench_function("bond_yield/key_rate_dv01s", |b| {
+        b.iter(|| black_box(&bond).key_rate_dv01s(settlement, black_box(0.05), street, &tenors));
+    });
     c.bench_function("bond_yield/yield_to_maturity", |b| {
         b.iter(|| black_box(&bond).yield_to_maturity(settlement, black_box(85.0), street));
     });
 }
 
-criterion_group!(benches, thirty_years, bill, yields);
+/// The same bond by its years, its key rates, and its asset swap.
+fn by_years(c: &mut Criterion) {
+    let frequency = Frequency::Semiannual;
+    let bond = LevelCouponBond { coupon_rate: 0.04, maturity: 29.9, face_value: 100.0, frequency };
+    c.bench_function("level_coupon_bond/measures", |b| {
+        b.iter(|| black_box(&bond).measures(black_box(0.05)));
+    });
+    let (zero, shape) = (CurveType::Zero, Interpolation::Linear);
+    let curve = Curve::from_values(day(2026, 1, 15), &[1.0, 30.0], &[0.03, 0.04], zero, shape);
+    let curve = curve.expect("a curve");
+    c.bench_function("level_coupon_bond/asset_swap_spread", |b| {
+        b.iter(|| black_box(&bond).asset_swap_spread(85.0, &curve, Frequency::Quarterly));
+    });
+    let bond = ZeroCouponBond {
+        issue_date: day(2024, 1, 15),
+        maturity_date: day(2054, 1, 15),
+        face_value: 100.0,
+        day_count: DayCount::Act365,
+        calendar: Calendar::None,
+    };
+    c.bench_function("zero_coupon_bond/value", |b| {
+        b.iter(|| black_box(&bond).value(day(2024, 3, 7), 0.04, Compounding::Annual));
+    });
+    c.bench_function("g_spread", |b| b.iter(|| g_spread(black_box(0.0525), black_box(0.04))));
+}
+
+criterion_group!(benches, thirty_years, bill, yields, by_years);
 criterion_main!(benches);

@@ -58,7 +58,9 @@ mod quantlib {
     mod binomial;
     mod black_family;
     mod bodies;
+    mod bond_spreads;
     mod bonds;
+    mod bonds_http;
     mod curves;
     mod economics;
     mod entropy;
@@ -76,6 +78,8 @@ mod quantlib {
     mod scheduling;
     mod scheduling_http;
     mod time;
+    mod time_value;
+    mod time_value_http;
     mod unknown_fields;
     mod validation;
 }

@@ -7,10 +7,12 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::{
-    curves::{Curve, CurveType, Interpolation},
+    curves::{Compounding, Curve, CurveType, Interpolation},
     instruments::{
+        LevelCouponBond, ZeroCouponBond,
         bond_yield::YieldConvention,
         fixed_bond::FixedBond,
+        g_spread,
         treasury_bill::{Quote, TreasuryBill},
     },
     time::{
@@ -26,6 +28,12 @@ const CONVENTIONS: [BusinessDayConvention; 3] = [
     BusinessDayConvention::Unadjusted,
     BusinessDayConvention::ModifiedFollowing,
     BusinessDayConvention::Preceding,
+];
+const COMPOUNDINGS: [Compounding; 4] = [
+    Compounding::Simple,
+    Compounding::Annual,
+    Compounding::Monthly,
+    Compounding::Continuous,
 ];
 const DAY_COUNTS: [DayCount; 8] = [
     DayCount::Thirty360BondBasis,
@@ -68,6 +76,12 @@ fuzz_target!(|drawn: Drawn| {
         convention: one(&CONVENTIONS, drawn.convention),
     };
     let settlement = drawn.settlement.0;
+    let level = LevelCouponBond {
+        coupon_rate: drawn.coupon_rate.0,
+        maturity: drawn.given.0,
+        face_value: drawn.face_value.0,
+        frequency,
+    };
     check(&bond.cash_flows(Some(settlement)));
     check(&bond.accrued_interest(settlement));
     let convention =
@@ -76,12 +90,27 @@ fuzz_target!(|drawn: Drawn| {
     check(&bond.dirty_price(settlement, drawn.given.0, convention));
     check(&bond.clean_price(settlement, drawn.given.0, convention));
     check(&bond.yield_to_maturity(settlement, drawn.given.0, convention));
+    let tenors = [drawn.coupon_rate.0, drawn.face_value.0];
+    check(&bond.key_rate_dv01s(settlement, drawn.given.0, convention, &tenors));
+    check(&g_spread(drawn.given.0, drawn.coupon_rate.0));
     let zero_rates = [drawn.given.0, drawn.coupon_rate.0];
     let shape = Interpolation::Linear;
     let curve = Curve::from_values(settlement, &[1.0, 30.0], &zero_rates, CurveType::Zero, shape);
     if let Ok(curve) = curve {
         check(&bond.present_value(&curve));
+        check(&level.asset_swap_spread(drawn.face_value.0, &curve, frequency));
     }
+    check(&level.measures(drawn.given.0));
+    check(&level.accrued_interest());
+    let zero_coupon = ZeroCouponBond {
+        issue_date: drawn.issue.0,
+        maturity_date: drawn.maturity.0,
+        face_value: drawn.face_value.0,
+        day_count: one(&DAY_COUNTS, drawn.day_count),
+        calendar: one(&CALENDARS, drawn.calendar),
+    };
+    let compounding = one(&COMPOUNDINGS, drawn.convention);
+    check(&zero_coupon.value(settlement, drawn.given.0, compounding));
     let quote = if drawn.is_price {
         Quote::Price(drawn.given.0)
     } else {

@@ -13,6 +13,7 @@
 //! | [`numerical`] | finite-difference derivatives |
 //! | [`regulatory`] | Basel capital ratios |
 //! | [`entropy`] | Shannon entropy, transfer entropy |
+//! | [`cash_flows`] | time value of money: net present value, internal rates of return, loans, spreads |
 //! | [`instruments`] | fixed-rate bonds: flows, price, yield, duration; Treasury bills |
 //! | [`curves`] | yield curves: bootstrap, interpolation, look-ups, Nelson–Siegel–Svensson |
 //! | [`time`] | tenors, calendars, day counts, schedules |
@@ -196,6 +197,7 @@ mod check;
 mod error;
 mod named;
 
+pub mod cash_flows;
 pub mod curves;
 pub mod economics;
 pub mod entropy;

@@ -6,10 +6,14 @@ use quant_core::analysis::{
     AccrualMethod, AltmanZ, BeneishAccounts, BeneishIndex, BeneishM, DiscountedCashFlow,
     DistressZone, PiotroskiAccounts, PiotroskiF, Signal,
 };
+use quant_core::cash_flows::{
+    Loan, dated_internal_rates, internal_rates, net_present_value, z_spread,
+};
 use quant_core::curves::{
     Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market,
     NelsonSiegelSvensson,
 };
+use quant_core::instruments::{LevelCouponBond, ZeroCouponBond, g_spread};
 use quant_core::prelude::*;
 use quant_core::pricing::{
     Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
@@ -145,6 +149,47 @@ fn companies_and_their_scores() {
     let years = BeneishM { current: year, prior: year };
     same_after_a_round_trip(&years);
     same_after_a_round_trip(&years.score().expect("a score"));
+}
+
+#[test]
+fn payments_rates_and_loans() {
+    let payments = [-1_600.0, 10_000.0, -10_000.0];
+    same_after_a_round_trip(&internal_rates(&payments, None).expect("rates"));
+    let dates = [date("2024-01-01"), date("2025-01-01"), date("2026-01-01")];
+    same_after_a_round_trip(&dated_internal_rates(&payments, &dates).expect("rates"));
+    same_after_a_round_trip(&net_present_value(&payments, None, 0.1).expect("a value"));
+    let loan = Loan { principal: 1e4, annual_rate: 0.08, n_periods: 10, frequency: 12 };
+    same_after_a_round_trip(&loan);
+    same_after_a_round_trip(&loan.amortization().expect("a table"));
+    let spread = z_spread(98.0, &[104.0], &[1.0], &[0.03], Compounding::Annual);
+    same_after_a_round_trip(&spread.expect("a spread"));
+    same_after_a_round_trip(&g_spread(0.05, 0.04).expect("a spread"));
+}
+
+#[test]
+fn bonds_by_years_and_of_one_payment() {
+    let bond = LevelCouponBond {
+        coupon_rate: 0.045,
+        maturity: 2.3,
+        face_value: 100.0,
+        frequency: Frequency::Semiannual,
+    };
+    same_after_a_round_trip(&bond);
+    let (zero, shape) = (CurveType::Zero, Interpolation::Linear);
+    let curve = Curve::from_values(date("2026-01-15"), &[1.0], &[0.03], zero, shape);
+    let curve = curve.expect("a curve");
+    let swap = bond.asset_swap_spread(98.0, &curve, Frequency::Quarterly);
+    same_after_a_round_trip(&swap.expect("a spread"));
+    let bond = ZeroCouponBond {
+        issue_date: date("2024-01-15"),
+        maturity_date: date("2029-01-15"),
+        face_value: 100.0,
+        day_count: DayCount::Act365,
+        calendar: Calendar::None,
+    };
+    same_after_a_round_trip(&bond);
+    let found = bond.value(bond.issue_date, 0.04, Compounding::Annual);
+    same_after_a_round_trip(&found.expect("a price"));
 }
 
 #[test]

@@ -27,6 +27,41 @@ impl Decimal {
         let digits = if value < 0.0 { -size } else { size };
         Self { digits, exponent: exponent.parse().unwrap_or(0) - fraction }
     }
+
+    /// Returns a count times this number, divided by `parts` and rounded to a whole number, halves away
+    /// from zero; `None` where the product is out of range. The count is at most 10¹⁹.
+    pub(crate) fn share(self, count: i128, parts: u32) -> Option<i128> {
+        let product = count * self.digits;
+        if self.exponent > 0 {
+            let power = 10_i128.checked_pow(self.exponent.unsigned_abs())?;
+            return Some(nearest_quotient(product.checked_mul(power)?, i128::from(parts)));
+        }
+        let power = 10_i128.checked_pow(self.exponent.unsigned_abs());
+        let divisor = power.and_then(|power| power.checked_mul(i128::from(parts)));
+        // A divisor beyond an i128 is more than twice any product.
+        Some(divisor.map_or(0, |divisor| nearest_quotient(product, divisor)))
+    }
+}
+
+/// Returns `a − b` of the decimals that denote two finite doubles, rounded once; infinite beyond a double.
+pub(crate) fn difference(a: f64, b: f64) -> f64 {
+    let (a_decimal, b_decimal) = (Decimal::of(a), Decimal::of(b));
+    let exponent = a_decimal.exponent.min(b_decimal.exponent);
+    let digits = |decimal: Decimal| {
+        let power = 10_i128.checked_pow((decimal.exponent - exponent).unsigned_abs())?;
+        decimal.digits.checked_mul(power)
+    };
+    let exact = digits(a_decimal).zip(digits(b_decimal)).and_then(|(a, b)| a.checked_sub(b));
+    let parsed = exact.and_then(|digits| format!("{digits}e{exponent}").parse().ok());
+    // Where the digits do not fit, one number is below the last digit of the other.
+    parsed.unwrap_or(a - b)
+}
+
+/// Returns the quotient rounded to a whole number, halves away from zero; the divisor is positive.
+fn nearest_quotient(dividend: i128, divisor: i128) -> i128 {
+    let (quotient, rest) = (dividend / divisor, dividend % divisor);
+    let is_far = rest.unsigned_abs() >= divisor.unsigned_abs() - rest.unsigned_abs();
+    if is_far { quotient + dividend.signum() } else { quotient }
 }
 
 /// Compares the sum of some decimals, each times a factor of at most 10,000 in size, with zero.
@@ -127,6 +162,39 @@ mod tests {
         for (one, other, expected) in rows {
             assert_eq!(compare_quotients(one, other), expected, "{one:?} {other:?}");
             assert_eq!(compare_quotients(other, one), expected.reverse(), "{other:?} {one:?}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_rounded_as_its_decimals_say() {
+        let share = |value, count, parts| Decimal::of(value).share(count, parts);
+        let rows = [
+            (0.05, 10, 1, Some(1)),
+            (0.049, 10, 1, Some(0)),
+            (-0.05, 10, 1, Some(-1)),
+            (0.06, 20_000_000, 12, Some(100_000)),
+            (1e-300, 1 << 60, 1, Some(0)),
+            (2e3, 7, 4, Some(3500)),
+            (1e300, 7, 4, None),
+            (0.0, 7, 3, Some(0)),
+        ];
+        for (value, count, parts, expected) in rows {
+            assert_eq!(share(value, count, parts), expected, "{value} {count} {parts}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_that_of_the_decimals() {
+        let rows = [
+            (0.3, 0.1, 0.2),
+            (0.0525, 0.04, 0.0125),
+            (1e300, 1e-300, 1e300),
+            (1e300, 1e300, 0.0),
+            (-0.0, 0.0, 0.0),
+            (f64::MAX, -f64::MAX, f64::INFINITY),
+        ];
+        for (a, b, expected) in rows {
+            assert_eq!(difference(a, b), expected, "{a} {b}");
         }
     }
 

@@ -98,7 +98,7 @@ impl Compounding {
     }
 
     /// The payments of interest a year; without meaning for the simple and the continuous rate.
-    fn payments_a_year(self) -> f64 {
+    pub(crate) fn payments_a_year(self) -> f64 {
         match self {
             Self::Simple | Self::Continuous | Self::Annual => 1.0,
             Self::Semiannual => 2.0,

@@ -13,34 +13,12 @@ use chrono::NaiveDate;
 
 use super::fixed_bond::FixedBond;
 use crate::arithmetic::double_double::DoubleDouble;
-use crate::{Result, check, curves::Curve};
-use claim::{Claim, Value};
+use crate::{Error, Result, check, curves::Curve};
+use claim::Claim;
 
-pub use claim::YieldConvention;
+pub use claim::{BondMeasures, YieldConvention};
 
-mod claim;
-
-/// The price of a bond at a yield, and the sensitivities of the price.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct BondMeasures {
-    /// Price without accrued interest, as it is quoted.
-    pub clean_price: f64,
-    /// Price with accrued interest, as it is paid.
-    pub dirty_price: f64,
-    /// Interest earned before the settlement and paid after it.
-    pub accrued_interest: f64,
-    /// Modified duration times the growth in a coupon period, `1 + y/f`, in years. By
-    /// [`YieldConvention::Street`] it is the mean time of the payments, weighted by their values.
-    pub macaulay_duration: f64,
-    /// Part of the dirty price lost for a rise of the yield, per unit of yield: in years.
-    pub modified_duration: f64,
-    /// Second derivative of the dirty price in the yield, as a part of it: in years squared.
-    pub convexity: f64,
-    /// Money lost for a rise of the yield by a hundredth of a percent.
-    pub dv01: f64,
-}
+pub(super) mod claim;
 
 impl FixedBond {
     /// Returns the interest earned before a settlement and paid after it.
@@ -250,22 +228,59 @@ impl FixedBond {
         yield_to_maturity: f64,
         convention: YieldConvention,
     ) -> Result<BondMeasures> {
+        Claim::of(self, settlement_date)?.measures(yield_to_maturity, convention)
+    }
+
+    /// Returns the money lost for a rise of the yield by a hundredth of a percent around each of some
+    /// tenors.
+    ///
+    /// ```text
+    /// KR₍ᵢ₎ = −10⁻⁴ Σₖ wᵢ(tₖ) ∂P/∂yₖ
+    /// ```
+    ///
+    /// where ∂P/∂yₖ is the derivative of the price by the yield that discounts the k-th payment alone, tₖ
+    /// the payment's time in years, and wᵢ the hat function of the tenor i: 1 there, 0 at the tenors
+    /// beside it and linear between; 1 before the first tenor and after the last. The weights of a
+    /// payment add up to 1, so that the results add up to the [`dv01`](BondMeasures::dv01).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`dirty_price`](Self::dirty_price); [`Error::TooFew`](crate::Error::TooFew) without
+    /// tenors; [`Error::Element`](crate::Error::Element) for a tenor that is not positive or not above the one before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use quant_core::{instruments::fixed_bond::FixedBond, time::{NaiveDate, calendar::*, day_count::*, schedule::*}};
+    /// use quant_core::instruments::bond_yield::YieldConvention;
+    /// # let date = |text: &str| text.parse::<NaiveDate>().unwrap();
+    /// # let bond = FixedBond {
+    /// #     issue_date: date("2026-01-15"), maturity_date: date("2036-01-15"), coupon_rate: 0.05,
+    /// #     face_value: 100.0, frequency: Frequency::Semiannual, day_count: DayCount::ActActIcma,
+    /// #     end_of_month: false, calendar: Calendar::None,
+    /// #     convention: BusinessDayConvention::Unadjusted,
+    /// # };
+    /// let (settlement, street) = (date("2026-01-15"), YieldConvention::Street);
+    /// let parts = bond.key_rate_dv01s(settlement, 0.04, street, &[2.0, 5.0, 10.0])?;
+    /// let whole = bond.measures(settlement, 0.04, street)?.dv01;
+    /// assert!((parts.iter().sum::<f64>() - whole).abs() < 1e-15);
+    /// assert!(parts[2] > 0.8 * whole);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Ho (1992), "Key Rate Durations: Measures of Interest Rate Risks", Journal of Fixed Income 2.
+    pub fn key_rate_dv01s(
+        &self,
+        settlement_date: NaiveDate,
+        yield_to_maturity: f64,
+        convention: YieldConvention,
+        key_tenors: &[f64],
+    ) -> Result<Vec<f64>> {
+        require_key_tenors(key_tenors)?;
         let claim = Claim::of(self, settlement_date)?;
-        let Value { price, slope, curvature, growth } =
-            claim.value(yield_to_maturity, convention)?;
-        let dirty = price + claim.overdue.into();
-        let frequency = DoubleDouble::from(claim.frequency);
-        let loss = -slope / frequency;
-        let result = |value: DoubleDouble| check::result("yield_to_maturity", value.high);
-        Ok(BondMeasures {
-            clean_price: claim.money(price + DoubleDouble::sum(claim.overdue, -claim.accrued))?,
-            dirty_price: claim.money(dirty)?,
-            accrued_interest: claim.money(claim.accrued.into())?,
-            macaulay_duration: result(loss / dirty * growth)?,
-            modified_duration: result(loss / dirty)?,
-            convexity: result(curvature / (frequency * frequency) / dirty)?,
-            dv01: claim.money(loss * 1e-4.into())?,
-        })
+        claim.key_rate_dv01s(yield_to_maturity, convention, key_tenors)
     }
 
     /// Returns the present value, at a curve's reference date, of the payments after that date.
@@ -312,6 +327,24 @@ impl FixedBond {
             sum = sum + value.into();
         }
         check::result("face_value", sum.high)
+    }
+}
+
+/// Refuses tenors that are not positive and increasing.
+pub(super) fn require_key_tenors(tenors: &[f64]) -> Result<()> {
+    if tenors.is_empty() {
+        return Err(Error::TooFew { argument: "key_tenors", needed: 1, found: 0 });
+    }
+    let before = |index: usize| index.checked_sub(1).map_or(0.0, |before| tenors[before]);
+    let is_sound = |index: usize| tenors[index].is_finite() && tenors[index] > before(index);
+    match (0..tenors.len()).find(|&index| !is_sound(index)) {
+        None => Ok(()),
+        Some(index) => Err(Error::Element {
+            argument: "key_tenors",
+            index,
+            value: tenors[index],
+            requirement: "positive, finite and above the tenor before",
+        }),
     }
 }
 
@@ -527,6 +560,17 @@ mod tests {
         }
 
         #[test]
+        fn key_rate_dv01s_add_up_to_the_dv01((bond, settlement) in any_bond(), rate in -0.1_f64..0.3, first in 0.1..3.0, simple: bool) {
+            let convention = if simple { Treasury } else { Street };
+            let whole = bond.measures(settlement, rate, convention).unwrap().dv01;
+            for tenors in [vec![first], vec![first, first + 2.0, 9.0, 30.0]] {
+                let parts = bond.key_rate_dv01s(settlement, rate, convention, &tenors).unwrap();
+                let size: f64 = parts.iter().map(|part| part.abs()).sum();
+                prop_assert!((parts.iter().sum::<f64>() - whole).abs() <= 1e-14 * size);
+            }
+        }
+
+        #[test]
         fn nothing_makes_it_panic(
             (bond, settlement) in any_bond(), coupon_rate in any::<f64>(), face_value in any::<f64>(), figure in any::<f64>(), small in -3.0..3.0, simple: bool,
         ) {
@@ -537,6 +581,7 @@ mod tests {
                         prop_assert!(found.is_err() || found.is_ok_and(f64::is_finite));
                     }
                     let _ = bond.measures(settlement, figure, convention);
+                    let _ = bond.key_rate_dv01s(settlement, figure, convention, &[small, figure]);
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! changelog. To write the table anew: `GOLDEN_BITS=write cargo test -p quant-core --test golden_bits`.
 
 mod analysis;
+mod bonds_and_time_value;
 mod scheduling;
 
 use std::fmt::Debug;
@@ -557,6 +558,7 @@ fn every_machine_computes_the_same_bits() {
     dates_and_ratios(&mut lines);
     scheduling::lines(&mut lines);
     analysis::lines(&mut lines);
+    bonds_and_time_value::lines(&mut lines);
     let found = lines.0.join("\n") + "\n";
     if std::env::var_os("GOLDEN_BITS").is_some_and(|value| value == "write") {
         std::fs::write(TABLE, &found).expect("the table can be written");

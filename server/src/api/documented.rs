@@ -34,6 +34,9 @@ pub type Api = (
         (
             quantlib::instruments::Instruments,
             quantlib::instruments::foreign_exchange::ForeignExchange,
+            quantlib::instruments::bonds::Bonds,
+            quantlib::solver::finance::Finance,
+            quantlib::solver::finance::bonds::BondSpreads,
         ),
         quantlib::curves::Curves,
         (

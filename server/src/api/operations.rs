@@ -14,11 +14,12 @@ use super::quantlib::{
     RequestFor, analysis,
     analysis::scores,
     curves, economics, entropy, instruments,
-    instruments::foreign_exchange,
+    instruments::{bonds, foreign_exchange},
     numerical, portfolio, pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
     regulatory, scheduling,
     scheduling::{day_counts, schedules},
+    solver::{finance, finance::bonds as bond_spreads},
     time,
 };
 use crate::http::{COMMON_BODY_LIMIT, Computation, Executor, Operation, execute};
@@ -139,6 +140,22 @@ pub static METERED: &[MeteredOperation] = &[
     line::<RequestFor<scores::Beneish>>("score_earnings_manipulation", Tier::Standard, 2, None),
     // Readings and shifts of a curve.
     // Bonds, spreads and the time value of money.
+    line::<RequestFor<bonds::PriceOfBond>>("price_bond", Tier::Pro, 5, None),
+    line::<bonds::QuotedBond>("find_bond_yield", Tier::Pro, 5, None),
+    line::<RequestFor<bonds::AnalyticsOfBond>>("analyze_bond", Tier::Pro, 5, None),
+    line::<bonds::ZeroCoupon>("price_zero_coupon_bond", Tier::Pro, 5, None),
+    line::<finance::InternalRate>("find_internal_rates", Tier::Basic, 1, None),
+    line::<finance::DatedRate>("find_dated_internal_rates", Tier::Basic, 1, None)
+        .with_body_limit(MEBIBYTE),
+    line::<finance::PresentValue>("compute_net_present_value", Tier::Basic, 1, None),
+    line::<finance::Loan>("amortize_loan", Tier::Basic, 1, None),
+    line::<bond_spreads::PricedPayments>("find_z_spread", Tier::Basic, 1, None)
+        .with_body_limit(MEBIBYTE),
+    line::<bond_spreads::Yields>("compute_g_spread", Tier::Basic, 1, None),
+    line::<bond_spreads::AssetSwap>("compute_asset_swap_spread", Tier::Basic, 1, None),
+    line::<bond_spreads::LevelBond>("compute_bond_duration", Tier::Basic, 1, None),
+    line::<bond_spreads::LevelBond>("compute_bond_convexity", Tier::Basic, 1, None),
+    line::<bond_spreads::LevelBond>("compute_bond_dv01", Tier::Basic, 1, None),
     // Swaps, forwards and deposits.
     // Portfolios.
     // Risk.

@@ -14,6 +14,7 @@ pub mod portfolio;
 pub mod pricing;
 pub mod regulatory;
 pub mod scheduling;
+pub mod solver;
 pub mod time;
 
 use poem_openapi::types::Example;

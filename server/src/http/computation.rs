@@ -60,6 +60,11 @@ pub trait SharedComputation: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns whether a request may take over a millisecond, as in [`Computation::is_long`].
+    fn is_long(_request: &Self::Request) -> bool {
+        false
+    }
+
     /// The name of an argument of `quant-core` in the request, where the two differ.
     #[must_use]
     fn wire_name(argument: &'static str) -> &'static str {
@@ -118,6 +123,10 @@ impl<C: SharedComputation> Computation for RequestFor<C> {
 
     fn missing_fields(&self) -> Vec<Vec<&'static str>> {
         C::missing_fields(&self.0)
+    }
+
+    fn is_long(&self) -> bool {
+        C::is_long(&self.0)
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

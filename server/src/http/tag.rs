@@ -40,6 +40,8 @@ pub enum Tag {
     Security,
     /// Health and readiness.
     Service,
+    /// Rates, spreads and payments of finance.
+    Solver,
     /// Sessions and their end.
     Sessions,
     /// Sign-in with a password, and its second step.

@@ -25,6 +25,28 @@ pub enum YieldConvention {
 
 named!(YieldConvention, "convention", Street = "street", Treasury = "treasury");
 
+/// The price of a bond at a yield, and the sensitivities of the price.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct BondMeasures {
+    /// Price without accrued interest, as it is quoted.
+    pub clean_price: f64,
+    /// Price with accrued interest, as it is paid.
+    pub dirty_price: f64,
+    /// Interest earned before the settlement and paid after it.
+    pub accrued_interest: f64,
+    /// Modified duration times the growth in a coupon period, `1 + y/f`, in years. By
+    /// [`YieldConvention::Street`] it is the mean time of the payments, weighted by their values.
+    pub macaulay_duration: f64,
+    /// Part of the dirty price lost for a rise of the yield, per unit of yield: in years.
+    pub modified_duration: f64,
+    /// Second derivative of the dirty price in the yield, as a part of it: in years squared.
+    pub convexity: f64,
+    /// Money lost for a rise of the yield by a hundredth of a percent.
+    pub dv01: f64,
+}
+
 /// The largest number of Newton steps for a yield; about six are needed.
 const MAX_STEPS: u32 = 200;
 
@@ -41,29 +63,29 @@ const MOST_GROWTH: f64 = 700.0;
 const NO_YIELD: f64 = 1e-25;
 
 /// The remaining payments, in units of a power of two near the face value.
-pub(super) struct Claim {
+pub(in crate::instruments) struct Claim {
     /// The payments due at the end of the running coupon period and of every later one.
     amounts: Vec<f64>,
     /// The remaining part of the running period, in units of a regular period.
     part: f64,
     /// The payment that was due before the settlement and is paid after it.
-    pub(super) overdue: f64,
-    pub(super) accrued: f64,
-    pub(super) frequency: f64,
+    pub(in crate::instruments) overdue: f64,
+    pub(in crate::instruments) accrued: f64,
+    pub(in crate::instruments) frequency: f64,
     /// The power of two in the unit of the amounts: amounts times 2 to this power are money.
     exponent: i32,
 }
 
 /// A value, its first two derivatives in the growth in a coupon period, and that growth.
-pub(super) struct Value {
-    pub(super) price: DoubleDouble,
-    pub(super) slope: DoubleDouble,
-    pub(super) curvature: DoubleDouble,
-    pub(super) growth: DoubleDouble,
+pub(in crate::instruments) struct Value {
+    pub(in crate::instruments) price: DoubleDouble,
+    pub(in crate::instruments) slope: DoubleDouble,
+    pub(in crate::instruments) curvature: DoubleDouble,
+    pub(in crate::instruments) growth: DoubleDouble,
 }
 
 impl Claim {
-    pub(super) fn of(bond: &FixedBond, settlement: NaiveDate) -> Result<Self> {
+    pub(in crate::instruments) fn of(bond: &FixedBond, settlement: NaiveDate) -> Result<Self> {
         let schedule = bond.validated_schedule(Some(settlement))?;
         require_year("settlement_date", settlement)?;
         let redemption = bond.redemption()?;
@@ -89,6 +111,30 @@ impl Claim {
         *last += redemption.amount;
         claim.rescale();
         Ok(claim)
+    }
+
+    /// The payments of a bond of `count` equal coupons, the first after `part` of a period.
+    pub(in crate::instruments) fn level(
+        face_value: f64,
+        coupon_rate: f64,
+        frequency: u32,
+        (count, part): (usize, f64),
+    ) -> Result<Self> {
+        let (_, exponent) = libm::frexp(face_value);
+        let frequency = f64::from(frequency);
+        let coupon = check::result("face_value", face_value * coupon_rate / frequency)?;
+        let mut amounts = vec![coupon; count];
+        *amounts.last_mut().expect("a bond has a last payment") += face_value;
+        let accrued = coupon * (1.0 - part);
+        let mut claim = Self { amounts, part, overdue: 0.0, accrued, frequency, exponent };
+        claim.rescale();
+        Ok(claim)
+    }
+
+    /// Returns the payments with their times in coupon periods.
+    pub(in crate::instruments) fn payments(&self) -> impl Iterator<Item = (f64, f64)> {
+        let numbers = 0..self.amounts.len();
+        numbers.map(|number| (self.part + number as f64, self.amounts[number]))
     }
 
     /// Takes in the coupon of one period.
@@ -121,8 +167,68 @@ impl Claim {
     }
 
     /// Converts an amount of this claim to the unit of the face value.
-    pub(super) fn money(&self, amount: DoubleDouble) -> Result<f64> {
+    pub(in crate::instruments) fn money(&self, amount: DoubleDouble) -> Result<f64> {
         check::result("yield_to_maturity", libm::scalbn(amount.high, self.exponent))
+    }
+
+    /// Returns prices, durations, convexity and the value of a basis point at a yield.
+    pub(in crate::instruments) fn measures(
+        &self,
+        rate: f64,
+        convention: YieldConvention,
+    ) -> Result<BondMeasures> {
+        let Value { price, slope, curvature, growth } = self.value(rate, convention)?;
+        let dirty = price + self.overdue.into();
+        let frequency = DoubleDouble::from(self.frequency);
+        let loss = -slope / frequency;
+        let result = |value: DoubleDouble| check::result("yield_to_maturity", value.high);
+        Ok(BondMeasures {
+            clean_price: self.money(price + DoubleDouble::sum(self.overdue, -self.accrued))?,
+            dirty_price: self.money(dirty)?,
+            accrued_interest: self.money(self.accrued.into())?,
+            macaulay_duration: result(loss / dirty * growth)?,
+            modified_duration: result(loss / dirty)?,
+            convexity: result(curvature / (frequency * frequency) / dirty)?,
+            dv01: self.money(loss * 1e-4.into())?,
+        })
+    }
+
+    /// Returns the money lost for a basis point at each of some tenors, which are in order.
+    pub(in crate::instruments) fn key_rate_dv01s(
+        &self,
+        rate: f64,
+        convention: YieldConvention,
+        tenors: &[f64],
+    ) -> Result<Vec<f64>> {
+        let growth = self.value(rate, convention)?.growth;
+        let part = DoubleDouble::from(self.part);
+        let front = self.front(growth, convention);
+        let (mut factor, mut number) = (front, DoubleDouble::ZERO);
+        let mut losses = vec![DoubleDouble::ZERO; tenors.len()];
+        for &amount in &self.amounts {
+            let time = match convention {
+                YieldConvention::Street => (part + number) / growth,
+                YieldConvention::Treasury => number / growth + part * front,
+            };
+            let loss = factor * amount.into() * time * 1e-4.into() / self.frequency.into();
+            for (tenor, share) in shares(((part + number) / self.frequency.into()).high, tenors) {
+                losses[tenor] = losses[tenor] + loss * share.into();
+            }
+            factor = factor / growth;
+            number = number + DoubleDouble::ONE;
+        }
+        losses.into_iter().map(|loss| self.money(loss)).collect()
+    }
+
+    /// Returns the discount factor of the running part of a period.
+    fn front(&self, growth: DoubleDouble, convention: YieldConvention) -> DoubleDouble {
+        let part = DoubleDouble::from(self.part);
+        match convention {
+            YieldConvention::Street => exp(-(part * ln(Scaled::from(growth)))).to_double_double(),
+            YieldConvention::Treasury => {
+                DoubleDouble::ONE / (DoubleDouble::ONE + part * (growth - DoubleDouble::ONE))
+            }
+        }
     }
 
     /// Returns the growth factor of one coupon period at an annual yield.
@@ -131,7 +237,11 @@ impl Claim {
     }
 
     /// Returns the value of the payments that are not overdue, at a yield that may be out of range.
-    pub(super) fn value(&self, rate: f64, convention: YieldConvention) -> Result<Value> {
+    pub(in crate::instruments) fn value(
+        &self,
+        rate: f64,
+        convention: YieldConvention,
+    ) -> Result<Value> {
         let growth = if rate.is_finite() { self.growth(rate) } else { DoubleDouble::ZERO };
         let requirement = "a finite rate above -100 % a coupon period";
         check::require(growth.high > 0.0, "yield_to_maturity", rate, requirement)?;
@@ -141,10 +251,9 @@ impl Claim {
     fn value_at(&self, growth: DoubleDouble, convention: YieldConvention) -> Value {
         let [sum, first, second] = self.moments(DoubleDouble::ONE / growth);
         let part = DoubleDouble::from(self.part);
+        let front = self.front(growth, convention);
         match convention {
             YieldConvention::Street => {
-                let logarithm = ln(Scaled::from(growth));
-                let front = exp(-(part * logarithm)).to_double_double();
                 let price = front * sum;
                 let first_moment = front * (part * sum + first);
                 let second_moment =
@@ -153,8 +262,6 @@ impl Claim {
                 Value { price, slope: -first_moment / growth, curvature, growth }
             }
             YieldConvention::Treasury => {
-                let front =
-                    DoubleDouble::ONE / (DoubleDouble::ONE + part * (growth - DoubleDouble::ONE));
                 let price = front * sum;
                 let slope = -front * (first / growth + part * price);
                 let curvature =
@@ -201,7 +308,11 @@ impl Claim {
         }
     }
 
-    pub(super) fn solve(&self, clean_price: f64, convention: YieldConvention) -> Result<f64> {
+    pub(in crate::instruments) fn solve(
+        &self,
+        clean_price: f64,
+        convention: YieldConvention,
+    ) -> Result<f64> {
         let clean = libm::scalbn(clean_price, -self.exponent);
         let target = DoubleDouble::sum(clean, self.accrued) + (-self.overdue).into();
         let impossible = |requirement| {
@@ -282,6 +393,20 @@ impl Claim {
         }
         if rate.abs() < NO_YIELD { 0.0 } else { rate }
     }
+}
+
+/// Returns the tenors next to a time with their weights, which add up to 1: linear between two tenors,
+/// and 1 at the first or the last tenor for a time beyond.
+fn shares(time: f64, tenors: &[f64]) -> impl Iterator<Item = (usize, f64)> {
+    let above = tenors.partition_point(|tenor| *tenor < time);
+    let pair = if above == 0 || above == tenors.len() {
+        [(above.min(tenors.len() - 1), 1.0), (0, 0.0)]
+    } else {
+        let (left, right) = (tenors[above - 1], tenors[above]);
+        let share = (time - left) / (right - left);
+        [(above - 1, 1.0 - share), (above, share)]
+    };
+    pair.into_iter().filter(|(_, share)| *share != 0.0)
 }
 
 /// Returns the part of a year from the settlement to the end of the running period.

@@ -1,5 +1,6 @@
 //! Bonds, bills and options on exchange rates.
 
+pub mod bonds;
 pub mod foreign_exchange;
 
 use poem::Result;
@@ -236,18 +237,7 @@ impl Computation for FixedBond {
     type Answer = BondCashflows;
 
     fn compute(&self) -> quant_core::Result<BondCashflows> {
-        self.check_length()?;
-        let bond = fixed_bond::FixedBond {
-            issue_date: self.issue_date.0,
-            maturity_date: self.maturity_date.0,
-            coupon_rate: self.coupon_rate,
-            face_value: self.face_value,
-            frequency: frequency(self.frequency)?,
-            day_count: self.day_count.into(),
-            end_of_month: self.end_of_month,
-            calendar: self.calendar.into(),
-            convention: self.convention.into(),
-        };
+        let bond = self.bond()?;
         let flows = bond.cash_flows(self.settlement_date.map(|day| day.0)).map_err(in_request)?;
         let cashflows: Vec<_> = flows.cashflows.into_iter().map(BondCashflow::from).collect();
         Ok(BondCashflows {
@@ -264,6 +254,22 @@ impl Computation for FixedBond {
 }
 
 impl FixedBond {
+    /// Returns the bond of `quant-core`.
+    fn bond(&self) -> quant_core::Result<fixed_bond::FixedBond> {
+        self.check_length()?;
+        Ok(fixed_bond::FixedBond {
+            issue_date: self.issue_date.0,
+            maturity_date: self.maturity_date.0,
+            coupon_rate: self.coupon_rate,
+            face_value: self.face_value,
+            frequency: frequency(self.frequency)?,
+            day_count: self.day_count.into(),
+            end_of_month: self.end_of_month,
+            calendar: self.calendar.into(),
+            convention: self.convention.into(),
+        })
+    }
+
     /// Refuses a bond with too many cash flows, because a request of a hundred bytes can describe a
     /// hundred thousand.
     fn check_length(&self) -> quant_core::Result<()> {
@@ -303,7 +309,7 @@ impl From<fixed_bond::CashFlow> for BondCashflow {
 }
 
 /// Returns the frequency of `count` coupons a year.
-pub(super) fn frequency(count: u32) -> quant_core::Result<schedule::Frequency> {
+pub(in crate::api::quantlib) fn frequency(count: u32) -> quant_core::Result<schedule::Frequency> {
     schedule::Frequency::from_count(count).ok_or(Error::Domain {
         argument: "frequency",
         value: f64::from(count),

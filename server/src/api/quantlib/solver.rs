@@ -1,0 +1,3 @@
+//! Solutions of equations: rates, spreads and payments.
+
+pub mod finance;
