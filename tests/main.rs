@@ -69,6 +69,8 @@ mod quantlib {
     mod pricing;
     mod regulatory;
     mod reserved_credits;
+    mod swaps;
+    mod swaps_http;
     mod time;
     mod validation;
 }

@@ -12,7 +12,7 @@
 //! | [`numerical`] | finite-difference derivatives |
 //! | [`regulatory`] | Basel capital ratios |
 //! | [`entropy`] | Shannon entropy, transfer entropy |
-//! | [`instruments`] | fixed-rate bonds: flows, price, yield, duration; Treasury bills |
+//! | [`instruments`] | fixed-rate bonds: flows, price, yield, duration; bills, deposits, swaps, forwards |
 //! | [`curves`] | yield curves: bootstrap, interpolation, look-ups, Nelson–Siegel–Svensson |
 //! | [`time`] | tenors, calendars, day counts, schedules |
 //!

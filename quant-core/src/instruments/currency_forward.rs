@@ -185,7 +185,7 @@ impl CurrencyForward {
     /// };
     /// let value = forward.value()?;
     /// assert!((value.forward_rate - 0.9416).abs() < 5e-5);
-    /// assert!((value.forward_pips + 384.27).abs() < 5e-3);
+    /// assert!((value.forward_pips + 384.26).abs() < 5e-3);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     ///

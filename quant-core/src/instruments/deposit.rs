@@ -85,7 +85,7 @@ impl Deposit {
     /// };
     /// let value = deposit.value()?;
     /// assert!((value.maturity_value - 1_012_638.89).abs() < 0.005);
-    /// assert!((value.continuous_rate - 0.049_686).abs() < 5e-7);
+    /// assert!((value.continuous_rate - 0.049_687).abs() < 5e-7);
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     ///

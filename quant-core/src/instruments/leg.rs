@@ -255,7 +255,7 @@ impl LegTerms {
             if payment_date <= curves.reference_date() {
                 continue;
             }
-            let payment_time = curves.discount().tenor(payment_date)?;
+            let payment_time = curves.discount().tenor(payment_date).map_err(in_swap)?;
             let (interest, rate_source) = interest(&period)?;
             flows.push(Flow { period, payment_date, payment_time, interest, rate_source });
         }
@@ -356,7 +356,7 @@ pub(super) fn assumed_interest(period: &AccrualPeriod, curve: &Curve) -> Result<
     let end = period.end.max(tomorrow);
     let days = days_between(period.start, period.end) as f64;
     let scale = days / days_between(today, end) as f64;
-    Ok(Interest { known: 0.0, scale, start: 0.0, end: curve.tenor(end)? })
+    Ok(Interest { known: 0.0, scale, start: 0.0, end: curve.tenor(end).map_err(in_swap)? })
 }
 
 /// The shifts of the two curves; `None` for a curve that stays.

@@ -32,6 +32,10 @@ pub type Api = (
         (
             quantlib::instruments::Instruments,
             quantlib::instruments::foreign_exchange::ForeignExchange,
+            quantlib::instruments::interest_rate_swaps::InterestRateSwaps,
+            quantlib::instruments::overnight_swaps::OvernightSwaps,
+            quantlib::instruments::forward_rate_agreements::ForwardRateAgreements,
+            quantlib::instruments::deposits::Deposits,
         ),
         quantlib::curves::Curves,
         quantlib::time::Time,

@@ -12,7 +12,10 @@ use serde_json::Value;
 
 use super::quantlib::{
     RequestFor, curves, economics, entropy, instruments,
-    instruments::foreign_exchange,
+    instruments::{
+        deposits, foreign_exchange, forward_rate_agreements as agreements,
+        interest_rate_swaps as swaps, overnight_swaps,
+    },
     numerical, portfolio, pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
     regulatory, time,
@@ -122,6 +125,14 @@ pub static METERED: &[MeteredOperation] = &[
     // Readings and shifts of a curve.
     // Bonds, spreads and the time value of money.
     // Swaps, forwards and deposits.
+    line::<RequestFor<swaps::IrsValue>>("value_interest_rate_swap", Tier::Pro, 5, None),
+    line::<RequestFor<swaps::IrsParRate>>("find_swap_par_rate", Tier::Pro, 5, None),
+    line::<RequestFor<swaps::IrsDv01>>("compute_swap_dv01", Tier::Pro, 5, None),
+    line::<overnight_swaps::OvernightSwap>("value_overnight_swap", Tier::Pro, 5, None),
+    line::<RequestFor<agreements::FraValue>>("value_forward_rate_agreement", Tier::Pro, 5, None),
+    line::<RequestFor<agreements::FraBreakEven>>("find_break_even_rate", Tier::Pro, 5, None),
+    line::<deposits::Deposit>("value_deposit", Tier::Pro, 5, None),
+    line::<foreign_exchange::PairForward>("value_currency_forward", Tier::Pro, 5, None),
     // Portfolios.
     // Risk.
 ];
