@@ -1,4 +1,4 @@
-//! Instruments with cash flows that are known, or that follow from curves: payments, prices, yields, risk.
+//! Instruments with known cash flows, or with those of a curve: payments, prices, yields, risk.
 //!
 //! | module | instrument |
 //! |---|---|
@@ -35,7 +35,7 @@ pub use deposit::{Deposit, DepositValue};
 pub use fixed_bond::{CashFlow, CashFlowKind, CashFlows, FixedBond};
 pub use forward_rate_agreement::{ForwardRateAgreement, ForwardRateAgreementValue};
 pub use interest_rate_swap::InterestRateSwap;
-pub use leg::{Coupon, Leg, LegTerms, RateSource, SwapCurves};
+pub use leg::{Coupon, LegTerms, RateSource, SwapCurves, SwapLeg};
 pub use overnight_swap::{OvernightIndex, OvernightSwap};
 pub use rate_risk::{BucketRisk, CurveRole, RateRisk};
 pub use swap::{SwapSide, SwapValue};

@@ -18,15 +18,15 @@ use quant_core::{
 };
 use quant_tests::golden::{self, Largest, Row};
 
-/// The accepted error of the value of a swap, as a part of the values of both legs and the notional: a
-/// few roundings of each coupon.
+/// The accepted error of the value of a swap, as a part of the values of both legs and the
+/// notional: a few roundings of each coupon.
 const VALUE_TOLERANCE: f64 = 8.0 * f64::EPSILON;
 
 /// The accepted error of par rates, annuities and break-even rates, relative.
 const RATE_TOLERANCE: f64 = 32.0 * f64::EPSILON;
 
-/// The accepted error of a change for a basis point, as a part of the largest of all pillars and of the
-/// parallel one: the shifts are exact, and the sum of the coupons cancels at inner pillars.
+/// The accepted error of a change for a basis point, as a part of the largest of all pillars and of
+/// the parallel one: the shifts are exact, and the sum of the coupons cancels at inner pillars.
 const RISK_TOLERANCE: f64 = 256.0 * f64::EPSILON;
 
 /// The accepted error of deposits and currency forwards, relative.

@@ -21,8 +21,9 @@ const SWAP: &str = r#""reference_date": "2024-01-15", "effective_date": "2024-01
     "maturity_date": "2026-01-15", "notional": 1000000, "fixed_rate": 0.03,
     "curve_tenors": [1, 5], "curve_rates": [0.03, 0.04]"#;
 
-const AGREEMENT: &str = r#""trade_date": "2024-01-15", "reference_date": "2024-01-15", "start_months": 3,
-    "end_months": 6, "notional": 1000000, "fixed_rate": 0.03, "curve_tenors": [1], "curve_rates": [0.03]"#;
+const AGREEMENT: &str = r#""trade_date": "2024-01-15", "reference_date": "2024-01-15",
+    "start_months": 3, "end_months": 6, "notional": 1000000, "fixed_rate": 0.03,
+    "curve_tenors": [1], "curve_rates": [0.03]"#;
 
 /// The entry of a path in the list.
 fn listed(path: &str) -> Value {

@@ -63,7 +63,8 @@ impl Compounding {
 
     /// Returns the positive amount to which one unit grows at an annual rate over some years.
     ///
-    /// Unlike 1 plus the [`interest`](Self::interest) it loses no digits where little is left of the unit.
+    /// Unlike 1 plus the [`interest`](Self::interest) it loses no digits where little is left of
+    /// the unit.
     pub(crate) fn growth(self, rate: f64, years: f64) -> Result<f64> {
         check::finite("rate", rate)?;
         check::finite("years", years)?;
@@ -119,7 +120,8 @@ impl Compounding {
         check::result("rate", equal)
     }
 
-    /// Returns the growth of one unit at an annual rate, as a part by which it exceeds that at another.
+    /// Returns the growth of one unit at an annual rate, as a part by which it exceeds that at
+    /// another rate.
     ///
     /// Computed from the difference of the rates, so that no digits are lost where they are close.
     /// Both must have a [`growth`](Self::growth).

@@ -7,7 +7,8 @@ use super::interpolation::{Interpolant, Interpolation};
 pub(crate) struct ExponentShift<'a> {
     /// The curve before the shift; `None` where the curve is linear in its zero rates.
     before: Option<&'a Interpolant>,
-    /// The shifted curve, or the curve through the shifts alone where it is linear in its zero rates.
+    /// The shifted curve, or the curve through the shifts alone where it is linear in its zero
+    /// rates.
     after: Interpolant,
 }
 
@@ -23,8 +24,8 @@ impl ExponentShift<'_> {
 impl Curve {
     /// Returns the shift of the curve by `shifts`, one for each pillar, of its zero rates.
     ///
-    /// All interpolations but the monotone convex one are linear in the zero rates of the pillars, so
-    /// that the curve through the shifts is the exact difference of the two curves.
+    /// All interpolations but the monotone convex one are linear in the zero rates of the pillars,
+    /// so that the curve through the shifts is the exact difference of the two curves.
     pub(crate) fn exponent_shift(&self, shifts: &[f64]) -> ExponentShift<'_> {
         let is_linear = self.interpolant.interpolation() != Interpolation::MonotoneConvex;
         let pillars = self.pillars();
@@ -41,8 +42,8 @@ impl Curve {
         }
     }
 
-    /// Returns the rise of the exponent between two times, the second not before the first: minus the
-    /// logarithm of the ratio of their discount factors.
+    /// Returns the rise of the exponent between two times, the second not before the first: minus
+    /// the logarithm of the ratio of their discount factors.
     pub(crate) fn exponent_between(&self, start: f64, end: f64) -> f64 {
         self.interpolant.exponent_between(start, end)
     }

@@ -1,7 +1,7 @@
 //! Currency forwards by covered interest parity.
 //!
-//! The rate of a pair such as EURUSD is the price of one unit of the first currency, the base, in units
-//! of the second, the quote. Not modelled: cross-currency basis, settlement lags, credit.
+//! The rate of a pair such as EURUSD is the price of one unit of the first currency, the base, in
+//! units of the second, the quote. Not modelled: cross-currency basis, settlement lags, credit.
 
 use std::{fmt, str::FromStr};
 
@@ -10,8 +10,9 @@ use crate::{Error, Result, check};
 
 /// A pair of currencies, as in `EURUSD`: the price of the first in units of the second.
 ///
-/// A pair is parsed from six letters of either case, with `/` or `-` between them or nothing, and is
-/// displayed as six capitals. A currency has three letters; the list of currencies is not checked.
+/// A pair is parsed from six letters of either case, with `/` or `-` between them or nothing, and
+/// is displayed as six capitals. A currency has three letters; the list of currencies is not
+/// checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "String", into = "String"))]
@@ -157,15 +158,15 @@ impl CurrencyForward {
     /// G = e^{rT} continuous,   1 + rT simple,   (1 + r/n)^{nT} compounded n times a year
     /// ```
     ///
-    /// where S is the spot rate, K the rate of the contract, N the notional, and G the growth of one unit
-    /// of the quote and of the base currency. The points are computed from the difference of the rates,
-    /// and lose no digits where the rates are close.
+    /// where S is the spot rate, K the rate of the contract, N the notional, and G the growth of
+    /// one unit of the quote and of the base currency. The points are computed from the difference
+    /// of the rates, and lose no digits where the rates are close.
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] for a spot rate, a notional or a rate of the contract that is not positive, an
-    /// interest rate beyond ±2 or that leaves no positive repayment, and a negative time;
-    /// [`Error::Overflow`] where a figure is no double.
+    /// [`Error::Domain`] for a spot rate, a notional or a rate of the contract that is not
+    /// positive, an interest rate beyond ±2 or that leaves no positive repayment, and a negative
+    /// time; [`Error::Overflow`] where a figure is no double.
     ///
     /// # Examples
     ///
@@ -191,8 +192,8 @@ impl CurrencyForward {
     ///
     /// # References
     ///
-    /// Hull, "Options, Futures, and Other Derivatives", the chapter on forward and futures prices, with
-    /// the example of the Australian dollar.
+    /// Hull, "Options, Futures, and Other Derivatives", the chapter on forward and futures prices,
+    /// with the example of the Australian dollar.
     pub fn value(&self) -> Result<CurrencyForwardValue> {
         let Self { spot_rate, base_rate, quote_rate, time_to_maturity: years, .. } = *self;
         self.validate()?;

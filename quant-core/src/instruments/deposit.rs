@@ -16,8 +16,8 @@ pub struct Deposit {
     pub notional: f64,
     /// Rate, annual, without compounding; at most 2 (200 %) in size, and with a positive repayment.
     pub rate: f64,
-    /// Day-count convention of the interest. By ACT/ACT ICMA the year is that of ACT/ACT ISDA, since a
-    /// deposit has no coupon period.
+    /// Day-count convention of the interest. By ACT/ACT ICMA the year is that of ACT/ACT ISDA,
+    /// since a deposit has no coupon period.
     pub day_count: DayCount,
     /// Calendar of the business days to which both dates are moved.
     pub calendar: Calendar,
@@ -58,15 +58,15 @@ impl Deposit {
     /// continuous rate = ln(1 + r τ) / τ,   effective rate = (1 + r τ)^{1/τ} − 1
     /// ```
     ///
-    /// where N is the notional, r the rate and τ the year fraction. Where the day count gives the time no
-    /// length, as 30/360 does from a 30th to a 31st, both rates are those of the limit.
+    /// where N is the notional, r the rate and τ the year fraction. Where the day count gives the
+    /// time no length, as 30/360 does from a 30th to a 31st, both rates are those of the limit.
     ///
     /// # Errors
     ///
-    /// [`Error::Date`] for a maturity that is not after the start, or a date outside the years 1 to 9999;
-    /// [`Error::Domain`] for a notional that is not positive, or a rate beyond ±2 or without a positive
-    /// repayment; [`Error::Conflict`] for BUS/252 without a calendar; [`Error::Overflow`] where a
-    /// figure is no double.
+    /// [`Error::Date`] for a maturity that is not after the start, or a date outside the years 1 to
+    /// 9999; [`Error::Domain`] for a notional that is not positive, or a rate beyond ±2 or without
+    /// a positive repayment; [`Error::Conflict`] for BUS/252 without a calendar;
+    /// [`Error::Overflow`] where a figure is no double.
     ///
     /// # Examples
     ///

@@ -1,5 +1,5 @@
-//! Forward rate agreements: the difference between a fixed and a floating rate of one period, settled
-//! at its start.
+//! Forward rate agreements: the difference between a fixed and a floating rate of one period,
+//! settled at its start.
 //!
 //! The payment at the start of the period is discounted by the floating rate itself, as the market
 //! settles. Not modelled: fixing lags, fixings that are known.
@@ -27,7 +27,8 @@ pub struct ForwardRateAgreement {
     pub start_months: u32,
     /// Months to the end of the period; more than those to the start.
     pub end_months: u32,
-    /// Conventions of dates and interest; the compounding is without effect, and interest is simple.
+    /// Conventions of dates and interest; the compounding is without effect, and interest is
+    /// simple.
     pub conventions: Conventions,
 }
 
@@ -71,15 +72,16 @@ impl ForwardRateAgreement {
     /// V = ± D(s) · N (f − K) τ / (1 + f τ),   f = (P(s)/P(e) − 1) / τ
     /// ```
     ///
-    /// where N is the notional, K the fixed rate, τ the year fraction of the period from s to e, P the
-    /// discount factors of the projection curve and D those of the discount curve; + for a payer.
+    /// where N is the notional, K the fixed rate, τ the year fraction of the period from s to e, P
+    /// the discount factors of the projection curve and D those of the discount curve; + for a
+    /// payer.
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] for a notional that is not positive, a rate beyond ±2, or `end_months` that
-    /// are not more than `start_months`; [`Error::Date`] for a date outside the years 1 to 9999, and
-    /// for a start before the reference date; [`Error::Conflict`] for BUS/252 without a calendar;
-    /// [`Error::Overflow`] where a figure is no double.
+    /// [`Error::Domain`] for a notional that is not positive, a rate beyond ±2, or `end_months`
+    /// that are not more than `start_months`; [`Error::Date`] for a date outside the years 1 to
+    /// 9999, and for a start before the reference date; [`Error::Conflict`] for BUS/252 without a
+    /// calendar; [`Error::Overflow`] where a figure is no double.
     ///
     /// # Examples
     ///
@@ -129,8 +131,8 @@ impl ForwardRateAgreement {
         })
     }
 
-    /// Returns the change of the value for a rise of zero rates by a basis point, in parallel and by
-    /// pillar.
+    /// Returns the change of the value for a rise of zero rates by a basis point, in parallel and
+    /// by pillar.
     ///
     /// # Errors
     ///
@@ -162,7 +164,7 @@ impl ForwardRateAgreement {
             return Err(Error::Date {
                 argument: "start_months",
                 value: period.start,
-                requirement: "a start on or after the reference date, since the agreement is settled there",
+                requirement: "on or after the reference date, as the day of the settlement",
             });
         }
         let curve = curves.projection();

@@ -1,8 +1,8 @@
 //! Interest rate swaps: fixed payments against the forward rates of a curve.
 //!
-//! The floating rate of a period is the simple forward rate of the projection curve over the period,
-//! fixed on its first day and paid at its end. Not modelled: fixing lags, notionals that change,
-//! payments in two currencies, convexity of payments away from the end of a period.
+//! The floating rate of a period is the simple forward rate of the projection curve over the
+//! period, fixed on its first day and paid at its end. Not modelled: fixing lags, notionals that
+//! change, payments in two currencies, convexity of payments away from the end of a period.
 
 use super::leg::{Interest, LegTerms, RateSource, SwapCurves, assumed_interest};
 use super::rate_risk::RateRisk;
@@ -32,8 +32,8 @@ pub struct InterestRateSwap {
     /// Conventions of the floating leg.
     pub floating_terms: LegTerms,
     /// Floating rate of the period that has begun on the reference date or before, without the
-    /// spread. `None`: the period pays interest as the curve gives it for the rest of the period, in
-    /// proportion to the days.
+    /// spread. `None`: the period pays interest as the curve gives it for the rest of the period,
+    /// in proportion to the days.
     pub current_fixing: Option<f64>,
 }
 
@@ -45,9 +45,9 @@ impl InterestRateSwap {
     /// par rate = Σ (fⱼ + s) βⱼ D(pⱼ) / Σ τᵢ D(pᵢ)
     /// ```
     ///
-    /// where N is the notional, K the fixed rate, s the spread, τ and β year fractions, P the discount
-    /// factors of the projection curve and D those of the discount curve; + for a payer. Payments on
-    /// or before the reference date are left out. A swap without payments is worth 0.
+    /// where N is the notional, K the fixed rate, s the spread, τ and β year fractions, P the
+    /// discount factors of the projection curve and D those of the discount curve; + for a payer.
+    /// Payments on or before the reference date are left out. A swap without payments is worth 0.
     ///
     /// # Errors
     ///
@@ -105,8 +105,8 @@ impl InterestRateSwap {
         self.value(curves)?.require_par_rate()
     }
 
-    /// Returns the change of the value for a rise of zero rates by a basis point, in parallel and by
-    /// pillar.
+    /// Returns the change of the value for a rise of zero rates by a basis point, in parallel and
+    /// by pillar.
     ///
     /// # Errors
     ///
@@ -121,12 +121,12 @@ impl InterestRateSwap {
     /// # let day = |year| NaiveDate::from_ymd_opt(year, 1, 15).expect("a day");
     /// # let annual = LegTerms::unadjusted(Frequency::Annual, DayCount::Thirty360BondBasis);
     /// # let swap = InterestRateSwap {
-    /// #     side: SwapSide::Payer, notional: 1e6, effective_date: day(2026), maturity_date: day(2028),
-    /// #     fixed_rate: 0.04, floating_spread: 0.0, fixed_terms: annual, floating_terms: annual,
-    /// #     current_fixing: None,
+    /// #     side: SwapSide::Payer, notional: 1e6, effective_date: day(2026),
+    /// #     maturity_date: day(2028), fixed_rate: 0.04, floating_spread: 0.0,
+    /// #     fixed_terms: annual, floating_terms: annual, current_fixing: None,
     /// # };
     /// let shape = Interpolation::Linear;
-    /// let curve = Curve::from_values(day(2026), &[1.0, 2.0], &[0.04, 0.04], CurveType::Zero, shape)?;
+    /// let curve = Curve::from_values(day(2026), &[1.0], &[0.04], CurveType::Zero, shape)?;
     /// let risk = swap.dv01(&SwapCurves::single(&curve))?;
     /// let buckets: f64 = risk.buckets.iter().map(|bucket| bucket.dv01).sum();
     /// assert!(risk.dv01 > 190.0 && (risk.dv01 - buckets).abs() < 1e-5);
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
     use crate::curves::{Curve, CurveType, Interpolation};
-    use crate::instruments::{CurveRole, Leg};
+    use crate::instruments::{CurveRole, SwapLeg};
     use crate::time::{BusinessDayConvention, Calendar, DayCount, Frequency};
 
     fn date(text: &str) -> NaiveDate {
@@ -237,7 +237,7 @@ mod tests {
             ..swap()
         };
         let assumed = running.value(&curves).unwrap();
-        let first = |leg: &Leg| leg.coupons[0];
+        let first = |leg: &SwapLeg| leg.coupons[0];
         assert_eq!(assumed.fixed_leg.coupons.len(), 5);
         assert_eq!(first(&assumed.floating_leg).accrual_start, date("2023-10-15"));
         assert_eq!(first(&assumed.floating_leg).rate_source, RateSource::AssumedFixing);

@@ -1,9 +1,9 @@
 //! Legs: the coupons of one side of a swap, fixed or floating, and their values on a curve.
 //!
-//! A floating coupon pays the simple forward rate of the projection curve, or the compounded overnight
-//! rate, which has the same value. Interest accrues from one end of a period to the next, both moved
-//! by the business-day convention, and is paid some business days later. Coupons that are paid on or
-//! before the reference date of the curve are left out.
+//! A floating coupon pays the simple forward rate of the projection curve, or the compounded
+//! overnight rate, which has the same value. Interest accrues from one end of a period to the next,
+//! both moved by the business-day convention, and is paid some business days later. Coupons that
+//! are paid on or before the reference date of the curve are left out.
 
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::curves::{AccrualPeriod, Compounding, Conventions, Curve, ExponentShift};
@@ -90,7 +90,7 @@ pub struct Coupon {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Leg {
+pub struct SwapLeg {
     /// The coupons in the order of their periods.
     pub coupons: Vec<Coupon>,
     /// Sum of the values of the coupons.
@@ -166,7 +166,8 @@ impl LegTerms {
         }
     }
 
-    /// Returns the terms of an instrument's conventions, as of a market, paid at the end of each period.
+    /// Returns the terms of an instrument's conventions, as of a market, paid at the end of each
+    /// period.
     #[must_use]
     pub const fn from_conventions(conventions: &Conventions, frequency: Frequency) -> Self {
         Self {
@@ -191,9 +192,10 @@ impl LegTerms {
     /// # Errors
     ///
     /// [`Error::Date`] for an `effective_date` or a `maturity_date` outside the years 1 to 9999, a
-    /// maturity that is not after the effective date, or more than 1,200 coupons; [`Error::Domain`] for
-    /// a notional that is not positive, a rate beyond ±2 or a payment lag above 31; [`Error::Conflict`] for
-    /// BUS/252 without a calendar; [`Error::Overflow`] where a figure is no double.
+    /// maturity that is not after the effective date, or more than 1,200 coupons; [`Error::Domain`]
+    /// for a notional that is not positive, a rate beyond ±2 or a payment lag above 31;
+    /// [`Error::Conflict`] for BUS/252 without a calendar; [`Error::Overflow`] where a figure is no
+    /// double.
     ///
     /// # Examples
     ///
@@ -219,12 +221,12 @@ impl LegTerms {
         effective_date: NaiveDate,
         maturity_date: NaiveDate,
         curve: &Curve,
-    ) -> Result<Leg> {
+    ) -> Result<SwapLeg> {
         check::positive("notional", notional)?;
         check::annual_rate("fixed_rate", rate)?;
         let curves = SwapCurves::single(curve);
         let flows = self.fixed_flows(rate, effective_date, maturity_date, &curves)?;
-        Leg::of(&flows, notional, &curves)
+        SwapLeg::of(&flows, notional, &curves)
     }
 
     /// Returns the payments of a fixed rate after the reference date.
@@ -234,7 +236,7 @@ impl LegTerms {
         effective_date: NaiveDate,
         maturity_date: NaiveDate,
         curves: &SwapCurves<'_>,
-    ) -> Result<Vec<Flow>> {
+    ) -> Result<Vec<CouponFlow>> {
         self.flows(effective_date, maturity_date, curves, |period| {
             Ok((Interest::known(rate * period.year_fraction), RateSource::Contract))
         })
@@ -248,7 +250,7 @@ impl LegTerms {
         maturity_date: NaiveDate,
         curves: &SwapCurves<'_>,
         interest: impl Fn(&AccrualPeriod) -> Result<(Interest, RateSource)>,
-    ) -> Result<Vec<Flow>> {
+    ) -> Result<Vec<CouponFlow>> {
         let mut flows = Vec::new();
         for period in self.periods(effective_date, maturity_date)? {
             let payment_date = self.payment_date(&period).map_err(in_swap)?;
@@ -257,7 +259,7 @@ impl LegTerms {
             }
             let payment_time = curves.discount().tenor(payment_date).map_err(in_swap)?;
             let (interest, rate_source) = interest(&period)?;
-            flows.push(Flow { period, payment_date, payment_time, interest, rate_source });
+            flows.push(CouponFlow { period, payment_date, payment_time, interest, rate_source });
         }
         Ok(flows)
     }
@@ -310,7 +312,7 @@ fn in_swap(error: Error) -> Error {
 }
 
 /// A payment of interest, before it is valued.
-pub(super) struct Flow {
+pub(super) struct CouponFlow {
     period: AccrualPeriod,
     payment_date: NaiveDate,
     /// Time of the payment on the discount curve, in years.
@@ -346,8 +348,8 @@ impl Interest {
     }
 }
 
-/// Returns the interest of a period that has begun and whose rate is not known: that of the time from
-/// the reference date to its end, in proportion to the days.
+/// Returns the interest of a period that has begun and whose rate is not known: that of the time
+/// from the reference date to its end, in proportion to the days.
 ///
 /// Where the period has ended, the curve's first day takes the place of the rest of the period.
 pub(super) fn assumed_interest(period: &AccrualPeriod, curve: &Curve) -> Result<Interest> {
@@ -377,7 +379,7 @@ impl Shifts<'_> {
     }
 }
 
-impl Flow {
+impl CouponFlow {
     /// Returns the coupon of the payment on the curves.
     fn coupon(&self, notional: f64, curves: &SwapCurves<'_>) -> Result<Coupon> {
         let Self { period, payment_date, rate_source, .. } = *self;
@@ -407,8 +409,8 @@ impl Flow {
     /// D · ( (known − scale) · (e^{−δ} − 1) + scale · e^{F} · (e^{φ − δ} − 1) )
     /// ```
     ///
-    /// where δ is the rise at the payment, F the exponent of the growth and φ its rise. Small changes
-    /// lose no digits, as they would in the difference of two values.
+    /// where δ is the rise at the payment, F the exponent of the growth and φ its rise. Small
+    /// changes lose no digits, as they would in the difference of two values.
     fn change(&self, curves: &SwapCurves<'_>, shifts: &Shifts<'_>) -> Result<f64> {
         let Interest { known, scale, start, end } = self.interest;
         let discount_rise = shifts.discount_rise(self.payment_time);
@@ -433,9 +435,9 @@ fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     terms.fold(DoubleDouble::ZERO, |sum, term| sum + term.into()).high
 }
 
-impl Leg {
+impl SwapLeg {
     /// Returns the leg of these payments.
-    pub(super) fn of(flows: &[Flow], notional: f64, curves: &SwapCurves<'_>) -> Result<Self> {
+    pub(super) fn of(flows: &[CouponFlow], notional: f64, curves: &SwapCurves<'_>) -> Result<Self> {
         let coupons: Vec<Coupon> =
             flows.iter().map(|flow| flow.coupon(notional, curves)).collect::<Result<_>>()?;
         let present_value = sum(coupons.iter().map(|coupon| coupon.present_value));
@@ -449,9 +451,13 @@ impl Leg {
     }
 }
 
-/// Returns the change of the value of payments on a notional of one, where the exponents of the curves
-/// rise.
-pub(super) fn change(flows: &[Flow], curves: &SwapCurves<'_>, shifts: &Shifts<'_>) -> Result<f64> {
+/// Returns the change of the value of payments on a notional of one, where the exponents of the
+/// curves rise.
+pub(super) fn change(
+    flows: &[CouponFlow],
+    curves: &SwapCurves<'_>,
+    shifts: &Shifts<'_>,
+) -> Result<f64> {
     let changes: Vec<f64> =
         flows.iter().map(|flow| flow.change(curves, shifts)).collect::<Result<_>>()?;
     Ok(sum(changes.into_iter()))

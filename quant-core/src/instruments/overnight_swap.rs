@@ -88,9 +88,9 @@ pub struct OvernightSwap {
     pub index: OvernightIndex,
     /// Conventions of the fixed leg; its periods and payment dates are those of both legs.
     pub terms: LegTerms,
-    /// Compounded rate from the start of the running period to the reference date, annual and without
-    /// compounding over that time. `None`: the period pays interest as the curve gives it for the rest of
-    /// the period, in proportion to the days.
+    /// Compounded rate from the start of the running period to the reference date, annual and
+    /// without compounding over that time. `None`: the period pays interest as the curve gives it
+    /// for the rest of the period, in proportion to the days.
     pub current_fixing: Option<f64>,
 }
 
@@ -101,10 +101,10 @@ impl OvernightSwap {
     /// V = ± ( Σ N (P(sⱼ)/P(eⱼ) − 1 + s βⱼ) D(pⱼ) − Σ N K τⱼ D(pⱼ) )
     /// ```
     ///
-    /// where N is the notional, K the fixed rate, s the spread, β and τ year fractions, P the discount
-    /// factors of the projection curve and D those of the discount curve; + for a payer. In the running
-    /// period `P(sⱼ)` is 1 plus the interest earned by the reference date. Payments on or before the
-    /// reference date are left out. A swap without payments is worth 0.
+    /// where N is the notional, K the fixed rate, s the spread, β and τ year fractions, P the
+    /// discount factors of the projection curve and D those of the discount curve; + for a payer.
+    /// In the running period `P(sⱼ)` is 1 plus the interest earned by the reference date. Payments
+    /// on or before the reference date are left out. A swap without payments is worth 0.
     ///
     /// # Errors
     ///
@@ -115,7 +115,6 @@ impl OvernightSwap {
     ///
     /// ```
     /// use quant_core::curves::{Curve, CurveType, Interpolation};
-    /// use quant_core::instruments::{LegTerms, OvernightIndex, OvernightSwap, SwapCurves, SwapSide};
     /// use quant_core::prelude::*;
     ///
     /// let day = |year| NaiveDate::from_ymd_opt(year, 1, 15).expect("a day");
@@ -160,8 +159,8 @@ impl OvernightSwap {
         self.value(curves)?.require_par_rate()
     }
 
-    /// Returns the change of the value for a rise of zero rates by a basis point, in parallel and by
-    /// pillar.
+    /// Returns the change of the value for a rise of zero rates by a basis point, in parallel and
+    /// by pillar.
     ///
     /// # Errors
     ///
@@ -204,7 +203,8 @@ impl OvernightSwap {
         Ok((interest, source))
     }
 
-    /// Returns the interest of a period that has begun: that earned so far, and its growth to the end.
+    /// Returns the interest of a period that has begun: that earned so far, and its growth to the
+    /// end.
     fn running_interest(
         &self,
         period: &AccrualPeriod,

@@ -24,9 +24,9 @@ named!(CurveRole, "curve", Single = "single", Projection = "projection", Discoun
 
 /// The change of a value where zero rates rise by a basis point.
 ///
-/// Figures named `dv01` are half the difference of the values at zero rates a basis point higher and a
-/// basis point lower, both revalued in full; a payer swap's is positive. The zero rates are those of
-/// the pillars, continuously compounded; rates between them follow by the interpolation.
+/// Figures named `dv01` are half the difference of the values at zero rates a basis point higher
+/// and a basis point lower, both revalued in full; a payer swap's is positive. The zero rates are
+/// those of the pillars, continuously compounded; rates between them follow by the interpolation.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
 //! The value of a swap of fixed against floating payments, shared by all kinds of floating rate.
 
-use super::leg::{Flow, Leg, SwapCurves, change};
+use super::leg::{CouponFlow, SwapCurves, SwapLeg, change};
 use super::rate_risk::RateRisk;
 use crate::named::named;
 use crate::{Error, Result, check};
@@ -35,28 +35,29 @@ pub struct SwapValue {
     pub npv: f64,
     /// Fixed rate at which the present value is 0; `None` where no fixed payment is left.
     pub par_rate: Option<f64>,
-    /// Value of a fixed rate of 1 on a notional of 1: the sum of year fractions times discount factors.
+    /// Value of a fixed rate of 1 on a notional of 1: the sum of year fractions times discount
+    /// factors.
     pub annuity: f64,
     /// Value of a basis point of the fixed rate on the notional.
     pub pv01: f64,
     /// The fixed payments that are still due, as positive values for a positive rate.
-    pub fixed_leg: Leg,
+    pub fixed_leg: SwapLeg,
     /// The floating payments that are still due.
-    pub floating_leg: Leg,
+    pub floating_leg: SwapLeg,
 }
 
 /// A swap as the payments that are still due.
 pub(super) struct SwapFlows {
     pub(super) side: SwapSide,
     pub(super) notional: f64,
-    pub(super) fixed: Vec<Flow>,
-    pub(super) floating: Vec<Flow>,
+    pub(super) fixed: Vec<CouponFlow>,
+    pub(super) floating: Vec<CouponFlow>,
 }
 
 impl SwapFlows {
     pub(super) fn value(&self, curves: &SwapCurves<'_>) -> Result<SwapValue> {
-        let fixed_leg = Leg::of(&self.fixed, self.notional, curves)?;
-        let floating_leg = Leg::of(&self.floating, self.notional, curves)?;
+        let fixed_leg = SwapLeg::of(&self.fixed, self.notional, curves)?;
+        let floating_leg = SwapLeg::of(&self.floating, self.notional, curves)?;
         let npv = self.side.sign() * (floating_leg.present_value - fixed_leg.present_value);
         let annuity = fixed_leg.annuity;
         let par_rate = floating_leg.present_value / (self.notional * annuity);

@@ -29,8 +29,8 @@ impl ForeignExchange {
 
     /// Value a currency forward.
     ///
-    /// The forward rate by covered interest parity, its points, and the value of the notional in both
-    /// currencies; with `contract_rate` also that of the contract.
+    /// The forward rate by covered interest parity, its points, and the value of the notional in
+    /// both currencies; with `contract_rate` also that of the contract.
     #[oai(path = "/forward", method = "post", operation_id = "value_currency_forward")]
     async fn forward(&self, call: Metered<PairForward>) -> Result<Answer<PairForwardValue>> {
         call.run().await
@@ -213,8 +213,8 @@ pub struct PairForwardValue {
     pub base_present_value: f64,
     /// Value today, in the quote currency, of the notional paid at the delivery.
     pub quote_present_value: f64,
-    /// Value today of the contract to the buyer of the base currency, in the quote currency; 0 without
-    /// `contract_rate`.
+    /// Value today of the contract to the buyer of the base currency, in the quote currency; 0
+    /// without `contract_rate`.
     pub npv: f64,
     /// The same in the base currency.
     pub npv_base: f64,

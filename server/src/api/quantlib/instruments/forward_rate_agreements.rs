@@ -25,8 +25,8 @@ pub struct ForwardRateAgreements;
 impl ForwardRateAgreements {
     /// Value a forward rate agreement.
     ///
-    /// The difference of the forward rate and the fixed rate, settled at the start of the period and
-    /// discounted over it by the forward rate, as the market does. With the risk by pillar.
+    /// The difference of the forward rate and the fixed rate, settled at the start of the period
+    /// and discounted over it by the forward rate, as the market does. With the risk by pillar.
     #[oai(path = "/value", method = "post", operation_id = "value_forward_rate_agreement")]
     async fn value(&self, call: Metered<RequestFor<FraValue>>) -> Result<Answer<AgreementValue>> {
         call.run().await

@@ -22,8 +22,8 @@ pub struct InterestRateSwaps;
 impl InterestRateSwaps {
     /// Value an interest rate swap.
     ///
-    /// Fixed payments against the forward rates of the curve, leg by leg, with the par rate. Payments
-    /// on or before the reference date are left out. A floating period that has begun pays
+    /// Fixed payments against the forward rates of the curve, leg by leg, with the par rate.
+    /// Payments on or before the reference date are left out. A floating period that has begun pays
     /// `current_fixing`, or else the curve's rate for the rest of it.
     #[oai(path = "/value", method = "post", operation_id = "value_interest_rate_swap")]
     async fn value(&self, call: Metered<RequestFor<IrsValue>>) -> Result<Answer<SwapValue>> {
@@ -32,8 +32,8 @@ impl InterestRateSwaps {
 
     /// Find the par rate of an interest rate swap.
     ///
-    /// The fixed rate at which the swap is worth 0. A swap without a fixed payment after the reference
-    /// date is refused.
+    /// The fixed rate at which the swap is worth 0. A swap without a fixed payment after the
+    /// reference date is refused.
     #[oai(path = "/par-rate", method = "post", operation_id = "find_swap_par_rate")]
     async fn par_rate(&self, call: Metered<RequestFor<IrsParRate>>) -> Result<Answer<SwapParRate>> {
         call.run().await
@@ -41,8 +41,8 @@ impl InterestRateSwaps {
 
     /// Compute the DV01 of an interest rate swap.
     ///
-    /// Half the difference of the values at zero rates a basis point higher and lower, in parallel and
-    /// by pillar, each revalued in full.
+    /// Half the difference of the values at zero rates a basis point higher and lower, in parallel
+    /// and by pillar, each revalued in full.
     #[oai(path = "/dv01", method = "post", operation_id = "compute_swap_dv01")]
     async fn dv01(&self, call: Metered<RequestFor<IrsDv01>>) -> Result<Answer<SwapRisk>> {
         call.run().await
@@ -87,8 +87,8 @@ pub struct InterestRateSwap {
     /// Rate added to the floating one, an annual decimal.
     #[oai(default)]
     pub floating_spread: f64,
-    /// Floating rate of the period that has begun by the reference date, without the spread; the curve's
-    /// rate for the rest of the period where absent.
+    /// Floating rate of the period that has begun by the reference date, without the spread; the
+    /// curve's rate for the rest of the period where absent.
     #[oai(nullable, skip_serializing_if_is_none)]
     pub current_fixing: Option<f64>,
     /// The calendar of business days.

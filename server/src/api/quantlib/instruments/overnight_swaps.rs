@@ -25,8 +25,8 @@ pub struct OvernightSwaps;
 impl OvernightSwaps {
     /// Value an overnight indexed swap.
     ///
-    /// Fixed payments against the compounded overnight rate of the curve, leg by leg, with the par rate
-    /// and the risk by pillar. Both legs pay on the same dates.
+    /// Fixed payments against the compounded overnight rate of the curve, leg by leg, with the par
+    /// rate and the risk by pillar. Both legs pay on the same dates.
     #[oai(path = "/value", method = "post", operation_id = "value_overnight_swap")]
     async fn value(&self, call: Metered<OvernightSwap>) -> Result<Answer<OvernightSwapValue>> {
         call.run().await
@@ -90,8 +90,8 @@ pub struct OvernightSwap {
     /// Rate added to the compounded one, an annual decimal.
     #[oai(default)]
     pub floating_spread: f64,
-    /// Compounded rate from the start of the running period to the reference date, an annual decimal; the
-    /// curve's rate for the rest of the period where absent.
+    /// Compounded rate from the start of the running period to the reference date, an annual
+    /// decimal; the curve's rate for the rest of the period where absent.
     #[oai(nullable, skip_serializing_if_is_none)]
     pub current_fixing: Option<f64>,
     /// The calendar of business days.

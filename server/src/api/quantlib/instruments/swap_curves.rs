@@ -18,11 +18,11 @@ const LONG_FROM_READINGS: usize = 2_000;
 /// One or two curves: the first gives forward rates, and discounts where no second one is sent.
 #[derive(Clone, Debug, Object)]
 pub struct ValuationCurves {
-    /// The day of the valuation, on which the curves start, `YYYY-MM-DD`. Payments on or before it are
-    /// left out.
+    /// The day of the valuation, on which the curves start, `YYYY-MM-DD`. Payments on or before it
+    /// are left out.
     pub reference_date: Date,
-    /// Times of the pillars in years from the reference date; positive and increasing; at most 1,000.
-    /// A month counts a twelfth of a year, and a day of the rest a 365th.
+    /// Times of the pillars in years from the reference date; positive and increasing; at most
+    /// 1,000. A month counts a twelfth of a year, and a day of the rest a 365th.
     #[oai(validator(min_items = 1, max_items = 1000, minimum(value = "0", exclusive)))]
     pub curve_tenors: Numbers,
     /// The rate at each tenor, an annual decimal, continuously compounded; another value by
@@ -227,7 +227,8 @@ impl From<leg::Coupon> for SwapCoupon {
 pub struct SwapValue {
     /// Present value of the swap to its holder, in the currency of the notional.
     pub npv: f64,
-    /// Fixed rate at which the swap is worth 0, an annual decimal; absent where no fixed payment is left.
+    /// Fixed rate at which the swap is worth 0, an annual decimal; absent where no fixed payment is
+    /// left.
     #[oai(skip_serializing_if_is_none)]
     pub par_rate: Option<f64>,
     /// Value of a fixed rate of 1.00 on a notional of 1.
@@ -246,7 +247,7 @@ pub struct SwapValue {
 
 impl From<instruments::SwapValue> for SwapValue {
     fn from(value: instruments::SwapValue) -> Self {
-        let coupons = |leg: leg::Leg| leg.coupons.into_iter().map(SwapCoupon::from).collect();
+        let coupons = |leg: leg::SwapLeg| leg.coupons.into_iter().map(SwapCoupon::from).collect();
         Self {
             npv: value.npv,
             par_rate: value.par_rate,
