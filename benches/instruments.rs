@@ -1,12 +1,13 @@
-//! Bonds and bills.
+//! Bonds, bills, swaps, deposits and forwards.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quant_core::{
-    curves::{Compounding, Curve, CurveType, Interpolation},
+    curves::{Compounding, Curve, CurveType, InstrumentKind, Interpolation, Market},
     instruments::{
-        LevelCouponBond, ZeroCouponBond,
+        CurrencyForward, Deposit, ForwardRateAgreement, InterestRateSwap, LegTerms,
+        LevelCouponBond, OvernightIndex, OvernightSwap, SwapCurves, SwapSide, ZeroCouponBond,
         bond_yield::YieldConvention,
         fixed_bond::FixedBond,
         g_spread,
@@ -114,5 +115,81 @@ fn by_years(c: &mut Criterion) {
     c.bench_function("g_spread", |b| b.iter(|| g_spread(black_box(0.0525), black_box(0.04))));
 }
 
-criterion_group!(benches, thirty_years, bill, yields, by_years);
+/// A thirty-year swap on a curve of twelve pillars: its value, and its risk by pillar.
+fn swaps(c: &mut Criterion) {
+    let tenors = [0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0];
+    let rates = tenors.map(|tenor| 0.03 + 0.0005 * tenor);
+    let (today, shape) = (day(2024, 1, 15), Interpolation::Linear);
+    let curve =
+        Curve::from_values(today, &tenors, &rates, CurveType::Zero, shape).expect("a curve");
+    let curves = SwapCurves::single(&curve);
+    let terms = LegTerms::unadjusted(Frequency::Semiannual, DayCount::Act365);
+    let swap = InterestRateSwap {
+        side: SwapSide::Payer,
+        notional: 1e6,
+        effective_date: today,
+        maturity_date: day(2054, 1, 15),
+        fixed_rate: 0.035,
+        floating_spread: 0.0,
+        fixed_terms: terms,
+        floating_terms: terms,
+        current_fixing: None,
+    };
+    c.bench_function("interest_rate_swap/value", |b| b.iter(|| black_box(&swap).value(&curves)));
+    c.bench_function("interest_rate_swap/dv01", |b| b.iter(|| black_box(&swap).dv01(&curves)));
+    let overnight = OvernightSwap {
+        side: SwapSide::Payer,
+        notional: 1e6,
+        effective_date: today,
+        maturity_date: day(2034, 1, 15),
+        fixed_rate: 0.035,
+        floating_spread: 0.0,
+        index: OvernightIndex::Sofr,
+        terms: LegTerms::unadjusted(Frequency::Annual, DayCount::Act360),
+        current_fixing: None,
+    };
+    c.bench_function("overnight_swap/value", |b| b.iter(|| black_box(&overnight).value(&curves)));
+}
+
+/// The money market: one agreement, one deposit, one currency forward.
+fn money_market(c: &mut Criterion) {
+    let (today, shape) = (day(2024, 1, 15), Interpolation::Linear);
+    let curve = Curve::from_values(today, &[1.0, 2.0], &[0.03, 0.035], CurveType::Zero, shape);
+    let curve = curve.expect("a curve");
+    let agreement = ForwardRateAgreement {
+        side: SwapSide::Payer,
+        notional: 1e6,
+        fixed_rate: 0.03,
+        trade_date: today,
+        start_months: 3,
+        end_months: 6,
+        conventions: Market::Euro.conventions(InstrumentKind::Deposit),
+    };
+    c.bench_function("forward_rate_agreement/value", |b| {
+        b.iter(|| black_box(&agreement).value(&SwapCurves::single(&curve)));
+    });
+    let deposit = Deposit {
+        start_date: today,
+        maturity_date: day(2024, 4, 15),
+        notional: 1e6,
+        rate: 0.05,
+        day_count: DayCount::Act360,
+        calendar: Calendar::None,
+        convention: BusinessDayConvention::Unadjusted,
+    };
+    c.bench_function("deposit/value", |b| b.iter(|| black_box(&deposit).value()));
+    let forward = CurrencyForward {
+        pair: "EURUSD".parse().expect("a pair"),
+        spot_rate: 1.1,
+        base_rate: 0.03,
+        quote_rate: 0.05,
+        compounding: Compounding::Continuous,
+        time_to_maturity: 1.0,
+        notional: 1e6,
+        contract_rate: None,
+    };
+    c.bench_function("currency_forward/value", |b| b.iter(|| black_box(&forward).value()));
+}
+
+criterion_group!(benches, thirty_years, bill, yields, by_years, swaps, money_market);
 criterion_main!(benches);

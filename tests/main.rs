@@ -77,6 +77,8 @@ mod quantlib {
     mod reserved_credits;
     mod scheduling;
     mod scheduling_http;
+    mod swaps;
+    mod swaps_http;
     mod time;
     mod time_value;
     mod time_value_http;

@@ -1,4 +1,4 @@
-//! Bonds, also on a curve, and bills.
+//! Bonds, also on a curve, bills, swaps, deposits and forwards.
 
 #![no_main]
 
@@ -7,9 +7,11 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::{
-    curves::{Compounding, Curve, CurveType, Interpolation},
+    curves::{Compounding, Conventions, Curve, CurveType, Interpolation},
     instruments::{
         LevelCouponBond, ZeroCouponBond,
+        CurrencyForward, CurrencyPair, Deposit, ForwardRateAgreement, InterestRateSwap, LegTerms,
+        OvernightIndex, OvernightSwap, SwapCurves, SwapSide,
         bond_yield::YieldConvention,
         fixed_bond::FixedBond,
         g_spread,
@@ -60,6 +62,9 @@ struct Drawn {
     convention: u8,
     end_of_month: bool,
     is_price: bool,
+    lag: u8,
+    months: [u16; 2],
+    pair: [u8; 6],
 }
 
 fuzz_target!(|drawn: Drawn| {
@@ -99,6 +104,7 @@ fuzz_target!(|drawn: Drawn| {
     if let Ok(curve) = curve {
         check(&bond.present_value(&curve));
         check(&level.asset_swap_spread(drawn.face_value.0, &curve, frequency));
+        swaps(&drawn, &curve, frequency);
     }
     check(&level.measures(drawn.given.0));
     check(&level.accrued_interest());
@@ -111,6 +117,7 @@ fuzz_target!(|drawn: Drawn| {
     };
     let compounding = one(&COMPOUNDINGS, drawn.convention);
     check(&zero_coupon.value(settlement, drawn.given.0, compounding));
+    contracts(&drawn);
     let quote = if drawn.is_price {
         Quote::Price(drawn.given.0)
     } else {
@@ -124,3 +131,98 @@ fuzz_target!(|drawn: Drawn| {
     };
     check(&bill.value());
 });
+
+/// Swaps and an agreement, on one curve and on two.
+fn swaps(drawn: &Drawn, curve: &Curve, frequency: Frequency) {
+    let zero_rates = [drawn.coupon_rate.0 / 2.0];
+    let shape = one(Interpolation::ALL, drawn.convention);
+    let start = curve.reference_date();
+    let other = Curve::from_values(start, &[2.0], &zero_rates, CurveType::Zero, shape);
+    let other = other.unwrap_or_else(|_| curve.clone());
+    let Ok(dual) = SwapCurves::dual(&other, curve) else { return };
+    let side = if drawn.is_price { SwapSide::Payer } else { SwapSide::Receiver };
+    let terms = LegTerms {
+        frequency,
+        day_count: one(&DAY_COUNTS, drawn.day_count),
+        calendar: one(&CALENDARS, drawn.calendar),
+        convention: one(&CONVENTIONS, drawn.convention),
+        end_of_month: drawn.end_of_month,
+        payment_lag: u32::from(drawn.lag % 33),
+    };
+    let current_fixing = drawn.end_of_month.then_some(drawn.coupon_rate.0);
+    let swap = InterestRateSwap {
+        side,
+        notional: drawn.face_value.0,
+        effective_date: drawn.issue.0,
+        maturity_date: drawn.maturity.0,
+        fixed_rate: drawn.given.0,
+        floating_spread: drawn.coupon_rate.0 / 4.0,
+        fixed_terms: terms,
+        floating_terms: LegTerms { day_count: DayCount::Act360, ..terms },
+        current_fixing,
+    };
+    let overnight = OvernightSwap {
+        side,
+        notional: swap.notional,
+        effective_date: swap.effective_date,
+        maturity_date: swap.maturity_date,
+        fixed_rate: swap.fixed_rate,
+        floating_spread: swap.floating_spread,
+        index: one(OvernightIndex::ALL, drawn.lag),
+        terms,
+        current_fixing,
+    };
+    let agreement = ForwardRateAgreement {
+        side,
+        notional: swap.notional,
+        fixed_rate: swap.fixed_rate,
+        trade_date: drawn.issue.0,
+        start_months: u32::from(drawn.months[0]),
+        end_months: u32::from(drawn.months[1]),
+        conventions: Conventions {
+            day_count: terms.day_count,
+            compounding: Compounding::Simple,
+            calendar: terms.calendar,
+            convention: terms.convention,
+            settlement_days: terms.payment_lag,
+            end_of_month: terms.end_of_month,
+        },
+    };
+    for curves in [dual, SwapCurves::single(curve)] {
+        check(&swap.value(&curves));
+        check(&swap.par_rate(&curves));
+        check(&swap.dv01(&curves));
+        check(&overnight.value(&curves));
+        check(&overnight.dv01(&curves));
+        check(&agreement.value(&curves));
+        check(&agreement.dv01(&curves));
+    }
+}
+
+/// A deposit and a currency forward.
+fn contracts(drawn: &Drawn) {
+    let deposit = Deposit {
+        start_date: drawn.issue.0,
+        maturity_date: drawn.maturity.0,
+        notional: drawn.face_value.0,
+        rate: drawn.coupon_rate.0,
+        day_count: one(&DAY_COUNTS, drawn.day_count),
+        calendar: one(&CALENDARS, drawn.calendar),
+        convention: one(&CONVENTIONS, drawn.convention),
+    };
+    check(&deposit.value());
+    let text = String::from_utf8_lossy(&drawn.pair);
+    let pair: Result<CurrencyPair, _> = text.parse();
+    let Ok(pair) = pair.or_else(|_| "EURUSD".parse()) else { return };
+    let forward = CurrencyForward {
+        pair,
+        spot_rate: drawn.face_value.0,
+        base_rate: drawn.coupon_rate.0,
+        quote_rate: drawn.given.0,
+        compounding: one(Compounding::ALL, drawn.convention),
+        time_to_maturity: f64::from(drawn.months[0]) / 365.0,
+        notional: drawn.face_value.0,
+        contract_rate: drawn.is_price.then_some(drawn.given.0),
+    };
+    check(&forward.value());
+}

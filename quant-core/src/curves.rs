@@ -30,6 +30,7 @@ mod compounding;
 mod conventions;
 mod cubic;
 mod curve;
+mod exponent_shift;
 mod forward_period;
 mod instrument;
 mod interpolation;
@@ -48,3 +49,5 @@ pub use instrument::{Instrument, InstrumentKind};
 pub use interpolation::Interpolation;
 pub use market::Market;
 pub use nelson_siegel_svensson::NelsonSiegelSvensson;
+
+pub(crate) use exponent_shift::ExponentShift;

@@ -190,6 +190,15 @@ impl Error {
     }
 
     /// Returns the same error about the argument that `rename` names instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::entropy::shannon::shannon_entropy;
+    ///
+    /// let refused = shannon_entropy(&[1.5], 2.0).unwrap_err().renamed(|_| "weights");
+    /// assert_eq!(refused.argument(), Some("weights"));
+    /// ```
     #[must_use]
     pub fn renamed(mut self, rename: impl Fn(&'static str) -> &'static str) -> Self {
         match &mut self {

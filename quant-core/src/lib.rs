@@ -14,7 +14,7 @@
 //! | [`regulatory`] | Basel capital ratios |
 //! | [`entropy`] | Shannon entropy, transfer entropy |
 //! | [`cash_flows`] | time value of money: net present value, internal rates of return, loans, spreads |
-//! | [`instruments`] | fixed-rate bonds: flows, price, yield, duration; Treasury bills |
+//! | [`instruments`] | bonds: flows, price, yield, duration; bills, deposits, swaps, forwards |
 //! | [`curves`] | yield curves: bootstrap, interpolation, look-ups, Nelson–Siegel–Svensson |
 //! | [`time`] | tenors, calendars, day counts, schedules |
 //!

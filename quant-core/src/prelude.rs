@@ -11,7 +11,10 @@
 pub use crate::curves::{Curve, CurveType, Instrument, InstrumentKind, Interpolation};
 pub use crate::economics::{Ces, CobbDouglas};
 pub use crate::entropy::{shannon_entropy, transfer_entropy};
-pub use crate::instruments::{FixedBond, Quote, TreasuryBill, YieldConvention};
+pub use crate::instruments::{
+    CurrencyForward, Deposit, FixedBond, ForwardRateAgreement, InterestRateSwap, LegTerms,
+    OvernightIndex, OvernightSwap, Quote, SwapCurves, SwapSide, TreasuryBill, YieldConvention,
+};
 pub use crate::numerical::{Function, Scheme, derivative};
 pub use crate::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
 pub use crate::pricing::{

@@ -13,7 +13,7 @@ use quant_core::curves::{
     Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market,
     NelsonSiegelSvensson,
 };
-use quant_core::instruments::{LevelCouponBond, ZeroCouponBond, g_spread};
+use quant_core::instruments::{CurveRole, LevelCouponBond, RateSource, ZeroCouponBond, g_spread};
 use quant_core::prelude::*;
 use quant_core::pricing::{
     Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
@@ -392,6 +392,76 @@ fn bonds_bills_and_dates() {
     });
 }
 
+#[test]
+fn swaps_and_their_values() {
+    let today = date("2024-01-15");
+    let (tenors, rates) = ([1.0, 5.0], [0.03, 0.035]);
+    let shape = Interpolation::Linear;
+    let curve =
+        Curve::from_values(today, &tenors, &rates, CurveType::Zero, shape).expect("a curve");
+    let curves = SwapCurves::single(&curve);
+    let terms = LegTerms::unadjusted(Frequency::Annual, DayCount::Act360);
+    let swap = InterestRateSwap {
+        side: SwapSide::Payer,
+        notional: 1e6,
+        effective_date: today,
+        maturity_date: date("2026-01-15"),
+        fixed_rate: 0.03,
+        floating_spread: 0.0,
+        fixed_terms: terms,
+        floating_terms: terms,
+        current_fixing: Some(0.031),
+    };
+    same_after_a_round_trip(&swap);
+    same_after_a_round_trip(&swap.value(&curves).expect("a value"));
+    same_after_a_round_trip(&swap.dv01(&curves).expect("a risk"));
+    same_after_a_round_trip(&OvernightSwap {
+        side: swap.side,
+        notional: swap.notional,
+        effective_date: today,
+        maturity_date: swap.maturity_date,
+        fixed_rate: swap.fixed_rate,
+        floating_spread: 0.0,
+        index: OvernightIndex::Estr,
+        terms,
+        current_fixing: None,
+    });
+    let agreement = ForwardRateAgreement {
+        side: SwapSide::Receiver,
+        notional: 1e6,
+        fixed_rate: 0.03,
+        trade_date: today,
+        start_months: 3,
+        end_months: 6,
+        conventions: Market::Euro.conventions(InstrumentKind::Deposit),
+    };
+    same_after_a_round_trip(&agreement);
+    same_after_a_round_trip(&agreement.value(&curves).expect("a value"));
+    let deposit = Deposit {
+        start_date: today,
+        maturity_date: date("2024-04-15"),
+        notional: 1e6,
+        rate: 0.05,
+        day_count: DayCount::Act360,
+        calendar: Calendar::None,
+        convention: BusinessDayConvention::Unadjusted,
+    };
+    same_after_a_round_trip(&deposit);
+    same_after_a_round_trip(&deposit.value().expect("a value"));
+    let forward = CurrencyForward {
+        pair: "USDJPY".parse().expect("a pair"),
+        spot_rate: 150.0,
+        base_rate: 0.05,
+        quote_rate: 0.01,
+        compounding: Compounding::Simple,
+        time_to_maturity: 0.5,
+        notional: 1e6,
+        contract_rate: None,
+    };
+    same_after_a_round_trip(&forward);
+    same_after_a_round_trip(&forward.value().expect("a value"));
+}
+
 /// Also by its name, in any case.
 fn each_is_the_same_after_a_round_trip<T>(values: &[T])
 where
@@ -424,6 +494,10 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(Interpolation::ALL);
     each_is_the_same_after_a_round_trip(quant_core::instruments::CashFlowKind::ALL);
     each_is_the_same_after_a_round_trip(YieldConvention::ALL);
+    each_is_the_same_after_a_round_trip(SwapSide::ALL);
+    each_is_the_same_after_a_round_trip(OvernightIndex::ALL);
+    each_is_the_same_after_a_round_trip(RateSource::ALL);
+    each_is_the_same_after_a_round_trip(CurveRole::ALL);
     each_is_the_same_after_a_round_trip(Calendar::ALL);
     each_is_the_same_after_a_round_trip(BusinessDayConvention::ALL);
     each_is_the_same_after_a_round_trip(Frequency::ALL);

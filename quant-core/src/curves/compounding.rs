@@ -55,13 +55,36 @@ impl Compounding {
             Self::Simple => rate * years,
             Self::Continuous => libm::expm1(rate * years),
             Self::Annual | Self::Semiannual | Self::Quarterly | Self::Monthly => {
-                let count = self.payments_a_year();
-                let requirement = "above minus the payments of interest a year";
-                check::require(rate > -count, "rate", rate, requirement)?;
-                libm::expm1(count * years * libm::log1p(rate / count))
+                libm::expm1(self.compounded_exponent(rate, years)?)
             }
         };
         check::result("rate", interest)
+    }
+
+    /// Returns the positive amount to which one unit grows at an annual rate over some years.
+    ///
+    /// Unlike 1 plus the [`interest`](Self::interest) it loses no digits where little is left of
+    /// the unit.
+    pub(crate) fn growth(self, rate: f64, years: f64) -> Result<f64> {
+        check::finite("rate", rate)?;
+        check::finite("years", years)?;
+        let growth = match self {
+            Self::Simple => 1.0 + rate * years,
+            Self::Continuous => libm::exp(rate * years),
+            Self::Annual | Self::Semiannual | Self::Quarterly | Self::Monthly => {
+                libm::exp(self.compounded_exponent(rate, years)?)
+            }
+        };
+        check::require(growth > 0.0, "rate", rate, "a rate that leaves a positive amount")?;
+        check::result("rate", growth)
+    }
+
+    /// Returns the logarithm of the growth at a rate that is compounded some times a year.
+    fn compounded_exponent(self, rate: f64, years: f64) -> Result<f64> {
+        let count = self.payments_a_year();
+        let requirement = "above minus the payments of interest a year";
+        check::require(rate > -count, "rate", rate, requirement)?;
+        Ok(count * years * libm::log1p(rate / count))
     }
 
     /// Returns the rate of this compounding that equals a continuously compounded one over some years.
@@ -95,6 +118,23 @@ impl Compounding {
             }
         };
         check::result("rate", equal)
+    }
+
+    /// Returns the growth of one unit at an annual rate, as a part by which it exceeds that at
+    /// another rate.
+    ///
+    /// Computed from the difference of the rates, so that no digits are lost where they are close.
+    /// Both must have a [`growth`](Self::growth).
+    pub(crate) fn excess(self, rate: f64, other: f64, years: f64) -> f64 {
+        let difference = rate - other;
+        match self {
+            Self::Simple => difference * years / (1.0 + other * years),
+            Self::Continuous => libm::expm1(difference * years),
+            Self::Annual | Self::Semiannual | Self::Quarterly | Self::Monthly => {
+                let count = self.payments_a_year();
+                libm::expm1(count * years * libm::log1p(difference / (count + other)))
+            }
+        }
     }
 
     /// The payments of interest a year; without meaning for the simple and the continuous rate.

@@ -35,6 +35,8 @@ use quant_core::time::calendar::{BusinessDayConvention, Calendar};
 use quant_core::time::day_count::{DayCount, Reference};
 use quant_core::time::schedule::Frequency;
 
+mod swaps;
+
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden_bits.txt");
 
 /// The lines of the table as they are computed now.
@@ -559,6 +561,7 @@ fn every_machine_computes_the_same_bits() {
     scheduling::lines(&mut lines);
     analysis::lines(&mut lines);
     bonds_and_time_value::lines(&mut lines);
+    swaps::lines(&mut lines);
     let found = lines.0.join("\n") + "\n";
     if std::env::var_os("GOLDEN_BITS").is_some_and(|value| value == "write") {
         std::fs::write(TABLE, &found).expect("the table can be written");

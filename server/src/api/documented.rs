@@ -37,6 +37,10 @@ pub type Api = (
             quantlib::instruments::bonds::Bonds,
             quantlib::solver::finance::Finance,
             quantlib::solver::finance::bonds::BondSpreads,
+            quantlib::instruments::interest_rate_swaps::InterestRateSwaps,
+            quantlib::instruments::overnight_swaps::OvernightSwaps,
+            quantlib::instruments::forward_rate_agreements::ForwardRateAgreements,
+            quantlib::instruments::deposits::Deposits,
         ),
         quantlib::curves::Curves,
         (

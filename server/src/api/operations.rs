@@ -14,7 +14,10 @@ use super::quantlib::{
     RequestFor, analysis,
     analysis::scores,
     curves, economics, entropy, instruments,
-    instruments::{bonds, foreign_exchange},
+    instruments::{
+        bonds, deposits, foreign_exchange, forward_rate_agreements as agreements,
+        interest_rate_swaps as swaps, overnight_swaps,
+    },
     numerical, portfolio, pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
     regulatory, scheduling,
@@ -157,6 +160,14 @@ pub static METERED: &[MeteredOperation] = &[
     line::<bond_spreads::LevelBond>("compute_bond_convexity", Tier::Basic, 1, None),
     line::<bond_spreads::LevelBond>("compute_bond_dv01", Tier::Basic, 1, None),
     // Swaps, forwards and deposits.
+    line::<RequestFor<swaps::IrsValue>>("value_interest_rate_swap", Tier::Pro, 5, None),
+    line::<RequestFor<swaps::IrsParRate>>("find_swap_par_rate", Tier::Pro, 5, None),
+    line::<RequestFor<swaps::IrsDv01>>("compute_swap_dv01", Tier::Pro, 5, None),
+    line::<overnight_swaps::OvernightSwap>("value_overnight_swap", Tier::Pro, 5, None),
+    line::<RequestFor<agreements::FraValue>>("value_forward_rate_agreement", Tier::Pro, 5, None),
+    line::<RequestFor<agreements::FraBreakEven>>("find_break_even_rate", Tier::Pro, 5, None),
+    line::<deposits::Deposit>("value_deposit", Tier::Pro, 5, None),
+    line::<foreign_exchange::PairForward>("value_currency_forward", Tier::Pro, 5, None),
     // Portfolios.
     // Risk.
 ];

@@ -409,11 +409,11 @@ impl From<curves::Point> for CurvePoint {
     }
 }
 
-fn zero() -> CurveType {
+pub(super) fn zero() -> CurveType {
     CurveType::Zero
 }
 
-fn linear() -> Interpolation {
+pub(super) fn linear() -> Interpolation {
     Interpolation::Linear
 }
 

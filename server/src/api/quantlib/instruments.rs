@@ -1,7 +1,12 @@
-//! Bonds, bills and options on exchange rates.
+//! Bonds, bills, deposits, swaps, and options and forwards on exchange rates.
 
 pub mod bonds;
+pub mod deposits;
 pub mod foreign_exchange;
+pub mod forward_rate_agreements;
+pub mod interest_rate_swaps;
+pub mod overnight_swaps;
+pub mod swap_curves;
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
