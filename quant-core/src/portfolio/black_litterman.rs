@@ -88,8 +88,10 @@ pub struct PosteriorReturns {
     pub posterior_returns: Vec<f64>,
     /// Covariance of the returns with the error of their expectation, annual.
     pub posterior_covariance: Covariance,
-    /// Weights of the largest `wᵀμ − δ/2·wᵀΣ̄w`, without any bound; what they leave of 1 is riskless.
+    /// Weights of the largest `wᵀμ − δ/2·wᵀΣ̄w`, without any bound.
     pub optimal_weights: Vec<f64>,
+    /// What the optimal weights leave of 1; negative for a loan.
+    pub riskless_weight: f64,
     /// What became of the views, in their order.
     pub views: Vec<ViewEffect>,
 }
@@ -97,7 +99,6 @@ pub struct PosteriorReturns {
 /// A view beside the equilibrium and the posterior.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub struct ViewEffect {
     /// Variance of the view's error.
     pub variance: f64,
@@ -228,8 +229,9 @@ impl BlackLitterman {
     /// # Errors
     ///
     /// Those of [`MarketEquilibrium::returns`]; [`Error::Domain`] for τ that is not positive;
-    /// [`Error::Element`] naming `views` with the position of a view that has another number of weights,
-    /// only zeros, or a number out of range; [`Error::Conflict`] where certain views determine a return
+    /// [`Error::Element`] with the position of a view that has another number of weights or only zeros
+    /// (`views`), or a number out of range (`view_returns`, `view_variances`, `view_confidences`);
+    /// [`Error::Conflict`] where certain views determine a return
     /// twice, or one that has no risk; [`Error::Overflow`] where a result exceeds the largest double.
     ///
     /// # Examples
@@ -264,11 +266,15 @@ impl BlackLitterman {
         let posterior_covariance = views.covariance(self.tau)?;
         let views = views.effects(&posterior_returns, &tilts)?;
         let equilibrium = prior.returns;
+        let invested = optimal_weights.iter().copied();
+        let riskless_weight =
+            check::result("views", sum(invested.map(|weight| -weight).chain([1.0])))?;
         Ok(PosteriorReturns {
             equilibrium,
             posterior_returns,
             posterior_covariance,
             optimal_weights,
+            riskless_weight,
             views,
         })
     }
@@ -434,27 +440,27 @@ fn factor(square: &[Vec<f64>], part: f64, variances: &[f64]) -> Result<Cholesky>
 
 impl View {
     fn check(&self, index: usize, size: usize) -> Result<()> {
-        let require = |holds: bool, value, requirement| {
-            let refused = Error::Element { argument: "views", index, value, requirement };
+        let require = |holds: bool, argument, value, requirement| {
+            let refused = Error::Element { argument, index, value, requirement };
             if holds { Ok(()) } else { Err(refused) }
         };
         let count = self.weights.len();
-        require(count == size, count as f64, "a view with a weight for each asset")?;
+        require(count == size, "views", count as f64, "a list of one weight for each asset")?;
         let odd = self.weights.iter().copied().find(|weight| !weight.is_finite());
-        require(odd.is_none(), odd.unwrap_or_default(), "a view of finite weights")?;
+        require(odd.is_none(), "views", odd.unwrap_or_default(), "a list of finite weights")?;
         let is_held = self.weights.iter().any(|&weight| weight != 0.0);
-        require(is_held, 0.0, "a view with a weight that is not zero")?;
+        require(is_held, "views", 0.0, "a list with a weight other than zero")?;
         let target = self.expected_return;
-        require(target.is_finite(), target, "a view with a finite return")?;
+        require(target.is_finite(), "view_returns", target, "a finite number")?;
         match self.uncertainty {
             Uncertainty::Proportional => Ok(()),
             Uncertainty::Variance(variance) => {
                 let is_fit = variance.is_finite() && variance >= 0.0;
-                require(is_fit, variance, "a view with a variance of zero or more")
+                require(is_fit, "view_variances", variance, "zero or a positive finite number")
             }
             Uncertainty::Confidence(part) => {
                 let is_fit = part > 0.0 && part <= 1.0;
-                require(is_fit, part, "a view with a confidence above 0 and up to 1")
+                require(is_fit, "view_confidences", part, "a number above 0 and up to 1")
             }
         }
     }
@@ -606,16 +612,16 @@ mod tests {
         let hedge = view([3.0, -2.0], 0.1, Uncertainty::Proportional);
         let error = posterior([[0.04, 0.06], [0.06, 0.09]], &[hedge]).unwrap_err();
         assert_eq!(error.argument(), Some("views"));
-        for (bad, index) in [
-            (view([0.0, 0.0], 0.1, Uncertainty::Proportional), 1),
-            (view([1.0, f64::NAN], 0.1, Uncertainty::Proportional), 1),
-            (view([1.0, 0.0], f64::INFINITY, Uncertainty::Proportional), 1),
-            (view([1.0, 0.0], 0.1, Uncertainty::Variance(-1.0)), 1),
-            (view([1.0, 0.0], 0.1, Uncertainty::Confidence(0.0)), 1),
-            (View { weights: vec![1.0], ..certain(0.1) }, 1),
+        for (bad, argument) in [
+            (view([0.0, 0.0], 0.1, Uncertainty::Proportional), "views"),
+            (view([1.0, f64::NAN], 0.1, Uncertainty::Proportional), "views"),
+            (View { weights: vec![1.0], ..certain(0.1) }, "views"),
+            (view([1.0, 0.0], f64::INFINITY, Uncertainty::Proportional), "view_returns"),
+            (view([1.0, 0.0], 0.1, Uncertainty::Variance(-1.0)), "view_variances"),
+            (view([1.0, 0.0], 0.1, Uncertainty::Confidence(0.0)), "view_confidences"),
         ] {
             let error = posterior(COVARIANCE, &[certain(0.1), bad]).unwrap_err();
-            assert_eq!((error.argument(), error.index()), (Some("views"), Some(index)));
+            assert_eq!((error.argument(), error.index()), (Some(argument), Some(1)));
         }
         let refused = |market: MarketEquilibrium| market.returns().unwrap_err().argument();
         let of = |market_caps: Vec<f64>, risk_aversion| MarketEquilibrium {

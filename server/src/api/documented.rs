@@ -15,7 +15,14 @@ use crate::http::{MatchedRoute, Parameter, body_schema::BodySchema};
 pub type Api = (
     (
         quantlib::economics::Economics,
-        quantlib::portfolio::Portfolio,
+        (
+            quantlib::portfolio::Portfolio,
+            quantlib::portfolio::optimal::OptimalPortfolios,
+            quantlib::portfolio::risk_parity::RiskParityPortfolios,
+            quantlib::portfolio::performance::Performance,
+            quantlib::portfolio::contribution::RiskDecomposition,
+            quantlib::portfolio::black_litterman::ImpliedReturns,
+        ),
         (
             quantlib::pricing::Pricing,
             quantlib::pricing::greeks::EuropeanGreeks,

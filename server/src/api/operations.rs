@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::quantlib::{
     RequestFor, curves, economics, entropy, instruments,
     instruments::foreign_exchange,
-    numerical, portfolio, pricing,
+    numerical, portfolio,
+    portfolio::{black_litterman, contribution, optimal, performance, risk_parity},
+    pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
     regulatory, time,
 };
@@ -123,6 +125,22 @@ pub static METERED: &[MeteredOperation] = &[
     // Bonds, spreads and the time value of money.
     // Swaps, forwards and deposits.
     // Portfolios.
+    line::<optimal::MaxSharpe>("find_max_sharpe_portfolio", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<optimal::EfficientFrontier>("trace_efficient_frontier", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<optimal::TargetReturn>("find_target_return_portfolio", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<performance::Ratios>("compute_performance_ratios", Tier::Pro, 5, None)
+        .with_body_limit(6 * MEBIBYTE),
+    line::<risk_parity::RiskParity>("find_risk_parity_portfolio", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<contribution::Contribution>("divide_portfolio_risk", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<black_litterman::Equilibrium>("imply_equilibrium_returns", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<black_litterman::Posterior>("revise_expected_returns", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
     // Risk.
 ];
 
