@@ -66,6 +66,8 @@ mod quantlib {
     mod nelson_siegel_svensson;
     mod numerical;
     mod portfolio;
+    mod portfolio_http;
+    mod portfolio_risk;
     mod pricing;
     mod regulatory;
     mod reserved_credits;
