@@ -66,6 +66,7 @@ mod quantlib {
     mod nelson_siegel_svensson;
     mod numerical;
     mod portfolio;
+    mod portfolio_constrained;
     mod portfolio_http;
     mod portfolio_risk;
     mod pricing;

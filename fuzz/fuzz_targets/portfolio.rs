@@ -10,6 +10,7 @@ use quant_core::portfolio::{
     BlackLitterman, Covariance, EfficientFrontier, MarketEquilibrium, MaxSharpe, MinVariance,
     ReturnSeries, RiskParity, TargetReturn,
     black_litterman::{Uncertainty, View},
+    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
     risk_contributions,
     risk_parity::RiskParityMethod,
 };
@@ -119,6 +120,30 @@ fuzz_target!(|drawn: Drawn| {
         }
         .solve(),
     );
+    let views = drawn.views(n);
+    let constraint = |view: &View| LinearConstraint {
+        coefficients: view.weights.clone(),
+        min: None,
+        max: Some(view.expected_return),
+    };
+    let turnover = max_weights
+        .clone()
+        .map(|current_weights| TurnoverLimit { current_weights, max_turnover: drawn.tau.0 });
+    for goal in [Goal::MinVariance, Goal::TargetReturn(target_return), Goal::MaxSharpe] {
+        check(
+            &ConstrainedProblem {
+                expected_returns: expected_returns.clone(),
+                covariance_matrix: covariance_matrix.clone(),
+                risk_free_rate,
+                min_weights: min_weights.clone(),
+                max_weights: max_weights.clone(),
+                constraints: views.iter().map(constraint).collect(),
+                turnover: turnover.clone(),
+                goal,
+            }
+            .solve(),
+        );
+    }
     let frontier = EfficientFrontier {
         expected_returns: expected_returns.clone(),
         covariance_matrix: covariance_matrix.clone(),
@@ -136,7 +161,7 @@ fuzz_target!(|drawn: Drawn| {
     let market_caps = expected_returns.iter().map(|value| value.abs()).collect();
     let market = MarketEquilibrium { covariance_matrix, market_caps, risk_aversion: target_return };
     check(&market.returns());
-    check(&BlackLitterman { market, tau: drawn.tau.0, views: drawn.views(n) }.posterior());
+    check(&BlackLitterman { market, tau: drawn.tau.0, views }.posterior());
     check(
         &ReturnSeries {
             returns: expected_returns,

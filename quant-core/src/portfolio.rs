@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`black_litterman`] | returns that the market implies, and their revision by views |
+//! | [`constrained`] | the same goals under linear constraints and a limit of turnover |
 //! | [`contribution`] | the contributions of the assets to the volatility |
 //! | [`efficient_frontier`] | all efficient portfolios under bounds, by their corners |
 //! | [`max_sharpe`] | the weights of the largest Sharpe ratio under bounds |
@@ -18,9 +19,11 @@ mod active_set;
 mod assets;
 pub mod black_litterman;
 mod cholesky;
+pub mod constrained;
 pub mod contribution;
 mod covariance;
 mod critical_line;
+mod dual_active_set;
 pub mod efficient_frontier;
 mod face;
 mod least_norm;

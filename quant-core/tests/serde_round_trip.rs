@@ -7,9 +7,8 @@ use quant_core::curves::{
     NelsonSiegelSvensson,
 };
 use quant_core::portfolio::{
-    BlackLitterman, MarketEquilibrium, ReturnSeries, RiskParity,
     black_litterman::{Uncertainty, View},
-    risk_contributions,
+    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
     risk_parity::RiskParityMethod,
 };
 use quant_core::prelude::*;
@@ -215,6 +214,25 @@ fn risk_and_performance_of_portfolios() {
     let covariance_matrix = Covariance::from([[0.04, 0.006], [0.006, 0.01]]);
     let contributions = risk_contributions(&[0.3, 0.7], &covariance_matrix);
     same_after_a_round_trip(&contributions.expect("contributions"));
+    let group = LinearConstraint { coefficients: vec![1.0, 0.0], min: Some(0.25), max: None };
+    let current_weights = vec![0.5, 0.5];
+    for goal in [Goal::MinVariance, Goal::TargetReturn(0.07), Goal::MaxSharpe] {
+        let problem = ConstrainedProblem {
+            expected_returns: vec![0.09, 0.05],
+            covariance_matrix: covariance_matrix.clone(),
+            risk_free_rate: 0.02,
+            min_weights: None,
+            max_weights: None,
+            constraints: vec![group.clone()],
+            turnover: Some(TurnoverLimit {
+                current_weights: current_weights.clone(),
+                max_turnover: 0.5,
+            }),
+            goal,
+        };
+        same_after_a_round_trip(&problem);
+        same_after_a_round_trip(&problem.solve().expect("a portfolio"));
+    }
     let parity = RiskParity {
         covariance_matrix: covariance_matrix.clone(),
         budgets: Some(vec![0.25, 0.75]),

@@ -58,6 +58,23 @@ async fn a_frontier_has_points_corners_and_tangency() {
 }
 
 #[tokio::test]
+async fn a_group_and_a_limit_of_turnover_bind() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let mut body = json!({ "expected_returns": [0.06, 0.10], "covariance_matrix": two_assets(),
+                           "rf_rate": 0.02,
+                           "constraints": [{ "coefficients": [1, 0], "max": 0.5 }] });
+    let answer = asked(&app, &key, "/optimize/max-sharpe", &body).await;
+    assert_near(&answer.expect(200)["data"]["weights"][0], 0.5);
+    body["current_weights"] = json!([0.25, 0.75]);
+    let refused = asked(&app, &key, "/optimize/max-sharpe", &body).await;
+    assert_eq!(refused.expect(422)["detail"][0]["loc"], json!(["body", "max_turnover"]));
+    body["max_turnover"] = json!(0.25);
+    let answer = asked(&app, &key, "/optimize/max-sharpe", &body).await;
+    assert_near(&answer.expect(200)["data"]["weights"][0], 0.375);
+}
+
+#[tokio::test]
 async fn slsqp_is_answered_by_the_method_that_was_used() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
@@ -79,7 +96,8 @@ async fn contributions_of_an_answer_add_up_to_the_volatility() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;
     let body = json!({ "weights": [0.3, 0.3, 0.4],
-                       "covariance_matrix": [[0.04, 0.01, 0.02], [0.01, 0.09, 0.03], [0.02, 0.03, 0.0625]] });
+                       "covariance_matrix": [[0.04, 0.01, 0.02], [0.01, 0.09, 0.03],
+                                             [0.02, 0.03, 0.0625]] });
     let answer = asked(&app, &key, "/risk/contribution", &body).await;
     let data = &answer.expect(200)["data"];
     let parts = data["contributions"].as_array().expect("a list");

@@ -9,8 +9,8 @@ use quant_core::portfolio::{
 };
 use quant_tests::golden::{self, Largest, Row};
 
-/// The largest accepted relative error of a risk-parity weight, and difference of a share of the risk
-/// and its budget: in units of the gross terms of the variance, whose last bits are not known.
+/// The largest accepted relative error of a risk-parity weight, and difference of a share of the
+/// risk and its budget: in units of the gross terms of the variance, whose last bits are not known.
 const PARITY_TOLERANCE: f64 = 4e-15;
 /// The largest accepted error of a contribution, as a part of the volatility or of its gross terms.
 const CONTRIBUTION_TOLERANCE: f64 = 1e-15;
@@ -198,7 +198,8 @@ fn ratios_agree_with_their_definitions() {
         let expected: Vec<f64> = row.list(expected);
         assert_eq!(expected.len(), found.len(), "{row}");
         for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            // A mean that cancels has the rounding of its terms, and compounding that of its exponent.
+            // A mean that cancels has the rounding of its terms, and compounding that of its
+            // exponent.
             let error = (found - expected).abs() / expected.abs().max(0.01);
             largest.see(&row, error, RATIO_TOLERANCE, &(index, found, expected));
         }

@@ -1,6 +1,7 @@
 //! Expected returns that the market implies, and their revision by an investor's views.
 //!
-//! Returns are those beyond the riskless rate, annual decimals. Views are independent of each other.
+//! Returns are those beyond the riskless rate, annual decimals. Views are independent of each
+//! other.
 
 use super::assets::{Checked, at_least_one, expected_return, sharpe_ratio, variance, volatility};
 use super::cholesky::Cholesky;
@@ -41,8 +42,8 @@ pub struct EquilibriumReturns {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct View {
-    /// Weight of each asset in the portfolio: one 1 for a view on an asset; weights that sum to 0 for
-    /// a view on a difference of returns.
+    /// Weight of each asset in the portfolio: one 1 for a view on an asset; weights that sum to 0
+    /// for a view on a difference of returns.
     pub weights: Vec<f64>,
     /// Expected excess return of the portfolio, annual.
     pub expected_return: f64,
@@ -60,8 +61,8 @@ pub enum Uncertainty {
     Proportional,
     /// This variance, zero or more; zero for a certain view.
     Variance(f64),
-    /// The variance that moves the expectation by this part of the distance from the equilibrium to the
-    /// view, were the view the only one; above 0 and up to 1 (Idzorek).
+    /// The variance that moves the expectation by this part of the distance from the equilibrium to
+    /// the view, were the view the only one; above 0 and up to 1 (Idzorek).
     Confidence(f64),
 }
 
@@ -121,11 +122,11 @@ impl MarketEquilibrium {
     ///
     /// # Errors
     ///
-    /// [`Error::TooFew`] without assets; [`Error::Shape`] for another number of capitalisations than of
-    /// assets; [`Error::Element`] for a negative one or one that is not finite; [`Error::Sum`] where all
-    /// are zero; [`Error::Domain`] for a risk aversion that is not positive; those of
-    /// [`MinVariance::solve`](super::MinVariance::solve) for the covariance; [`Error::Overflow`] where a
-    /// return exceeds the largest double.
+    /// [`Error::TooFew`] without assets; [`Error::Shape`] for another number of capitalisations
+    /// than of assets; [`Error::Element`] for a negative one or one that is not finite;
+    /// [`Error::Sum`] where all are zero; [`Error::Domain`] for a risk aversion that is not
+    /// positive; those of [`MinVariance::solve`](super::MinVariance::solve) for the covariance;
+    /// [`Error::Overflow`] where a return exceeds the largest double.
     ///
     /// # Examples
     ///
@@ -145,8 +146,8 @@ impl MarketEquilibrium {
     ///
     /// # References
     ///
-    /// Black and Litterman (1992), "Global Portfolio Optimization"; Sharpe (1974), "Imputing Expected
-    /// Security Returns from Portfolio Composition".
+    /// Black and Litterman (1992), "Global Portfolio Optimization"; Sharpe (1974), "Imputing
+    /// Expected Security Returns from Portfolio Composition".
     pub fn returns(&self) -> Result<EquilibriumReturns> {
         self.check().map(|prior| prior.returns)
     }
@@ -210,8 +211,8 @@ impl Prior {
 }
 
 impl BlackLitterman {
-    /// Returns the expected returns that the views leave of the equilibrium's, with their covariance
-    /// and the optimal weights.
+    /// Returns the expected returns that the views leave of the equilibrium's, with their
+    /// covariance and the optimal weights.
     ///
     /// ```text
     /// μ = Π + τΣPᵀ(τPΣPᵀ + Ω)⁻¹(Q − PΠ)
@@ -219,20 +220,21 @@ impl BlackLitterman {
     /// w = (δΣ̄)⁻¹μ = (w₀ + Pᵀλ)/(1 + τ),   λ = (Ω + τ/(1+τ)·PΣPᵀ)⁻¹(τQ − τ/(1+τ)·PΠ)/δ
     /// ```
     ///
-    /// where Π are the equilibrium's returns and w₀ its weights, the rows of P are the portfolios of the
-    /// views, Q their returns and Ω the diagonal of the variances of their errors. The second form of
-    /// the weights needs no inverse of Σ, which may be singular.
+    /// where Π are the equilibrium's returns and w₀ its weights, the rows of P are the portfolios
+    /// of the views, Q their returns and Ω the diagonal of the variances of their errors. The
+    /// second form of the weights needs no inverse of Σ, which may be singular.
     ///
-    /// - Without views μ is Π, and the weights are `w₀/(1 + τ)`: the error of the expectation is a risk.
+    /// - Without views μ is Π, and the weights are `w₀/(1 + τ)`: the error of the expectation is a
+    ///   risk.
     /// - A view times a number is the same view.
     ///
     /// # Errors
     ///
     /// Those of [`MarketEquilibrium::returns`]; [`Error::Domain`] for τ that is not positive;
-    /// [`Error::Element`] with the position of a view that has another number of weights or only zeros
-    /// (`views`), or a number out of range (`view_returns`, `view_variances`, `view_confidences`);
-    /// [`Error::Conflict`] where certain views determine a return
-    /// twice, or one that has no risk; [`Error::Overflow`] where a result exceeds the largest double.
+    /// [`Error::Element`] with the position of a view that has another number of weights or only
+    /// zeros (`views`), or a number out of range (`view_returns`, `view_variances`,
+    /// `view_confidences`); [`Error::Conflict`] where certain views determine a return twice, or
+    /// one that has no risk; [`Error::Overflow`] where a result exceeds the largest double.
     ///
     /// # Examples
     ///
@@ -254,8 +256,8 @@ impl BlackLitterman {
     ///
     /// # References
     ///
-    /// He and Litterman (1999), "The Intuition Behind Black–Litterman Model Portfolios", appendix B;
-    /// Idzorek (2005), "A Step-by-Step Guide to the Black–Litterman Model"; Walters (2014), "The
+    /// He and Litterman (1999), "The Intuition Behind Black–Litterman Model Portfolios", appendix
+    /// B; Idzorek (2005), "A Step-by-Step Guide to the Black–Litterman Model"; Walters (2014), "The
     /// Black–Litterman Model in Detail".
     pub fn posterior(&self) -> Result<PosteriorReturns> {
         let prior = self.market.check()?;
@@ -478,8 +480,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// He and Litterman (1999), tables 1 and 2: Australia, Canada, France, Germany, Japan, the United
-    /// Kingdom and the United States.
+    /// He and Litterman (1999), tables 1 and 2: Australia, Canada, France, Germany, Japan, the
+    /// United Kingdom and the United States.
     fn seven_countries() -> MarketEquilibrium {
         let volatilities = [0.160, 0.203, 0.248, 0.271, 0.210, 0.200, 0.187];
         let below = [
@@ -565,7 +567,7 @@ mod tests {
     #[test]
     fn a_certain_view_holds_and_a_view_of_equilibrium_changes_no_return() {
         let certain = view([0.0, 1.0], 0.2, Uncertainty::Variance(0.0));
-        let found = posterior(COVARIANCE, &[certain.clone()]).unwrap();
+        let found = posterior(COVARIANCE, std::slice::from_ref(&certain)).unwrap();
         assert!((found.posterior_returns[1] - 0.2).abs() < 1e-15);
         let full = view([0.0, 1.0], 0.2, Uncertainty::Confidence(1.0));
         assert_eq!(posterior(COVARIANCE, &[full]).unwrap(), found);
@@ -638,7 +640,8 @@ mod tests {
     }
 
     proptest! {
-        /// The optimal weights satisfy `δΣ̄w = μ`, and the posterior lies between equilibrium and view.
+        /// The optimal weights satisfy `δΣ̄w = μ`, and the posterior lies between equilibrium and
+        /// view.
         #[test]
         fn the_optimal_weights_satisfy_the_first_order_condition(
             size in 1_usize..=8,

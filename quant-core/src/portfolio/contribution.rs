@@ -1,7 +1,7 @@
 //! The contributions of the assets to the risk of a portfolio.
 //!
-//! Volatility is homogeneous in the weights, so that it is the sum of the products of each weight and
-//! the derivative by it.
+//! Volatility is homogeneous in the weights, so that it is the sum of the products of each weight
+//! and the derivative by it.
 
 use super::assets::{Checked, variance};
 use super::covariance::Covariance;
@@ -33,20 +33,21 @@ pub struct RiskContributions {
 ///
 /// where w are the weights and Σ is the covariance.
 ///
-/// - The contributions, added up in doubles from first to last, are the volatility bit for bit: one of
-///   them, the largest where that is enough, absorbs the rounding of the sum. The shares add up to 1 in
-///   the same manner.
-/// - Contributions that cancel to far less than the largest one cannot add up to every double. `total`
-///   is then their sum, nearest to the volatility.
+/// - The contributions, added up in doubles from first to last, are the volatility bit for bit: one
+///   of them, the largest where that is enough, absorbs the rounding of the sum. The shares add up
+///   to 1 in the same manner.
+/// - Contributions that cancel to far less than the largest one cannot add up to every double.
+///   `total` is then their sum, nearest to the volatility.
 /// - The weights may be of any sign and sum; weights in money give contributions in money.
 /// - Where the volatility is zero, the contributions are zero too.
 ///
 /// # Errors
 ///
-/// [`Error::TooFew`](crate::Error::TooFew) without assets; [`Error::Shape`](crate::Error::Shape) for
-/// another number of weights than of assets; [`Error::Element`](crate::Error::Element) for a number that
-/// is not finite; those of [`MinVariance::solve`](super::MinVariance::solve) for the covariance;
-/// [`Error::Overflow`](crate::Error::Overflow) where a result exceeds the largest double.
+/// [`Error::TooFew`](crate::Error::TooFew) without assets; [`Error::Shape`](crate::Error::Shape)
+/// for another number of weights than of assets; [`Error::Element`](crate::Error::Element) for a
+/// number that is not finite; those of [`MinVariance::solve`](super::MinVariance::solve) for the
+/// covariance; [`Error::Overflow`](crate::Error::Overflow) where a result exceeds the largest
+/// double.
 ///
 /// # Examples
 ///
@@ -126,11 +127,11 @@ impl<'a> Parts<'a> {
 /// The halvings that lead from the sum of all numbers to the last bit of any.
 const HALVINGS: u32 = 200;
 
-/// Changes one number in its last bits so that the plain sum from first to last is `total`; returns the
-/// sum, which is another one where no change of a single number gives the total.
+/// Changes one number in its last bits so that the plain sum from first to last is `total`; returns
+/// the sum, which is another one where no change of a single number gives the total.
 ///
-/// The numbers are tried from the largest to the smallest. A sum of doubles is a multiple of the last
-/// bit of its largest term, so that a total far below that term may be out of reach.
+/// The numbers are tried from the largest to the smallest. A sum of doubles is a multiple of the
+/// last bit of its largest term, so that a total far below that term may be out of reach.
 pub(super) fn add_up_to(values: &mut [f64], total: f64) -> f64 {
     if plain_sum(values) == total {
         return total;
@@ -152,8 +153,8 @@ fn plain_sum(values: &[f64]) -> f64 {
     values.iter().sum()
 }
 
-/// Searches for the value of one number with which the plain sum is `total`; returns whether there is
-/// one. The sum never falls where the number rises, so that bisection finds it.
+/// Searches for the value of one number with which the plain sum is `total`; returns whether there
+/// is one. The sum never falls where the number rises, so that bisection finds it.
 fn absorb(values: &mut [f64], index: usize, total: f64) -> bool {
     let before = values[index];
     let reach = 4.0 * (total - plain_sum(values)).abs();
@@ -206,7 +207,8 @@ mod tests {
 
     #[test]
     fn contributions_that_cancel_have_a_total_of_their_own() {
-        // Two contributions near 5 · 10⁵ of a volatility near 0.001 have no bits for its last digits.
+        // Two contributions near 5 · 10⁵ of a volatility near 0.001 have no bits for its last
+        // digits.
         let covariance = Covariance::from([[1.0, 1.0 - 1e-12], [1.0 - 1e-12, 1.0]]);
         let found = risk_contributions(&[1000.0, -1000.0], &covariance).unwrap();
         assert_eq!(found.contributions.iter().sum::<f64>(), found.total);
@@ -236,8 +238,8 @@ mod tests {
     }
 
     proptest! {
-        /// Contributions add up to the volatility, and shares to 1, bit for bit, for long portfolios of
-        /// assets that are not negatively correlated, and for most others.
+        /// Contributions add up to the volatility, and shares to 1, bit for bit, for long
+        /// portfolios of assets that are not negatively correlated, and for most others.
         #[test]
         fn contributions_add_up_bit_for_bit(
             size in 1_usize..=12,

@@ -21,7 +21,8 @@ pub struct EfficientFrontier {
     pub covariance_matrix: Covariance,
     /// Return of the riskless asset, annual; enters only the Sharpe ratios.
     pub risk_free_rate: f64,
-    /// Smallest weight of each asset, −∞ for an asset without a bound; `None` where no asset has one.
+    /// Smallest weight of each asset, −∞ for an asset without a bound; `None` where no asset has
+    /// one.
     pub min_weights: Option<Vec<f64>>,
     /// Largest weight of each asset, ∞ for an asset without a bound; `None` where no asset has one.
     pub max_weights: Option<Vec<f64>>,
@@ -51,13 +52,13 @@ pub struct FrontierPoints {
 }
 
 impl Frontier {
-    /// Returns the weights of the efficient portfolio with this expected return, annual: a mixture of
-    /// the two corners beside it, or a portfolio on the ray.
+    /// Returns the weights of the efficient portfolio with this expected return, annual: a mixture
+    /// of the two corners beside it, or a portfolio on the ray.
     ///
     /// # Errors
     ///
-    /// [`Error::Domain`] for a return that is not finite; [`Error::Infeasible`] for a return below that
-    /// of the first corner, or above that of the last one where no ray leads on.
+    /// [`Error::Domain`] for a return that is not finite; [`Error::Infeasible`] for a return below
+    /// that of the first corner, or above that of the last one where no ray leads on.
     ///
     /// # Examples
     ///
@@ -96,8 +97,8 @@ impl Frontier {
         }
     }
 
-    /// Returns the largest return of a list of portfolios along the frontier: that of the last corner,
-    /// or on a ray the largest return of an asset.
+    /// Returns the largest return of a list of portfolios along the frontier: that of the last
+    /// corner, or on a ray the largest return of an asset.
     ///
     /// Where the last corner returns more than any asset, the list goes on by the range of the
     /// assets' returns.
@@ -147,8 +148,8 @@ impl EfficientFrontier {
     ///
     /// # Errors
     ///
-    /// Those of [`MinVariance::solve`](crate::portfolio::MinVariance::solve); [`Error::NoConvergence`](crate::Error::NoConvergence)
-    /// beyond 20 corners an asset.
+    /// Those of [`MinVariance::solve`](crate::portfolio::MinVariance::solve);
+    /// [`Error::NoConvergence`](crate::Error::NoConvergence) beyond 20 corners an asset.
     ///
     /// # Examples
     ///
@@ -180,15 +181,15 @@ impl EfficientFrontier {
 
     /// Returns the frontier with `count` portfolios on it, equally spaced in return.
     ///
-    /// The first point has the least variance, and the last the largest return. On a ray, which has no
-    /// largest return, the list ends at the largest expected return of an asset; where the portfolio of
-    /// least variance returns as much, it ends a range of the assets' returns above that portfolio.
-    /// Where the frontier is one portfolio, so is the list.
+    /// The first point has the least variance, and the last the largest return. On a ray, which has
+    /// no largest return, the list ends at the largest expected return of an asset; where the
+    /// portfolio of least variance returns as much, it ends a range of the assets' returns above
+    /// that portfolio. Where the frontier is one portfolio, so is the list.
     ///
     /// # Errors
     ///
-    /// Those of [`solve`](Self::solve); [`Error::TooFew`] for a count below two; [`Error::Overflow`]
-    /// where a point is beyond the range of a double.
+    /// Those of [`solve`](Self::solve); [`Error::TooFew`] for a count below two;
+    /// [`Error::Overflow`] where a point is beyond the range of a double.
     ///
     /// # Examples
     ///
@@ -250,8 +251,8 @@ impl EfficientFrontier {
     /// ```
     pub fn at_return(&self, target_return: f64) -> Result<Portfolio> {
         check::finite("target_return", target_return)?;
-        let found = self.solve_and_sample(&|_| vec![target_return])?;
-        Ok(found.points.into_iter().next().expect("a portfolio for the return"))
+        let mut found = self.solve_and_sample(&|_| vec![target_return])?;
+        found.points.pop().ok_or_else(|| out_of_reach(None, target_return))
     }
 
     /// Returns the frontier and its portfolios at the returns that `targets` chooses.

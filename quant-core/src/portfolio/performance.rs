@@ -1,8 +1,8 @@
 //! Ratios of return to risk of a series of returns.
 //!
-//! Returns are simple ones, of periods of equal length. Annual figures are those of a period times the
-//! number of periods in a year, or its root for deviations; only `annual_return` compounds. Standard
-//! deviations and covariances have the divisor n − 1, downside deviations n.
+//! Returns are simple ones, of periods of equal length. Annual figures are those of a period times
+//! the number of periods in a year, or its root for deviations; only `annual_return` compounds.
+//! Standard deviations and covariances have the divisor n − 1, downside deviations n.
 
 use super::symmetric::{dot, sum};
 use crate::{Error, Result, check};
@@ -45,13 +45,15 @@ pub struct PerformanceRatios {
     pub max_drawdown: f64,
     /// Mean excess return by volatility, annual (Sharpe 1994).
     pub sharpe: Option<f64>,
-    /// Standard error of the Sharpe ratio for independent returns of a normal distribution (Lo 2002).
+    /// Standard error of the Sharpe ratio for independent returns of a normal distribution (Lo
+    /// 2002).
     pub sharpe_standard_error: Option<f64>,
     /// Mean return beyond the target by downside deviation, annual (Sortino and van der Meer 1991).
     pub sortino: Option<f64>,
     /// Annual return by largest drawdown (Young 1991).
     pub calmar: Option<f64>,
-    /// Sum of the gains beyond the target by the sum of the losses below (Keating and Shadwick 2002).
+    /// Sum of the gains beyond the target by the sum of the losses below (Keating and Shadwick
+    /// 2002).
     pub omega: Option<f64>,
     /// The figures against the benchmark, where there is one.
     pub benchmark: Option<BenchmarkRatios>,
@@ -86,17 +88,17 @@ impl ReturnSeries {
     /// g = Π(1 + rᵢ)^{N/n} − 1,   D = max over k ≤ l of 1 − V_l/V_k,   V_k = Π_{i ≤ k}(1 + rᵢ)
     /// ```
     ///
-    /// where r̄ is the mean and s the standard deviation of n returns, N is the number of periods in a
-    /// year, and f and t are the riskless rate and the target divided by N. V₀ is 1.
+    /// where r̄ is the mean and s the standard deviation of n returns, N is the number of periods
+    /// in a year, and f and t are the riskless rate and the target divided by N. V₀ is 1.
     ///
     /// A standard deviation of the difference to a benchmark that is only rounding is zero.
     ///
     /// # Errors
     ///
-    /// [`Error::TooFew`] for fewer than two returns; [`Error::Element`] for a return that is not finite
-    /// or below −1; [`Error::Shape`] for another number of benchmark returns; [`Error::Domain`] for a
-    /// rate or target that is not finite, and a number of periods that is not positive;
-    /// [`Error::Overflow`] where a result exceeds the largest double.
+    /// [`Error::TooFew`] for fewer than two returns; [`Error::Element`] for a return that is not
+    /// finite or below −1; [`Error::Shape`] for another number of benchmark returns;
+    /// [`Error::Domain`] for a rate or target that is not finite, and a number of periods that is
+    /// not positive; [`Error::Overflow`] where a result exceeds the largest double.
     ///
     /// # Examples
     ///
@@ -120,9 +122,9 @@ impl ReturnSeries {
     ///
     /// # References
     ///
-    /// Sharpe (1994), "The Sharpe Ratio"; Lo (2002), "The Statistics of Sharpe Ratios"; Sortino and van
-    /// der Meer (1991), "Downside Risk"; Keating and Shadwick (2002), "A Universal Performance Measure";
-    /// Bacon (2008), "Practical Portfolio Performance Measurement and Attribution".
+    /// Sharpe (1994), "The Sharpe Ratio"; Lo (2002), "The Statistics of Sharpe Ratios"; Sortino and
+    /// van der Meer (1991), "Downside Risk"; Keating and Shadwick (2002), "A Universal Performance
+    /// Measure"; Bacon (2008), "Practical Portfolio Performance Measurement and Attribution".
     pub fn ratios(&self) -> Result<PerformanceRatios> {
         self.check()?;
         let (periods, count) = (self.periods_per_year, self.returns.len() as f64);
@@ -173,8 +175,8 @@ impl ReturnSeries {
         check::positive("periods_per_year", self.periods_per_year)
     }
 
-    /// The figures against the benchmark, given riskless rate, mean excess return and deviation of a
-    /// period.
+    /// The figures against the benchmark, given riskless rate, mean excess return and deviation of
+    /// a period.
     fn against_benchmark(
         &self,
         riskless: f64,

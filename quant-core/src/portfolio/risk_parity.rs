@@ -1,8 +1,8 @@
 //! Long-only portfolios whose assets contribute given parts of the risk.
 //!
-//! The portfolio is the minimum of a strictly convex function, which Newton's method with an exact line
-//! search finds from every start, and so does cyclical coordinate descent. Not modelled: bounds on the
-//! weights, short positions.
+//! The portfolio is the minimum of a strictly convex function, which Newton's method with an exact
+//! line search finds from every start, and so does cyclical coordinate descent. Not modelled:
+//! bounds on the weights, short positions.
 
 use super::active_set::Problem;
 use super::assets::{Checked, at_least_one, semi_definite, variance, volatility};
@@ -83,19 +83,20 @@ impl RiskParity {
     /// where Σ is the covariance and b are the budgets, which sum to 1. The minimum is unique, also
     /// for a singular covariance, and exists unless a long-only portfolio has no risk.
     ///
-    /// - Coordinate descent converges slowly where correlations are near 1. Where it has not reached
-    ///   the tolerance in 2,000 sweeps, Newton steps follow, and the result names Newton's method.
+    /// - Coordinate descent converges slowly where correlations are near 1. Where it has not
+    ///   reached the tolerance in 2,000 sweeps, Newton steps follow, and the result names Newton's
+    ///   method.
     /// - Σ times a constant has the same portfolio.
     /// - Accepted is a share within 1e-12 of its budget, relative, and the rounding of its terms.
     ///
     /// # Errors
     ///
-    /// [`Error::TooFew`] without assets; [`Error::Shape`] where the number of budgets differs from that
-    /// of the assets; [`Error::Element`] for a number that is not finite, a budget of zero or less, and
-    /// an asset of volatility zero, or below 1e-60 of the largest; [`Error::Asymmetric`] and
-    /// [`Error::NotPositiveSemiDefinite`] as
-    /// [`MinVariance::solve`](super::MinVariance::solve); [`Error::Conflict`] where a long-only portfolio
-    /// has no risk; [`Error::NoConvergence`] where rounding prevents the tolerance.
+    /// [`Error::TooFew`] without assets; [`Error::Shape`] where the number of budgets differs from
+    /// that of the assets; [`Error::Element`] for a number that is not finite, a budget of zero or
+    /// less, and an asset of volatility zero, or below 1e-60 of the largest; [`Error::Asymmetric`]
+    /// and [`Error::NotPositiveSemiDefinite`] as [`MinVariance::solve`](super::MinVariance::solve);
+    /// [`Error::Conflict`] where a long-only portfolio has no risk; [`Error::NoConvergence`] where
+    /// rounding prevents the tolerance.
     ///
     /// # Examples
     ///
@@ -118,8 +119,8 @@ impl RiskParity {
     ///
     /// Spinu (2013), "An Algorithm for Computing Risk Parity Weights"; Griveau-Billion, Richard and
     /// Roncalli (2013), "A Fast Algorithm for Computing High-dimensional Risk Parity Portfolios";
-    /// Maillard, Roncalli and Teïletche (2010), "The Properties of Equally Weighted Risk Contribution
-    /// Portfolios".
+    /// Maillard, Roncalli and Teïletche (2010), "The Properties of Equally Weighted Risk
+    /// Contribution Portfolios".
     pub fn solve(&self) -> Result<RiskParityPortfolio> {
         at_least_one(&self.covariance_matrix)?;
         let Checked { covariance, exponent, .. } =

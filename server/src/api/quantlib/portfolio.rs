@@ -1,6 +1,7 @@
 //! Portfolio selection.
 
 pub mod black_litterman;
+pub mod constraint;
 pub mod contribution;
 pub mod optimal;
 pub mod performance;

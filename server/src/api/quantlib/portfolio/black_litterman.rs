@@ -27,8 +27,8 @@ pub struct ImpliedReturns;
 impl ImpliedReturns {
     /// Find the returns that a market in equilibrium expects.
     ///
-    /// `risk_aversion × Σ × market weights`: the excess returns under which the market's own weights are
-    /// optimal.
+    /// `risk_aversion × Σ × market weights`: the excess returns under which the market's own
+    /// weights are optimal.
     #[oai(path = "/equilibrium", method = "post", operation_id = "imply_equilibrium_returns")]
     async fn equilibrium(&self, call: Metered<Equilibrium>) -> Result<Answer<EquilibriumReturns>> {
         call.run().await
@@ -36,9 +36,9 @@ impl ImpliedReturns {
 
     /// Revise the returns of the equilibrium by views.
     ///
-    /// Expected excess returns, their covariance and the optimal weights by Black and Litterman. `P` has
-    /// a portfolio for each view, `Q` its expected excess return. Without views the returns are those of
-    /// the equilibrium.
+    /// Expected excess returns, their covariance and the optimal weights by Black and Litterman.
+    /// `P` has a portfolio for each view, `Q` its expected excess return. Without views the returns
+    /// are those of the equilibrium.
     #[oai(path = "/posterior", method = "post", operation_id = "revise_expected_returns")]
     async fn posterior(&self, call: Metered<Posterior>) -> Result<Answer<PosteriorReturns>> {
         call.run().await
@@ -78,19 +78,19 @@ pub struct Posterior {
     /// Variance of the equilibrium's error as a part of that of the returns; above zero.
     #[oai(default = "a_twentieth", validator(minimum(value = "0", exclusive)))]
     pub tau: f64,
-    /// Portfolio of each view, a weight per asset: one 1 for a view on an asset, weights that sum to 0
-    /// for a view on a difference; up to 100 views.
+    /// Portfolio of each view, a weight per asset: one 1 for a view on an asset, weights that sum
+    /// to 0 for a view on a difference; up to 100 views.
     #[oai(rename = "P", nullable, validator(max_items = 100))]
     pub view_portfolios: Option<Vec<Numbers<1000>>>,
     /// Expected excess return of each view's portfolio, an annual decimal.
     #[oai(rename = "Q", nullable, validator(max_items = 100))]
     pub view_returns: Option<Numbers>,
-    /// Variance of each view's error, zero or more; absent means that of the equilibrium's own error,
-    /// the diagonal of `tau × P × Σ × P'`.
+    /// Variance of each view's error, zero or more; absent means that of the equilibrium's own
+    /// error, the diagonal of `tau × P × Σ × P'`.
     #[oai(nullable, validator(max_items = 100))]
     pub omega: Option<Numbers>,
-    /// Confidence in each view, above 0 and up to 1, instead of `omega`: the part of the way to the view,
-    /// were the view the only one (Idzorek). 1 is certain.
+    /// Confidence in each view, above 0 and up to 1, instead of `omega`: the part of the way to the
+    /// view, were the view the only one (Idzorek). 1 is certain.
     #[oai(nullable, validator(max_items = 100))]
     pub confidences: Option<Numbers>,
 }
@@ -134,12 +134,13 @@ pub struct PosteriorReturns {
     pub equilibrium_returns: Vec<f64>,
     /// Part of each asset in the market; they sum to 1.
     pub market_weights: Vec<f64>,
-    /// Optimal weights under the posterior, without bounds: `(risk_aversion × covariance)⁻¹ × returns`.
+    /// Optimal weights under the posterior, without bounds: `(risk_aversion × covariance)⁻¹ ×
+    /// returns`.
     pub optimal_weights: Vec<f64>,
     /// What the optimal weights leave of 1, lent at the riskless rate, or borrowed where negative.
     pub riskless_weight: f64,
-    /// Covariance of the returns with the error of their expectation, a row per asset. Absent above 250
-    /// assets.
+    /// Covariance of the returns with the error of their expectation, a row per asset. Absent above
+    /// 250 assets.
     #[oai(skip_serializing_if_is_none)]
     pub posterior_covariance: Option<Vec<Vec<f64>>>,
     /// What became of the views, in their order.

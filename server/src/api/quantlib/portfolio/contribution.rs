@@ -18,9 +18,9 @@ pub struct RiskDecomposition;
 impl RiskDecomposition {
     /// Divide the volatility of a portfolio among its assets.
     ///
-    /// Each asset contributes its weight times the derivative of the volatility by it. The contributions,
-    /// added up from first to last, are the volatility bit for bit, unless they cancel to far less than
-    /// the largest of them.
+    /// Each asset contributes its weight times the derivative of the volatility by it. The
+    /// contributions, added up from first to last, are the volatility bit for bit, unless they
+    /// cancel to far less than the largest of them.
     #[oai(path = "/contribution", method = "post", operation_id = "divide_portfolio_risk")]
     async fn contribution(&self, call: Metered<Contribution>) -> Result<Answer<Contributions>> {
         call.run().await
@@ -49,8 +49,8 @@ pub struct Contributions {
     pub risk_contributions: Vec<f64>,
     /// Derivative of the volatility by each weight.
     pub marginal_contributions: Vec<f64>,
-    /// Part of the volatility that each asset contributes, 0.25 for 25 %; they sum to 1, bit for bit. Null
-    /// where the volatility is zero.
+    /// Part of the volatility that each asset contributes, 0.25 for 25 %; they sum to 1, bit for
+    /// bit. Null where the volatility is zero.
     #[oai(nullable)]
     pub percentages: Option<Vec<f64>>,
     /// Standard deviation of the portfolio's annual return.

@@ -4,10 +4,16 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
-    portfolio::{self, Covariance},
+    portfolio::{
+        self, Covariance,
+        constrained::{ConstrainedProblem, Goal},
+    },
 };
 
-use super::LONG_FROM_ASSETS;
+use super::{
+    LONG_FROM_ASSETS,
+    constraint::{Constraint, limits},
+};
 use crate::{
     api::quantlib::Computation,
     http::{Answer, Metered, Numbers, Tag},
@@ -26,8 +32,9 @@ pub struct OptimalPortfolios;
 impl OptimalPortfolios {
     /// Find the portfolio of the largest Sharpe ratio.
     ///
-    /// The tangency portfolio: weights that sum to 1, within optional bounds per asset. Refused where no
-    /// portfolio returns more than the risk-free rate, and where the ratio grows without end.
+    /// The tangency portfolio: weights that sum to 1, within optional bounds per asset. Refused
+    /// where no portfolio returns more than the risk-free rate, and where the ratio grows without
+    /// end.
     #[oai(path = "/max-sharpe", method = "post", operation_id = "find_max_sharpe_portfolio")]
     async fn max_sharpe(&self, call: Metered<MaxSharpe>) -> Result<Answer<OptimalPortfolio>> {
         call.run().await
@@ -44,8 +51,9 @@ impl OptimalPortfolios {
 
     /// Trace the efficient frontier.
     ///
-    /// Portfolios at equal distances in return, from the one of least variance to the largest return,
-    /// with the corner portfolios, between which all others are mixtures, and the tangency portfolio.
+    /// Portfolios at equal distances in return, from the one of least variance to the largest
+    /// return, with the corner portfolios, between which all others are mixtures, and the tangency
+    /// portfolio.
     #[oai(path = "/efficient-frontier", method = "post", operation_id = "trace_efficient_frontier")]
     async fn efficient_frontier(
         &self,
@@ -74,6 +82,16 @@ pub struct MaxSharpe {
     /// Largest weight of each asset; absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub max_weights: Option<Numbers>,
+    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions or a
+    /// limit of turnover there are at most 250 assets.
+    #[oai(nullable, validator(max_items = 100))]
+    pub constraints: Option<Vec<Constraint>>,
+    /// Weight of each asset today; needed where `max_turnover` is present.
+    #[oai(nullable, validator(min_items = 1, max_items = 250))]
+    pub current_weights: Option<Numbers>,
+    /// Largest sum of the sizes of all changes of weights, purchases and sales; zero or more.
+    #[oai(nullable, validator(minimum(value = "0")))]
+    pub max_turnover: Option<f64>,
 }
 
 /// Assets to choose among, the bounds on their weights, and the return to be had.
@@ -97,6 +115,16 @@ pub struct TargetReturn {
     /// Largest weight of each asset; absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub max_weights: Option<Numbers>,
+    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions or a
+    /// limit of turnover there are at most 250 assets.
+    #[oai(nullable, validator(max_items = 100))]
+    pub constraints: Option<Vec<Constraint>>,
+    /// Weight of each asset today; needed where `max_turnover` is present.
+    #[oai(nullable, validator(min_items = 1, max_items = 250))]
+    pub current_weights: Option<Numbers>,
+    /// Largest sum of the sizes of all changes of weights, purchases and sales; zero or more.
+    #[oai(nullable, validator(minimum(value = "0")))]
+    pub max_turnover: Option<f64>,
 }
 
 /// Assets to choose among, the bounds on their weights, and the number of portfolios.
@@ -144,7 +172,8 @@ pub struct OptimalPortfolio {
     pub volatility: f64,
     /// The volatility again.
     pub portfolio_volatility: f64,
-    /// Excess return over the risk-free rate per unit of volatility; null where the volatility is zero.
+    /// Excess return over the risk-free rate per unit of volatility; null where the volatility is
+    /// zero.
     #[oai(nullable)]
     pub sharpe_ratio: Option<f64>,
     /// The risk-free rate of the Sharpe ratio.
@@ -159,7 +188,8 @@ pub struct FrontierPoint {
     pub expected_return: f64,
     /// Standard deviation of the annual return.
     pub volatility: f64,
-    /// Excess return over the risk-free rate per unit of volatility; null where the volatility is zero.
+    /// Excess return over the risk-free rate per unit of volatility; null where the volatility is
+    /// zero.
     #[oai(nullable)]
     pub sharpe: Option<f64>,
     /// Weight of each asset, in the order of the request; they sum to 1.
@@ -176,11 +206,12 @@ pub struct FrontierPortfolios {
     pub min_volatility: f64,
     /// Volatility of the last portfolio.
     pub max_volatility: f64,
-    /// Whether the frontier goes on beyond the list, since the weights have no bounds. The list then ends
-    /// at the largest expected return of an asset, or above it where the first portfolio returns as much.
+    /// Whether the frontier goes on beyond the list, since the weights have no bounds. The list
+    /// then ends at the largest expected return of an asset, or above it where the first portfolio
+    /// returns as much.
     pub is_unbounded: bool,
-    /// The corner portfolios: all others of the frontier are mixtures of two neighbours. Absent above
-    /// 250 assets.
+    /// The corner portfolios: all others of the frontier are mixtures of two neighbours. Absent
+    /// above 250 assets.
     #[oai(skip_serializing_if_is_none)]
     pub corners: Option<Vec<FrontierPoint>>,
     /// The portfolio of the largest Sharpe ratio; null where there is none.
@@ -224,18 +255,39 @@ impl Computation for MaxSharpe {
     type Answer = OptimalPortfolio;
 
     fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        let problem = portfolio::MaxSharpe {
-            expected_returns: self.expected_returns.to_vec(),
-            covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
-            risk_free_rate: self.rf_rate,
-            min_weights: self.min_weights.as_ref().map(Numbers::to_vec),
-            max_weights: self.max_weights.as_ref().map(Numbers::to_vec),
+        let expected_returns = self.expected_returns.to_vec();
+        let covariance_matrix = Covariance::from_rows(&self.covariance_matrix)?;
+        let risk_free_rate = self.rf_rate;
+        let min_weights = self.min_weights.as_ref().map(Numbers::to_vec);
+        let max_weights = self.max_weights.as_ref().map(Numbers::to_vec);
+        let constraints = self.constraints.as_deref();
+        let found = match limits(constraints, self.current_weights.as_ref(), self.max_turnover)? {
+            None => portfolio::MaxSharpe {
+                expected_returns,
+                covariance_matrix,
+                risk_free_rate,
+                min_weights,
+                max_weights,
+            }
+            .solve()?,
+            Some((constraints, turnover)) => ConstrainedProblem {
+                expected_returns,
+                covariance_matrix,
+                risk_free_rate,
+                min_weights,
+                max_weights,
+                constraints,
+                turnover,
+                goal: Goal::MaxSharpe,
+            }
+            .solve()?,
         };
-        Ok(OptimalPortfolio::new(problem.solve()?, self.rf_rate))
+        Ok(OptimalPortfolio::new(found, self.rf_rate))
     }
 
     fn is_long(&self) -> bool {
         self.expected_returns.len() > LONG_FROM_ASSETS
+            || is_limited(self.constraints.as_deref(), self.max_turnover)
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -247,19 +299,40 @@ impl Computation for TargetReturn {
     type Answer = OptimalPortfolio;
 
     fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        let problem = portfolio::TargetReturn {
-            expected_returns: self.expected_returns.to_vec(),
-            covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
-            risk_free_rate: self.rf_rate,
-            min_weights: self.min_weights.as_ref().map(Numbers::to_vec),
-            max_weights: self.max_weights.as_ref().map(Numbers::to_vec),
-            target_return: self.target_return,
+        let expected_returns = self.expected_returns.to_vec();
+        let covariance_matrix = Covariance::from_rows(&self.covariance_matrix)?;
+        let risk_free_rate = self.rf_rate;
+        let min_weights = self.min_weights.as_ref().map(Numbers::to_vec);
+        let max_weights = self.max_weights.as_ref().map(Numbers::to_vec);
+        let constraints = self.constraints.as_deref();
+        let found = match limits(constraints, self.current_weights.as_ref(), self.max_turnover)? {
+            None => portfolio::TargetReturn {
+                expected_returns,
+                covariance_matrix,
+                risk_free_rate,
+                min_weights,
+                max_weights,
+                target_return: self.target_return,
+            }
+            .solve()?,
+            Some((constraints, turnover)) => ConstrainedProblem {
+                expected_returns,
+                covariance_matrix,
+                risk_free_rate,
+                min_weights,
+                max_weights,
+                constraints,
+                turnover,
+                goal: Goal::TargetReturn(self.target_return),
+            }
+            .solve()?,
         };
-        Ok(OptimalPortfolio::new(problem.solve()?, self.rf_rate))
+        Ok(OptimalPortfolio::new(found, self.rf_rate))
     }
 
     fn is_long(&self) -> bool {
         self.expected_returns.len() > LONG_FROM_ASSETS
+            || is_limited(self.constraints.as_deref(), self.max_turnover)
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -327,6 +400,11 @@ fn tangency(problem: portfolio::EfficientFrontier) -> quant_core::Result<Option<
     }
 }
 
+/// Constraints take the method that is slower than that of bounds alone.
+fn is_limited(constraints: Option<&[Constraint]>, max_turnover: Option<f64>) -> bool {
+    max_turnover.is_some() || constraints.is_some_and(|constraints| !constraints.is_empty())
+}
+
 fn wire_name(argument: &'static str) -> &'static str {
     if argument == "risk_free_rate" { "rf_rate" } else { argument }
 }
@@ -348,29 +426,36 @@ impl Example for MaxSharpe {
             rf_rate: 0.03,
             min_weights: Some(vec![0.0, 0.0, 0.0].into()),
             max_weights: None,
+            constraints: None,
+            current_weights: None,
+            max_turnover: None,
         }
     }
 }
 
 impl Example for TargetReturn {
     fn example() -> Self {
-        let MaxSharpe { expected_returns, covariance_matrix, rf_rate, min_weights, max_weights } =
+        let MaxSharpe { expected_returns, covariance_matrix, rf_rate, min_weights, .. } =
             MaxSharpe::example();
-        let target_return = 0.1;
+        let group =
+            Constraint { coefficients: vec![0.0, 1.0, 1.0].into(), min: None, max: Some(0.75) };
         Self {
             expected_returns,
             covariance_matrix,
-            target_return,
+            target_return: 0.095,
             rf_rate,
             min_weights,
-            max_weights,
+            max_weights: None,
+            constraints: Some(vec![group]),
+            current_weights: None,
+            max_turnover: None,
         }
     }
 }
 
 impl Example for EfficientFrontier {
     fn example() -> Self {
-        let MaxSharpe { expected_returns, covariance_matrix, rf_rate, min_weights, max_weights } =
+        let MaxSharpe { expected_returns, covariance_matrix, rf_rate, min_weights, .. } =
             MaxSharpe::example();
         Self {
             expected_returns,
@@ -378,7 +463,7 @@ impl Example for EfficientFrontier {
             n_points: 5,
             rf_rate,
             min_weights,
-            max_weights,
+            max_weights: None,
             at_return: Some(0.1),
         }
     }

@@ -20,9 +20,10 @@ pub struct Performance;
 impl Performance {
     /// Compute the ratios of return to risk of a series of returns.
     ///
-    /// Sharpe, Sortino, Calmar, Omega and drawdown; against a benchmark also beta, alpha, information and
-    /// Treynor ratios. Annual, from simple returns of `periods_per_year` periods. A series without
-    /// variation, a return below the target or a drawdown is refused, since a ratio is then undefined.
+    /// Sharpe, Sortino, Calmar, Omega and drawdown; against a benchmark also beta, alpha,
+    /// information and Treynor ratios. Annual, from simple returns of `periods_per_year` periods. A
+    /// series without variation, a return below the target or a drawdown is refused, since a ratio
+    /// is then undefined.
     #[oai(path = "/ratios", method = "post", operation_id = "compute_performance_ratios")]
     async fn ratios(&self, call: Metered<Ratios>) -> Result<Answer<PerformanceRatios>> {
         call.run().await
@@ -42,8 +43,8 @@ pub struct Ratios {
     /// Returns of a benchmark in the same periods.
     #[oai(nullable, validator(min_items = 2, max_items = 100000))]
     pub benchmark_returns: Option<Numbers>,
-    /// Return below which one is a loss for the Sortino and Omega ratios, an annual decimal; absent means
-    /// the risk-free rate.
+    /// Return below which one is a loss for the Sortino and Omega ratios, an annual decimal; absent
+    /// means the risk-free rate.
     #[oai(nullable)]
     pub target_return: Option<f64>,
     /// Number of periods in a year: 252 for daily returns, 12 for monthly ones; above zero.

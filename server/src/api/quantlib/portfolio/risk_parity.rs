@@ -18,8 +18,8 @@ pub struct RiskParityPortfolios;
 impl RiskParityPortfolios {
     /// Find the risk-parity portfolio.
     ///
-    /// Long-only weights with which every asset contributes the same part of the risk, or the part that
-    /// `budgets` gives. Refused where an asset, or a long-only portfolio, has no risk.
+    /// Long-only weights with which every asset contributes the same part of the risk, or the part
+    /// that `budgets` gives. Refused where an asset, or a long-only portfolio, has no risk.
     #[oai(path = "/risk-parity", method = "post", operation_id = "find_risk_parity_portfolio")]
     async fn risk_parity(&self, call: Metered<RiskParity>) -> Result<Answer<RiskParityWeights>> {
         call.run().await
@@ -30,8 +30,8 @@ impl RiskParityPortfolios {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Enum)]
 #[oai(rename = "RiskParityMethod", rename_all = "lowercase")]
 pub enum ParityMethod {
-    /// Newton's method on the convex formulation of Spinu, which reaches the same portfolio as sequential
-    /// quadratic programming, to the last bits.
+    /// Newton's method on the convex formulation of Spinu, which reaches the same portfolio as
+    /// sequential quadratic programming, to the last bits.
     Slsqp,
     /// Cyclical coordinate descent; Newton's method where the descent is too slow.
     Ccd,
