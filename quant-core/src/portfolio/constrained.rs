@@ -5,7 +5,7 @@
 
 use super::assets::{Assets, Checked, Portfolio, accepted};
 use super::covariance::Covariance;
-use super::dual_active_set::{Failure, Minimum, Row, Rows, minimise, norm};
+use super::dual_active_set::{ConstraintRow, ConstraintRows, Failure, Minimum, minimise, norm};
 use super::max_sharpe::{excess_returns, refusal, riskless};
 use super::symmetric::{dot, sum};
 use crate::{Error, Result, check};
@@ -103,7 +103,8 @@ impl ConstrainedProblem {
     /// ```
     /// use quant_core::portfolio::constrained::{ConstrainedProblem, Goal, LinearConstraint};
     ///
-    /// let group = LinearConstraint { coefficients: vec![1.0, 1.0, 0.0], min: None, max: Some(0.5) };
+    /// let coefficients = vec![1.0, 1.0, 0.0];
+    /// let group = LinearConstraint { coefficients, min: None, max: Some(0.5) };
     /// let portfolio = ConstrainedProblem {
     ///     expected_returns: vec![0.04, 0.06, 0.10],
     ///     covariance_matrix: [[0.01, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.04]].into(),
@@ -133,7 +134,7 @@ impl ConstrainedProblem {
         if let Goal::TargetReturn(target) = self.goal {
             check::finite("target_return", target)?;
             let normal = self.expected_returns.clone();
-            conditions.equalities.push(Row { normal, level: target, id: RETURN });
+            conditions.equalities.push(ConstraintRow { normal, level: target, id: RETURN });
         }
         let refuse = |failure| self.refusal(failure);
         let mut found = minimise(&covariance, &conditions).map_err(refuse)?;
@@ -266,8 +267,8 @@ const FIRST: usize = 3;
 
 /// The conditions of a problem as rows.
 struct Conditions<'a> {
-    equalities: Vec<Row>,
-    rows: Vec<Row>,
+    equalities: Vec<ConstraintRow>,
+    rows: Vec<ConstraintRow>,
     turnover: Option<&'a TurnoverLimit>,
     /// True where points stand for their multiples: each level is then times the sum of the point.
     is_homogeneous: bool,
@@ -289,9 +290,10 @@ impl<'a> Conditions<'a> {
         });
         let all = at_least.chain(at_most).chain(linear).enumerate();
         let finite = all.filter(|(_, (_, level))| level.is_finite());
-        let rows = finite.map(|(id, (normal, level))| Row { normal, level, id: id + FIRST });
+        let rows =
+            finite.map(|(id, (normal, level))| ConstraintRow { normal, level, id: id + FIRST });
         Self {
-            equalities: vec![Row { normal: vec![1.0; size], level: 1.0, id: BUDGET }],
+            equalities: vec![ConstraintRow { normal: vec![1.0; size], level: 1.0, id: BUDGET }],
             rows: rows.collect(),
             turnover: problem.turnover.as_ref(),
             is_homogeneous: false,
@@ -299,17 +301,17 @@ impl<'a> Conditions<'a> {
     }
 
     /// Returns the conditions on multiples of a portfolio whose excess return is 1.
-    fn homogeneous(self, excess_returns: Vec<f64>) -> Self {
+    fn homogeneous(&self, excess_returns: Vec<f64>) -> Self {
         let size = excess_returns.len();
-        let mut rows: Vec<Row> = self.rows.into_iter().map(homogeneous).collect();
-        rows.push(Row { normal: vec![1.0; size], level: 0.0, id: BUDGET });
-        let equalities = vec![Row { normal: excess_returns, level: 1.0, id: RETURN }];
+        let mut rows: Vec<ConstraintRow> = self.rows.iter().map(homogeneous).collect();
+        rows.push(ConstraintRow { normal: vec![1.0; size], level: 0.0, id: BUDGET });
+        let equalities = vec![ConstraintRow { normal: excess_returns, level: 1.0, id: RETURN }];
         Self { equalities, rows, turnover: self.turnover, is_homogeneous: true }
     }
 
     /// The side of the limit of turnover that a point violates most: the one of the signs of its
     /// changes.
-    fn turnover_row(&self, point: &[f64]) -> Option<Row> {
+    fn turnover_row(&self, point: &[f64]) -> Option<ConstraintRow> {
         let turnover = self.turnover?;
         let total = if self.is_homogeneous { point.iter().sum() } else { 1.0 };
         let changes = point.iter().zip(&turnover.current_weights);
@@ -317,23 +319,23 @@ impl<'a> Conditions<'a> {
             |(value, current): (&f64, &f64)| if *value >= total * current { -1.0 } else { 1.0 };
         let normal: Vec<f64> = changes.map(sign).collect();
         let level = dot(&normal, &turnover.current_weights) - turnover.max_turnover;
-        let row = Row { normal, level, id: TURNOVER };
-        Some(if self.is_homogeneous { homogeneous(row) } else { row })
+        let row = ConstraintRow { normal, level, id: TURNOVER };
+        Some(if self.is_homogeneous { homogeneous(&row) } else { row })
     }
 }
 
 /// Returns the condition `(a − b1)ᵀy ≥ 0` on multiples of the weights that `aᵀw ≥ b` allows.
-fn homogeneous(row: Row) -> Row {
+fn homogeneous(row: &ConstraintRow) -> ConstraintRow {
     let normal = row.normal.iter().map(|normal| normal - row.level).collect();
-    Row { normal, level: 0.0, id: row.id }
+    ConstraintRow { normal, level: 0.0, id: row.id }
 }
 
-impl Rows for Conditions<'_> {
-    fn equalities(&self) -> Vec<Row> {
+impl ConstraintRows for Conditions<'_> {
+    fn equalities(&self) -> Vec<ConstraintRow> {
         self.equalities.clone()
     }
 
-    fn worst(&self, point: &[f64]) -> Option<Row> {
+    fn worst(&self, point: &[f64]) -> Option<ConstraintRow> {
         let turnover = self.turnover_row(point);
         let size = norm(point);
         let all = self.rows.iter().chain(&turnover);
@@ -383,7 +385,7 @@ mod tests {
             match problem.solve() {
                 Ok(found) => assert_eq!(found.weights, current),
                 Err(error) => {
-                    assert_eq!((goal, error.code()), (Goal::TargetReturn(0.051), "infeasible"))
+                    assert_eq!((goal, error.code()), (Goal::TargetReturn(0.051), "infeasible"));
                 }
             }
         }

@@ -17,8 +17,8 @@ use crate::Error;
 const DEPENDENT: f64 = 1e-12;
 /// The multiple of the identity that makes a singular matrix definite, in units of the largest
 /// element.
-const PROXIMITY: f64 = 1e-5;
-/// The largest accepted first-order gap, and violation of a row, in units of its terms.
+const PROXIMITY: f64 = 1e-7;
+/// The largest accepted first-order gap, and violation of a row, in units of their terms.
 const TOLERANCE: f64 = 1e-13;
 /// The number of points around which a singular matrix is made definite.
 const MAX_POINTS: u32 = 50;
@@ -27,14 +27,14 @@ const MAX_ROWS: u32 = 20;
 
 /// A condition `normal · x ≥ level`, or `=` where it is an equality.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct ConstraintRow {
     pub(super) normal: Vec<f64>,
     pub(super) level: f64,
     /// The name by which the caller knows the row.
     pub(super) id: usize,
 }
 
-impl Row {
+impl ConstraintRow {
     /// The distance of a point of this norm from the row; zero where it is met, or rounding.
     pub(super) fn violation(&self, point: &[f64], size: f64) -> f64 {
         let own = norm(&self.normal);
@@ -54,17 +54,17 @@ pub(super) fn norm(vector: &[f64]) -> f64 {
 }
 
 /// The rows of a programme.
-pub(super) trait Rows {
+pub(super) trait ConstraintRows {
     /// The equalities, which are always active.
-    fn equalities(&self) -> Vec<Row>;
+    fn equalities(&self) -> Vec<ConstraintRow>;
     /// Returns the most violated inequality at a point, with no violation where all are met.
-    fn worst(&self, point: &[f64]) -> Option<Row>;
+    fn worst(&self, point: &[f64]) -> Option<ConstraintRow>;
 }
 
 /// A point that satisfies the first-order conditions, with its active rows.
 pub(super) struct Minimum {
     pub(super) point: Vec<f64>,
-    pub(super) active: Vec<Row>,
+    pub(super) active: Vec<ConstraintRow>,
 }
 
 /// The reason why there is no minimum.
@@ -75,10 +75,8 @@ pub(super) enum Failure {
     NoConvergence(Error),
 }
 
-type Found<T> = Result<T, Failure>;
-
 /// Returns the minimum of `½ xᵀΣx` under the rows.
-pub(super) fn minimise(matrix: &Symmetric, rows: &dyn Rows) -> Found<Minimum> {
+pub(super) fn minimise(matrix: &Symmetric, rows: &dyn ConstraintRows) -> Result<Minimum, Failure> {
     let all: Vec<usize> = (0..matrix.size()).collect();
     let (factor, proximity) = match Cholesky::of(matrix, &all, 0.0, 1e-8) {
         Ok(factor) => (factor, 0.0),
@@ -93,10 +91,10 @@ pub(super) fn minimise(matrix: &Symmetric, rows: &dyn Rows) -> Found<Minimum> {
     let mut centre = vec![0.0; matrix.size()];
     let mut left = MAX_ROWS * (matrix.size() as u32 + 10);
     for point in 1..=MAX_POINTS {
-        let mut search = Search::new(&factor, &inverse, &centre, proximity);
+        let mut search = DualSearch::new(&factor, &inverse, &centre, proximity);
         search.run(rows, &mut left)?;
         let gap = search.polish(matrix);
-        let is_minimum = gap <= TOLERANCE && search.has_fit_multipliers();
+        let is_minimum = gap <= TOLERANCE && search.has_fit_multipliers(matrix);
         if is_minimum && rows.worst(&search.point).is_none() || point == MAX_POINTS {
             return search.finish(gap);
         }
@@ -121,9 +119,9 @@ fn inverse_of(factor: &Cholesky, size: usize) -> Vec<Vec<f64>> {
 }
 
 /// A point with its active rows N, and `JᵀN = (R; 0)`, `JᵀHJ = 1`.
-struct Search {
+struct DualSearch {
     point: Vec<f64>,
-    active: Vec<Row>,
+    active: Vec<ConstraintRow>,
     multipliers: Vec<f64>,
     /// The number of equalities, which are the first active rows.
     equalities: usize,
@@ -132,7 +130,7 @@ struct Search {
     triangle: Vec<Vec<f64>>,
 }
 
-impl Search {
+impl DualSearch {
     /// Returns the minimum without rows of `½ xᵀHx − proximity·cᵀx`.
     fn new(factor: &Cholesky, inverse: &[Vec<f64>], centre: &[f64], proximity: f64) -> Self {
         let mut point: Vec<f64> = centre.iter().map(|value| proximity * value).collect();
@@ -148,7 +146,7 @@ impl Search {
     }
 
     /// Adds rows until none is violated.
-    fn run(&mut self, rows: &dyn Rows, left: &mut u32) -> Found<()> {
+    fn run(&mut self, rows: &dyn ConstraintRows, left: &mut u32) -> Result<(), Failure> {
         for row in rows.equalities() {
             let id = row.id;
             if !self.add(row, true) {
@@ -168,7 +166,7 @@ impl Search {
 
     /// Moves to the minimum with a row met as an equality, dropping rows whose multipliers fall to
     /// zero; returns `false` where the row contradicts the active ones.
-    fn add(&mut self, row: Row, is_equality: bool) -> bool {
+    fn add(&mut self, row: ConstraintRow, is_equality: bool) -> bool {
         let mut own = 0.0;
         loop {
             let count = self.active.len();
@@ -299,38 +297,41 @@ impl Search {
         gap
     }
 
-    /// The gradient less the multiples of the active rows, and its largest element in units of its
-    /// terms.
+    /// The gradient less the multiples of the active rows; its largest element, in units of the
+    /// largest variance and of the point, or the largest relative violation of an active row.
     fn gap(&self, matrix: &Symmetric) -> (f64, Vec<f64>) {
-        let mut largest: f64 = 0.0;
-        let mut scale: f64 = f64::MIN_POSITIVE;
-        let mut slopes = Vec::with_capacity(self.point.len());
-        for index in 0..self.point.len() {
+        let values: Vec<f64> = self.point.iter().chain(&self.multipliers).copied().collect();
+        let slope = |index: usize| {
             let normals = self.active.iter().map(|row| -row.normal[index]);
             let row: Vec<f64> = matrix.row(index).iter().copied().chain(normals).collect();
-            let values: Vec<f64> = self.point.iter().chain(&self.multipliers).copied().collect();
-            let slope = dot(&row, &values);
-            let terms = row.iter().zip(&values).map(|(element, value)| (element * value).abs());
-            scale = scale.max(terms.sum());
-            largest = largest.max(slope.abs());
-            slopes.push(slope);
-        }
+            dot(&row, &values)
+        };
+        let slopes: Vec<f64> = (0..self.point.len()).map(slope).collect();
+        let largest = slopes.iter().fold(0.0, |largest: f64, slope| largest.max(slope.abs()));
         let size = norm(&self.point);
         let missing = self.active.iter().map(|row| {
             let terms = norm(&row.normal) * size + row.level.abs();
             row.missing(&self.point).abs() / terms.max(f64::MIN_POSITIVE)
         });
-        (missing.fold(largest / scale, f64::max), slopes)
+        (missing.fold(largest / self.size_of_slopes(matrix), f64::max), slopes)
+    }
+
+    /// The largest variance times the size of the point.
+    fn size_of_slopes(&self, matrix: &Symmetric) -> f64 {
+        let variances = (0..self.point.len()).map(|index| matrix.diagonal(index));
+        let largest = variances.fold(0.0, f64::max);
+        (if largest > 0.0 { largest } else { 1.0 }) * norm(&self.point).max(f64::MIN_POSITIVE)
     }
 
     /// Returns whether no multiplier of an inequality is negative beyond rounding.
-    fn has_fit_multipliers(&self) -> bool {
-        let largest = self.multipliers.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-        self.multipliers[self.equalities..].iter().all(|value| *value >= -TOLERANCE * largest)
+    fn has_fit_multipliers(&self, matrix: &Symmetric) -> bool {
+        let rounding = TOLERANCE * self.size_of_slopes(matrix);
+        let multipliers = self.active.iter().zip(&self.multipliers).skip(self.equalities);
+        multipliers.into_iter().all(|(row, value)| value * norm(&row.normal) >= -rounding)
     }
 
-    fn finish(self, gap: f64) -> Found<Minimum> {
-        if !(gap <= 10.0 * TOLERANCE) {
+    fn finish(self, gap: f64) -> Result<Minimum, Failure> {
+        if gap.is_nan() || gap > 10.0 * TOLERANCE {
             return Err(not_converged(MAX_POINTS, gap));
         }
         let Self { point, active, .. } = self;

@@ -128,11 +128,11 @@ impl RiskParity {
         let budgets = self.budgets(covariance.size())?;
         let (balanced, exponents) = balanced(&covariance)?;
         refuse_riskless(&balanced)?;
-        let search = Search { covariance: &balanced, budgets: &budgets };
+        let search = ParitySearch { covariance: &balanced, budgets: &budgets };
         let (amounts, method, iterations) = search.run(self.method)?;
         let weights = weights(&amounts, &exponents);
         let volatility = volatility(&weights, &covariance, exponent)?;
-        let of_weights = Search { covariance: &covariance, budgets: &budgets };
+        let of_weights = ParitySearch { covariance: &covariance, budgets: &budgets };
         let shares = of_their_sum(&of_weights.contributions(&weights));
         let errors = shares.iter().zip(&budgets).map(|(share, budget)| (share - budget).abs());
         let residual = errors.fold(0.0, f64::max);
@@ -215,12 +215,12 @@ fn weights(amounts: &[f64], exponents: &[i32]) -> Vec<f64> {
 }
 
 /// The search for the minimum of `½ yᵀΣy − Σ bᵢ ln yᵢ`.
-struct Search<'a> {
+struct ParitySearch<'a> {
     covariance: &'a Symmetric,
     budgets: &'a [f64],
 }
 
-impl Search<'_> {
+impl ParitySearch<'_> {
     /// Returns the minimum, the method that reached it and the number of its iterations.
     fn run(&self, method: RiskParityMethod) -> Result<(Vec<f64>, RiskParityMethod, u32)> {
         let mut amounts = self.start();

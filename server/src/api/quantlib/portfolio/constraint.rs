@@ -23,7 +23,8 @@ pub struct Constraint {
     pub max: Option<f64>,
 }
 
-/// Returns the constraints and the limit of turnover of a request; `None` where the request has neither.
+/// Returns the constraints and the limit of turnover of a request; `None` where the request has
+/// neither.
 pub(super) fn limits(
     constraints: Option<&[Constraint]>,
     current_weights: Option<&Numbers>,

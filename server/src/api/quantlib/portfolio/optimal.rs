@@ -82,8 +82,8 @@ pub struct MaxSharpe {
     /// Largest weight of each asset; absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub max_weights: Option<Numbers>,
-    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions or a
-    /// limit of turnover there are at most 250 assets.
+    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions
+    /// or a limit of turnover there are at most 250 assets.
     #[oai(nullable, validator(max_items = 100))]
     pub constraints: Option<Vec<Constraint>>,
     /// Weight of each asset today; needed where `max_turnover` is present.
@@ -115,8 +115,8 @@ pub struct TargetReturn {
     /// Largest weight of each asset; absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub max_weights: Option<Numbers>,
-    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions or a
-    /// limit of turnover there are at most 250 assets.
+    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions
+    /// or a limit of turnover there are at most 250 assets.
     #[oai(nullable, validator(max_items = 100))]
     pub constraints: Option<Vec<Constraint>>,
     /// Weight of each asset today; needed where `max_turnover` is present.
