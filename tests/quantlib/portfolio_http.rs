@@ -112,7 +112,9 @@ async fn a_view_of_half_confidence_goes_half_of_the_way() {
     let key = app.account("ada", Tier::Pro, 100).await;
     let market = json!({ "covariance_matrix": two_assets(), "market_caps": [300, 100] });
     let answer = asked(&app, &key, "/black-litterman/equilibrium", &market).await;
-    let implied = &answer.expect(200)["data"]["implied_returns"];
+    let data = &answer.expect(200)["data"];
+    let implied = &data["implied_returns"];
+    assert_eq!(&data["equilibrium_returns"], implied);
     assert_near(&implied[0], 0.01875);
     let plain = asked(&app, &key, "/black-litterman/posterior", &market).await;
     assert_eq!(&plain.expect(200)["data"]["posterior_returns"], implied);
@@ -134,6 +136,29 @@ async fn monthly_returns_have_annual_ratios() {
     assert_near(&data["sortino"], 4.0);
     assert_near(&data["max_drawdown"], 0.01);
     assert_eq!((&data["beta"], &data["rf_rate"]), (&Value::Null, &json!(0.0)));
+}
+
+#[tokio::test]
+async fn each_listed_field_of_risk_and_views_is_required() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let market = json!({ "covariance_matrix": two_assets(), "market_caps": [1, 1] });
+    let weighed = json!({ "covariance_matrix": two_assets(), "weights": [1, 1] });
+    for (path, body) in [
+        ("/risk/contribution", &weighed),
+        ("/black-litterman/equilibrium", &market),
+        ("/black-litterman/posterior", &market),
+    ] {
+        asked(&app, &key, path, body).await.expect(200);
+        for name in body.as_object().expect("an object").keys() {
+            let mut less = body.clone();
+            less.as_object_mut().expect("an object").remove(name);
+            let refused = asked(&app, &key, path, &less).await;
+            let fault = &refused.expect(422)["detail"][0];
+            let expected = (&json!(["body", name]), &json!("value_error.missing"));
+            assert_eq!((&fault["loc"], &fault["type"]), expected, "{path}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 //!
 //! The method is an active-set method: weights at a bound are exactly the bound, and the others
 //! meet the first-order conditions to rounding. Singular covariances are accepted. Not modelled:
-//! transaction costs, constraints on groups of assets. [`target_return`](super::target_return)
-//! adds a constraint on the return.
+//! transaction costs. [`target_return`](super::target_return) adds a constraint on the return,
+//! [`constrained`](super::constrained) others, as those on groups of assets.
 
 use super::active_set::Problem;
 use super::assets::{
