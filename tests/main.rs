@@ -72,6 +72,9 @@ mod quantlib {
     mod nelson_siegel_svensson;
     mod numerical;
     mod portfolio;
+    mod portfolio_constrained;
+    mod portfolio_http;
+    mod portfolio_risk;
     mod pricing;
     mod regulatory;
     mod reserved_credits;

@@ -6,7 +6,14 @@ use libfuzzer_sys::{
     arbitrary::{self, Arbitrary},
     fuzz_target,
 };
-use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
+use quant_core::portfolio::{
+    BlackLitterman, Covariance, EfficientFrontier, MarketEquilibrium, MaxSharpe, MinVariance,
+    ReturnSeries, RiskParity, TargetReturn,
+    black_litterman::{Uncertainty, View},
+    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
+    risk_contributions,
+    risk_parity::RiskParityMethod,
+};
 use quant_fuzz::{Number, check, numbers};
 
 #[derive(Arbitrary, Debug)]
@@ -19,6 +26,28 @@ struct Drawn {
     upper: Option<Vec<Number>>,
     is_covariance: bool,
     fits: bool,
+    views: Vec<(Vec<Number>, Number, u8, Number)>,
+    tau: Number,
+    periods_per_year: Number,
+}
+
+impl Drawn {
+    /// Views with as many weights as there are assets, or the number that was drawn.
+    fn views(&self, assets: usize) -> Vec<View> {
+        let view = |(weights, expected_return, kind, value): &(Vec<Number>, Number, u8, Number)| {
+            let mut weights = numbers(weights);
+            if self.fits {
+                weights.resize(assets, 0.0);
+            }
+            let uncertainty = match kind % 3 {
+                0 => Uncertainty::Proportional,
+                1 => Uncertainty::Variance(value.0),
+                _ => Uncertainty::Confidence(value.0),
+            };
+            View { weights, expected_return: expected_return.0, uncertainty }
+        };
+        self.views.iter().take(4).map(view).collect()
+    }
 }
 
 /// Products of the drawn columns: positive semi-definite, and often singular.
@@ -90,5 +119,57 @@ fuzz_target!(|drawn: Drawn| {
             max_weights: max_weights.clone(),
         }
         .solve(),
+    );
+    let views = drawn.views(n);
+    let constraint = |view: &View| LinearConstraint {
+        coefficients: view.weights.clone(),
+        min: None,
+        max: Some(view.expected_return),
+    };
+    let turnover = max_weights
+        .clone()
+        .map(|current_weights| TurnoverLimit { current_weights, max_turnover: drawn.tau.0 });
+    for goal in [Goal::MinVariance, Goal::TargetReturn(target_return), Goal::MaxSharpe] {
+        check(
+            &ConstrainedProblem {
+                expected_returns: expected_returns.clone(),
+                covariance_matrix: covariance_matrix.clone(),
+                risk_free_rate,
+                min_weights: min_weights.clone(),
+                max_weights: max_weights.clone(),
+                constraints: views.iter().map(constraint).collect(),
+                turnover: turnover.clone(),
+                goal,
+            }
+            .solve(),
+        );
+    }
+    let frontier = EfficientFrontier {
+        expected_returns: expected_returns.clone(),
+        covariance_matrix: covariance_matrix.clone(),
+        risk_free_rate,
+        min_weights,
+        max_weights: max_weights.clone(),
+    };
+    check(&frontier.points(5));
+    check(&frontier.at_return(target_return));
+    check(&risk_contributions(&expected_returns, &covariance_matrix));
+    for &method in RiskParityMethod::ALL {
+        let (covariance_matrix, budgets) = (covariance_matrix.clone(), max_weights.clone());
+        check(&RiskParity { covariance_matrix, budgets, method }.solve());
+    }
+    let market_caps = expected_returns.iter().map(|value| value.abs()).collect();
+    let market = MarketEquilibrium { covariance_matrix, market_caps, risk_aversion: target_return };
+    check(&market.returns());
+    check(&BlackLitterman { market, tau: drawn.tau.0, views }.posterior());
+    check(
+        &ReturnSeries {
+            returns: expected_returns,
+            benchmark_returns: max_weights,
+            risk_free_rate,
+            target_return: Some(target_return),
+            periods_per_year: drawn.periods_per_year.0,
+        }
+        .ratios(),
     );
 });

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`analysis`] | company value and scores: discounted cash flow, Altman, Piotroski, Beneish |
 //! | [`economics`] | demand and utility: Cobb–Douglas, constant elasticity of substitution |
-//! | [`portfolio`] | minimum variance, target return, maximum Sharpe ratio, the efficient frontier, under bounds |
+//! | [`portfolio`] | least variance, largest Sharpe ratio, frontier, under constraints; risk parity, views, performance |
 //! | [`pricing`] | European, American, barrier and exchange options, in closed form and on trees; Greeks, implied volatility, batches |
 //! | [`numerical`] | finite-difference derivatives |
 //! | [`regulatory`] | Basel capital ratios |

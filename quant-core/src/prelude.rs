@@ -16,7 +16,10 @@ pub use crate::instruments::{
     OvernightIndex, OvernightSwap, Quote, SwapCurves, SwapSide, TreasuryBill, YieldConvention,
 };
 pub use crate::numerical::{Function, Scheme, derivative};
-pub use crate::portfolio::{Covariance, EfficientFrontier, MaxSharpe, MinVariance, TargetReturn};
+pub use crate::portfolio::{
+    BlackLitterman, Covariance, EfficientFrontier, MarketEquilibrium, MaxSharpe, MinVariance,
+    ReturnSeries, RiskParity, TargetReturn, risk_contributions,
+};
 pub use crate::pricing::{
     BarrierOption, Caplet, CurrencyOption, Direction, EuropeanOption, ExchangeOption, Exercise,
     ForwardOption, Knock, NormalOption, OptionType, SpreadOption, Swaption, Tree,

@@ -14,6 +14,11 @@ use quant_core::curves::{
     NelsonSiegelSvensson,
 };
 use quant_core::instruments::{CurveRole, LevelCouponBond, RateSource, ZeroCouponBond, g_spread};
+use quant_core::portfolio::{
+    black_litterman::{Uncertainty, View},
+    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
+    risk_parity::RiskParityMethod,
+};
 use quant_core::prelude::*;
 use quant_core::pricing::{
     Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
@@ -278,6 +283,7 @@ fn portfolios() {
     };
     same_after_a_round_trip(&frontier);
     same_after_a_round_trip(&frontier.solve().expect("a frontier"));
+    same_after_a_round_trip(&frontier.points(3).expect("points"));
     same_after_a_round_trip(&TargetReturn {
         expected_returns,
         covariance_matrix,
@@ -286,6 +292,58 @@ fn portfolios() {
         max_weights,
         target_return: 0.07,
     });
+}
+
+#[test]
+fn risk_and_performance_of_portfolios() {
+    let covariance_matrix = Covariance::from([[0.04, 0.006], [0.006, 0.01]]);
+    let contributions = risk_contributions(&[0.3, 0.7], &covariance_matrix);
+    same_after_a_round_trip(&contributions.expect("contributions"));
+    let group = LinearConstraint { coefficients: vec![1.0, 0.0], min: Some(0.25), max: None };
+    let current_weights = vec![0.5, 0.5];
+    for goal in [Goal::MinVariance, Goal::TargetReturn(0.07), Goal::MaxSharpe] {
+        let problem = ConstrainedProblem {
+            expected_returns: vec![0.09, 0.05],
+            covariance_matrix: covariance_matrix.clone(),
+            risk_free_rate: 0.02,
+            min_weights: None,
+            max_weights: None,
+            constraints: vec![group.clone()],
+            turnover: Some(TurnoverLimit {
+                current_weights: current_weights.clone(),
+                max_turnover: 0.5,
+            }),
+            goal,
+        };
+        same_after_a_round_trip(&problem);
+        same_after_a_round_trip(&problem.solve().expect("a portfolio"));
+    }
+    let parity = RiskParity {
+        covariance_matrix: covariance_matrix.clone(),
+        budgets: Some(vec![0.25, 0.75]),
+        method: RiskParityMethod::CyclicalCoordinateDescent,
+    };
+    same_after_a_round_trip(&parity);
+    same_after_a_round_trip(&parity.solve().expect("a portfolio"));
+    let market =
+        MarketEquilibrium { covariance_matrix, market_caps: vec![3.0, 1.0], risk_aversion: 2.5 };
+    same_after_a_round_trip(&market);
+    same_after_a_round_trip(&market.returns().expect("returns"));
+    let view = |uncertainty| View { weights: vec![1.0, -1.0], expected_return: 0.03, uncertainty };
+    let kinds =
+        [Uncertainty::Proportional, Uncertainty::Variance(0.01), Uncertainty::Confidence(0.5)];
+    let model = BlackLitterman { market, tau: 0.05, views: kinds.map(view).to_vec() };
+    same_after_a_round_trip(&model);
+    same_after_a_round_trip(&model.posterior().expect("a posterior"));
+    let series = ReturnSeries {
+        returns: vec![0.02, -0.01, 0.03],
+        benchmark_returns: Some(vec![0.01, 0.0, 0.02]),
+        risk_free_rate: 0.01,
+        target_return: None,
+        periods_per_year: 12.0,
+    };
+    same_after_a_round_trip(&series);
+    same_after_a_round_trip(&series.ratios().expect("ratios"));
 }
 
 #[test]
@@ -491,6 +549,7 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(CurveType::ALL);
     each_is_the_same_after_a_round_trip(Compounding::ALL);
     each_is_the_same_after_a_round_trip(Market::ALL);
+    each_is_the_same_after_a_round_trip(RiskParityMethod::ALL);
     each_is_the_same_after_a_round_trip(Interpolation::ALL);
     each_is_the_same_after_a_round_trip(quant_core::instruments::CashFlowKind::ALL);
     each_is_the_same_after_a_round_trip(YieldConvention::ALL);

@@ -90,3 +90,35 @@ fn portfolios_agree_with_exact_active_sets() {
         );
     }
 }
+
+#[test]
+fn mixtures_of_corners_agree_with_the_portfolios_of_their_returns() {
+    let (mut largest, mut rows) = (Largest::default(), 0);
+    for row in golden::rows("frontier", 200).iter().filter(|row| row.text("kind") == "target") {
+        let [_, inputs @ .., portfolio, _] = row.texts::<8>();
+        let [returns, covariance, lower, upper, target] = inputs.map(|text| row.list::<f64>(text));
+        let covariance: Vec<&[f64]> = covariance.chunks(returns.len()).collect();
+        let frontier = EfficientFrontier {
+            expected_returns: returns,
+            covariance_matrix: Covariance::from_rows(&covariance).expect("a square matrix"),
+            risk_free_rate: 0.0,
+            min_weights: Some(lower),
+            max_weights: Some(upper),
+        };
+        let least = frontier.solve().expect("a frontier").corners[0].expected_return;
+        let found = frontier.at_return(target[0]);
+        // Below the least variance the target is met by a portfolio that is not efficient.
+        if target[0] < least {
+            assert_eq!(found.expect_err("refused").argument(), Some("target_return"), "{row}");
+            continue;
+        }
+        let (found, expected) = (found.expect("a portfolio"), row.list::<f64>(portfolio));
+        let size = expected.iter().fold(0.0, |size: f64, weight| size.max(weight.abs()));
+        for (weight, expected) in found.weights.iter().zip(&expected) {
+            largest.see(row, (weight - expected).abs() / size, TOLERANCE, &found);
+        }
+        rows += 1;
+    }
+    assert!(rows >= 40, "{rows} rows");
+    println!("mixtures: {rows} rows, largest error of a weight {largest}");
+}

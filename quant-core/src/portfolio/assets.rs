@@ -5,10 +5,10 @@ use super::covariance::Covariance;
 use super::symmetric::{Symmetric, dot, sum};
 use crate::{Error, Result, check};
 use bounds::bounds;
-use scaled_covariance::{scaled, semi_definite};
+use scaled_covariance::scaled;
 
 pub(super) use bounds::only_portfolio;
-pub(super) use scaled_covariance::variance;
+pub(super) use scaled_covariance::{semi_definite, variance};
 
 mod bounds;
 mod scaled_covariance;
@@ -53,6 +53,14 @@ pub(super) struct Checked {
     /// The Cholesky factor of the scaled covariance; `None` unless the covariance is clearly
     /// positive definite.
     pub(super) factor: Option<Cholesky>,
+}
+
+/// Refuses a covariance without assets.
+pub(super) fn at_least_one(covariance_matrix: &Covariance) -> Result<()> {
+    if covariance_matrix.size() > 0 {
+        return Ok(());
+    }
+    Err(Error::TooFew { argument: "covariance_matrix", needed: 1, found: 0 })
 }
 
 impl Checked {

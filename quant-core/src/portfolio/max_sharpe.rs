@@ -97,15 +97,8 @@ impl MaxSharpe {
         }
     }
 
-    /// The returns beyond the riskless rate, divided by a power of two to be near 1.
     fn excess_returns(&self) -> Vec<f64> {
-        let returns = self.expected_returns.iter();
-        let largest =
-            returns.fold(self.risk_free_rate.abs(), |largest, value| largest.max(value.abs()));
-        let (_, exponent) = libm::frexp(largest);
-        let scaled = |value| libm::scalbn(value, -exponent);
-        let rate = scaled(self.risk_free_rate);
-        self.expected_returns.iter().map(|&value| scaled(value) - rate).collect()
+        excess_returns(&self.expected_returns, self.risk_free_rate)
     }
 
     /// Follows the efficient frontier until the ratio falls.
@@ -151,11 +144,21 @@ impl MaxSharpe {
     }
 }
 
-fn riskless() -> Error {
+/// Returns the returns beyond the riskless rate, divided by a power of two to be near 1.
+pub(super) fn excess_returns(expected_returns: &[f64], risk_free_rate: f64) -> Vec<f64> {
+    let returns = expected_returns.iter();
+    let largest = returns.fold(risk_free_rate.abs(), |largest, value| largest.max(value.abs()));
+    let (_, exponent) = libm::frexp(largest);
+    let scaled = |value| libm::scalbn(value, -exponent);
+    let rate = scaled(risk_free_rate);
+    expected_returns.iter().map(|&value| scaled(value) - rate).collect()
+}
+
+pub(super) fn riskless() -> Error {
     refusal("is below the return of a portfolio without risk")
 }
 
-fn refusal(problem: &'static str) -> Error {
+pub(super) fn refusal(problem: &'static str) -> Error {
     Error::Conflict { argument: "risk_free_rate", problem }
 }
 

@@ -17,7 +17,14 @@ pub type Api = (
     (
         (quantlib::analysis::Valuation, quantlib::analysis::scores::Scores),
         quantlib::economics::Economics,
-        quantlib::portfolio::Portfolio,
+        (
+            quantlib::portfolio::Portfolio,
+            quantlib::portfolio::optimal::OptimalPortfolios,
+            quantlib::portfolio::risk_parity::RiskParityPortfolios,
+            quantlib::portfolio::performance::Performance,
+            quantlib::portfolio::contribution::RiskDecomposition,
+            quantlib::portfolio::black_litterman::ImpliedReturns,
+        ),
         (
             quantlib::pricing::Pricing,
             quantlib::pricing::greeks::EuropeanGreeks,

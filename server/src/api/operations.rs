@@ -18,7 +18,9 @@ use super::quantlib::{
         bonds, deposits, foreign_exchange, forward_rate_agreements as agreements,
         interest_rate_swaps as swaps, overnight_swaps,
     },
-    numerical, portfolio, pricing,
+    numerical, portfolio,
+    portfolio::{black_litterman, contribution, optimal, performance, risk_parity},
+    pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
     regulatory, scheduling,
     scheduling::{day_counts, schedules},
@@ -169,6 +171,22 @@ pub static METERED: &[MeteredOperation] = &[
     line::<deposits::Deposit>("value_deposit", Tier::Pro, 5, None),
     line::<foreign_exchange::PairForward>("value_currency_forward", Tier::Pro, 5, None),
     // Portfolios.
+    line::<optimal::MaxSharpe>("find_max_sharpe_portfolio", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<optimal::EfficientFrontier>("trace_efficient_frontier", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<optimal::TargetReturn>("find_target_return_portfolio", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<performance::Ratios>("compute_performance_ratios", Tier::Pro, 5, None)
+        .with_body_limit(6 * MEBIBYTE),
+    line::<risk_parity::RiskParity>("find_risk_parity_portfolio", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<contribution::Contribution>("divide_portfolio_risk", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<black_litterman::Equilibrium>("imply_equilibrium_returns", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<black_litterman::Posterior>("revise_expected_returns", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
     // Risk.
 ];
 

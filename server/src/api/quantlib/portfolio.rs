@@ -1,5 +1,12 @@
 //! Portfolio selection.
 
+pub mod black_litterman;
+pub mod constraint;
+pub mod contribution;
+pub mod optimal;
+pub mod performance;
+pub mod risk_parity;
+
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{

@@ -1,0 +1,360 @@
+//! Convex quadratic programmes with linear inequalities, by the dual active-set method.
+//!
+//! The method starts at the minimum without inequalities and adds the most violated one at a time,
+//! so that a programme without a solution is recognised by the inequality that cannot be met. Rows
+//! may be generated: only violated ones are ever asked for. Where the matrix is singular, a small
+//! multiple of the identity around the last point makes it definite, and the point converges to a
+//! minimum.
+//!
+//! Goldfarb and Idnani (1983), "A numerically stable dual method for solving strictly convex
+//! quadratic programs"; Rockafellar (1976), "Monotone operators and the proximal point algorithm".
+
+use super::cholesky::Cholesky;
+use super::symmetric::{Symmetric, dot, inner};
+use crate::Error;
+
+/// The part of a row outside the active rows, below which the row depends on them.
+const DEPENDENT: f64 = 1e-12;
+/// The multiple of the identity that makes a singular matrix definite, in units of the largest
+/// element.
+const PROXIMITY: f64 = 1e-7;
+/// The largest accepted first-order gap, and violation of a row, in units of their terms.
+const TOLERANCE: f64 = 1e-13;
+/// The number of points around which a singular matrix is made definite.
+const MAX_POINTS: u32 = 50;
+/// The number of rows added, for each variable, after which the search ends.
+const MAX_ROWS: u32 = 20;
+
+/// A condition `normal · x ≥ level`, or `=` where it is an equality.
+#[derive(Clone, Debug)]
+pub(super) struct ConstraintRow {
+    pub(super) normal: Vec<f64>,
+    pub(super) level: f64,
+    /// The name by which the caller knows the row.
+    pub(super) id: usize,
+}
+
+impl ConstraintRow {
+    /// The distance of a point of this norm from the row; zero where it is met, or rounding.
+    pub(super) fn violation(&self, point: &[f64], size: f64) -> f64 {
+        let own = norm(&self.normal);
+        let missing = self.level - inner(&self.normal, point);
+        if missing > TOLERANCE * (own * size + self.level.abs()) { missing / own } else { 0.0 }
+    }
+
+    fn missing(&self, point: &[f64]) -> f64 {
+        let normal: Vec<f64> = self.normal.iter().copied().chain([self.level]).collect();
+        let point: Vec<f64> = point.iter().map(|value| -value).chain([1.0]).collect();
+        dot(&normal, &point)
+    }
+}
+
+pub(super) fn norm(vector: &[f64]) -> f64 {
+    inner(vector, vector).sqrt()
+}
+
+/// The rows of a programme.
+pub(super) trait ConstraintRows {
+    /// The equalities, which are always active.
+    fn equalities(&self) -> Vec<ConstraintRow>;
+    /// Returns the most violated inequality at a point, with no violation where all are met.
+    fn worst(&self, point: &[f64]) -> Option<ConstraintRow>;
+}
+
+/// A point that satisfies the first-order conditions, with its active rows.
+pub(super) struct Minimum {
+    pub(super) point: Vec<f64>,
+    pub(super) active: Vec<ConstraintRow>,
+}
+
+/// The reason why there is no minimum.
+pub(super) enum Failure {
+    /// The row that contradicts the others.
+    Infeasible(usize),
+    /// Rounding or time.
+    NoConvergence(Error),
+}
+
+/// Returns the minimum of `½ xᵀΣx` under the rows.
+pub(super) fn minimise(matrix: &Symmetric, rows: &dyn ConstraintRows) -> Result<Minimum, Failure> {
+    let all: Vec<usize> = (0..matrix.size()).collect();
+    let (factor, proximity) = match Cholesky::of(matrix, &all, 0.0, 1e-8) {
+        Ok(factor) => (factor, 0.0),
+        Err(_) => {
+            let largest = all.iter().map(|&index| matrix.diagonal(index)).fold(0.0, f64::max);
+            let shift = PROXIMITY * if largest > 0.0 { largest } else { 1.0 };
+            let factor = Cholesky::of(matrix, &all, shift, 0.0);
+            (factor.map_err(|_| not_converged(0, shift))?, shift)
+        }
+    };
+    let inverse = inverse_of(&factor, matrix.size());
+    let mut centre = vec![0.0; matrix.size()];
+    let mut left = MAX_ROWS * (matrix.size() as u32 + 10);
+    for point in 1..=MAX_POINTS {
+        let mut search = DualSearch::new(&factor, &inverse, &centre, proximity);
+        search.run(rows, &mut left)?;
+        let gap = search.polish(matrix);
+        let is_minimum = gap <= TOLERANCE && search.has_fit_multipliers(matrix);
+        if is_minimum && rows.worst(&search.point).is_none() || point == MAX_POINTS {
+            return search.finish(gap);
+        }
+        centre = search.point;
+    }
+    Err(not_converged(MAX_POINTS, f64::INFINITY))
+}
+
+fn not_converged(iterations: u32, residual: f64) -> Failure {
+    Failure::NoConvergence(Error::NoConvergence { method: "dual active set", iterations, residual })
+}
+
+/// The columns of `U⁻¹` for the factor U.
+fn inverse_of(factor: &Cholesky, size: usize) -> Vec<Vec<f64>> {
+    let column = |index: usize| {
+        let mut column = vec![0.0; size];
+        column[index] = 1.0;
+        factor.solve_upper(&mut column);
+        column
+    };
+    (0..size).map(column).collect()
+}
+
+/// A point with its active rows N, and `JᵀN = (R; 0)`, `JᵀHJ = 1`.
+struct DualSearch {
+    point: Vec<f64>,
+    active: Vec<ConstraintRow>,
+    multipliers: Vec<f64>,
+    /// The number of equalities, which are the first active rows.
+    equalities: usize,
+    columns: Vec<Vec<f64>>,
+    /// The columns of R, each up to its diagonal.
+    triangle: Vec<Vec<f64>>,
+}
+
+impl DualSearch {
+    /// Returns the minimum without rows of `½ xᵀHx − proximity·cᵀx`.
+    fn new(factor: &Cholesky, inverse: &[Vec<f64>], centre: &[f64], proximity: f64) -> Self {
+        let mut point: Vec<f64> = centre.iter().map(|value| proximity * value).collect();
+        factor.solve(&mut point);
+        Self {
+            point,
+            active: Vec::new(),
+            multipliers: Vec::new(),
+            equalities: 0,
+            columns: inverse.to_vec(),
+            triangle: Vec::new(),
+        }
+    }
+
+    /// Adds rows until none is violated.
+    fn run(&mut self, rows: &dyn ConstraintRows, left: &mut u32) -> Result<(), Failure> {
+        for row in rows.equalities() {
+            let id = row.id;
+            if !self.add(row, true) {
+                return Err(Failure::Infeasible(id));
+            }
+            self.equalities = self.active.len();
+        }
+        while let Some(row) = rows.worst(&self.point) {
+            *left = left.checked_sub(1).ok_or_else(|| not_converged(MAX_ROWS, f64::INFINITY))?;
+            let id = row.id;
+            if !self.add(row, false) {
+                return Err(Failure::Infeasible(id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves to the minimum with a row met as an equality, dropping rows whose multipliers fall to
+    /// zero; returns `false` where the row contradicts the active ones.
+    fn add(&mut self, row: ConstraintRow, is_equality: bool) -> bool {
+        let mut own = 0.0;
+        loop {
+            let count = self.active.len();
+            let mut parts: Vec<f64> =
+                self.columns.iter().map(|column| inner(column, &row.normal)).collect();
+            let rates = self.solve_triangle(&parts[..count]);
+            let free = inner(&parts[count..], &parts[count..]);
+            let is_dependent = free <= DEPENDENT * DEPENDENT * inner(&parts, &parts);
+            let missing = row.missing(&self.point);
+            if is_dependent && is_equality {
+                let terms = row.level.abs() + norm(&row.normal) * norm(&self.point);
+                return missing.abs() <= 10.0 * TOLERANCE * terms;
+            }
+            let full = if is_dependent { f64::INFINITY } else { missing / free };
+            let dropped = if is_equality { None } else { self.first_to_drop(&rates) };
+            let length = dropped.map_or(full, |(_, length)| length.min(full));
+            if length.is_infinite() {
+                return false;
+            }
+            if !is_dependent {
+                for (part, column) in parts[count..].iter().zip(&self.columns[count..]) {
+                    add_multiple(&mut self.point, length * part, column);
+                }
+            }
+            add_multiple(&mut self.multipliers, -length, &rates);
+            own += length;
+            match dropped.filter(|(_, limit)| *limit < full) {
+                Some((index, _)) => self.drop(index),
+                None => {
+                    self.extend(&mut parts);
+                    self.active.push(row);
+                    self.multipliers.push(own);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Returns the inequality whose multiplier falls to zero first, and the length of the step to
+    /// there.
+    fn first_to_drop(&self, rates: &[f64]) -> Option<(usize, f64)> {
+        let limits = (self.equalities..rates.len()).filter(|&index| rates[index] > 0.0);
+        let limits = limits.map(|index| (index, (self.multipliers[index] / rates[index]).max(0.0)));
+        limits.min_by(|(_, a), (_, b)| a.total_cmp(b))
+    }
+
+    /// Solves `Rx = b`.
+    fn solve_triangle(&self, values: &[f64]) -> Vec<f64> {
+        let mut values = values.to_vec();
+        for index in (0..values.len()).rev() {
+            let column = &self.triangle[index];
+            values[index] /= column[index];
+            let value = values[index];
+            add_multiple(&mut values[..index], -value, &column[..index]);
+        }
+        values
+    }
+
+    /// Solves `Rᵀx = b`.
+    fn solve_transposed(&self, values: &[f64]) -> Vec<f64> {
+        let mut solved: Vec<f64> = Vec::with_capacity(values.len());
+        for (value, column) in values.iter().zip(&self.triangle) {
+            let rest = value - inner(&column[..solved.len()], &solved);
+            solved.push(rest / column[solved.len()]);
+        }
+        solved
+    }
+
+    /// Rotates the free columns so that a row has a part in the first of them alone.
+    fn extend(&mut self, parts: &mut [f64]) {
+        let count = self.active.len();
+        for index in (count + 1..parts.len()).rev() {
+            let (cosine, sine, length) = rotation(parts[index - 1], parts[index]);
+            (parts[index - 1], parts[index]) = (length, 0.0);
+            rotate(&mut self.columns, index - 1, cosine, sine);
+        }
+        self.triangle.push(parts[..=count].to_vec());
+    }
+
+    /// Removes an active row.
+    fn drop(&mut self, index: usize) {
+        self.active.remove(index);
+        self.multipliers.remove(index);
+        self.triangle.remove(index);
+        for row in index..self.active.len() {
+            let column = &self.triangle[row];
+            let (cosine, sine, _) = rotation(column[row], column[row + 1]);
+            for column in &mut self.triangle[row..] {
+                let (a, b) = (column[row], column[row + 1]);
+                (column[row], column[row + 1]) = (cosine * a + sine * b, cosine * b - sine * a);
+            }
+            self.triangle[row].truncate(row + 1);
+            rotate(&mut self.columns, row, cosine, sine);
+        }
+    }
+
+    /// Improves the point by residuals in twice the precision, of the matrix without the multiple
+    /// of the identity; returns the gap.
+    fn polish(&mut self, matrix: &Symmetric) -> f64 {
+        let mut gap = self.gap(matrix).0;
+        for _ in 0..60 {
+            let before = (self.point.clone(), self.multipliers.clone());
+            let (_, slopes) = self.gap(matrix);
+            let missing: Vec<f64> =
+                self.active.iter().map(|row| row.missing(&self.point)).collect();
+            let count = missing.len();
+            let parts: Vec<f64> =
+                self.columns.iter().map(|column| -inner(column, &slopes)).collect();
+            let own = self.solve_transposed(&missing);
+            let differences: Vec<f64> =
+                own.iter().zip(&parts).map(|(own, part)| own - part).collect();
+            let rates = self.solve_triangle(&differences);
+            for (part, column) in own.iter().chain(&parts[count..]).zip(&self.columns) {
+                add_multiple(&mut self.point, *part, column);
+            }
+            add_multiple(&mut self.multipliers, 1.0, &rates);
+            let next = self.gap(matrix).0;
+            if next.is_nan() || next >= gap {
+                (self.point, self.multipliers) = before;
+                break;
+            }
+            let is_slow = next > 0.9 * gap;
+            gap = next;
+            if is_slow {
+                break;
+            }
+        }
+        gap
+    }
+
+    /// The gradient less the multiples of the active rows; its largest element, in units of the
+    /// largest variance and of the point, or the largest relative violation of an active row.
+    fn gap(&self, matrix: &Symmetric) -> (f64, Vec<f64>) {
+        let values: Vec<f64> = self.point.iter().chain(&self.multipliers).copied().collect();
+        let slope = |index: usize| {
+            let normals = self.active.iter().map(|row| -row.normal[index]);
+            let row: Vec<f64> = matrix.row(index).iter().copied().chain(normals).collect();
+            dot(&row, &values)
+        };
+        let slopes: Vec<f64> = (0..self.point.len()).map(slope).collect();
+        let largest = slopes.iter().fold(0.0, |largest: f64, slope| largest.max(slope.abs()));
+        let size = norm(&self.point);
+        let missing = self.active.iter().map(|row| {
+            let terms = norm(&row.normal) * size + row.level.abs();
+            row.missing(&self.point).abs() / terms.max(f64::MIN_POSITIVE)
+        });
+        (missing.fold(largest / self.size_of_slopes(matrix), f64::max), slopes)
+    }
+
+    /// The largest variance times the size of the point.
+    fn size_of_slopes(&self, matrix: &Symmetric) -> f64 {
+        let variances = (0..self.point.len()).map(|index| matrix.diagonal(index));
+        let largest = variances.fold(0.0, f64::max);
+        (if largest > 0.0 { largest } else { 1.0 }) * norm(&self.point).max(f64::MIN_POSITIVE)
+    }
+
+    /// Returns whether no multiplier of an inequality is negative beyond rounding.
+    fn has_fit_multipliers(&self, matrix: &Symmetric) -> bool {
+        let rounding = TOLERANCE * self.size_of_slopes(matrix);
+        let multipliers = self.active.iter().zip(&self.multipliers).skip(self.equalities);
+        multipliers.into_iter().all(|(row, value)| value * norm(&row.normal) >= -rounding)
+    }
+
+    fn finish(self, gap: f64) -> Result<Minimum, Failure> {
+        if gap.is_nan() || gap > 10.0 * TOLERANCE {
+            return Err(not_converged(MAX_POINTS, gap));
+        }
+        let Self { point, active, .. } = self;
+        Ok(Minimum { point, active })
+    }
+}
+
+fn add_multiple(vector: &mut [f64], factor: f64, other: &[f64]) {
+    for (element, other) in vector.iter_mut().zip(other) {
+        *element += factor * other;
+    }
+}
+
+/// Returns cosine, sine and length of the rotation that takes a pair to (length, 0).
+fn rotation(a: f64, b: f64) -> (f64, f64, f64) {
+    let length = libm::hypot(a, b);
+    if length == 0.0 { (1.0, 0.0, 0.0) } else { (a / length, b / length, length) }
+}
+
+/// Rotates a column and the next one.
+fn rotate(columns: &mut [Vec<f64>], first: usize, cosine: f64, sine: f64) {
+    let (above, below) = columns.split_at_mut(first + 1);
+    for (a, b) in above[first].iter_mut().zip(&mut below[0]) {
+        (*a, *b) = (cosine * *a + sine * *b, cosine * *b - sine * *a);
+    }
+}

@@ -1,0 +1,99 @@
+//! The bits of risk parity, contributions, Black–Litterman and performance ratios.
+
+use quant_core::portfolio::{
+    BlackLitterman, Covariance, EfficientFrontier, MarketEquilibrium, ReturnSeries, RiskParity,
+    black_litterman::{Uncertainty, View},
+    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
+    risk_contributions,
+    risk_parity::RiskParityMethod,
+};
+
+use super::Lines;
+
+fn covariance() -> Covariance {
+    [[0.04, 0.006, -0.002], [0.006, 0.01, 0.001], [-0.002, 0.001, 0.0225]].into()
+}
+
+pub(super) fn lines(lines: &mut Lines) {
+    risk(lines);
+    constrained(lines);
+    posterior(lines);
+    ratios(lines);
+}
+
+fn risk(lines: &mut Lines) {
+    for method in RiskParityMethod::ALL {
+        let budgets = Some(vec![0.5, 0.3, 0.2]);
+        let problem = RiskParity { covariance_matrix: covariance(), budgets, method: *method };
+        let found = problem.solve().expect("a portfolio");
+        lines.add("risk parity", method.name(), &found.weights);
+    }
+    let found = risk_contributions(&[0.5, 0.75, -0.25], &covariance()).expect("contributions");
+    lines.add("risk contributions", "three assets", &found.contributions);
+    let frontier = EfficientFrontier {
+        expected_returns: vec![0.09, 0.05, 0.07],
+        covariance_matrix: covariance(),
+        risk_free_rate: 0.02,
+        min_weights: Some(vec![0.0; 3]),
+        max_weights: None,
+    };
+    for point in frontier.points(4).expect("points").points {
+        lines.add("frontier point", point.expected_return, &point.weights);
+    }
+}
+
+fn constrained(lines: &mut Lines) {
+    for goal in [Goal::MinVariance, Goal::TargetReturn(0.065), Goal::MaxSharpe] {
+        let group =
+            LinearConstraint { coefficients: vec![1.0, 0.0, 1.0], min: Some(0.4), max: Some(0.7) };
+        let problem = ConstrainedProblem {
+            expected_returns: vec![0.09, 0.05, 0.07],
+            covariance_matrix: covariance(),
+            risk_free_rate: 0.02,
+            min_weights: Some(vec![0.0; 3]),
+            max_weights: None,
+            constraints: vec![group],
+            turnover: Some(TurnoverLimit {
+                current_weights: vec![0.25, 0.5, 0.25],
+                max_turnover: 0.2,
+            }),
+            goal,
+        };
+        let found = problem.solve().expect("a portfolio");
+        lines.add("constrained", goal, &found.weights);
+    }
+}
+
+fn posterior(lines: &mut Lines) {
+    let market = MarketEquilibrium {
+        covariance_matrix: covariance(),
+        market_caps: vec![500.0, 300.0, 200.0],
+        risk_aversion: 2.5,
+    };
+    let view = |weights: [f64; 3], uncertainty| View {
+        weights: weights.to_vec(),
+        expected_return: 0.03,
+        uncertainty,
+    };
+    let views = vec![
+        view([1.0, -1.0, 0.0], Uncertainty::Confidence(0.4)),
+        view([0.0, 0.5, 0.5], Uncertainty::Variance(0.001)),
+    ];
+    let found = BlackLitterman { market, tau: 0.05, views }.posterior().expect("a posterior");
+    lines.add("Black-Litterman", "returns", &found.posterior_returns);
+    lines.add("Black-Litterman", "weights", &found.optimal_weights);
+}
+
+fn ratios(lines: &mut Lines) {
+    let series = ReturnSeries {
+        returns: vec![0.021, -0.013, 0.034, 0.008, -0.006, 0.017],
+        benchmark_returns: Some(vec![0.015, -0.01, 0.022, 0.011, -0.004, 0.009]),
+        risk_free_rate: 0.02,
+        target_return: None,
+        periods_per_year: 12.0,
+    };
+    let ratios = series.ratios().expect("ratios");
+    let against = ratios.benchmark.expect("a benchmark");
+    let found = [ratios.sharpe, ratios.sortino, ratios.calmar, ratios.omega, against.beta];
+    lines.add("performance", "monthly", &found.map(|ratio| ratio.expect("a ratio")));
+}

@@ -1,0 +1,61 @@
+//! Portfolios under linear constraints and a limit of turnover, against active sets in many digits:
+//! `tests/golden/generate/portfolio_constrained.py`.
+
+use quant_core::portfolio::{
+    Covariance,
+    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
+};
+use quant_tests::golden::{self, Largest};
+
+/// The largest accepted error of a weight, in units of the largest weight.
+const TOLERANCE: f64 = 1e-12;
+
+#[test]
+fn constrained_portfolios_agree_with_exact_active_sets() {
+    let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
+    for row in golden::rows("portfolio_constrained", 120) {
+        let list = |name| row.list::<f64>(row.text(name));
+        let expected_returns = list("expected_returns");
+        let covariance = list("covariance row by row");
+        let rows: Vec<&[f64]> = covariance.chunks(expected_returns.len()).collect();
+        let parameter: f64 = row.get("parameter");
+        let (goal, risk_free_rate) = match row.text("goal") {
+            "min_variance" => (Goal::MinVariance, 0.0),
+            "target_return" => (Goal::TargetReturn(parameter), 0.0),
+            "max_sharpe" => (Goal::MaxSharpe, parameter),
+            other => panic!("{row}: {other}"),
+        };
+        let constraint = LinearConstraint {
+            coefficients: list("coefficients"),
+            min: Some(row.get("min")),
+            max: Some(row.get("max")),
+        };
+        let current_weights = list("current_weights");
+        let size = expected_returns.len();
+        let problem = ConstrainedProblem {
+            expected_returns,
+            covariance_matrix: Covariance::from_rows(&rows).expect("a square matrix"),
+            risk_free_rate,
+            min_weights: Some(vec![0.0; size]),
+            max_weights: Some(vec![0.6; size]),
+            constraints: vec![constraint],
+            turnover: Some(TurnoverLimit {
+                current_weights: current_weights.clone(),
+                max_turnover: row.get("max_turnover"),
+            }),
+            goal,
+        };
+        let found = problem.solve().unwrap_or_else(|error| panic!("{row}: {error}"));
+        let expected = list("weights");
+        for (asset, (weight, expected)) in found.weights.iter().zip(&expected).enumerate() {
+            largest.see(&row, (weight - expected).abs(), TOLERANCE, &(asset, &found, expected));
+            // A weight at its bound or left as it was is so here, bit for bit.
+            if [0.0, 0.6, current_weights[asset]].contains(expected) {
+                assert_eq!(weight, expected, "{row}: {found:?}");
+            }
+        }
+        let error = (found.volatility / list("volatility")[0] - 1.0).abs();
+        largest_in_volatility.see(&row, error, TOLERANCE, &found);
+    }
+    println!("largest error of a weight {largest}, of a volatility {largest_in_volatility}");
+}
