@@ -11,6 +11,7 @@
 //! | [`pricing`] | European, American, barrier and exchange options, in closed form and on trees; Greeks, implied volatility, batches |
 //! | [`numerical`] | finite-difference derivatives |
 //! | [`regulatory`] | Basel capital ratios |
+//! | [`risk`] | value at risk, expected shortfall, component VaR, backtests, stress scenarios, shrinkage |
 //! | [`entropy`] | Shannon entropy, transfer entropy |
 //! | [`instruments`] | fixed-rate bonds: flows, price, yield, duration; Treasury bills |
 //! | [`curves`] | yield curves: bootstrap, interpolation, look-ups, Nelson–Siegel–Svensson |
@@ -203,6 +204,7 @@ pub mod portfolio;
 pub mod prelude;
 pub mod pricing;
 pub mod regulatory;
+pub mod risk;
 pub mod time;
 
 pub use error::{Error, Result};

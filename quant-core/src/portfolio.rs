@@ -20,8 +20,10 @@ mod face;
 mod least_norm;
 pub mod max_sharpe;
 pub mod min_variance;
-mod symmetric;
+pub(crate) mod symmetric;
 pub mod target_return;
+
+pub(crate) use assets::volatility_of;
 
 pub use assets::Portfolio;
 pub use covariance::Covariance;
