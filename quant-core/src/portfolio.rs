@@ -2,9 +2,13 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`black_litterman`] | returns that the market implies, and their revision by views |
+//! | [`contribution`] | the contributions of the assets to the volatility |
 //! | [`efficient_frontier`] | all efficient portfolios under bounds, by their corners |
 //! | [`max_sharpe`] | the weights of the largest Sharpe ratio under bounds |
 //! | [`min_variance`] | the weights of least variance under bounds, with their volatility |
+//! | [`performance`] | ratios of return to risk of a series of returns |
+//! | [`risk_parity`] | the long-only weights whose assets contribute given parts of the risk |
 //! | [`target_return`] | the weights of least variance with a given return under bounds |
 //!
 //! Returns, rates and volatilities are annual decimals, covariances their annual products.
@@ -12,7 +16,9 @@
 
 mod active_set;
 mod assets;
+pub mod black_litterman;
 mod cholesky;
+pub mod contribution;
 mod covariance;
 mod critical_line;
 pub mod efficient_frontier;
@@ -20,14 +26,18 @@ mod face;
 mod least_norm;
 pub mod max_sharpe;
 pub mod min_variance;
+pub mod performance;
+pub mod risk_parity;
 pub(crate) mod symmetric;
 pub mod target_return;
 
-pub(crate) use assets::volatility_of;
-
 pub use assets::Portfolio;
+pub use black_litterman::{BlackLitterman, MarketEquilibrium};
+pub use contribution::{RiskContributions, risk_contributions};
 pub use covariance::Covariance;
 pub use efficient_frontier::{EfficientFrontier, Frontier};
 pub use max_sharpe::MaxSharpe;
 pub use min_variance::{MinVariance, MinVariancePortfolio};
+pub use performance::ReturnSeries;
+pub use risk_parity::RiskParity;
 pub use target_return::TargetReturn;

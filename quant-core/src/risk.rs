@@ -6,11 +6,13 @@
 //! | [`historical`] | the same of a series of returns, with a confidence interval |
 //! | [`monte_carlo`] | the same of simulated returns, with the sampling error |
 //! | [`moments`] | mean, volatility, skewness and kurtosis of a series; exponentially weighted volatility |
-//! | [`portfolio`] | volatility and risk of weights under a covariance |
 //! | [`component`] | contributions of factors to the value at risk |
 //! | [`backtest`] | tests of value-at-risk estimates by Kupiec, Christoffersen and the Basel Committee |
 //! | [`stress`] | the profit or loss of a scenario |
 //! | [`shrinkage`] | the covariance of Ledoit and Wolf |
+//!
+//! The volatility of a portfolio of weights under a covariance is that of
+//! [`risk_contributions`](crate::portfolio::risk_contributions).
 //!
 //! # Conventions
 //!
@@ -31,7 +33,6 @@ pub mod moments;
 pub mod monte_carlo;
 pub mod parametric;
 mod philox;
-pub mod portfolio;
 pub mod shrinkage;
 pub mod stress;
 mod student_t;
@@ -43,7 +44,6 @@ pub use historical::{HistoricalRisk, QuantileInterval, historical};
 pub use moments::{Moments, ewma_volatility};
 pub use monte_carlo::MonteCarlo;
 pub use parametric::{Distribution, ParametricRisk};
-pub use portfolio::volatility;
 pub use shrinkage::{Shrinkage, ledoit_wolf};
 pub use stress::{FactorImpact, Stress, stress};
 pub use tail::TailRisk;

@@ -5,10 +5,10 @@ use super::covariance::Covariance;
 use super::symmetric::{Symmetric, dot, sum};
 use crate::{Error, Result, check};
 use bounds::bounds;
-use scaled_covariance::{scaled, semi_definite};
+use scaled_covariance::scaled;
 
 pub(super) use bounds::only_portfolio;
-pub(super) use scaled_covariance::variance;
+pub(super) use scaled_covariance::{semi_definite, variance};
 
 mod bounds;
 mod scaled_covariance;
@@ -53,6 +53,14 @@ pub(super) struct Checked {
     /// The Cholesky factor of the scaled covariance; `None` unless the covariance is clearly
     /// positive definite.
     pub(super) factor: Option<Cholesky>,
+}
+
+/// Refuses a covariance without assets.
+pub(super) fn at_least_one(covariance_matrix: &Covariance) -> Result<()> {
+    if covariance_matrix.size() > 0 {
+        return Ok(());
+    }
+    Err(Error::TooFew { argument: "covariance_matrix", needed: 1, found: 0 })
 }
 
 impl Checked {
@@ -111,28 +119,6 @@ pub(super) fn volatility(weights: &[f64], covariance: &Symmetric, exponent: i32)
     let variance = libm::scalbn(variance(weights, covariance), exponent & 1);
     let deviation = libm::scalbn(variance.sqrt(), exponent >> 1);
     check::result("covariance_matrix", deviation)
-}
-
-/// Returns the volatility of a portfolio of any weights, with the arguments checked.
-///
-/// # Errors
-///
-/// [`Error::TooFew`], [`Error::Shape`], [`Error::Element`], [`Error::Asymmetric`] and
-/// [`Error::NotPositiveSemiDefinite`] for the weights or the covariance; [`Error::Overflow`].
-pub(crate) fn volatility_of(weights: &[f64], covariance_matrix: &Covariance) -> Result<f64> {
-    if weights.is_empty() {
-        return Err(Error::TooFew { argument: "weights", needed: 1, found: 0 });
-    }
-    check::each("weights", weights, "a finite number", f64::is_finite)?;
-    check::length("covariance_matrix", covariance_matrix.size(), weights.len())?;
-    let (covariance, exponent) = scaled(covariance_matrix)?;
-    semi_definite(&covariance)?;
-    // Weights near 1, since their products with one another may leave the range of a double.
-    let largest = weights.iter().fold(0.0_f64, |largest, weight| largest.max(weight.abs()));
-    let (_, power) = libm::frexp(largest);
-    let near_one: Vec<f64> = weights.iter().map(|&weight| libm::scalbn(weight, -power)).collect();
-    let deviation = volatility(&near_one, &covariance, exponent)?;
-    check::result("weights", libm::scalbn(deviation, power))
 }
 
 /// Returns the Sharpe ratio; `None` where the volatility is zero.

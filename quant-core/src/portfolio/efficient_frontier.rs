@@ -9,7 +9,7 @@ use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio};
 use super::covariance::Covariance;
 use super::critical_line::{CriticalLine, Step, centred};
 use super::symmetric::dot;
-use crate::{Result, check};
+use crate::{Error, Result, check};
 
 /// Assets, their risks and returns, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,95 @@ pub struct Frontier {
     /// Change of the weights for each unit of return beyond the last corner, where the frontier is
     /// unbounded; the changes sum to 0. `None` where the last corner has the largest return.
     pub ray: Option<Vec<f64>>,
+}
+
+/// The efficient frontier with portfolios at equal distances in return.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct FrontierPoints {
+    /// The corners, with the ray beyond the last one.
+    pub frontier: Frontier,
+    /// Portfolios from the one of least variance upwards, the difference of their returns constant.
+    pub points: Vec<Portfolio>,
+}
+
+impl Frontier {
+    /// Returns the weights of the efficient portfolio with this expected return, annual: a mixture of
+    /// the two corners beside it, or a portfolio on the ray.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`] for a return that is not finite; [`Error::Infeasible`] for a return below that
+    /// of the first corner, or above that of the last one where no ray leads on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::portfolio::efficient_frontier::EfficientFrontier;
+    ///
+    /// let frontier = EfficientFrontier {
+    ///     expected_returns: vec![0.06, 0.10],
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.03]].into(),
+    ///     risk_free_rate: 0.02,
+    ///     min_weights: Some(vec![0.0, 0.0]),
+    ///     max_weights: None,
+    /// }
+    /// .solve()?;
+    /// let weights = frontier.weights_at_return(0.08)?;
+    /// assert!((weights[0] - 0.5).abs() < 1e-15);
+    /// assert_eq!(frontier.weights_at_return(0.05).unwrap_err().code(), "infeasible");
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn weights_at_return(&self, target_return: f64) -> Result<Vec<f64>> {
+        check::finite("target_return", target_return)?;
+        let next = self.corners.partition_point(|corner| corner.expected_return < target_return);
+        let beside = [next.checked_sub(1), Some(next)].map(|at| self.corners.get(at?));
+        match (beside, &self.ray) {
+            ([_, Some(corner)], _) if corner.expected_return == target_return => {
+                Ok(corner.weights.clone())
+            }
+            ([Some(from), Some(to)], _) => Ok(mixture(from, to, target_return)),
+            ([Some(from), None], Some(ray)) => {
+                let gain = target_return - from.expected_return;
+                let moved =
+                    from.weights.iter().zip(ray).map(|(weight, change)| weight + gain * change);
+                moved.map(|weight| check::result("target_return", weight)).collect()
+            }
+            ([_, corner], _) => Err(out_of_reach(corner.or(self.corners.last()), target_return)),
+        }
+    }
+
+    /// Returns the largest return of a list of portfolios along the frontier: that of the last corner,
+    /// or on a ray the largest return of an asset.
+    ///
+    /// Where the last corner returns more than any asset, the list goes on by the range of the
+    /// assets' returns.
+    fn end(&self, expected_returns: &[f64]) -> f64 {
+        let last = self.corners.last().map_or(0.0, |corner| corner.expected_return);
+        let most = expected_returns.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = expected_returns.iter().copied().fold(f64::INFINITY, f64::min);
+        match self.ray {
+            None => last,
+            Some(_) if most > last => most,
+            Some(_) => last + (most - least),
+        }
+    }
+}
+
+/// Returns the mixture of two corners that has a return between theirs.
+fn mixture(from: &Portfolio, to: &Portfolio, target_return: f64) -> Vec<f64> {
+    let part = (target_return - from.expected_return) / (to.expected_return - from.expected_return);
+    let weights = from.weights.iter().zip(&to.weights);
+    // The order of the products keeps a weight that both corners have, bit for bit.
+    weights.map(|(&a, &b)| (a + part * (b - a)).clamp(a.min(b), a.max(b))).collect()
+}
+
+fn out_of_reach(corner: Option<&Portfolio>, target_return: f64) -> Error {
+    let found = corner.map_or(0.0, |corner| corner.expected_return);
+    let how = if target_return > found { "most" } else { "least" };
+    let problem = format!("an efficient portfolio returns at {how} {found}");
+    Error::Infeasible { argument: "target_return", index: None, problem }
 }
 
 impl EfficientFrontier {
@@ -86,6 +175,87 @@ impl EfficientFrontier {
     /// constraints"; Niedermayer and Niedermayer (2010), "Applying Markowitz's Critical Line
     /// Algorithm".
     pub fn solve(&self) -> Result<Frontier> {
+        self.solve_and_sample(&|_| Vec::new()).map(|found| found.frontier)
+    }
+
+    /// Returns the frontier with `count` portfolios on it, equally spaced in return.
+    ///
+    /// The first point has the least variance, and the last the largest return. On a ray, which has no
+    /// largest return, the list ends at the largest expected return of an asset; where the portfolio of
+    /// least variance returns as much, it ends a range of the assets' returns above that portfolio.
+    /// Where the frontier is one portfolio, so is the list.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`solve`](Self::solve); [`Error::TooFew`] for a count below two; [`Error::Overflow`]
+    /// where a point is beyond the range of a double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::portfolio::efficient_frontier::EfficientFrontier;
+    ///
+    /// let assets = EfficientFrontier {
+    ///     expected_returns: vec![0.06, 0.10],
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.03]].into(),
+    ///     risk_free_rate: 0.02,
+    ///     min_weights: Some(vec![0.0, 0.0]),
+    ///     max_weights: None,
+    /// };
+    /// let points = assets.points(4)?.points;
+    /// assert_eq!(points[0].weights, [0.75, 0.25]);
+    /// assert!((points[1].expected_return - 0.08).abs() < 1e-15);
+    /// assert_eq!(points[3].weights, [0.0, 1.0]);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn points(&self, count: usize) -> Result<FrontierPoints> {
+        if count < 2 {
+            return Err(Error::TooFew { argument: "count", needed: 2, found: count });
+        }
+        self.solve_and_sample(&|frontier: &Frontier| {
+            let start = frontier.corners[0].expected_return;
+            let end = frontier.end(&self.expected_returns);
+            let count = if end > start { count } else { 1 };
+            // The two products do not overflow where the ends do not.
+            let part = |index: usize| index as f64 / (count.max(2) - 1) as f64;
+            let target = |part: f64| (start * (1.0 - part) + end * part).clamp(start, end);
+            (0..count).map(|index| target(part(index))).collect()
+        })
+    }
+
+    /// Returns the efficient portfolio with this expected return, annual.
+    ///
+    /// [`TargetReturn`](super::TargetReturn) instead accepts returns below that of the portfolio of
+    /// least variance, for which it returns inefficient portfolios.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`solve`](Self::solve) and of [`Frontier::weights_at_return`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::portfolio::efficient_frontier::EfficientFrontier;
+    ///
+    /// let portfolio = EfficientFrontier {
+    ///     expected_returns: vec![0.06, 0.10],
+    ///     covariance_matrix: [[0.01, 0.0], [0.0, 0.03]].into(),
+    ///     risk_free_rate: 0.02,
+    ///     min_weights: Some(vec![0.0, 0.0]),
+    ///     max_weights: None,
+    /// }
+    /// .at_return(0.08)?;
+    /// assert!((portfolio.volatility - 0.1).abs() < 1e-15);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn at_return(&self, target_return: f64) -> Result<Portfolio> {
+        check::finite("target_return", target_return)?;
+        let found = self.solve_and_sample(&|_| vec![target_return])?;
+        Ok(found.points.into_iter().next().expect("a portfolio for the return"))
+    }
+
+    /// Returns the frontier and its portfolios at the returns that `targets` chooses.
+    fn solve_and_sample(&self, targets: &dyn Fn(&Frontier) -> Vec<f64>) -> Result<FrontierPoints> {
         let assets = Assets {
             expected_returns: &self.expected_returns,
             covariance_matrix: &self.covariance_matrix,
@@ -108,7 +278,11 @@ impl EfficientFrontier {
         // Corners of equal return differ by rounding, or by assets that are copies of others.
         corners.dedup_by(|next, last| next.expected_return <= last.expected_return);
         let ray = ray.map(|way| self.by_return(&way)).transpose()?;
-        Ok(Frontier { corners, ray })
+        let frontier = Frontier { corners, ray };
+        let targets = targets(&frontier).into_iter();
+        let point = |target| describe(frontier.weights_at_return(target)?);
+        let points = targets.map(point).collect::<Result<_>>()?;
+        Ok(FrontierPoints { frontier, points })
     }
 
     /// A change of the weights divided by the return that it brings.
@@ -209,6 +383,77 @@ mod tests {
         };
         let refused = Error::Overflow { argument: "expected_returns" };
         assert_eq!(frontier.solve(), Err(refused));
+    }
+
+    fn points(lower: Option<&[f64]>, count: usize) -> Result<Vec<Portfolio>> {
+        let assets = EfficientFrontier {
+            expected_returns: vec![0.01, 0.02, 0.04],
+            covariance_matrix: Covariance::from_rows(&identity(3))?,
+            risk_free_rate: 0.0,
+            min_weights: lower.map(<[f64]>::to_vec),
+            max_weights: None,
+        };
+        Ok(assets.points(count)?.points)
+    }
+
+    #[test]
+    fn points_run_from_least_variance_to_the_largest_return() {
+        let long_only = points(Some(&[0.0; 3]), 5).unwrap();
+        assert_eq!(long_only.len(), 5);
+        assert_eq!(long_only[4].weights, [0.0, 0.0, 1.0]);
+        assert!((long_only[0].weights[0] - 1.0 / 3.0).abs() < 1e-15);
+        assert!(long_only.is_sorted_by(|a, b| a.volatility < b.volatility));
+        // Without bounds the list ends at the largest return of an asset, with less risk.
+        let free = points(None, 5).unwrap();
+        assert!((free[4].expected_return - 0.04).abs() < 1e-16, "{free:?}");
+        assert!(free[4].volatility < long_only[4].volatility);
+        assert_eq!(points(None, 1).unwrap_err().argument(), Some("count"));
+    }
+
+    #[test]
+    fn a_frontier_of_one_portfolio_has_one_point() {
+        let assets = EfficientFrontier {
+            expected_returns: vec![0.05; 2],
+            covariance_matrix: [[0.01, 0.0], [0.0, 0.03]].into(),
+            risk_free_rate: 0.0,
+            min_weights: None,
+            max_weights: None,
+        };
+        assert_eq!(assets.points(20).unwrap().points.len(), 1);
+        assert_eq!(assets.at_return(0.05).unwrap().weights, [0.75, 0.25]);
+        let refused = assets.at_return(0.06).unwrap_err().to_string();
+        let text = "`target_return` cannot be met: an efficient portfolio returns at most 0.05";
+        assert_eq!(refused, text);
+        assert_eq!(assets.at_return(f64::NAN).unwrap_err().code(), "domain");
+    }
+
+    #[test]
+    fn a_point_between_corners_is_that_of_the_target_return() {
+        let covariance = [[0.04, 0.01, 0.02], [0.01, 0.09, 0.03], [0.02, 0.03, 0.0625]];
+        for min_weights in [None, Some(vec![0.0; 3])] {
+            let assets = EfficientFrontier {
+                expected_returns: vec![0.08, 0.12, 0.10],
+                covariance_matrix: covariance.into(),
+                risk_free_rate: 0.03,
+                min_weights: min_weights.clone(),
+                max_weights: None,
+            };
+            for target_return in [0.0925, 0.1, 0.11, 0.119] {
+                let found = assets.at_return(target_return).unwrap();
+                let expected = super::super::TargetReturn {
+                    expected_returns: assets.expected_returns.clone(),
+                    covariance_matrix: covariance.into(),
+                    risk_free_rate: 0.03,
+                    min_weights: min_weights.clone(),
+                    max_weights: None,
+                    target_return,
+                };
+                let expected = expected.solve().unwrap();
+                for (found, expected) in found.weights.iter().zip(&expected.weights) {
+                    assert!((found - expected).abs() < 4e-15, "{found} {expected}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -7,11 +7,14 @@
 
 use super::active_set::Problem;
 use super::assets::{
-    Checked, Portfolio, accepted, expected_return, only_portfolio, sharpe_ratio, volatility,
+    Checked, Portfolio, accepted, at_least_one, expected_return, only_portfolio, sharpe_ratio,
+    volatility,
 };
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
-use crate::{Error, Result, check};
+#[cfg(doc)]
+use crate::Error;
+use crate::{Result, check};
 
 /// Assets, their covariance, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,9 +111,7 @@ impl MinVariance {
     /// Markowitz (1956), "The optimization of a quadratic function subject to linear
     /// constraints"; Nocedal and Wright (2006), "Numerical Optimization", chapter 16.
     pub fn solve(&self) -> Result<MinVariancePortfolio> {
-        if self.covariance_matrix.size() == 0 {
-            return Err(Error::TooFew { argument: "covariance_matrix", needed: 1, found: 0 });
-        }
+        at_least_one(&self.covariance_matrix)?;
         let Checked { lower, upper, covariance, exponent, factor } = Checked::new(
             &self.covariance_matrix,
             self.min_weights.as_deref(),
@@ -139,6 +140,7 @@ fn least_variance(problem: &Problem<'_>, factor: Option<Cholesky>) -> Result<Vec
 mod tests {
     use super::super::symmetric::{dot, sum};
     use super::*;
+    use crate::Error;
     use proptest::prelude::*;
 
     fn solve(

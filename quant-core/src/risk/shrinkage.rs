@@ -128,6 +128,7 @@ pub(super) fn deviations(argument: &'static str, returns: &[Vec<f64>]) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::portfolio::risk_contributions;
     use proptest::prelude::*;
 
     #[test]
@@ -161,7 +162,7 @@ mod tests {
             let trace: f64 = deviations.iter().map(|series| dot(series, series) / 4.0).sum();
             prop_assert!((found.covariance.matrix().trace() - trace).abs() <= 1e-15);
             let weights = vec![1.0; series.len()];
-            prop_assert!(crate::risk::volatility(&weights, &found.covariance).is_ok());
+            prop_assert!(risk_contributions(&weights, &found.covariance).is_ok());
         }
     }
 }

@@ -82,7 +82,7 @@ fn drop_negligible(size: usize, elements: &mut [f64]) {
 }
 
 /// Refuses a matrix with a negative eigenvalue; returns its factor where it is clearly definite.
-pub(super) fn semi_definite(covariance: &Symmetric) -> Result<Option<Cholesky>> {
+pub(in crate::portfolio) fn semi_definite(covariance: &Symmetric) -> Result<Option<Cholesky>> {
     let assets: Vec<usize> = (0..covariance.size()).collect();
     if let Ok(factor) = Cholesky::of(covariance, &assets, 0.0, DEFINITE) {
         return Ok(Some(factor));
