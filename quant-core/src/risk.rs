@@ -5,6 +5,7 @@
 //! | [`parametric`] | value at risk and expected shortfall of normal, Student-t and Cornish–Fisher returns |
 //! | [`historical`] | the same of a series of returns, with a confidence interval |
 //! | [`monte_carlo`] | the same of simulated returns, with the sampling error |
+//! | [`series`] | the same of a series of returns, by its order statistics or its moments |
 //! | [`moments`] | mean, volatility, skewness and kurtosis of a series; exponentially weighted volatility |
 //! | [`component`] | contributions of factors to the value at risk |
 //! | [`backtest`] | tests of value-at-risk estimates by Kupiec, Christoffersen and the Basel Committee |
@@ -33,6 +34,7 @@ pub mod moments;
 pub mod monte_carlo;
 pub mod parametric;
 mod philox;
+pub mod series;
 pub mod shrinkage;
 pub mod stress;
 mod student_t;
@@ -44,6 +46,7 @@ pub use historical::{HistoricalRisk, QuantileInterval, historical};
 pub use moments::{Moments, ewma_volatility};
 pub use monte_carlo::MonteCarlo;
 pub use parametric::{Distribution, ParametricRisk};
+pub use series::{SeriesMethod, SeriesRisk, series_risk};
 pub use shrinkage::{Shrinkage, ledoit_wolf};
 pub use stress::{FactorImpact, Stress, stress};
 pub use tail::TailRisk;

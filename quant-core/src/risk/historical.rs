@@ -26,6 +26,70 @@ pub struct HistoricalRisk {
     pub expected_shortfall_error: f64,
 }
 
+impl HistoricalRisk {
+    /// Returns the figures of a position of this value, from those of a position of 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`](crate::Error::Domain) for a value that is negative or not finite;
+    /// [`Error::Overflow`](crate::Error::Overflow) where a figure exceeds the largest double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::risk::historical;
+    ///
+    /// let found = historical(&[-0.02, -0.015, 0.005, 0.01, 0.015, 0.02], 0.95)?;
+    /// assert_eq!(found.of_value(1e6)?.coherent_expected_shortfall, 20_000.0);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn of_value(self, portfolio_value: f64) -> Result<Self> {
+        check::not_negative("portfolio_value", portfolio_value)?;
+        self.times("portfolio_value", portfolio_value)
+    }
+
+    /// Returns the figures over so many periods, by the root of their number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`](crate::Error::Domain) for a horizon that is not a positive finite number;
+    /// [`Error::Overflow`](crate::Error::Overflow) where a figure exceeds the largest double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::risk::historical;
+    ///
+    /// let day = historical(&[-0.02, -0.015, 0.005, 0.01, 0.015, 0.02], 0.95)?;
+    /// assert_eq!(day.over_horizon(4.0)?.risk.value_at_risk, 0.0375);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn over_horizon(self, horizon: f64) -> Result<Self> {
+        check::positive("horizon", horizon)?;
+        self.times("horizon", horizon.sqrt())
+    }
+
+    fn times(self, argument: &'static str, factor: f64) -> Result<Self> {
+        let figure = |value: f64| check::result(argument, value * factor);
+        let end = |value: Option<f64>| value.map(figure).transpose();
+        let (risk, interval) = (self.risk, self.interval);
+        Ok(Self {
+            risk: TailRisk {
+                value_at_risk: figure(risk.value_at_risk)?,
+                expected_shortfall: figure(risk.expected_shortfall)?,
+            },
+            coherent_expected_shortfall: figure(self.coherent_expected_shortfall)?,
+            tail_count: self.tail_count,
+            interval: QuantileInterval {
+                lower: end(interval.lower)?,
+                upper: end(interval.upper)?,
+                coverage: interval.coverage,
+            },
+            expected_shortfall_error: figure(self.expected_shortfall_error)?,
+        })
+    }
+}
+
 /// A confidence interval of a quantile between two of the observed losses.
 ///
 /// The number of losses beyond the true quantile is binomial, whatever the distribution of the returns.
