@@ -69,6 +69,8 @@ mod quantlib {
     mod pricing;
     mod regulatory;
     mod reserved_credits;
+    mod risk;
+    mod risk_http;
     mod time;
     mod validation;
 }

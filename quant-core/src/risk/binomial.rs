@@ -56,7 +56,7 @@ impl Binomial {
         let mut sum = 0.0;
         let within = self.weights.iter().take_while(|&&weight| {
             sum += weight;
-            sum <= probability * self.total
+            sum <= probability * self.total * TIE
         });
         self.first + within.count()
     }
@@ -66,11 +66,14 @@ impl Binomial {
         let mut sum = 0.0;
         let within = self.weights.iter().rev().take_while(|&&weight| {
             sum += weight;
-            sum <= probability * self.total
+            sum <= probability * self.total * TIE
         });
         self.first + self.weights.len() - within.count()
     }
 }
+
+/// A sum that misses the probability by less is equal to it, as for one trial.
+const TIE: f64 = 1.0 + 1e-12;
 
 #[cfg(test)]
 mod tests {

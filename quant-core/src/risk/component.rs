@@ -150,7 +150,7 @@ impl ComponentRisk {
             let (weight, with) = (weights[index], covariance.with_portfolio[index]);
             let volatility = covariance.volatilities[index];
             let own = weight * volatility;
-            let without = (sigma * sigma - 2.0 * weight * with + own * own).max(0.0).sqrt();
+            let without = deviation_without(sigma, weight * with, own);
             let figure = |value: f64| check::result("weights", value);
             components.push(Component {
                 factor: factor.clone(),
@@ -290,6 +290,14 @@ impl FactorCovariance {
         let volatility = if is_rounding { 0.0 } else { volatility };
         Ok(Self { with_portfolio, volatilities, volatility, shrinkage })
     }
+}
+
+/// Returns the volatility of the portfolio without a factor, given that with the factor, the covariance of
+/// the factor's position with the portfolio, and the position's own volatility.
+fn deviation_without(volatility: f64, covariance: f64, own: f64) -> f64 {
+    let gross = volatility * volatility + 2.0 * covariance.abs() + own * own;
+    let variance = volatility * volatility - 2.0 * covariance + own * own;
+    if variance > 4.0 * f64::EPSILON * gross { variance.sqrt() } else { 0.0 }
 }
 
 /// The volatility of a portfolio, as a part of its factors' together, below which it is rounding.

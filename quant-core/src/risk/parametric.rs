@@ -99,6 +99,31 @@ impl ParametricRisk {
         })
     }
 
+    /// Returns the standard deviation of the return over the horizon, `σ√h`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`evaluate`](Self::evaluate), but for the confidence.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::risk::{Distribution, ParametricRisk};
+    ///
+    /// let position = ParametricRisk {
+    ///     mean: 0.0,
+    ///     volatility: 0.02,
+    ///     distribution: Distribution::Normal,
+    ///     confidence: 0.99,
+    ///     horizon: 4.0,
+    /// };
+    /// assert_eq!(position.deviation()?, 0.04);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn deviation(&self) -> Result<f64> {
+        self.scaled().map(|(deviation, _)| deviation)
+    }
+
     /// Returns the deviation and the mean over the horizon, with all arguments but the confidence
     /// checked.
     pub(super) fn scaled(&self) -> Result<(f64, f64)> {

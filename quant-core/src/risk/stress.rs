@@ -33,6 +33,8 @@ pub struct Stress {
     pub profit_and_loss: f64,
     /// Profit or loss as a fraction of the portfolio's value.
     pub portfolio_return: f64,
+    /// Value of the portfolio after the shocks, in money.
+    pub stressed_value: f64,
     /// Position of the factor with the largest loss; `None` where no factor loses.
     pub worst: Option<usize>,
 }
@@ -106,7 +108,8 @@ pub fn stress(
         profit_and_loss: part,
     };
     let impacts = factor_shocks.iter().zip(exposures.into_iter().zip(parts)).map(impact).collect();
-    Ok(Stress { impacts, profit_and_loss, portfolio_return, worst })
+    let stressed_value = check::result("factor_shocks", portfolio_value + profit_and_loss)?;
+    Ok(Stress { impacts, profit_and_loss, portfolio_return, stressed_value, worst })
 }
 
 #[cfg(test)]

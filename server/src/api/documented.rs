@@ -35,6 +35,14 @@ pub type Api = (
         ),
         quantlib::curves::Curves,
         quantlib::time::Time,
+        (
+            quantlib::risk::value_at_risk::ValueAtRisk,
+            quantlib::risk::component::ComponentVar,
+            quantlib::risk::backtest::Backtests,
+            quantlib::risk::stress::StressScenarios,
+            quantlib::risk::portfolio::PortfolioTailRisk,
+            quantlib::risk::comprehensive::PortfolioOverview,
+        ),
     ),
     (
         account::key::Keys,

@@ -12,6 +12,7 @@ pub mod numerical;
 pub mod portfolio;
 pub mod pricing;
 pub mod regulatory;
+pub mod risk;
 pub mod time;
 
 use poem_openapi::types::Example;

@@ -25,6 +25,8 @@ pub enum Tag {
     Pricing,
     /// Bank regulation.
     Regulatory,
+    /// Market risk.
+    Risk,
     /// Health and readiness.
     Service,
     /// Dates and tenors.

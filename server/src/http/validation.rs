@@ -542,26 +542,29 @@ impl Reader<'_> {
         let mut places = HashMap::new();
         let mut count = 0;
         while let Some(name) = fields.next_key::<String>()? {
-            let is_known = places.contains_key(&name);
-            count += usize::from(!is_known);
+            let next = found.len();
+            let place = *places.entry(name.clone()).or_insert(next);
+            count += usize::from(place == next);
             if size.most.is_some_and(|most| count > most) || !self.is_name(&name) {
+                places.remove(&name);
                 fields.next_value::<IgnoredAny>()?;
+                self.stop_if_full(Value::Null)?;
                 continue;
             }
-            let before = self.faults.len();
+            let (before, was_discarding) = (self.faults.len(), self.is_discarding);
             self.path.push(Segment::Name(name.clone().into()));
             let value = fields.next_value_seed(Seed { reader: &mut *self, schema });
             self.path.pop();
+            self.is_discarding = was_discarding;
             let own = self.faults.split_off(before);
             let (value, outcome) = match value {
                 Ok(value) => (value, Ok(())),
                 Err(error) => (Value::Null, Err(error)),
             };
-            let place = *places.entry(name.clone()).or_insert(found.len());
-            found.truncate(found.len().max(place));
-            match found.get_mut(place) {
-                Some(entry) => *entry = (name, value, own),
-                None => found.push((name, value, own)),
+            if place == next {
+                found.push((name, value, own));
+            } else {
+                found[place] = (name, value, own);
             }
             if let Err(error) = outcome {
                 self.faults.extend(found.into_iter().flat_map(|(_, _, faults)| faults));
