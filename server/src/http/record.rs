@@ -65,11 +65,12 @@ impl<V: ParseFromJSON, const MOST: usize> ParseFromJSON for Record<V, MOST> {
     fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
         match value {
             Some(Value::Object(fields)) if (1..=MOST).contains(&fields.len()) => {
-                let entry = |(name, value)| {
+                let mut values = Vec::with_capacity(fields.len());
+                for (name, value) in fields {
                     let value = V::parse_from_json(Some(value)).map_err(ParseError::propagate)?;
-                    Ok((name, value))
-                };
-                fields.into_iter().map(entry).collect::<ParseResult<Vec<_>>>().map(Self)
+                    values.push((name, value));
+                }
+                Ok(Self(values))
             }
             value => Err(ParseError::expected_type(value.unwrap_or_default())),
         }
