@@ -78,6 +78,8 @@ mod quantlib {
     mod pricing;
     mod regulatory;
     mod reserved_credits;
+    mod risk;
+    mod risk_http;
     mod scheduling;
     mod scheduling_http;
     mod swaps;

@@ -8,6 +8,7 @@
 //! | [`logarithm`] | every logarithm of the crate |
 //! | [`trigonometric`] | sine and cosine of angles of any size |
 //! | [`decimal`] | decisions on numbers as they are written |
+//! | [`exact_parts`] | parts whose floating-point sum is exact |
 //! | [`constants`] | constants and tables of these functions |
 //!
 //! Where 53 bits are enough, the crate calls `libm`, whose results are the same on every platform.
@@ -15,6 +16,7 @@
 mod constants;
 pub(crate) mod decimal;
 pub(crate) mod double_double;
+pub(crate) mod exact_parts;
 pub(crate) mod exponential;
 pub(crate) mod logarithm;
 pub(crate) mod scaled;

@@ -12,6 +12,7 @@
 //! | [`pricing`] | European, American, barrier and exchange options, in closed form and on trees; Greeks, implied volatility, batches |
 //! | [`numerical`] | finite-difference derivatives |
 //! | [`regulatory`] | Basel capital ratios |
+//! | [`risk`] | value at risk, expected shortfall, component VaR, backtests, stress scenarios, shrinkage |
 //! | [`entropy`] | Shannon entropy, transfer entropy |
 //! | [`cash_flows`] | time value of money: net present value, internal rates of return, loans, spreads |
 //! | [`instruments`] | bonds: flows, price, yield, duration; bills, deposits, swaps, forwards |
@@ -207,6 +208,7 @@ pub mod portfolio;
 pub mod prelude;
 pub mod pricing;
 pub mod regulatory;
+pub mod risk;
 pub mod time;
 
 pub use error::{Error, Result};

@@ -31,7 +31,7 @@ pub mod max_sharpe;
 pub mod min_variance;
 pub mod performance;
 pub mod risk_parity;
-mod symmetric;
+pub(crate) mod symmetric;
 pub mod target_return;
 
 pub use assets::Portfolio;

@@ -24,6 +24,10 @@ use quant_core::pricing::{
     Caplet, CurrencyOption, ForwardOption, NormalOption, QuotedOption, SpreadOption, Swaption,
     american,
 };
+use quant_core::risk::{
+    ComponentRisk, CovarianceEstimator, Distribution, Moments, MonteCarlo, ParametricRisk,
+    SeriesMethod, backtest, historical, ledoit_wolf, series_risk, stress,
+};
 use quant_core::time::{JointCalendar, PeriodKind, Reference, RollConvention, ScheduleRule, Stub};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -576,4 +580,38 @@ fn an_error_is_written_with_its_code_and_its_argument() {
     let json = serde_json::to_value(&error).expect("a value");
     assert_eq!((&json["code"], &json["argument"]), (&"domain".into(), &"volatility".into()));
     assert_eq!(json["message"], error.to_string());
+}
+
+#[test]
+fn risk_of_returns_and_factors() {
+    let returns = [0.01, -0.02, 0.015, -0.015, 0.005, 0.02];
+    let position = ParametricRisk {
+        mean: 0.001,
+        volatility: 0.02,
+        distribution: Distribution::StudentT { degrees_of_freedom: 5.0 },
+        confidence: 0.99,
+        horizon: 10.0,
+    };
+    same_after_a_round_trip(&position);
+    same_after_a_round_trip(&position.evaluate().expect("figures"));
+    same_after_a_round_trip(&MonteCarlo { position, simulations: 100, seed: 42 });
+    for method in [SeriesMethod::Historical, SeriesMethod::Ewma { decay: 0.94 }] {
+        same_after_a_round_trip(&method);
+        same_after_a_round_trip(&series_risk(&returns, method, 0.95, 1.0).expect("figures"));
+    }
+    same_after_a_round_trip(&historical(&returns, 0.95).expect("figures"));
+    same_after_a_round_trip(&Moments::of(&returns).expect("moments"));
+    same_after_a_round_trip(&backtest(&returns, &[0.01; 6], 0.95).expect("tests"));
+    same_after_a_round_trip(&ledoit_wolf(&[returns.to_vec(), vec![0.1; 6]]).expect("a matrix"));
+    let portfolio = ComponentRisk {
+        returns_by_factor: vec![("equity".to_owned(), returns.to_vec())],
+        weights: vec![("equity".to_owned(), 0.5)],
+        distribution: Distribution::Normal,
+        covariance_estimator: CovarianceEstimator::LedoitWolf,
+        confidence: 0.95,
+        portfolio_value: 1e6,
+    };
+    same_after_a_round_trip(&portfolio);
+    same_after_a_round_trip(&portfolio.contributions().expect("contributions"));
+    same_after_a_round_trip(&stress(&portfolio.weights, None, 1e6).expect("a result"));
 }

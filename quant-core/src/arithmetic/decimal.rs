@@ -122,6 +122,17 @@ fn lowered(sum: i128, powers: i32) -> Option<i128> {
     sum.checked_mul(power).filter(|sum| sum.abs() <= ALL_TERMS)
 }
 
+/// Returns the whole and the fractional part of `count · (1 − part)`, for a part from ½ to 1 as it is
+/// written: with 0.95 and 100 they are 5 and 0.
+pub(crate) fn complement_times(part: f64, count: usize) -> (usize, f64) {
+    let Decimal { digits, exponent } = Decimal::of(part);
+    // A double of ½ or more has at most 17 decimals, and one of 1 has the exponent 0.
+    let scale = 10_i128.pow(exponent.min(0).unsigned_abs());
+    let product = count as i128 * (scale - digits).max(0);
+    let (whole, rest) = (product / scale, product % scale);
+    (usize::try_from(whole).unwrap_or(count), rest as f64 / scale as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -195,6 +206,22 @@ mod tests {
         ];
         for (a, b, expected) in rows {
             assert_eq!(difference(a, b), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_complement_is_that_of_the_decimal() {
+        let rows = [
+            (0.95, 1, (0, 0.05)),
+            (0.95, 5, (0, 0.25)),
+            (0.99, 250, (2, 0.5)),
+            (0.95, 100, (5, 0.0)),
+            (0.5, 7, (3, 0.5)),
+            (1.0, 7, (0, 0.0)),
+            (0.999_999_999_999_999_9, 1, (0, 1e-16)),
+        ];
+        for (part, count, expected) in rows {
+            assert_eq!(complement_times(part, count), expected, "{part} {count}");
         }
     }
 

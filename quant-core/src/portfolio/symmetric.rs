@@ -56,7 +56,7 @@ pub(super) fn inner(a: &[f64], b: &[f64]) -> f64 {
 /// Returns `Σ aᵢbᵢ` as if in twice the precision, rounded at the end.
 ///
 /// Ogita, Rump and Oishi (2005), "Accurate Sum and Dot Product", algorithm 5.3, in four lanes.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (mut sums, mut rests) = ([0.0; 4], [0.0; 4]);
     let (a_chunks, b_chunks) = (a.chunks_exact(4), b.chunks_exact(4));
     let remainder = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(&a, &b)| [a, b]);
@@ -78,7 +78,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Returns the sum as if in twice the precision, rounded at the end.
-pub(super) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut rest) = (0.0, 0.0);
     for value in values {
         let (total, error) = two_sum(sum, value);

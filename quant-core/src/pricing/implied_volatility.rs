@@ -11,7 +11,9 @@
 
 use super::black_scholes::{EuropeanOption, OptionType};
 use super::exchange::{Exchange, Leg};
-use super::normal::{DENSITY_AT_ZERO, mills, mills_difference, rough_mills_difference};
+use super::normal::{
+    DENSITY_AT_ZERO, mills, mills_difference, rough_mills_difference, rough_upper_quantile,
+};
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::exponential::exp_rounded;
 use crate::arithmetic::logarithm::{ln_ratio, ln_ratio_double};
@@ -404,9 +406,9 @@ impl TimeValue {
     /// for a factor of 1 is corrected.
     fn wide_guess(&self, log_part: f64) -> f64 {
         let z = if log_part < -std::f64::consts::LN_2 {
-            upper_quantile(log_part)
+            rough_upper_quantile(log_part)
         } else {
-            -upper_quantile(libm::log(self.lack))
+            -rough_upper_quantile(libm::log(self.lack))
         };
         let w = (z * z + 2.0 * self.x).sqrt();
         let (near, far) = (rough_mills(z), rough_mills(w));
@@ -418,7 +420,7 @@ impl TimeValue {
     /// `1 + M(w)/M(z)`, which is 2 where x is zero.
     fn guess_above_the_edge(&self, target: f64) -> f64 {
         let factor = 1.0 + 1.0 / (1.0 + 2.0 * self.x.sqrt());
-        let z = upper_quantile(target - LOG_ROOT_TWO_PI - rough_log_plus_one(factor - 1.0));
+        let z = rough_upper_quantile(target - LOG_ROOT_TWO_PI - rough_log_plus_one(factor - 1.0));
         let w = (z * z + 2.0 * self.x).sqrt();
         let (near, far) = (rough_mills(z), rough_mills(w));
         let slope = (w + z) / (w * (near + far));
@@ -446,16 +448,6 @@ fn step(excess: f64, z: f64, w: f64, m: f64) -> f64 {
 fn householder(newton: f64, second: f64, third: f64) -> f64 {
     let n = newton;
     n * (1.0 + 0.5 * second * n) / (1.0 + second * n + third * n * n * (1.0 / 6.0))
-}
-
-/// Returns the z at which the upper tail of the normal distribution has this logarithm, by
-/// Hastings' formula. The error is at most 5e-4 for tails from 1e-9 to ½, and 0.1 beyond.
-///
-/// Abramowitz and Stegun (1964), *Handbook of Mathematical Functions*, 26.2.23.
-fn upper_quantile(log_tail: f64) -> f64 {
-    let t = (-2.0 * log_tail).sqrt();
-    let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
-    t - numerator / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)))
 }
 
 /// Returns the Mills ratio within 8 % for z ≥ 0, with its limits.

@@ -7,6 +7,7 @@
 mod analysis;
 mod bonds_and_time_value;
 mod portfolio_risk;
+mod risk;
 mod scheduling;
 
 use std::fmt::Debug;
@@ -564,6 +565,7 @@ fn every_machine_computes_the_same_bits() {
     bonds_and_time_value::lines(&mut lines);
     swaps::lines(&mut lines);
     portfolio_risk::lines(&mut lines);
+    risk::lines(&mut lines);
     let found = lines.0.join("\n") + "\n";
     if std::env::var_os("GOLDEN_BITS").is_some_and(|value| value == "write") {
         std::fs::write(TABLE, &found).expect("the table can be written");

@@ -51,6 +51,14 @@ pub type Api = (
         ),
         quantlib::curves::Curves,
         (
+            quantlib::risk::value_at_risk::ValueAtRisk,
+            quantlib::risk::component::ComponentVar,
+            quantlib::risk::backtest::Backtests,
+            quantlib::risk::stress::StressScenarios,
+            quantlib::risk::portfolio::PortfolioTailRisk,
+            quantlib::risk::comprehensive::PortfolioOverview,
+        ),
+        (
             quantlib::time::Time,
             quantlib::scheduling::Calendars,
             quantlib::scheduling::day_counts::DayCounts,

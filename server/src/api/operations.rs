@@ -22,7 +22,9 @@ use super::quantlib::{
     portfolio::{black_litterman, contribution, optimal, performance, risk_parity},
     pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
-    regulatory, scheduling,
+    regulatory,
+    risk::{backtest, component, comprehensive, portfolio as tail, stress, value_at_risk},
+    scheduling,
     scheduling::{day_counts, schedules},
     solver::{finance, finance::bonds as bond_spreads},
     time,
@@ -188,6 +190,20 @@ pub static METERED: &[MeteredOperation] = &[
     line::<black_litterman::Posterior>("revise_expected_returns", Tier::Pro, 5, None)
         .with_body_limit(16 * MEBIBYTE),
     // Risk.
+    line::<RequestFor<tail::PortfolioVar>>("find_portfolio_var", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<RequestFor<tail::PortfolioCvar>>("find_portfolio_cvar", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<comprehensive::Comprehensive>("measure_portfolio_risk", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<value_at_risk::HistoricalVar>("find_historical_var", Tier::Pro, 5, None)
+        .with_body_limit(4 * MEBIBYTE),
+    line::<value_at_risk::ParametricVar>("find_parametric_var", Tier::Pro, 5, None),
+    line::<component::FactorReturns>("divide_var", Tier::Pro, 5, None)
+        .with_body_limit(16 * MEBIBYTE),
+    line::<backtest::VarEstimates>("backtest_var", Tier::Pro, 5, None)
+        .with_body_limit(6 * MEBIBYTE),
+    line::<stress::Scenario>("run_stress_scenario", Tier::Pro, 5, None),
 ];
 
 const fn line<C: Computation + Example>(

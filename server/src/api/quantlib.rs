@@ -13,6 +13,7 @@ pub mod numerical;
 pub mod portfolio;
 pub mod pricing;
 pub mod regulatory;
+pub mod risk;
 pub mod scheduling;
 pub mod solver;
 pub mod time;

@@ -15,6 +15,9 @@ pub(crate) struct BodySchema {
 pub(super) enum Shape {
     /// A JSON object with known fields.
     Object(Vec<Property>),
+    /// A JSON object with names of the caller's choice and values of one schema, within bounds of
+    /// their number.
+    Record { value: Box<BodySchema>, size: SizeRange },
     /// A JSON list of values of one schema, within bounds of its size.
     List { item: Box<BodySchema>, size: SizeRange },
     /// A list of numbers, which is read without a JSON value for each number.
@@ -88,7 +91,7 @@ impl BodySchema {
 impl Shape {
     fn of(registry: &Registry, schema: &MetaSchema) -> Self {
         match schema.ty {
-            "object" => Self::Object(properties(registry, schema)),
+            "object" => Self::object(registry, schema),
             "array" => Self::list(registry, schema),
             "number" => Self::Number(NumberRange::of(schema)),
             "integer" => Self::Integer(NumberRange::of(schema)),
@@ -99,6 +102,16 @@ impl Shape {
                 Self::Text { length, format: schema.format }
             }
             _ => Self::Any,
+        }
+    }
+
+    fn object(registry: &Registry, schema: &MetaSchema) -> Self {
+        match &schema.additional_properties {
+            Some(value) if schema.properties.is_empty() => Self::Record {
+                value: Box::new(BodySchema::compile(registry, value)),
+                size: SizeRange { least: schema.min_properties, most: schema.max_properties },
+            },
+            _ => Self::Object(properties(registry, schema)),
         }
     }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::echo;
 
 /// A value whose JSON form is a string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonString<F>(pub F);
 
 /// A calendar date, `YYYY-MM-DD`, years 1 to 9999.

@@ -36,6 +36,8 @@ pub enum Tag {
     Registration,
     /// Bank regulation.
     Regulatory,
+    /// Market risk.
+    Risk,
     /// The password, the second factor and the e-mail address.
     Security,
     /// Health and readiness.

@@ -5,7 +5,7 @@
 //! not have is skipped and never built, and so is the rest of a list that is too long. The reader gives
 //! up at the hundredth fault.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::HashMap, fmt};
 
 use serde::{
     Deserialize as _, Deserializer,
@@ -149,17 +149,17 @@ struct Reader<'t> {
     unknown: UnknownFields,
 }
 
-/// A step below the base, without a copy of the name.
-#[derive(Clone, Copy)]
+/// A step below the base, without a copy of the name of a known field.
+#[derive(Clone)]
 enum Segment {
-    Name(&'static str),
+    Name(Cow<'static, str>),
     Index(usize),
 }
 
 impl From<Segment> for Step {
     fn from(segment: Segment) -> Self {
         match segment {
-            Segment::Name(name) => Self::name(name),
+            Segment::Name(name) => Self::Name(name.into_owned()),
             Segment::Index(index) => Self::Index(index),
         }
     }
@@ -196,7 +196,7 @@ impl<'t> Reader<'t> {
 
     /// The path of the value that is read.
     fn place(&self) -> Vec<Step> {
-        let steps = self.path.iter().copied().map(Step::from);
+        let steps = self.path.iter().cloned().map(Step::from);
         self.base.iter().cloned().chain(steps).collect()
     }
 
@@ -204,7 +204,7 @@ impl<'t> Reader<'t> {
     /// such fields are refused.
     fn unknown_field(&mut self, name: &str, known: &[Property]) -> Option<Fault> {
         if self.unknown.handling == Handling::Lenient {
-            self.unknown.add(self.path.iter().copied().map(Step::from), name);
+            self.unknown.add(self.path.iter().cloned().map(Step::from), name);
             return None;
         }
         let msg = unknown_name(name, known.iter().map(|property| property.name));
@@ -224,7 +224,9 @@ impl<'t> Reader<'t> {
     /// The fault of a value of another type than the schema's.
     fn wrong_type(&mut self, shape: &Shape) {
         let (kind, msg) = match shape {
-            Shape::Object(_) => ("type_error.dict", "value is not a valid dict"),
+            Shape::Object(_) | Shape::Record { .. } => {
+                ("type_error.dict", "value is not a valid dict")
+            }
             Shape::List { .. } | Shape::NumberList { .. } => {
                 ("type_error.list", "value is not a valid list")
             }
@@ -247,9 +249,9 @@ impl<'t> Reader<'t> {
         );
     }
 
-    /// Returns true if a list may have `count` items. Else the fault of the count replaces the
-    /// faults of the items, from `faults` on.
-    fn size(&mut self, size: SizeRange, count: usize, faults: usize) -> bool {
+    /// Returns true if a collection, a `list` or a `dict`, may have `count` items. Else the fault of the
+    /// count replaces the faults of the items, from `faults` on.
+    fn size(&mut self, collection: &str, size: SizeRange, count: usize, faults: usize) -> bool {
         let (kind, msg) = match (size.least, size.most) {
             (Some(least), _) if count < least => {
                 ("min_items", format!("ensure this value has at least {least} items"))
@@ -260,7 +262,7 @@ impl<'t> Reader<'t> {
             _ => return true,
         };
         self.faults.truncate(faults);
-        self.fault(&format!("value_error.list.{kind}"), msg);
+        self.fault(&format!("value_error.{collection}.{kind}"), msg);
         false
     }
 
@@ -287,7 +289,7 @@ impl<'t> Reader<'t> {
     /// Reads a list of numbers. Returns none where it holds anything else, or is no list.
     fn number_list(&mut self, item: NumberRange, size: SizeRange, text: &str) -> Option<Value> {
         let list = NumberText::new(text)?;
-        if !self.size(size, list.len(), self.faults.len()) {
+        if !self.size("list", size, list.len(), self.faults.len()) {
             return Some(Value::Null);
         }
         for (index, number) in list.numbers().enumerate() {
@@ -499,15 +501,19 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         while items.next_element::<IgnoredAny>()?.is_some() {
             count += 1;
         }
-        reader.size(*size, count, faults);
+        reader.size("list", *size, count, faults);
         reader.stop_if_full(Value::Array(values))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let Self { reader, schema } = self;
-        let Shape::Object(properties) = &schema.shape else {
-            while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            return Seed { reader, schema }.wrong_type();
+        let properties = match &schema.shape {
+            Shape::Object(properties) => properties,
+            Shape::Record { value, size } => return reader.record(value, *size, fields),
+            _ => {
+                while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                return Seed { reader, schema }.wrong_type();
+            }
         };
         // The last of two fields of one name holds, with its faults.
         let mut found: Vec<Option<(Value, Vec<Fault>)>> = vec![None; properties.len()];
@@ -529,7 +535,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
                 }
             };
             let (faults, was_discarding) = (reader.faults.len(), reader.is_discarding);
-            reader.path.push(Segment::Name(properties[at].name));
+            reader.path.push(Segment::Name(properties[at].name.into()));
             let schema = &properties[at].schema;
             let value = fields.next_value_seed(Seed { reader: &mut *reader, schema });
             reader.path.pop();
@@ -553,7 +559,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
                     sound.insert(property.name.to_owned(), value);
                 }
                 None if property.is_required && outcome.is_ok() => {
-                    let name = Segment::Name(property.name);
+                    let name = Segment::Name(property.name.into());
                     reader.fault_at(name, "value_error.missing", "field required");
                 }
                 None => {}
@@ -562,6 +568,72 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         reader.faults.extend(unknown);
         outcome?;
         reader.stop_if_full(Value::Object(sound))
+    }
+}
+
+/// The longest name in an object with names of the caller's choice, in characters.
+const LONGEST_NAME: usize = 100;
+
+impl Reader<'_> {
+    /// Reads an object with names of the caller's choice. The last of two values of one name holds.
+    fn record<'de, A: MapAccess<'de>>(
+        &mut self,
+        schema: &BodySchema,
+        size: SizeRange,
+        mut fields: A,
+    ) -> Result<Value, A::Error> {
+        let faults = self.faults.len();
+        let mut found: Vec<(String, Value, Vec<Fault>)> = Vec::new();
+        let mut places = HashMap::new();
+        let mut count = 0;
+        while let Some(name) = fields.next_key::<String>()? {
+            let next = found.len();
+            let place = *places.entry(name.clone()).or_insert(next);
+            count += usize::from(place == next);
+            if size.most.is_some_and(|most| count > most) || !self.is_name(&name) {
+                places.remove(&name);
+                fields.next_value::<IgnoredAny>()?;
+                self.stop_if_full(Value::Null)?;
+                continue;
+            }
+            let (before, was_discarding) = (self.faults.len(), self.is_discarding);
+            self.path.push(Segment::Name(name.clone().into()));
+            let value = fields.next_value_seed(Seed { reader: &mut *self, schema });
+            self.path.pop();
+            self.is_discarding = was_discarding;
+            let own = self.faults.split_off(before);
+            let (value, outcome) = match value {
+                Ok(value) => (value, Ok(())),
+                Err(error) => (Value::Null, Err(error)),
+            };
+            if place == next {
+                found.push((name, value, own));
+            } else {
+                found[place] = (name, value, own);
+            }
+            if let Err(error) = outcome {
+                self.faults.extend(found.into_iter().flat_map(|(_, _, faults)| faults));
+                return Err(error);
+            }
+        }
+        let mut values = Map::with_capacity(found.len());
+        for (name, value, own) in found {
+            self.faults.extend(own);
+            values.insert(name, value);
+        }
+        self.size("dict", size, count, faults);
+        self.is_discarding |= self.faults.len() > faults;
+        self.stop_if_full(Value::Object(values))
+    }
+
+    /// Returns true for a name of 1 to 100 characters; lists the fault of any other as pydantic does.
+    fn is_name(&mut self, name: &str) -> bool {
+        let faults = self.faults.len();
+        let length = SizeRange { least: Some(1), most: Some(LONGEST_NAME) };
+        self.path.push(Segment::Name("__key__".into()));
+        self.text(length, None, name);
+        self.path.pop();
+        self.faults.len() == faults
     }
 }
 

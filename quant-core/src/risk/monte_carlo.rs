@@ -1,0 +1,147 @@
+//! Value at risk and expected shortfall of simulated returns.
+//!
+//! A portfolio that is linear in jointly normal returns has a normal return, so that one random number
+//! makes one scenario of the whole portfolio. The numbers are Philox4x64-10 of the seed: the same seed
+//! gives the same bits on every machine. A uniform number becomes a return by the inverse distribution
+//! function, which is monotone, so that only the tail is converted.
+
+use super::historical::{HistoricalRisk, Ranks};
+use super::parametric::ParametricRisk;
+use super::philox::uniforms;
+use crate::{Error, Result, check};
+
+/// The fewest and the most simulations.
+const SIMULATIONS: [usize; 2] = [100, 1_000_000];
+
+/// A simulation of a return.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct MonteCarlo {
+    /// The return, with the tail to measure.
+    pub position: ParametricRisk,
+    /// Number of simulated returns, from 100 to 1,000,000.
+    pub simulations: usize,
+    /// Number that the random numbers follow from; any.
+    pub seed: u64,
+}
+
+impl MonteCarlo {
+    /// Returns the risk of the simulated returns, with its sampling error: the
+    /// [interval](HistoricalRisk::interval) of the value at risk and the
+    /// [standard error](HistoricalRisk::expected_shortfall_error) of the expected shortfall.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`ParametricRisk::evaluate`]; [`Error::TooFew`] for less than 100 simulations, and
+    /// [`Error::Domain`] for more than 1,000,000.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::risk::{Distribution, MonteCarlo, ParametricRisk};
+    ///
+    /// let position = ParametricRisk {
+    ///     mean: 0.0,
+    ///     volatility: 0.02,
+    ///     distribution: Distribution::Normal,
+    ///     confidence: 0.99,
+    ///     horizon: 1.0,
+    /// };
+    /// let simulated = MonteCarlo { position, simulations: 100_000, seed: 42 }.evaluate()?;
+    /// let exact = position.evaluate()?.value_at_risk;
+    /// assert!((simulated.risk.value_at_risk / exact - 1.0).abs() < 0.02);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Glasserman (2003), *Monte Carlo Methods in Financial Engineering*, chapter 9.
+    pub fn evaluate(&self) -> Result<HistoricalRisk> {
+        let (deviation, drift) = self.position.scaled()?;
+        self.checked_simulations()?;
+        let ranks = Ranks::of(self.simulations, self.position.confidence)?;
+        // The least uniform numbers are the largest losses.
+        let mut drawn: Vec<f64> = uniforms(self.seed).take(self.simulations).map(|u| -u).collect();
+        ranks.worst_first(&mut drawn);
+        let distribution = self.position.distribution;
+        let loss = |u: &f64| {
+            let multiple = distribution.loss_quantile(-u)?;
+            check::result("volatility", multiple * deviation - drift)
+        };
+        let mut losses = drawn[..ranks.needed()].iter().map(loss).collect::<Result<Vec<f64>>>()?;
+        // An expansion of Cornish and Fisher need not be monotone.
+        losses.sort_unstable_by(|a, b| b.total_cmp(a));
+        ranks.risk_of(&losses)
+    }
+
+    fn checked_simulations(&self) -> Result<()> {
+        let [needed, most] = SIMULATIONS;
+        if self.simulations < needed {
+            return Err(Error::TooFew { argument: "simulations", needed, found: self.simulations });
+        }
+        let found = self.simulations as f64;
+        check::require(self.simulations <= most, "simulations", found, "at most 1,000,000")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::Distribution;
+
+    fn simulated(
+        distribution: Distribution,
+        confidence: f64,
+        simulations: usize,
+        seed: u64,
+    ) -> MonteCarlo {
+        let position = ParametricRisk {
+            mean: 0.001,
+            volatility: 0.02,
+            distribution,
+            confidence,
+            horizon: 10.0,
+        };
+        MonteCarlo { position, simulations, seed }
+    }
+
+    /// The interval of 95 % misses the truth for some seeds: the seeds here are fixed, and none may
+    /// miss by more than five standard errors.
+    #[test]
+    fn simulated_figures_are_the_exact_ones_within_their_error() {
+        for distribution in [
+            Distribution::Normal,
+            Distribution::StudentT { degrees_of_freedom: 5.0 },
+            Distribution::CornishFisher { skewness: -0.3, excess_kurtosis: 1.0 },
+        ] {
+            for (confidence, seed) in [(0.95, 1), (0.99, 2), (0.6, 3)] {
+                let run = simulated(distribution, confidence, 50_000, seed);
+                let (exact, found) = (run.position.evaluate().unwrap(), run.evaluate().unwrap());
+                let interval = found.interval;
+                let (lower, upper) = (interval.lower.unwrap(), interval.upper.unwrap());
+                let error = (upper - lower) / 3.92;
+                assert!((found.risk.value_at_risk - exact.value_at_risk).abs() < 5.0 * error);
+                let (error, shortfall) =
+                    (found.expected_shortfall_error, found.risk.expected_shortfall);
+                assert!((shortfall - exact.expected_shortfall).abs() < 5.0 * error, "{run:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_bits_and_another_seed_others() {
+        let run = |seed| simulated(Distribution::Normal, 0.99, 1000, seed).evaluate().unwrap();
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn too_few_and_too_many_simulations_are_refused() {
+        for simulations in [0, 99, 1_000_001, usize::MAX] {
+            let refused =
+                simulated(Distribution::Normal, 0.99, simulations, 1).evaluate().unwrap_err();
+            assert_eq!(refused.argument(), Some("simulations"));
+        }
+        assert!(simulated(Distribution::Normal, 0.500_000_1, 100, 1).evaluate().is_ok());
+    }
+}
