@@ -38,6 +38,7 @@ mod monotone_convex;
 pub mod nelson_siegel_svensson;
 mod newton;
 mod pillars;
+mod reading;
 mod times;
 
 pub use compounding::Compounding;
@@ -48,3 +49,4 @@ pub use instrument::{Instrument, InstrumentKind};
 pub use interpolation::Interpolation;
 pub use market::Market;
 pub use nelson_siegel_svensson::NelsonSiegelSvensson;
+pub use reading::{ForwardReading, RateConventions, ZeroReading};

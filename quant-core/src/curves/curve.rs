@@ -4,7 +4,7 @@ use super::bootstrap::bootstrap;
 use super::instrument::{Instrument, InstrumentFlows};
 use super::interpolation::{Interpolant, Interpolation};
 use super::pillars::{pillar_before, require_increasing};
-use super::times::{dates, years_until};
+use super::times::{date_of, dates, years_until};
 use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
@@ -272,6 +272,39 @@ impl Curve {
             Some(pillar) if date > self.reference_date => Ok(pillar.tenor),
             _ => Ok(years_until(self.reference_date, date)),
         }
+    }
+
+    /// Returns the date of a tenor: the one whose time is nearest.
+    ///
+    /// The date of a pillar's tenor is that of the pillar.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`] for a tenor that is negative or leads beyond the year 9999.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::{curves::{Curve, CurveType, Interpolation}, time::NaiveDate};
+    ///
+    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
+    /// let curve =
+    ///     Curve::from_values(today, &[1.0], &[0.03], CurveType::Zero, Interpolation::Linear)?;
+    /// assert_eq!(curve.date(1.5)?.to_string(), "2028-05-20");
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn date(&self, tenor: f64) -> Result<NaiveDate> {
+        check::not_negative("tenor", tenor)?;
+        if tenor == 0.0 {
+            return Ok(self.reference_date);
+        }
+        let found = self.pillars.binary_search_by(|pillar| pillar.tenor.total_cmp(&tenor));
+        let date = match found {
+            Ok(index) => Some(self.pillars[index].date),
+            Err(_) => date_of(self.reference_date, tenor),
+        };
+        let requirement = "short enough for a date in the years 1 to 9999";
+        date.ok_or(Error::Domain { argument: "tenor", value: tenor, requirement })
     }
 
     /// Returns the values of the curve at a date.
