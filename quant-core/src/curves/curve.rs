@@ -181,6 +181,15 @@ impl Curve {
         instruments: &[Instrument],
         interpolation: Interpolation,
     ) -> Result<Self> {
+        Ok(Self::bootstrap_counted(reference_date, instruments, interpolation)?.0)
+    }
+
+    /// Returns the bootstrapped curve and the number of iterations that it took.
+    pub(super) fn bootstrap_counted(
+        reference_date: NaiveDate,
+        instruments: &[Instrument],
+        interpolation: Interpolation,
+    ) -> Result<(Self, u32)> {
         require_year("reference_date", reference_date)?;
         let mut quoted: Vec<InstrumentFlows> = Vec::with_capacity(instruments.len());
         let mut count = 0;
@@ -192,8 +201,11 @@ impl Curve {
         let tenors: Vec<f64> = quoted.iter().map(InstrumentFlows::time).collect();
         require_increasing("instruments", &tenors)?;
         let dates = quoted.iter().map(|found| found.maturity).collect();
-        let exponents = bootstrap(&quoted, &tenors, interpolation)?;
-        Self::through("instruments", reference_date, &tenors, dates, &exponents, interpolation)
+        let (exponents, iterations) = bootstrap(&quoted, &tenors, interpolation)?;
+        let argument = "instruments";
+        let curve =
+            Self::through(argument, reference_date, &tenors, dates, &exponents, interpolation)?;
+        Ok((curve, iterations))
     }
 
     /// Returns the values of the curve at a tenor, before, between and beyond its pillars.
@@ -341,6 +353,25 @@ impl Curve {
     #[must_use]
     pub fn reference_date(&self) -> NaiveDate {
         self.reference_date
+    }
+
+    /// Returns the curve with other exponents, minus the logarithms of the discount factors, at the same
+    /// pillars.
+    pub(super) fn with_exponents(&self, argument: &'static str, exponents: &[f64]) -> Result<Self> {
+        let tenors: Vec<f64> = self.pillars.iter().map(|pillar| pillar.tenor).collect();
+        let dates = self.pillars.iter().map(|pillar| pillar.date).collect();
+        let interpolation = self.interpolant.interpolation();
+        Self::through(argument, self.reference_date, &tenors, dates, exponents, interpolation)
+    }
+
+    /// Returns the curve with other zero rates at the same pillars, which return them unchanged.
+    pub(super) fn with_zero_rates(&self, argument: &'static str, rates: &[f64]) -> Result<Self> {
+        let exponents = self.pillars.iter().zip(rates).map(|(pillar, rate)| rate * pillar.tenor);
+        let mut curve = self.with_exponents(argument, &exponents.collect::<Vec<_>>())?;
+        for (pillar, &rate) in curve.pillars.iter_mut().zip(rates) {
+            pillar.zero_rate = without_negative_zero(rate);
+        }
+        Ok(curve)
     }
 
     /// Returns the curve with these negated logarithms of the discount factors at its pillars.

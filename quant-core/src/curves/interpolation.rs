@@ -76,6 +76,16 @@ impl Interpolation {
 }
 
 impl Interpolant {
+    /// Returns the method that fitted the curve.
+    pub(super) fn interpolation(&self) -> Interpolation {
+        match self.shape {
+            Shape::Linear { .. } => Interpolation::Linear,
+            Shape::LogLinear { .. } => Interpolation::LogLinear,
+            Shape::Cubic { .. } => Interpolation::Cubic,
+            Shape::MonotoneConvex(_) => Interpolation::MonotoneConvex,
+        }
+    }
+
     /// Returns the values of the curve at a time of zero or more, in years.
     pub(super) fn at(&self, time: f64) -> Reading {
         let next = self.times.partition_point(|&pillar| pillar <= time);

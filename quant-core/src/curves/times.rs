@@ -6,7 +6,7 @@
 
 use crate::{
     Error, Result,
-    time::{NaiveDate, add_days, add_months, days_between, has_plain_year, month_index},
+    time::{NaiveDate, Tenor, add_days, add_months, days_between, has_plain_year, month_index},
 };
 
 /// Returns the years of whole months and days.
@@ -53,6 +53,21 @@ pub(super) fn date_of(reference_date: NaiveDate, tenor: f64) -> Option<NaiveDate
     let is_next_nearer = 1.0 / 12.0 - rest < rest - days / 365.0;
     let date = if is_next_nearer { Some(end) } else { add_days(start, days as i64) };
     date.filter(|&date| has_plain_year(date))
+}
+
+/// Returns the months and days whose time is nearest to a number of years; `None` for less than a day
+/// and beyond 10,000 years.
+pub(super) fn tenor_of(time: f64) -> Option<Tenor> {
+    let months = (12.0 * time).floor();
+    if !(0.0..120_000.0).contains(&months) {
+        return None;
+    }
+    let rest = time - months / 12.0;
+    let days = (365.0 * rest + 0.5).floor();
+    let is_next_nearer = 1.0 / 12.0 - rest < (rest - days / 365.0).abs();
+    let (months, days) = if is_next_nearer { (months + 1.0, 0.0) } else { (months, days) };
+    let is_positive = months > 0.0 || days > 0.0;
+    is_positive.then(|| Tenor::of_months_and_days(months as u32, days as u32))
 }
 
 #[cfg(test)]

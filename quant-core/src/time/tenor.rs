@@ -77,6 +77,13 @@ impl Tenor {
             .ok_or_else(|| self.refusal("a tenor that leads to a date in the years 1 to 9999"))
     }
 
+    /// Returns the tenor of so many months and days; parts of zero are left out, unless both are.
+    pub(crate) fn of_months_and_days(months: u32, days: u32) -> Self {
+        let part = |count: u32| (count > 0).then_some(count);
+        let days = if months == 0 { Some(days) } else { part(days) };
+        Self { negative: false, years: None, months: part(months), weeks: None, days }
+    }
+
     /// Years and months as months, with the sign.
     pub(crate) fn total_months(&self) -> i64 {
         self.sign() * (12 * count(self.years) + count(self.months))
