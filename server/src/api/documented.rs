@@ -33,7 +33,13 @@ pub type Api = (
             quantlib::instruments::Instruments,
             quantlib::instruments::foreign_exchange::ForeignExchange,
         ),
-        quantlib::curves::Curves,
+        (
+            quantlib::curves::Curves,
+            quantlib::curves::reading::CurveReadings,
+            quantlib::curves::shift::CurveShifts,
+            quantlib::curves::fit::CurveFits,
+            quantlib::curves::quotes::Bootstraps,
+        ),
         quantlib::time::Time,
     ),
     (

@@ -11,7 +11,9 @@ use poem_openapi::types::{Example, ToJSON};
 use serde_json::Value;
 
 use super::quantlib::{
-    RequestFor, curves, economics, entropy, instruments,
+    RequestFor, curves,
+    curves::{fit, quotes, reading, shift},
+    economics, entropy, instruments,
     instruments::foreign_exchange,
     numerical, portfolio, pricing,
     pricing::{american, bachelier, black76, digital, greeks, kirk, rate_options},
@@ -120,6 +122,16 @@ pub static METERED: &[MeteredOperation] = &[
     // Dates, day counts, calendars and schedules.
     // Company valuation and scores.
     // Readings and shifts of a curve.
+    line::<RequestFor<reading::DiscountFactor>>("read_discount_factor", Tier::Standard, 2, None),
+    line::<RequestFor<reading::ZeroRate>>("read_zero_rate", Tier::Standard, 2, None),
+    line::<reading::ReadForward>("read_forward_rate", Tier::Standard, 2, None),
+    line::<reading::ReadPoints>("read_curve_points", Tier::Standard, 2, None),
+    line::<shift::ParallelShift>("shift_curve", Tier::Standard, 2, None),
+    line::<shift::KeyRateShift>("shift_key_rate", Tier::Standard, 2, None),
+    line::<RequestFor<fit::FitNelsonSiegel>>("fit_nelson_siegel", Tier::Standard, 2, None),
+    line::<RequestFor<fit::FitSvensson>>("fit_svensson", Tier::Standard, 2, None),
+    line::<quotes::Bootstrap>("bootstrap_curve", Tier::Basic, 1, None),
+    line::<quotes::OvernightCurve>("build_ois_curve", Tier::Pro, 5, None),
     // Bonds, spreads and the time value of money.
     // Swaps, forwards and deposits.
     // Portfolios.

@@ -49,6 +49,11 @@ pub trait SharedComputation: Send + Sync + 'static {
     /// Every error of the function of `quant-core`.
     fn compute(request: &Self::Request) -> quant_core::Result<Self::Answer>;
 
+    /// Returns whether a request may take over a millisecond, as in [`Computation::is_long`].
+    fn is_long(_request: &Self::Request) -> bool {
+        false
+    }
+
     /// The name of an argument of `quant-core` in the request, where the two differ.
     #[must_use]
     fn wire_name(argument: &'static str) -> &'static str {
@@ -64,6 +69,10 @@ impl<C: SharedComputation> Computation for RequestFor<C> {
 
     fn compute(&self) -> quant_core::Result<C::Answer> {
         C::compute(&self.0)
+    }
+
+    fn is_long(&self) -> bool {
+        C::is_long(&self.0)
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
