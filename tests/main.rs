@@ -55,6 +55,8 @@ mod quantlib {
     mod black_family;
     mod bodies;
     mod bonds;
+    mod curve_readings;
+    mod curve_readings_http;
     mod curves;
     mod economics;
     mod entropy;

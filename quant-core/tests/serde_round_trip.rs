@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use quant_core::curves::{
-    Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market,
-    NelsonSiegelSvensson,
+    Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market, NelsonSiegel,
+    NelsonSiegelSvensson, RateConventions, ShiftSpace, overnight_quotes,
 };
 use quant_core::prelude::*;
 use quant_core::pricing::{
@@ -214,6 +214,15 @@ fn curves() {
         same_after_a_round_trip(&curve.pillars().to_vec());
         same_after_a_round_trip(&curve.at(1.3).expect("a point"));
         same_after_a_round_trip(&curve.between(1.0, 3.0).expect("a period"));
+        let conventions =
+            RateConventions { day_count: Some(DayCount::Act360), ..Default::default() };
+        same_after_a_round_trip(&conventions);
+        same_after_a_round_trip(&curve.zero_reading(1.3, &conventions).expect("a reading"));
+        same_after_a_round_trip(&curve.forward_reading(1.0, 3.0, &conventions).expect("a reading"));
+        same_after_a_round_trip(&curve.key_rate_shift(2.0, 1e-4, 2.0).expect("a shifted curve"));
+        let quotes = overnight_quotes(None, &rates, None).expect("quotes");
+        let report = Curve::bootstrap_with_report(today, &quotes, interpolation);
+        same_after_a_round_trip(&report.expect("a curve"));
     }
     for kind in [
         InstrumentKind::Deposit,
@@ -240,6 +249,9 @@ fn curves() {
         decay_time: 1.5,
         second_decay_time: 8.0,
     });
+    let hump = NelsonSiegel { level: 0.04, slope: -0.02, curvature: 0.01, decay_time: 1.5 };
+    same_after_a_round_trip(&hump);
+    same_after_a_round_trip(&hump.quality(&[1.0, 2.0], &[0.03, 0.031]).expect("figures"));
 }
 
 #[test]
@@ -308,6 +320,7 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(Scheme::ALL);
     each_is_the_same_after_a_round_trip(CurveType::ALL);
     each_is_the_same_after_a_round_trip(Compounding::ALL);
+    each_is_the_same_after_a_round_trip(ShiftSpace::ALL);
     each_is_the_same_after_a_round_trip(Market::ALL);
     each_is_the_same_after_a_round_trip(Interpolation::ALL);
     each_is_the_same_after_a_round_trip(quant_core::instruments::CashFlowKind::ALL);

@@ -4,6 +4,8 @@
 //! A change of bits is a change of the results that people have kept, and belongs in the
 //! changelog. To write the table anew: `GOLDEN_BITS=write cargo test -p quant-core --test golden_bits`.
 
+mod curve_readings;
+
 use std::fmt::Debug;
 
 use quant_core::curves::{
@@ -552,6 +554,7 @@ fn every_machine_computes_the_same_bits() {
     bonds(&mut lines);
     curves(&mut lines);
     dates_and_ratios(&mut lines);
+    curve_readings::lines(&mut lines);
     let found = lines.0.join("\n") + "\n";
     if std::env::var_os("GOLDEN_BITS").is_some_and(|value| value == "write") {
         std::fs::write(TABLE, &found).expect("the table can be written");
