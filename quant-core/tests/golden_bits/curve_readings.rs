@@ -11,7 +11,7 @@ use crate::{Lines, day};
 const TENORS: [f64; 6] = [0.25, 1.0, 2.0, 5.0, 10.0, 30.0];
 const RATES: [f64; 6] = [0.0385, 0.0352, 0.0322, 0.0303, 0.0315, 0.0312];
 
-pub fn lines(lines: &mut Lines) {
+pub(super) fn lines(lines: &mut Lines) {
     let today = day(2026, 1, 30);
     for &interpolation in Interpolation::ALL {
         let curve = Curve::from_values(today, &TENORS, &RATES, CurveType::Zero, interpolation);

@@ -239,7 +239,7 @@ def svensson_fits():
             return float(np.sqrt(np.mean((found @ np.linalg.lstsq(found, rates, rcond=None)[0] - rates) ** 2)))
 
         runs = [differential_evolution(cost, [(low, high)] * 2, seed=seed, tol=1e-12, maxiter=300, popsize=25) for seed in (1, 2)]
-        rows.append(",".join([texts(tenors), texts(float(r) for r in rates), repr(min(run.fun for run in runs))]))
+        rows.append(",".join([texts(tenors), texts(float(r) for r in rates), repr(float(min(run.fun for run in runs)))]))
     return rows
 
 
