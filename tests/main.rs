@@ -58,6 +58,7 @@ mod quantlib {
     mod curve_readings;
     mod curve_readings_http;
     mod curves;
+    mod detail;
     mod economics;
     mod entropy;
     mod frontier;

@@ -27,5 +27,5 @@ pub use assets::Portfolio;
 pub use covariance::Covariance;
 pub use efficient_frontier::{EfficientFrontier, Frontier};
 pub use max_sharpe::MaxSharpe;
-pub use min_variance::{MinVariance, MinVariancePortfolio};
+pub use min_variance::{BindingBound, MinVariance, MinVarianceDetail, MinVariancePortfolio};
 pub use target_return::TargetReturn;

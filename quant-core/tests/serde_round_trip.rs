@@ -141,6 +141,7 @@ fn options_and_their_prices() {
     };
     same_after_a_round_trip(&exchange);
     same_after_a_round_trip(&exchange.prices().expect("prices"));
+    same_after_a_round_trip(&exchange.deltas().expect("deltas"));
 }
 
 #[test]
@@ -160,6 +161,7 @@ fn consumers_and_banks() {
     };
     same_after_a_round_trip(&capital);
     same_after_a_round_trip(&capital.ratios().expect("ratios"));
+    same_after_a_round_trip(&capital.surplus().expect("figures"));
 }
 
 #[test]
@@ -172,7 +174,9 @@ fn portfolios() {
         max_weights: None,
     };
     same_after_a_round_trip(&least);
-    same_after_a_round_trip(&least.solve().expect("a portfolio"));
+    let found = least.solve().expect("a portfolio");
+    same_after_a_round_trip(&found);
+    same_after_a_round_trip(&least.detail(&found).expect("figures"));
     let (expected_returns, risk_free_rate) = (vec![0.09, 0.05], 0.02);
     let (min_weights, max_weights) = (Some(vec![0.0; 2]), None);
     let sharpe = MaxSharpe {
@@ -321,6 +325,7 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(CurveType::ALL);
     each_is_the_same_after_a_round_trip(Compounding::ALL);
     each_is_the_same_after_a_round_trip(ShiftSpace::ALL);
+    each_is_the_same_after_a_round_trip(quant_core::portfolio::BindingBound::ALL);
     each_is_the_same_after_a_round_trip(Market::ALL);
     each_is_the_same_after_a_round_trip(Interpolation::ALL);
     each_is_the_same_after_a_round_trip(quant_core::instruments::CashFlowKind::ALL);

@@ -15,6 +15,7 @@ mod context;
 pub(crate) mod cookies;
 mod cors;
 mod date;
+pub(crate) mod detail;
 pub(crate) mod echo;
 mod error;
 mod execute;
@@ -45,6 +46,7 @@ pub use context::{
     stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},
 };
 pub(crate) use cookies::cookie;
+pub use detail::Detail;
 pub use error::{ApiError, Surface};
 pub use execute::{Executed, Executor, conclude, execute};
 pub use json_string::{Date, JsonString, Moment, Text};

@@ -92,7 +92,8 @@ fn complete(operation: &mut Value) {
     let is_authenticated = operation.get("security").is_some();
     if let Some(metered) = metered {
         add_cost(operation, metered);
-        operation["parameters"] = json!([key_of_repeats()]);
+        let detail = metered.has_further_fields.then(crate::http::detail::described);
+        operation["parameters"] = detail.into_iter().chain([key_of_repeats()]).collect();
     }
     if !is_authenticated {
         operation["security"] = json!([]);

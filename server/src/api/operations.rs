@@ -29,6 +29,8 @@ pub struct MeteredOperation {
     pub execute: Executor,
     body_name: fn() -> Cow<'static, str>,
     example_answer: fn() -> Value,
+    /// Whether `detail=full` adds fields to the answer.
+    pub has_further_fields: bool,
 }
 
 impl Deref for MeteredOperation {
@@ -149,6 +151,7 @@ const fn line<C: Computation + Example>(
         execute: execute::<C>,
         body_name: C::name,
         example_answer: example_answer::<C>,
+        has_further_fields: C::HAS_FURTHER_FIELDS,
     }
 }
 

@@ -13,12 +13,25 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     /// The type of the field `data` in the answer.
     type Answer: ToJSON + Send + 'static;
 
+    /// Whether `detail=full` adds fields to the answer.
+    const HAS_FURTHER_FIELDS: bool = false;
+
     /// Computes the answer.
     ///
     /// # Errors
     ///
     /// Every error of the function of `quant-core`.
     fn compute(&self) -> quant_core::Result<Self::Answer>;
+
+    /// Computes the answer with its further fields, which are absent from that of
+    /// [`compute`](Self::compute).
+    ///
+    /// # Errors
+    ///
+    /// Every error of the functions of `quant-core`.
+    fn compute_in_full(&self) -> quant_core::Result<Self::Answer> {
+        self.compute()
+    }
 
     /// Returns whether this request may take over a millisecond, so that it must run off the async threads.
     fn is_long(&self) -> bool {

@@ -13,6 +13,7 @@ use super::{
         RequestContext,
         stages::{AdmittedCall, ChargedContent, Template},
     },
+    detail::Detail,
     error::ApiError,
 };
 
@@ -42,6 +43,7 @@ pub fn execute<C: Computation>(
         if arguments.len() > limits.bytes {
             return Err(ApiError::BodyTooLarge { limit: limits.bytes });
         }
+        let call = call.in_detail(Detail::of_arguments::<C>(&arguments)?);
         let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
         let received = Received { bytes: arguments, held };
         let parsed = body::parsed(&context, received, |bytes| call.parse::<C>(bytes)).await?;
