@@ -1,11 +1,14 @@
-//! Curves: the bootstrap of fourteen quotes, look-ups on the result, and a fit.
+//! Curves: the bootstrap of fourteen quotes, readings and shifts of the result, and fits.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quant_core::{
-    curves::{Curve, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson},
-    time::{NaiveDate, schedule::Frequency},
+    curves::{
+        Compounding, Curve, Instrument, InstrumentKind, Interpolation, NelsonSiegel,
+        NelsonSiegelSvensson, RateConventions, ShiftSpace,
+    },
+    time::{DayCount, NaiveDate, schedule::Frequency},
 };
 
 const QUOTES: [(InstrumentKind, &str, f64); 14] = [
@@ -67,7 +70,40 @@ fn fit(c: &mut Criterion) {
     c.bench_function("nelson_siegel_svensson/fit/14", |b| {
         b.iter(|| NelsonSiegelSvensson::fit(black_box(&tenors), black_box(&rates)));
     });
+    c.bench_function("nelson_siegel/fit/14", |b| {
+        b.iter(|| NelsonSiegel::fit(black_box(&tenors), black_box(&rates)));
+    });
 }
 
-criterion_group!(benches, bootstrap, fit);
+/// Rates by conventions, a par rate of thirty payments, shifts, and the bootstrap with repricing.
+fn readings(c: &mut Criterion) {
+    let start = NaiveDate::from_ymd_opt(2024, 1, 15).expect("a day of the calendar");
+    let (quotes, shape) = (quotes(), Interpolation::Linear);
+    let curve = Curve::bootstrap(start, &quotes, shape).expect("a curve");
+    let conventions = RateConventions {
+        compounding: Compounding::Annual,
+        day_count: Some(DayCount::Act360),
+        ..Default::default()
+    };
+    c.bench_function("curve/zero_reading", |b| {
+        b.iter(|| curve.zero_reading(black_box(7.3), &conventions));
+    });
+    c.bench_function("curve/forward_reading", |b| {
+        b.iter(|| curve.forward_reading(black_box(2.25), black_box(7.3), &conventions));
+    });
+    c.bench_function("curve/par_rate/30", |b| {
+        b.iter(|| curve.par_rate(black_box(15.0), Frequency::Semiannual));
+    });
+    c.bench_function("curve/parallel_shift/14", |b| {
+        b.iter(|| curve.parallel_shift(black_box(1e-4), ShiftSpace::ZeroRate));
+    });
+    c.bench_function("curve/key_rate_shift/14", |b| {
+        b.iter(|| curve.key_rate_shift(black_box(5.0), 1e-4, 2.0));
+    });
+    c.bench_function("bootstrap_with_report/14", |b| {
+        b.iter(|| Curve::bootstrap_with_report(start, black_box(&quotes), shape));
+    });
+}
+
+criterion_group!(benches, bootstrap, fit, readings);
 criterion_main!(benches);

@@ -61,7 +61,10 @@ mod quantlib {
     mod bond_spreads;
     mod bonds;
     mod bonds_http;
+    mod curve_readings;
+    mod curve_readings_http;
     mod curves;
+    mod detail;
     mod economics;
     mod entropy;
     mod frontier;

@@ -8,9 +8,10 @@ use libfuzzer_sys::{
 };
 use quant_core::{
     curves::{
-        Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market, NelsonSiegelSvensson,
+        Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market,
+        NelsonSiegel, NelsonSiegelSvensson, RateConventions, ShiftSpace, overnight_quotes,
     },
-    time::schedule::Frequency,
+    time::{Calendar, DayCount, schedule::Frequency},
 };
 use quant_fuzz::{Date, Number, check, numbers, one};
 
@@ -39,6 +40,10 @@ struct Drawn<'a> {
     curve_type: u8,
     interpolation: u8,
     parameters: [Number; 6],
+    compounding: u8,
+    day_count: Option<u8>,
+    calendar: u8,
+    space: u8,
 }
 
 fn look_up(curve: &Curve, drawn: &Drawn<'_>) {
@@ -48,6 +53,21 @@ fn look_up(curve: &Curve, drawn: &Drawn<'_>) {
     check(&curve.between(start, end));
     check(&curve.tenor(drawn.date.0));
     check(&curve.at_date(drawn.date.0));
+    check(&curve.date(start));
+    let conventions = RateConventions {
+        compounding: one(Compounding::ALL, drawn.compounding),
+        day_count: drawn.day_count.map(|count| one(DayCount::ALL, count)),
+        calendar: one(Calendar::ALL, drawn.calendar),
+    };
+    check(&curve.zero_reading(start, &conventions));
+    check(&curve.forward_reading(start, end, &conventions));
+    check(&curve.par_rate(start, one(Frequency::ALL, drawn.calendar)));
+    let shift = drawn.parameters[0].0;
+    check(&curve.parallel_shift(shift, one(ShiftSpace::ALL, drawn.space)));
+    check(&curve.key_rate_shift(start, shift, end));
+    for instrument in drawn.quotes.iter().take(4).filter_map(instrument) {
+        check(&curve.reprice(&instrument));
+    }
 }
 
 fn instrument(quote: &Quote<'_>) -> Option<Instrument> {
@@ -93,7 +113,12 @@ fuzz_target!(|drawn: Drawn<'_>| {
         second_decay_time,
     };
     check(&model.at(drawn.at[0].0));
+    check(&model.quality(&tenors, values));
+    let market = one(Market::ALL, drawn.space);
+    let quotes = overnight_quotes(Some(&tenors), values, Some(market)).unwrap_or_default();
+    check(&Curve::bootstrap_with_report(reference_date, &quotes[..quotes.len().min(12)], interpolation));
     if tenors.len() <= 12 {
         check(&NelsonSiegelSvensson::fit(&tenors, values));
+        check(&NelsonSiegel::fit(&tenors, values));
     }
 });

@@ -80,14 +80,16 @@ fuzz_target!(|drawn: Drawn| {
     let Ok(covariance_matrix) = Covariance::from_rows(&covariance_matrix) else { return };
     let risk_free_rate = drawn.risk_free_rate.0;
     let target_return = drawn.target_return.0;
+    let least = MinVariance {
+        covariance_matrix: covariance_matrix.clone(),
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
+    };
+    check(&least.solve().and_then(|portfolio| least.detail(&portfolio)));
     check(
-        &MinVariance {
-            covariance_matrix: covariance_matrix.clone(),
-            min_weights: min_weights.clone(),
-            max_weights: max_weights.clone(),
-        }
-        .solve()
-        .and_then(|portfolio| portfolio.with_returns(&expected_returns, risk_free_rate)),
+        &least
+            .solve()
+            .and_then(|portfolio| portfolio.with_returns(&expected_returns, risk_free_rate)),
     );
     check(
         &MaxSharpe {

@@ -103,6 +103,7 @@ fuzz_target!(|drawn: Drawn| {
         time_to_maturity,
     };
     check(&exchange.prices());
+    check(&exchange.deltas());
     for value in [normal::probability(spot), normal::density(spot), normal::mills_ratio(spot)] {
         check(&value);
         assert!(value.is_err() || value.is_ok_and(|value| value >= 0.0), "at {spot}");

@@ -16,4 +16,5 @@ fuzz_target!(|drawn: ([Number; 4], Option<Number>)| {
         total_exposure: exposure.map(|number| number.0),
     };
     check(&capital.ratios());
+    check(&capital.surplus());
 });

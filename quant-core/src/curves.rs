@@ -17,7 +17,8 @@
 //! ```
 //!
 //! A curve passes through its pillars exactly; its [`Interpolation`] determines the values between
-//! them. A [`NelsonSiegelSvensson`] curve of six parameters is a smooth approximation. Times are in
+//! them. A [`NelsonSiegel`] curve of four parameters and a [`NelsonSiegelSvensson`] curve of
+//! six are smooth approximations. Times are in
 //! years; rates may be negative.
 //!
 //! A curve is bootstrapped from [`Instrument`]s: deposits, forward rate agreements, futures, overnight
@@ -38,7 +39,11 @@ mod market;
 mod monotone_convex;
 pub mod nelson_siegel_svensson;
 mod newton;
+mod overnight;
 mod pillars;
+mod reading;
+mod repricing;
+mod shift;
 mod times;
 
 pub use compounding::Compounding;
@@ -48,6 +53,10 @@ pub use forward_period::ForwardPeriod;
 pub use instrument::{Instrument, InstrumentKind};
 pub use interpolation::Interpolation;
 pub use market::Market;
-pub use nelson_siegel_svensson::NelsonSiegelSvensson;
+pub use nelson_siegel_svensson::{FitQuality, NelsonSiegel, NelsonSiegelSvensson};
+pub use overnight::{STANDARD_OIS_TENORS, overnight_quotes};
+pub use reading::{ForwardReading, RateConventions, ZeroReading};
+pub use repricing::{BootstrapReport, Repricing};
+pub use shift::{CurveShift, ShiftSpace};
 
 pub(crate) use exponent_shift::ExponentShift;

@@ -40,7 +40,7 @@ pub use contribution::{RiskContributions, risk_contributions};
 pub use covariance::Covariance;
 pub use efficient_frontier::{EfficientFrontier, Frontier};
 pub use max_sharpe::MaxSharpe;
-pub use min_variance::{MinVariance, MinVariancePortfolio};
+pub use min_variance::{BindingBound, MinVariance, MinVarianceDetail, MinVariancePortfolio};
 pub use performance::ReturnSeries;
 pub use risk_parity::RiskParity;
 pub use target_return::TargetReturn;

@@ -57,5 +57,5 @@ pub use garman_kohlhagen::{CurrencyGreeks, CurrencyOption};
 pub use greeks::Greeks;
 pub use implied_volatility::QuotedOption;
 pub use kirk::{SpreadOption, SpreadValue};
-pub use margrabe::{ExchangeOption, ExchangePrices};
+pub use margrabe::{ExchangeDeltas, ExchangeOption, ExchangePrices};
 pub use rate_option::{Caplet, RateGreeks, RateOptionValue, Swaption};

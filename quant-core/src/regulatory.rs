@@ -6,4 +6,4 @@
 
 pub mod capital_ratios;
 
-pub use capital_ratios::{Capital, CapitalRatios};
+pub use capital_ratios::{Capital, CapitalRatios, CapitalSurplus};

@@ -10,8 +10,8 @@ use quant_core::cash_flows::{
     Loan, dated_internal_rates, internal_rates, net_present_value, z_spread,
 };
 use quant_core::curves::{
-    Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market,
-    NelsonSiegelSvensson,
+    Compounding, Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market, NelsonSiegel,
+    NelsonSiegelSvensson, RateConventions, ShiftSpace, overnight_quotes,
 };
 use quant_core::instruments::{CurveRole, LevelCouponBond, RateSource, ZeroCouponBond, g_spread};
 use quant_core::portfolio::{
@@ -235,6 +235,7 @@ fn options_and_their_prices() {
     };
     same_after_a_round_trip(&exchange);
     same_after_a_round_trip(&exchange.prices().expect("prices"));
+    same_after_a_round_trip(&exchange.deltas().expect("deltas"));
 }
 
 #[test]
@@ -254,6 +255,7 @@ fn consumers_and_banks() {
     };
     same_after_a_round_trip(&capital);
     same_after_a_round_trip(&capital.ratios().expect("ratios"));
+    same_after_a_round_trip(&capital.surplus().expect("figures"));
 }
 
 #[test]
@@ -266,7 +268,9 @@ fn portfolios() {
         max_weights: None,
     };
     same_after_a_round_trip(&least);
-    same_after_a_round_trip(&least.solve().expect("a portfolio"));
+    let found = least.solve().expect("a portfolio");
+    same_after_a_round_trip(&found);
+    same_after_a_round_trip(&least.detail(&found).expect("figures"));
     let (expected_returns, risk_free_rate) = (vec![0.09, 0.05], 0.02);
     let (min_weights, max_weights) = (Some(vec![0.0; 2]), None);
     let sharpe = MaxSharpe {
@@ -361,6 +365,15 @@ fn curves() {
         same_after_a_round_trip(&curve.pillars().to_vec());
         same_after_a_round_trip(&curve.at(1.3).expect("a point"));
         same_after_a_round_trip(&curve.between(1.0, 3.0).expect("a period"));
+        let conventions =
+            RateConventions { day_count: Some(DayCount::Act360), ..Default::default() };
+        same_after_a_round_trip(&conventions);
+        same_after_a_round_trip(&curve.zero_reading(1.3, &conventions).expect("a reading"));
+        same_after_a_round_trip(&curve.forward_reading(1.0, 3.0, &conventions).expect("a reading"));
+        same_after_a_round_trip(&curve.key_rate_shift(2.0, 1e-4, 2.0).expect("a shifted curve"));
+        let quotes = overnight_quotes(None, &rates, None).expect("quotes");
+        let report = Curve::bootstrap_with_report(today, &quotes, interpolation);
+        same_after_a_round_trip(&report.expect("a curve"));
     }
     for kind in [
         InstrumentKind::Deposit,
@@ -387,6 +400,9 @@ fn curves() {
         decay_time: 1.5,
         second_decay_time: 8.0,
     });
+    let hump = NelsonSiegel { level: 0.04, slope: -0.02, curvature: 0.01, decay_time: 1.5 };
+    same_after_a_round_trip(&hump);
+    same_after_a_round_trip(&hump.quality(&[1.0, 2.0], &[0.03, 0.031]).expect("figures"));
 }
 
 #[test]
@@ -552,6 +568,8 @@ fn enumerations_by_their_names() {
     each_is_the_same_after_a_round_trip(Scheme::ALL);
     each_is_the_same_after_a_round_trip(CurveType::ALL);
     each_is_the_same_after_a_round_trip(Compounding::ALL);
+    each_is_the_same_after_a_round_trip(ShiftSpace::ALL);
+    each_is_the_same_after_a_round_trip(quant_core::portfolio::BindingBound::ALL);
     each_is_the_same_after_a_round_trip(Market::ALL);
     each_is_the_same_after_a_round_trip(RiskParityMethod::ALL);
     each_is_the_same_after_a_round_trip(Interpolation::ALL);

@@ -15,6 +15,7 @@ mod context;
 pub(crate) mod cookies;
 mod cors;
 mod date;
+pub(crate) mod detail;
 pub(crate) mod echo;
 mod error;
 mod execute;
@@ -51,6 +52,7 @@ pub use context::{
     stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},
 };
 pub(crate) use cookies::cookie;
+pub use detail::Detail;
 pub use error::{ApiError, Surface};
 pub use execute::{Executed, Executor, RepeatKey, conclude, execute};
 pub use executed_call::ExecutedCall;

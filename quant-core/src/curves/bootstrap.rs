@@ -33,16 +33,21 @@ const MOST_SWEPT_PAYMENTS: usize = 10_000_000;
 /// call runs for seconds; the usual pillars of a market need a few hundred.
 const MOST_FACTORS: usize = 300_000;
 
-/// Returns minus the logarithms of the discount factors at the instruments' maturities.
+/// Returns minus the logarithms of the discount factors at the instruments' maturities, and the number
+/// of sweeps and of Newton's steps for all pillars at once.
 pub(super) fn bootstrap(
     instruments: &[InstrumentFlows],
     times: &[f64],
     interpolation: Interpolation,
-) -> Result<Vec<f64>> {
+) -> Result<(Vec<f64>, u32)> {
     let mut bootstrap = Bootstrap::new(instruments, times, interpolation);
     let exponents = bootstrap.sweep(None)?;
     let bends = matches!(interpolation, Interpolation::Cubic | Interpolation::MonotoneConvex);
-    if bends && !bootstrap.pays_on_pillars() { bootstrap.settle(exponents) } else { Ok(exponents) }
+    if bends && !bootstrap.pays_on_pillars() {
+        bootstrap.settle(exponents)
+    } else {
+        Ok((exponents, 1))
+    }
 }
 
 /// Returns the largest change of an exponent from one sweep to the next, relative to 1 plus its
@@ -113,7 +118,7 @@ impl<'a> Bootstrap<'a> {
     }
 
     /// Repeats the sweeps until the pillars stand still, with Newton's method for the slow ones.
-    fn settle(&mut self, mut exponents: Vec<f64>) -> Result<Vec<f64>> {
+    fn settle(&mut self, mut exponents: Vec<f64>) -> Result<(Vec<f64>, u32)> {
         let mut moved = f64::INFINITY;
         let affordable = u32::try_from(MOST_SWEPT_PAYMENTS / self.due.len().max(1));
         let most = affordable.map_or(MOST_SWEEPS, |sweeps| sweeps.clamp(SLOW_SWEEPS, MOST_SWEEPS));
@@ -121,29 +126,30 @@ impl<'a> Bootstrap<'a> {
             self.correct(&exponents);
             let next = match self.sweep(Some(&exponents)) {
                 Ok(next) => next,
-                Err(refusal) => return self.solve_at_once(&exponents).ok_or(refusal),
+                Err(refusal) => return self.solve_at_once(&exponents, sweeps).ok_or(refusal),
             };
             moved = largest_move(&exponents, &next);
             exponents = next;
             let tolerance = if sweeps < SLOW_SWEEPS { SWEEP_TOLERANCE } else { ROUNDING_FLOOR };
             if moved <= tolerance {
-                return Ok(exponents);
+                return Ok((exponents, sweeps + 1));
             }
             if sweeps == SLOW_SWEEPS
-                && let Some(exponents) = self.solve_at_once(&exponents)
+                && let Some(found) = self.solve_at_once(&exponents, sweeps + 1)
             {
-                return Ok(exponents);
+                return Ok(found);
             }
         }
         Err(Error::NoConvergence { method: "bootstrap", iterations: most, residual: moved })
     }
 
-    /// Finds all pillars at once, from exponents near them; `None` where that fails too.
-    fn solve_at_once(&self, exponents: &[f64]) -> Option<Vec<f64>> {
+    /// Finds all pillars at once, from exponents near them, after some sweeps; `None` where that fails too.
+    fn solve_at_once(&self, exponents: &[f64], sweeps: u32) -> Option<(Vec<f64>, u32)> {
         if self.times.len() * self.payments.len() > MOST_FACTORS {
             return None;
         }
-        newton::solve(exponents, |exponents| self.mispricings(exponents))
+        let (found, steps) = newton::solve(exponents, |exponents| self.mispricings(exponents))?;
+        Some((found, sweeps + steps))
     }
 
     /// The logarithm of what each instrument's payments are worth on the fitted curve, which is

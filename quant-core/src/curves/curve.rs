@@ -4,7 +4,7 @@ use super::bootstrap::bootstrap;
 use super::instrument::{Instrument, InstrumentFlows};
 use super::interpolation::{Interpolant, Interpolation};
 use super::pillars::{pillar_before, require_increasing};
-use super::times::{dates, years_until};
+use super::times::{date_of, dates, years_until};
 use crate::arithmetic::without_negative_zero;
 use crate::{
     Error, Result, check,
@@ -181,6 +181,15 @@ impl Curve {
         instruments: &[Instrument],
         interpolation: Interpolation,
     ) -> Result<Self> {
+        Ok(Self::bootstrap_counted(reference_date, instruments, interpolation)?.0)
+    }
+
+    /// Returns the bootstrapped curve and the number of iterations that it took.
+    pub(super) fn bootstrap_counted(
+        reference_date: NaiveDate,
+        instruments: &[Instrument],
+        interpolation: Interpolation,
+    ) -> Result<(Self, u32)> {
         require_year("reference_date", reference_date)?;
         let mut quoted: Vec<InstrumentFlows> = Vec::with_capacity(instruments.len());
         let mut count = 0;
@@ -192,8 +201,11 @@ impl Curve {
         let tenors: Vec<f64> = quoted.iter().map(InstrumentFlows::time).collect();
         require_increasing("instruments", &tenors)?;
         let dates = quoted.iter().map(|found| found.maturity).collect();
-        let exponents = bootstrap(&quoted, &tenors, interpolation)?;
-        Self::through("instruments", reference_date, &tenors, dates, &exponents, interpolation)
+        let (exponents, iterations) = bootstrap(&quoted, &tenors, interpolation)?;
+        let argument = "instruments";
+        let curve =
+            Self::through(argument, reference_date, &tenors, dates, &exponents, interpolation)?;
+        Ok((curve, iterations))
     }
 
     /// Returns the values of the curve at a tenor, before, between and beyond its pillars.
@@ -274,6 +286,39 @@ impl Curve {
         }
     }
 
+    /// Returns the date of a tenor: the one whose time is nearest.
+    ///
+    /// The date of a pillar's tenor is that of the pillar.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Domain`] for a tenor that is negative or leads beyond the year 9999.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::{curves::{Curve, CurveType, Interpolation}, time::NaiveDate};
+    ///
+    /// let today = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap();
+    /// let curve =
+    ///     Curve::from_values(today, &[1.0], &[0.03], CurveType::Zero, Interpolation::Linear)?;
+    /// assert_eq!(curve.date(1.5)?.to_string(), "2028-05-20");
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn date(&self, tenor: f64) -> Result<NaiveDate> {
+        check::not_negative("tenor", tenor)?;
+        if tenor == 0.0 {
+            return Ok(self.reference_date);
+        }
+        let found = self.pillars.binary_search_by(|pillar| pillar.tenor.total_cmp(&tenor));
+        let date = match found {
+            Ok(index) => Some(self.pillars[index].date),
+            Err(_) => date_of(self.reference_date, tenor),
+        };
+        let requirement = "short enough for a date in the years 1 to 9999";
+        date.ok_or(Error::Domain { argument: "tenor", value: tenor, requirement })
+    }
+
     /// Returns the values of the curve at a date.
     ///
     /// At the date of a pillar these are the values of the pillar, bit for bit.
@@ -308,6 +353,25 @@ impl Curve {
     #[must_use]
     pub fn reference_date(&self) -> NaiveDate {
         self.reference_date
+    }
+
+    /// Returns the curve with other exponents, minus the logarithms of the discount factors, at the same
+    /// pillars.
+    pub(super) fn with_exponents(&self, argument: &'static str, exponents: &[f64]) -> Result<Self> {
+        let tenors: Vec<f64> = self.pillars.iter().map(|pillar| pillar.tenor).collect();
+        let dates = self.pillars.iter().map(|pillar| pillar.date).collect();
+        let interpolation = self.interpolant.interpolation();
+        Self::through(argument, self.reference_date, &tenors, dates, exponents, interpolation)
+    }
+
+    /// Returns the curve with other zero rates at the same pillars, which return them unchanged.
+    pub(super) fn with_zero_rates(&self, argument: &'static str, rates: &[f64]) -> Result<Self> {
+        let exponents = self.pillars.iter().zip(rates).map(|(pillar, rate)| rate * pillar.tenor);
+        let mut curve = self.with_exponents(argument, &exponents.collect::<Vec<_>>())?;
+        for (pillar, &rate) in curve.pillars.iter_mut().zip(rates) {
+            pillar.zero_rate = without_negative_zero(rate);
+        }
+        Ok(curve)
     }
 
     /// Returns the curve with these negated logarithms of the discount factors at its pillars.

@@ -1,13 +1,17 @@
-//! Curves of six parameters, as central banks publish them: the model of Nelson and Siegel with the
-//! second hump of Svensson.
+//! Curves of few parameters, as central banks publish them: the model of Nelson and Siegel, and the one
+//! with the second hump of Svensson.
 
 mod fit;
 mod least_squares;
 mod loading;
 mod model;
+mod nelson_siegel;
+mod quality;
 mod search;
 
 pub use model::NelsonSiegelSvensson;
+pub use nelson_siegel::NelsonSiegel;
+pub use quality::FitQuality;
 
 #[cfg(test)]
 mod tests {

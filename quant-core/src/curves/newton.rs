@@ -19,22 +19,25 @@ const SHORTEST_PART: f64 = 1e-4;
 /// Systems beyond this are not tried, so that no request runs for seconds.
 const MOST_UNKNOWNS: usize = 100;
 
-/// Returns the unknowns at which all `equations` are 0, sought from `start`; `None` where the
-/// search does not come to an end.
-pub(super) fn solve(start: &[f64], equations: impl Fn(&[f64]) -> Vec<f64>) -> Option<Vec<f64>> {
+/// Returns the unknowns at which all `equations` are 0, sought from `start`, and the number of steps;
+/// `None` where the search does not come to an end.
+pub(super) fn solve(
+    start: &[f64],
+    equations: impl Fn(&[f64]) -> Vec<f64>,
+) -> Option<(Vec<f64>, u32)> {
     if start.len() > MOST_UNKNOWNS {
         return None;
     }
     let mut unknowns = start.to_vec();
     let mut values = equations(&unknowns);
-    for _ in 0..MAX_STEPS {
+    for steps in 1..=MAX_STEPS {
         let mut step = values.clone();
         eliminate(slopes(&unknowns, &values, &equations), &mut step)?;
         let size = unknowns.iter().zip(&step).map(|(x, d)| d.abs() / (1.0 + x.abs()));
         if size.fold(0.0, f64::max) <= STEP_TOLERANCE {
             let last = moved(&unknowns, &step, 1.0);
             if largest(&equations(&last)) <= VALUE_TOLERANCE {
-                return Some(last);
+                return Some((last, steps));
             }
         }
         (unknowns, values) = shorten(&unknowns, &values, &step, &equations)?;
@@ -137,7 +140,7 @@ mod tests {
     #[test]
     fn a_step_that_goes_too_far_is_shortened() {
         // Newton's method for the arc tangent swings ever further from a start beyond 1.39.
-        let root = solve(&[3.0, 2.0], |x| vec![libm::atan(x[0]), x[0] + x[1] - 1.0]).unwrap();
+        let (root, _) = solve(&[3.0, 2.0], |x| vec![libm::atan(x[0]), x[0] + x[1] - 1.0]).unwrap();
         assert!(root[0].abs() < 1e-15 && (root[1] - 1.0).abs() < 1e-15, "{root:?}");
     }
 

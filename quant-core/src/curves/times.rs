@@ -6,7 +6,7 @@
 
 use crate::{
     Error, Result,
-    time::{NaiveDate, add_days, add_months, days_between, has_plain_year, month_index},
+    time::{NaiveDate, Tenor, add_days, add_months, days_between, has_plain_year, month_index},
 };
 
 /// Returns the years of whole months and days.
@@ -28,7 +28,7 @@ fn months_after(reference_date: NaiveDate, months: i64) -> NaiveDate {
 /// Returns the dates of pillars at these tenors.
 pub(super) fn dates(reference_date: NaiveDate, tenors: &[f64]) -> Result<Vec<NaiveDate>> {
     let date = |(index, &tenor): (usize, &f64)| {
-        date_after(reference_date, tenor).ok_or(Error::Element {
+        date_of(reference_date, tenor).ok_or(Error::Element {
             argument: "tenors",
             index,
             value: tenor,
@@ -39,7 +39,7 @@ pub(super) fn dates(reference_date: NaiveDate, tenors: &[f64]) -> Result<Vec<Nai
 }
 
 /// Returns the date whose time is nearest to a positive one, if the year has four digits.
-fn date_after(reference_date: NaiveDate, tenor: f64) -> Option<NaiveDate> {
+pub(super) fn date_of(reference_date: NaiveDate, tenor: f64) -> Option<NaiveDate> {
     let months = (12.0 * tenor).floor();
     if months > 120_000.0 {
         return None;
@@ -53,6 +53,21 @@ fn date_after(reference_date: NaiveDate, tenor: f64) -> Option<NaiveDate> {
     let is_next_nearer = 1.0 / 12.0 - rest < rest - days / 365.0;
     let date = if is_next_nearer { Some(end) } else { add_days(start, days as i64) };
     date.filter(|&date| has_plain_year(date))
+}
+
+/// Returns the months and days whose time is nearest to a number of years; `None` for less than a day
+/// and beyond 10,000 years.
+pub(super) fn tenor_of(time: f64) -> Option<Tenor> {
+    let months = (12.0 * time).floor();
+    if !(0.0..120_000.0).contains(&months) {
+        return None;
+    }
+    let rest = time - months / 12.0;
+    let days = (365.0 * rest + 0.5).floor();
+    let is_next_nearer = 1.0 / 12.0 - rest < (rest - days / 365.0).abs();
+    let (months, days) = if is_next_nearer { (months + 1.0, 0.0) } else { (months, days) };
+    let is_positive = months > 0.0 || days > 0.0;
+    is_positive.then(|| Tenor::of_months_and_days(months as u32, days as u32))
 }
 
 #[cfg(test)]
@@ -76,11 +91,11 @@ mod tests {
         ];
         for (today, tenor, date) in rows {
             let today = today.parse().unwrap();
-            assert_eq!(date_after(today, tenor).unwrap().to_string(), date, "{today} {tenor}");
+            assert_eq!(date_of(today, tenor).unwrap().to_string(), date, "{today} {tenor}");
         }
         let today = "2024-01-31".parse().unwrap();
-        assert_eq!(date_after(today, 7976.0), None);
-        assert_eq!(date_after(today, f64::MAX), None);
+        assert_eq!(date_of(today, 7976.0), None);
+        assert_eq!(date_of(today, f64::MAX), None);
     }
 
     #[test]
@@ -98,7 +113,7 @@ mod tests {
         fn the_tenor_of_a_date_leads_back_to_it(start in 1_i32..3_600_000, days in 1_i32..40_000) {
             let day = |n| NaiveDate::from_num_days_from_ce_opt(n).unwrap();
             let (start, end) = (day(start), day(start + days));
-            prop_assert_eq!(date_after(start, years_until(start, end)), Some(end));
+            prop_assert_eq!(date_of(start, years_until(start, end)), Some(end));
         }
 
         #[test]

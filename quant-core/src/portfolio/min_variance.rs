@@ -12,9 +12,8 @@ use super::assets::{
 };
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
-#[cfg(doc)]
-use crate::Error;
-use crate::{Result, check};
+use crate::named::named;
+use crate::{Error, Result, check};
 
 /// Assets, their covariance, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,6 +122,120 @@ impl MinVariance {
         };
         let volatility = volatility(&weights, &covariance, exponent)?;
         Ok(MinVariancePortfolio { weights, volatility })
+    }
+}
+
+/// A bound at which a weight lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BindingBound {
+    /// None: the weight is between its bounds.
+    None,
+    /// The lower bound, also where both bounds are the same number.
+    Lower,
+    /// The upper bound.
+    Upper,
+}
+
+named!(BindingBound, "binding_bound", None = "none", Lower = "lower", Upper = "upper");
+
+/// The bounds that hold a portfolio of least variance, and the risk of each of its assets.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct MinVarianceDetail {
+    /// The bound at which each weight lies.
+    pub binding_bounds: Vec<BindingBound>,
+    /// The part of the volatility of each asset; they add up to the volatility.
+    pub risk_contributions: Vec<f64>,
+    /// Change of the least variance per unit of the sum of the weights; `None` where every weight is
+    /// at a bound.
+    pub budget_multiplier: Option<f64>,
+    /// Change of the least variance per unit of the bound of each weight: zero or more at a lower bound,
+    /// zero or less at an upper one, about zero between; `None` where every weight is at a bound.
+    pub bound_multipliers: Option<Vec<f64>>,
+}
+
+impl MinVariance {
+    /// Returns the binding bounds, their multipliers and the risk contributions of a portfolio that
+    /// [`solve`](Self::solve) found.
+    ///
+    /// ```text
+    /// contribution = wᵢ (Σw)ᵢ / σ,   λ = mean of 2(Σw)ᵢ over the weights between their bounds
+    /// multiplier of a bound = 2(Σw)ᵢ − λ
+    /// ```
+    ///
+    /// Where every weight is at a bound, the multipliers are not unique and are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Shape`] where there are not as many weights as assets; [`Error::Overflow`] where a
+    /// figure is no double.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::portfolio::min_variance::{BindingBound, MinVariance};
+    ///
+    /// let problem = MinVariance {
+    ///     covariance_matrix: [[0.25, 0.0], [0.0, 0.75]].into(),
+    ///     min_weights: None,
+    ///     max_weights: Some(vec![0.5, 1.0]),
+    /// };
+    /// let detail = problem.detail(&problem.solve()?)?;
+    /// assert_eq!(detail.binding_bounds, [BindingBound::Upper, BindingBound::None]);
+    /// assert_eq!(detail.budget_multiplier, Some(0.75));
+    /// assert_eq!(detail.bound_multipliers, Some(vec![-0.5, 0.0]));
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Nocedal and Wright (2006), "Numerical Optimization", chapter 12, for the multipliers.
+    pub fn detail(&self, portfolio: &MinVariancePortfolio) -> Result<MinVarianceDetail> {
+        let weights = &portfolio.weights;
+        check::length("weights", weights.len(), self.covariance_matrix.size())?;
+        let marginals =
+            self.covariance_matrix.matrix() * nalgebra::DVector::from_column_slice(weights);
+        let result = |value| check::result("covariance_matrix", value);
+        let is_riskless = portfolio.volatility == 0.0;
+        let contribution = |(weight, marginal): (&f64, &f64)| {
+            if is_riskless { Ok(0.0) } else { result(weight * (marginal / portfolio.volatility)) }
+        };
+        let risk_contributions = weights.iter().zip(marginals.iter()).map(contribution);
+        let gradient = marginals.iter().map(|marginal| result(2.0 * marginal));
+        let gradient = gradient.collect::<Result<Vec<_>>>()?;
+        let bounds: Vec<BindingBound> =
+            weights.iter().enumerate().map(|(index, &weight)| self.bound(index, weight)).collect();
+        let free = gradient.iter().zip(&bounds).filter(|(_, bound)| **bound == BindingBound::None);
+        let free: Vec<f64> = free.map(|(slope, _)| *slope).collect();
+        let count = free.len() as f64;
+        let budget = (!free.is_empty()).then(|| free.iter().map(|slope| slope / count).sum());
+        let multipliers = |budget: f64| {
+            gradient.iter().map(|slope| result(slope - budget)).collect::<Result<Vec<_>>>()
+        };
+        Ok(MinVarianceDetail {
+            risk_contributions: risk_contributions.collect::<Result<_>>()?,
+            bound_multipliers: budget.map(multipliers).transpose()?,
+            budget_multiplier: budget.map(result).transpose()?,
+            binding_bounds: bounds,
+        })
+    }
+
+    /// Returns the bound at which a weight lies.
+    fn bound(&self, index: usize, weight: f64) -> BindingBound {
+        let is = |bounds: &Option<Vec<f64>>| {
+            bounds
+                .as_ref()
+                .and_then(|bounds| bounds.get(index))
+                .is_some_and(|bound| *bound == weight)
+        };
+        if is(&self.min_weights) {
+            BindingBound::Lower
+        } else if is(&self.max_weights) {
+            BindingBound::Upper
+        } else {
+            BindingBound::None
+        }
     }
 }
 
@@ -421,6 +534,49 @@ mod tests {
             .map(|asset| lower[asset].max(1.0 / size as f64) + numbers[size + asset])
             .collect();
         (lower, upper)
+    }
+
+    #[test]
+    fn a_portfolio_wholly_at_its_bounds_has_no_multipliers() {
+        let problem = MinVariance {
+            covariance_matrix: Covariance::from_rows(&identity(2)).unwrap(),
+            min_weights: Some(vec![0.5, 0.5]),
+            max_weights: Some(vec![0.5, 0.5]),
+        };
+        let detail = problem.detail(&problem.solve().unwrap()).unwrap();
+        assert_eq!(detail.binding_bounds, [BindingBound::Lower; 2]);
+        assert_eq!((detail.budget_multiplier, detail.bound_multipliers), (None, None));
+        let other = MinVariancePortfolio { weights: vec![1.0], volatility: 1.0 };
+        assert_eq!(problem.detail(&other).unwrap_err().code(), "shape");
+    }
+
+    proptest! {
+        #[test]
+        fn contributions_add_up_and_multipliers_have_their_signs(
+            deviations in prop::collection::vec(0.05..0.5_f64, 2..8), correlation in 0.0..0.8_f64, cap in 0.5..1.0_f64,
+        ) {
+            let count = deviations.len();
+            let rows: Vec<Vec<f64>> = (0..count).map(|row| (0..count).map(|column| {
+                let related = if row == column { 1.0 } else { correlation };
+                related * deviations[row] * deviations[column]
+            }).collect()).collect();
+            let problem = MinVariance {
+                covariance_matrix: Covariance::from_rows(&rows).unwrap(),
+                min_weights: Some(vec![0.0; count]),
+                max_weights: Some(vec![cap; count]),
+            };
+            let portfolio = problem.solve().unwrap();
+            let detail = problem.detail(&portfolio).unwrap();
+            let total: f64 = detail.risk_contributions.iter().sum();
+            prop_assert!((total - portfolio.volatility).abs() <= 1e-14);
+            for (bound, multiplier) in detail.binding_bounds.iter().zip(detail.bound_multipliers.iter().flatten()) {
+                match bound {
+                    BindingBound::None => prop_assert!(multiplier.abs() <= 1e-14, "{:?}", detail),
+                    BindingBound::Lower => prop_assert!(*multiplier >= -1e-14, "{:?}", detail),
+                    BindingBound::Upper => prop_assert!(*multiplier <= 1e-14, "{:?}", detail),
+                }
+            }
+        }
     }
 
     proptest! {

@@ -3,8 +3,10 @@
 //! Both assets follow geometric Brownian motion. The riskless rate has no effect, since neither leg
 //! is money.
 
+use super::black_scholes::discount;
 use super::exchange::{Exchange, Leg};
 use super::exchange_double::DoubleExchange;
+use super::normal;
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::{Result, check};
 
@@ -39,6 +41,23 @@ pub struct ExchangePrices {
     pub call: f64,
     /// Present value of `max(S₂ − S₁, 0)`: to receive the second asset for the first.
     pub put: f64,
+}
+
+/// The derivatives of the values of both rights to exchange in the prices of the assets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ExchangeDeltas {
+    /// Change of the call's value per unit of the first price.
+    pub call1: f64,
+    /// Change of the call's value per unit of the second price.
+    pub call2: f64,
+    /// Change of the put's value per unit of the first price.
+    pub put1: f64,
+    /// Change of the put's value per unit of the second price.
+    pub put2: f64,
+    /// Volatility of the ratio of the prices, annual.
+    pub volatility: f64,
 }
 
 impl ExchangeOption {
@@ -94,6 +113,62 @@ impl ExchangeOption {
             call: check::result("spot1", call)?,
             put: check::result("spot2", put)?,
         })
+    }
+
+    /// Returns the derivatives of both values in the prices of the assets, and the volatility of the
+    /// ratio of the prices.
+    ///
+    /// ```text
+    /// ∂call/∂S₁ = e^{−q₁T} Φ(d₁),     ∂call/∂S₂ = −e^{−q₂T} Φ(d₂)
+    /// ∂put/∂S₁ = −e^{−q₁T} Φ(−d₁),    ∂put/∂S₂ = e^{−q₂T} Φ(−d₂)
+    /// ```
+    ///
+    /// with d₁ and d₂ as in [`prices`](Self::prices). Where σ or T is zero these are the derivatives of
+    /// the discounted intrinsic values; at the money, where those jump, Φ is 1/2.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`prices`](Self::prices).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::pricing::margrabe::ExchangeOption;
+    ///
+    /// let option = ExchangeOption {
+    ///     spot1: 22.0, spot2: 20.0, dividend_yield1: 0.06, dividend_yield2: 0.04,
+    ///     volatility1: 0.20, volatility2: 0.15, correlation: -0.5, time_to_maturity: 0.1,
+    /// };
+    /// // A value is homogeneous in the two prices.
+    /// let (deltas, prices) = (option.deltas()?, option.prices()?);
+    /// assert!((22.0 * deltas.call1 + 20.0 * deltas.call2 - prices.call).abs() < 1e-14);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn deltas(&self) -> Result<ExchangeDeltas> {
+        self.validate()?;
+        let volatility = Self { time_to_maturity: 1.0, ..*self }.deviation().high;
+        let (ratio, deviation) = (self.log_ratio(), self.deviation().high);
+        let d = |half: f64| if ratio == 0.0 { half } else { ratio / deviation + half };
+        let (d1, d2) = (d(0.5 * deviation), d(-0.5 * deviation));
+        let first = discount(self.dividend_yield1, self.time_to_maturity);
+        let second = discount(self.dividend_yield2, self.time_to_maturity);
+        let result = |value| check::result("time_to_maturity", value);
+        Ok(ExchangeDeltas {
+            call1: result(first * normal::cdf(d1))?,
+            call2: result(-second * normal::cdf(d2))?,
+            put1: result(-first * normal::cdf(-d1))?,
+            put2: result(second * normal::cdf(-d2))?,
+            volatility: result(volatility)?,
+        })
+    }
+
+    /// Returns the logarithm of the ratio of the discounted prices; 0 where both are zero.
+    fn log_ratio(&self) -> f64 {
+        let carry = (self.dividend_yield2 - self.dividend_yield1) * self.time_to_maturity;
+        if self.spot1 == self.spot2 {
+            return carry;
+        }
+        libm::log(self.spot1) - libm::log(self.spot2) + carry
     }
 
     /// The prices near the money; `None` there for arguments outside their range.
@@ -164,7 +239,7 @@ impl ExchangeOption {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pricing::black_scholes::{EuropeanOption, OptionType, discount};
+    use crate::pricing::black_scholes::{EuropeanOption, OptionType};
     use proptest::prelude::*;
 
     fn option(correlation: f64, time_to_maturity: f64) -> ExchangeOption {
@@ -197,7 +272,45 @@ mod tests {
         assert_eq!((refused.code(), refused.argument()), ("domain", Some("correlation")));
     }
 
+    #[test]
+    fn deltas_at_the_edges_are_those_of_the_intrinsic_value() {
+        let deltas = |spot1, spot2, volatility1| {
+            let (volatility2, correlation, time_to_maturity) = (0.0, 0.0, 1.0);
+            let (dividend_yield1, dividend_yield2) = (0.0, 0.0);
+            let option = ExchangeOption {
+                spot1,
+                spot2,
+                dividend_yield1,
+                dividend_yield2,
+                volatility1,
+                volatility2,
+                correlation,
+                time_to_maturity,
+            };
+            let found = option.deltas().unwrap();
+            [found.call1, found.call2, found.put1, found.put2]
+        };
+        assert_eq!(deltas(110.0, 100.0, 0.0), [1.0, -1.0, 0.0, 0.0]);
+        assert_eq!(deltas(90.0, 100.0, 0.0), [0.0, 0.0, -1.0, 1.0]);
+        assert_eq!(deltas(100.0, 100.0, 0.0), [0.5, -0.5, -0.5, 0.5]);
+        assert_eq!(deltas(0.0, 100.0, 0.2), [0.0, 0.0, -1.0, 1.0]);
+        assert_eq!(deltas(100.0, 0.0, 0.2), [1.0, -1.0, 0.0, 0.0]);
+    }
+
     proptest! {
+        #[test]
+        fn values_are_the_prices_times_their_deltas(
+            spot1 in 50.0..150.0_f64, spot2 in 50.0..150.0_f64, rho in -1.0..1.0_f64, time_to_maturity in 0.0..5.0_f64,
+        ) {
+            let option = ExchangeOption {
+                spot1, spot2, dividend_yield1: 0.02, dividend_yield2: -0.01,
+                volatility1: 0.3, volatility2: 0.2, correlation: rho, time_to_maturity,
+            };
+            let (deltas, prices) = (option.deltas().unwrap(), option.prices().unwrap());
+            prop_assert!((spot1 * deltas.call1 + spot2 * deltas.call2 - prices.call).abs() <= 1e-13 * spot1);
+            prop_assert!((spot1 * deltas.put1 + spot2 * deltas.put2 - prices.put).abs() <= 1e-13 * spot2);
+        }
+
         #[test]
         fn against_a_riskless_asset_it_is_a_european_option(
             spot in 50.0..200.0_f64, strike in 50.0..200.0_f64, rate in -0.1..0.2_f64,

@@ -1,7 +1,7 @@
 //! Capital ratios under Basel III.
 //!
 //! Amounts are in one currency, ratios are fractions: 0.045 is 4.5 %. Not modelled: capital
-//! buffers, a minimum for the leverage ratio, the composition of the capital. Tier 1 capital below
+//! buffers, the composition of the capital. Tier 1 capital below
 //! common equity is accepted.
 
 use std::cmp::Ordering;
@@ -13,6 +13,8 @@ use crate::{Result, check};
 const MINIMUM_CET1: u32 = 45;
 const MINIMUM_TIER1: u32 = 60;
 const MINIMUM_TOTAL: u32 = 80;
+/// Minimum of tier 1 capital in thousandths of the exposure.
+const MINIMUM_LEVERAGE: u32 = 30;
 
 /// A bank's capital, its risk-weighted assets and its exposure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +53,67 @@ pub struct CapitalRatios {
     pub total_adequate: bool,
 }
 
+/// Capital in excess of its minimums; negative where capital is short of a minimum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct CapitalSurplus {
+    /// Common equity tier 1 capital less 4.5 % of the risk-weighted assets.
+    pub cet1: f64,
+    /// Tier 1 capital less 6 % of the risk-weighted assets.
+    pub tier1: f64,
+    /// Total capital less 8 % of the risk-weighted assets.
+    pub total: f64,
+    /// Tier 1 capital less 3 % of the exposure; `None` where no exposure was given.
+    pub leverage: Option<f64>,
+    /// True if tier 1 capital is at least 3 % of the exposure; `None` where no exposure was given.
+    pub leverage_adequate: Option<bool>,
+}
+
 impl Capital {
+    /// Returns the capital in excess of each minimum, and whether the leverage ratio reaches 3 %.
+    ///
+    /// The surplus is rounded, and has the sign of the decision on the decimals as written: it is zero
+    /// or more exactly where [`ratios`](Self::ratios) finds the capital adequate, or 0 where rounding
+    /// has the other sign.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ratios`](Self::ratios).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::regulatory::Capital;
+    ///
+    /// let bank = Capital {
+    ///     cet1_capital: 4.5, tier1_capital: 5.0, total_capital: 9.0,
+    ///     risk_weighted_assets: 100.0, total_exposure: Some(200.0),
+    /// };
+    /// let surplus = bank.surplus()?;
+    /// assert_eq!((surplus.cet1, surplus.tier1, surplus.total), (0.0, -1.0, 1.0));
+    /// assert_eq!((surplus.leverage, surplus.leverage_adequate), (Some(-1.0), Some(false)));
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    ///
+    /// # References
+    ///
+    /// Basel Committee on Banking Supervision (2017), "Basel III: Finalising post-crisis reforms",
+    /// leverage ratio, paragraph 7, for the 3 %.
+    pub fn surplus(&self) -> Result<CapitalSurplus> {
+        self.validate()?;
+        let leverage = |exposure| surplus(self.tier1_capital, exposure, MINIMUM_LEVERAGE);
+        let assets = self.risk_weighted_assets;
+        let adequate = |exposure| is_adequate(self.tier1_capital, exposure, MINIMUM_LEVERAGE);
+        Ok(CapitalSurplus {
+            cet1: surplus(self.cet1_capital, assets, MINIMUM_CET1)?,
+            tier1: surplus(self.tier1_capital, assets, MINIMUM_TIER1)?,
+            total: surplus(self.total_capital, assets, MINIMUM_TOTAL)?,
+            leverage: self.total_exposure.map(leverage).transpose()?,
+            leverage_adequate: self.total_exposure.map(adequate),
+        })
+    }
+
     /// Returns the capital ratios and whether each reaches its minimum.
     ///
     /// ```text
@@ -116,6 +178,13 @@ impl Capital {
         check::positive("risk_weighted_assets", self.risk_weighted_assets)?;
         self.total_exposure.map_or(Ok(()), |exposure| check::positive("total_exposure", exposure))
     }
+}
+
+/// Returns `capital` less `minimum` thousandths of `assets`, with the sign of their decimals.
+fn surplus(capital: f64, assets: f64, minimum: u32) -> Result<f64> {
+    let rest = capital - assets * (f64::from(minimum) / 1000.0);
+    let signed = if is_adequate(capital, assets, minimum) { rest.max(0.0) } else { rest.min(0.0) };
+    check::result("risk_weighted_assets", signed)
 }
 
 /// Returns whether `capital` is at least `minimum` thousandths of `assets`, as decimal numbers.
@@ -205,6 +274,16 @@ mod tests {
     fn a_ratio_beyond_the_largest_double_is_refused() {
         let error = bank(1e300, 1e-300).ratios().expect_err("refused");
         assert_eq!(error, Error::Overflow { argument: "risk_weighted_assets" });
+    }
+
+    #[test]
+    fn a_surplus_has_the_sign_of_the_decision() {
+        // 0.06 × 67 is 4.02 in decimals, and more in doubles.
+        let bank = Capital { total_exposure: Some(134.0), ..bank(4.02, 67.0) };
+        let surplus = bank.surplus().unwrap();
+        assert_eq!((surplus.tier1, surplus.leverage_adequate), (0.0, Some(true)));
+        assert!(surplus.cet1 > 1.0 && surplus.total < -1.0);
+        assert_eq!(Capital { total_exposure: None, ..bank }.surplus().unwrap().leverage, None);
     }
 
     proptest! {

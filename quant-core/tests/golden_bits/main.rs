@@ -6,6 +6,7 @@
 
 mod analysis;
 mod bonds_and_time_value;
+mod curve_readings;
 mod portfolio_risk;
 mod risk;
 mod scheduling;
@@ -566,6 +567,7 @@ fn every_machine_computes_the_same_bits() {
     swaps::lines(&mut lines);
     portfolio_risk::lines(&mut lines);
     risk::lines(&mut lines);
+    curve_readings::lines(&mut lines);
     let found = lines.0.join("\n") + "\n";
     if std::env::var_os("GOLDEN_BITS").is_some_and(|value| value == "write") {
         std::fs::write(TABLE, &found).expect("the table can be written");

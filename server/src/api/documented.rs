@@ -49,7 +49,13 @@ pub type Api = (
             quantlib::instruments::forward_rate_agreements::ForwardRateAgreements,
             quantlib::instruments::deposits::Deposits,
         ),
-        quantlib::curves::Curves,
+        (
+            quantlib::curves::Curves,
+            quantlib::curves::reading::CurveReadings,
+            quantlib::curves::shift::CurveShifts,
+            quantlib::curves::fit::CurveFits,
+            quantlib::curves::quotes::Bootstraps,
+        ),
         (
             quantlib::risk::value_at_risk::ValueAtRisk,
             quantlib::risk::component::ComponentVar,

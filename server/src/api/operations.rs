@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::quantlib::{
     RequestFor, analysis,
     analysis::scores,
-    curves, economics, entropy, instruments,
+    curves,
+    curves::{fit, quotes, reading, shift},
+    economics, entropy, instruments,
     instruments::{
         bonds, deposits, foreign_exchange, forward_rate_agreements as agreements,
         interest_rate_swaps as swaps, overnight_swaps,
@@ -39,6 +41,8 @@ pub struct MeteredOperation {
     pub execute: Executor,
     body_name: fn() -> Cow<'static, str>,
     example_answer: fn() -> Value,
+    /// Whether `detail=full` adds fields to the answer.
+    pub has_further_fields: bool,
 }
 
 impl Deref for MeteredOperation {
@@ -146,6 +150,16 @@ pub static METERED: &[MeteredOperation] = &[
     line::<RequestFor<scores::Piotroski>>("score_financial_strength", Tier::Standard, 2, None),
     line::<RequestFor<scores::Beneish>>("score_earnings_manipulation", Tier::Standard, 2, None),
     // Readings and shifts of a curve.
+    line::<RequestFor<reading::DiscountFactor>>("read_discount_factor", Tier::Standard, 2, None),
+    line::<RequestFor<reading::ZeroRate>>("read_zero_rate", Tier::Standard, 2, None),
+    line::<reading::ReadForward>("read_forward_rate", Tier::Standard, 2, None),
+    line::<reading::ReadPoints>("read_curve_points", Tier::Standard, 2, None),
+    line::<shift::ParallelShift>("shift_curve", Tier::Standard, 2, None),
+    line::<shift::KeyRateShift>("shift_key_rate", Tier::Standard, 2, None),
+    line::<RequestFor<fit::FitNelsonSiegel>>("fit_nelson_siegel", Tier::Standard, 2, None),
+    line::<RequestFor<fit::FitSvensson>>("fit_svensson", Tier::Standard, 2, None),
+    line::<quotes::Bootstrap>("bootstrap_curve", Tier::Basic, 1, None),
+    line::<quotes::OvernightCurve>("build_ois_curve", Tier::Pro, 5, None),
     // Bonds, spreads and the time value of money.
     line::<RequestFor<bonds::PriceOfBond>>("price_bond", Tier::Pro, 5, None),
     line::<bonds::QuotedBond>("find_bond_yield", Tier::Pro, 5, None),
@@ -217,6 +231,7 @@ const fn line<C: Computation + Example>(
         execute: execute::<C>,
         body_name: C::name,
         example_answer: example_answer::<C>,
+        has_further_fields: C::HAS_FURTHER_FIELDS,
     }
 }
 

@@ -13,6 +13,9 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     /// The type of the field `data` in the answer.
     type Answer: ToJSON + Send + 'static;
 
+    /// Whether `detail=full` adds fields to the answer.
+    const HAS_FURTHER_FIELDS: bool = false;
+
     /// Computes the answer.
     ///
     /// # Errors
@@ -24,6 +27,16 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     /// request of several forms requires those of its form alone.
     fn missing_fields(&self) -> Vec<Vec<&'static str>> {
         Vec::new()
+    }
+
+    /// Computes the answer with its further fields, which are absent from that of
+    /// [`compute`](Self::compute).
+    ///
+    /// # Errors
+    ///
+    /// Every error of the functions of `quant-core`.
+    fn compute_in_full(&self) -> quant_core::Result<Self::Answer> {
+        self.compute()
     }
 
     /// Returns whether this request may take over a millisecond, so that it must run off the async threads.

@@ -13,6 +13,7 @@ use super::{
         RequestContext,
         stages::{AdmittedCall, ChargedContent, Template},
     },
+    detail::Detail,
     error::ApiError,
     executed_call::ExecutedCall,
     unknown_fields::Handling,
@@ -54,6 +55,8 @@ pub fn execute<C: Computation>(
         if arguments.len() > limits.bytes {
             return Err(ApiError::BodyTooLarge { limit: limits.bytes });
         }
+        let (detail, arguments) = Detail::of_arguments::<C>(arguments)?;
+        let call = call.in_detail(detail);
         let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
         let received = Received { bytes: arguments, held };
         let parse = move |bytes: &[u8]| call.parse::<C>(bytes, Handling::Strict);

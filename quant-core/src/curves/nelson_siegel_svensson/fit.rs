@@ -51,18 +51,33 @@ impl NelsonSiegelSvensson {
     /// (1973), "The Differentiation of Pseudo-Inverses and Nonlinear Least Squares Problems Whose
     /// Variables Separate".
     pub fn fit(tenors: &[f64], zero_rates: &[f64]) -> Result<Self> {
-        if tenors.len() < PARAMETERS {
+        let Rates { scaled, exponent } = Rates::new(tenors, zero_rates, PARAMETERS)?;
+        let sample = Sample::new(tenors, scaled);
+        let decays = sample.search();
+        sample.curve(decays, exponent)
+    }
+}
+
+/// Zero rates to be fitted, scaled by a power of two to a size near 1.
+pub(super) struct Rates {
+    pub(super) scaled: Vec<f64>,
+    /// The exponent of the power by which the rates were divided.
+    pub(super) exponent: i32,
+}
+
+impl Rates {
+    /// Refuses a series that determines no curve of so many parameters.
+    pub(super) fn new(tenors: &[f64], zero_rates: &[f64], parameters: usize) -> Result<Self> {
+        if tenors.len() < parameters {
             let found = tenors.len();
-            return Err(Error::TooFew { argument: "tenors", needed: PARAMETERS, found });
+            return Err(Error::TooFew { argument: "tenors", needed: parameters, found });
         }
         require_increasing("tenors", tenors)?;
         check::length("zero_rates", zero_rates.len(), tenors.len())?;
         check::each("zero_rates", zero_rates, "a finite number", f64::is_finite)?;
         let largest = zero_rates.iter().fold(0.0, |largest: f64, rate| largest.max(rate.abs()));
         let (_, exponent) = libm::frexp(largest);
-        let rates = zero_rates.iter().map(|rate| libm::scalbn(*rate, -exponent)).collect();
-        let sample = Sample::new(tenors, rates);
-        let decays = sample.search();
-        sample.curve(decays, exponent)
+        let scaled = zero_rates.iter().map(|rate| libm::scalbn(*rate, -exponent)).collect();
+        Ok(Self { scaled, exponent })
     }
 }

@@ -26,6 +26,24 @@ named!(
     Tian = "TIAN",
 );
 
+impl Tree {
+    /// Returns the number of steps that the tree takes where `n_steps` are asked for: one more where
+    /// the count is even for Leisen and Reimer, and else as many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::pricing::Tree;
+    ///
+    /// assert_eq!(Tree::LeisenReimer.steps_used(100), 101);
+    /// assert_eq!(Tree::Tian.steps_used(100), 100);
+    /// ```
+    #[must_use]
+    pub fn steps_used(self, n_steps: usize) -> usize {
+        if self == Self::LeisenReimer { n_steps | 1 } else { n_steps }
+    }
+}
+
 /// The largest number of steps of a tree.
 pub const MAX_STEPS: usize = 1_000_000;
 
@@ -36,7 +54,7 @@ pub(in crate::pricing) fn steps(tree: Tree, n_steps: usize) -> Result<usize> {
     }
     let asked = n_steps as f64;
     check::require(n_steps <= MAX_STEPS, "n_steps", asked, "at most 1,000,000")?;
-    Ok(if tree == Tree::LeisenReimer { n_steps | 1 } else { n_steps })
+    Ok(tree.steps_used(n_steps))
 }
 
 /// Returns whether the price moves along its forward without risk, to the last bit.

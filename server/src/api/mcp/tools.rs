@@ -194,10 +194,13 @@ fn of_account(
 fn tool(name: &str, operation: &Value, fields: &[&str], document: &Value) -> Tool {
     let components = &document["components"]["schemas"];
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-    let input = match body {
-        Value::Null => of_parameters(&operation["parameters"], components),
+    let mut input = match body {
+        Value::Null => json!({ "type": "object", "properties": {} }),
         body => schema::convert(body, components),
     };
+    if let Some(properties) = input["properties"].as_object_mut() {
+        properties.extend(of_parameters(&operation["parameters"], components));
+    }
     let answer = &operation["responses"]["200"]["content"]["application/json"]["schema"];
     let answer = schema::convert(answer, components);
     let mut output = answer["properties"]["data"].clone();
@@ -214,16 +217,17 @@ fn tool(name: &str, operation: &Value, fields: &[&str], document: &Value) -> Too
     )
 }
 
-fn of_parameters(parameters: &Value, components: &Value) -> Value {
+/// Returns the parameters of the query string and of the path as properties of a tool's arguments.
+fn of_parameters(parameters: &Value, components: &Value) -> Map<String, Value> {
     let parameters = parameters.as_array().into_iter().flatten();
     // Headers belong to HTTP.
-    let parameters = parameters.filter(|parameter| parameter["in"] == "query");
+    let parameters = parameters.filter(|parameter| parameter["in"] != "header");
     let properties = parameters.map(|parameter| {
         let mut schema = schema::convert(&parameter["schema"], components);
         schema["description"] = parameter["description"].clone();
         (parameter["name"].as_str().unwrap_or_default().to_owned(), schema)
     });
-    json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() })
+    properties.collect()
 }
 
 /// Removes all other fields from a schema.

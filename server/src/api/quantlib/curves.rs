@@ -1,5 +1,10 @@
 //! Yield curves.
 
+pub mod fit;
+pub mod quotes;
+pub mod reading;
+pub mod shift;
+
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
@@ -29,7 +34,7 @@ impl Curves {
     ///
     /// From `tenors` with `values`, or bootstrapped from `instruments`: deposits, forward rate
     /// agreements, futures, overnight indexed swaps and par swaps. Returns the pillars, and the curve
-    /// at each of `query_tenors`. A month is a twelfth of a year and a day of the rest a 365th.
+    /// at each of `query_tenors` and `query_dates`. A month is a twelfth of a year and a day of the rest a 365th.
     #[oai(path = "/build", method = "post", operation_id = "build_curve")]
     async fn build(&self, call: Metered<Build>) -> Result<Answer<BuiltCurve>> {
         call.run().await
@@ -191,6 +196,9 @@ pub struct Build {
     /// Times in years at which to read the curve; zero or more; at most 1,000.
     #[oai(nullable, validator(max_items = 1000, minimum(value = "0")))]
     pub query_tenors: Option<Numbers>,
+    /// Dates at which to read the curve, on or after the reference date; at most 1,000.
+    #[oai(nullable, skip_serializing_if_is_none, validator(max_items = 1000))]
+    pub query_dates: Option<Vec<Date>>,
 }
 
 /// A curve.
@@ -201,7 +209,7 @@ pub struct BuiltCurve {
     pub reference_date: Date,
     /// The pillars, by increasing tenor.
     pub pillars: Vec<CurvePillar>,
-    /// The curve at each of the query tenors, in their order.
+    /// The curve at each of the query tenors, in their order, and then at each of the query dates.
     pub points: Vec<CurvePoint>,
 }
 
@@ -227,6 +235,9 @@ pub struct CurvePillar {
 pub struct CurvePoint {
     /// Time in years.
     pub tenor: f64,
+    /// The query date; absent in a point of a query tenor.
+    #[oai(skip_serializing_if_is_none)]
+    pub date: Option<Date>,
     /// Zero rate, an annual decimal, continuously compounded.
     pub zero_rate: f64,
     /// Value today of 1 paid at the tenor.
@@ -246,11 +257,7 @@ impl Build {
                 curves::Curve::from_values(start, tenors, values, curve_type, interpolation)
             }
             (None, None, Some(instruments)) => {
-                let instruments = instruments
-                    .iter()
-                    .enumerate()
-                    .map(|(index, instrument)| instrument.quoted(index, self.market))
-                    .collect::<quant_core::Result<Vec<_>>>()?;
+                let instruments = quoted(instruments, self.market)?;
                 curves::Curve::bootstrap(start, &instruments, interpolation)
             }
             (tenors, values, instruments) => {
@@ -258,6 +265,41 @@ impl Build {
             }
         }
     }
+}
+
+/// Returns the instruments of `quant-core`, in the order of the request.
+fn quoted(
+    instruments: &[Instrument],
+    market: Option<Market>,
+) -> quant_core::Result<Vec<curves::Instrument>> {
+    let instruments = instruments.iter().enumerate();
+    instruments.map(|(index, instrument)| instrument.quoted(index, market)).collect()
+}
+
+/// Returns the curve at tenors in years, and then at dates.
+fn points(
+    curve: &curves::Curve,
+    tenors: &[f64],
+    dates: &[Date],
+) -> quant_core::Result<Vec<CurvePoint>> {
+    let at_tenors = tenors.iter().enumerate().map(|(index, &tenor)| {
+        let point = curve.at(tenor).map_err(|_| Error::Element {
+            argument: "query_tenors",
+            index,
+            value: tenor,
+            requirement: "a time at which the curve is finite",
+        })?;
+        Ok(CurvePoint::from(point))
+    });
+    let at_dates = dates.iter().map(|date| {
+        let point = curve.at_date(date.0).map_err(|_| Error::Date {
+            argument: "query_dates",
+            value: date.0,
+            requirement: "on or after the reference date, at a time at which the curve is finite",
+        })?;
+        Ok(CurvePoint { date: Some(*date), ..CurvePoint::from(point) })
+    });
+    at_tenors.chain(at_dates).collect()
 }
 
 /// Returns the fault of a request that does not have exactly one source of a curve.
@@ -359,19 +401,11 @@ impl Computation for Build {
 
     fn compute(&self) -> quant_core::Result<BuiltCurve> {
         let curve = self.curve()?;
-        let queries = self.query_tenors.as_deref().unwrap_or_default();
-        let points = queries.iter().enumerate().map(|(index, &tenor)| {
-            let point = curve.at(tenor).map_err(|_| Error::Element {
-                argument: "query_tenors",
-                index,
-                value: tenor,
-                requirement: "a time at which the curve is finite",
-            })?;
-            Ok(CurvePoint::from(point))
-        });
+        let tenors = self.query_tenors.as_deref().unwrap_or_default();
+        let dates = self.query_dates.as_deref().unwrap_or_default();
         Ok(BuiltCurve {
             reference_date: self.reference_date,
-            points: points.collect::<quant_core::Result<_>>()?,
+            points: points(&curve, tenors, dates)?,
             pillars: curve.pillars().iter().copied().map(CurvePillar::from).collect(),
         })
     }
@@ -380,7 +414,8 @@ impl Computation for Build {
         let pillars = self.tenors.as_ref().map(|tenors| tenors.len());
         let instruments = self.instruments.as_ref().map(Vec::len);
         let queries = self.query_tenors.as_ref().map(|tenors| tenors.len());
-        pillars.max(instruments).max(queries).unwrap_or_default() > LONG_FROM_PILLARS
+        let dates = self.query_dates.as_ref().map(Vec::len);
+        pillars.max(instruments).max(queries).max(dates).unwrap_or_default() > LONG_FROM_PILLARS
     }
 }
 
@@ -401,6 +436,7 @@ impl From<curves::Point> for CurvePoint {
     fn from(point: curves::Point) -> Self {
         Self {
             tenor: point.tenor,
+            date: None,
             zero_rate: point.zero_rate,
             discount_factor: point.discount_factor,
             forward_rate: point.instantaneous_forward_rate,
@@ -448,6 +484,7 @@ impl Example for Build {
             market: None,
             interpolation: Interpolation::LogLinear,
             query_tenors: Some(vec![0.75, 1.5].into()),
+            query_dates: None,
         }
     }
 }

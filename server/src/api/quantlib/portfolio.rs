@@ -8,7 +8,7 @@ pub mod performance;
 pub mod risk_parity;
 
 use poem::Result;
-use poem_openapi::{Object, OpenApi, types::Example};
+use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
     portfolio::{Covariance, min_variance},
@@ -75,27 +75,85 @@ pub struct MinVariancePortfolio {
     /// is zero.
     #[oai(nullable)]
     pub sharpe_ratio: Option<f64>,
+    /// The bound at which each weight lies. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub binding_bounds: Option<Vec<BindingBound>>,
+    /// The part of the volatility of each asset; they add up to it. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub risk_contributions: Option<Vec<f64>>,
+    /// Change of the least variance per unit of the sum of the weights. With `detail=full`, unless every
+    /// weight is at a bound.
+    #[oai(skip_serializing_if_is_none)]
+    pub budget_multiplier: Option<f64>,
+    /// Change of the least variance per unit of each weight's bound: zero or more at a lower bound, zero
+    /// or less at an upper one. With `detail=full`, unless every weight is at a bound.
+    #[oai(skip_serializing_if_is_none)]
+    pub bound_multipliers: Option<Vec<f64>>,
 }
 
-impl Computation for MinVariance {
-    type Answer = MinVariancePortfolio;
+/// A bound at which a weight lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+#[oai(rename_all = "lowercase", remote = "min_variance::BindingBound")]
+pub enum BindingBound {
+    /// None: the weight is between its bounds.
+    None,
+    /// The lower bound.
+    Lower,
+    /// The upper bound.
+    Upper,
+}
 
-    fn compute(&self) -> quant_core::Result<MinVariancePortfolio> {
+impl MinVariance {
+    fn problem(&self) -> quant_core::Result<min_variance::MinVariance> {
         let (expected, found) = (self.expected_returns.len(), self.covariance_matrix.len());
         if found != expected {
             return Err(Error::Shape { argument: "covariance_matrix", expected, found });
         }
-        let problem = min_variance::MinVariance {
+        Ok(min_variance::MinVariance {
             covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
             min_weights: self.min_weights.as_ref().map(Numbers::to_vec),
             max_weights: self.max_weights.as_ref().map(Numbers::to_vec),
-        };
-        let portfolio = problem.solve()?.with_returns(&self.expected_returns, self.rf_rate)?;
+        })
+    }
+
+    fn answer(
+        &self,
+        portfolio: min_variance::MinVariancePortfolio,
+    ) -> quant_core::Result<MinVariancePortfolio> {
+        let portfolio = portfolio.with_returns(&self.expected_returns, self.rf_rate)?;
         Ok(MinVariancePortfolio {
             weights: portfolio.weights,
             expected_return: portfolio.expected_return,
             volatility: portfolio.volatility,
             sharpe_ratio: portfolio.sharpe_ratio,
+            binding_bounds: None,
+            risk_contributions: None,
+            budget_multiplier: None,
+            bound_multipliers: None,
+        })
+    }
+}
+
+impl Computation for MinVariance {
+    type Answer = MinVariancePortfolio;
+
+    const HAS_FURTHER_FIELDS: bool = true;
+
+    fn compute(&self) -> quant_core::Result<MinVariancePortfolio> {
+        self.answer(self.problem()?.solve()?)
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<MinVariancePortfolio> {
+        let problem = self.problem()?;
+        let portfolio = problem.solve()?;
+        let detail = problem.detail(&portfolio)?;
+        let bounds = detail.binding_bounds.into_iter().map(Into::into).collect();
+        Ok(MinVariancePortfolio {
+            binding_bounds: Some(bounds),
+            risk_contributions: Some(detail.risk_contributions),
+            budget_multiplier: detail.budget_multiplier,
+            bound_multipliers: detail.bound_multipliers,
+            ..self.answer(portfolio)?
         })
     }
 

@@ -203,13 +203,21 @@ pub struct BarrierPrice {
     pub is_knock_in: bool,
     /// Whether the barrier lies below the spot price.
     pub is_down: bool,
+    /// Steps of the tree: one more than `n_steps` where that is even and the method LR. With
+    /// `detail=full` where the price is that of a tree.
+    #[oai(skip_serializing_if_is_none)]
+    pub steps_used: Option<u32>,
+    /// Whether the spot price has reached the barrier at the start. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub hit_at_start: Option<bool>,
+    /// Price under continuous monitoring, in closed form. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub continuous_price: Option<f64>,
 }
 
-impl Computation for Barrier {
-    type Answer = BarrierPrice;
-
-    fn compute(&self) -> quant_core::Result<BarrierPrice> {
-        let option = barrier::BarrierOption {
+impl Barrier {
+    fn option(&self) -> barrier::BarrierOption {
+        barrier::BarrierOption {
             option: black_scholes::EuropeanOption {
                 option_type: self.option_type.into(),
                 spot: self.spot,
@@ -223,7 +231,17 @@ impl Computation for Barrier {
             direction: if self.is_down { barrier::Direction::Down } else { barrier::Direction::Up },
             knock: if self.is_knock_in { barrier::Knock::In } else { barrier::Knock::Out },
             rebate: self.rebate,
-        };
+        }
+    }
+}
+
+impl Computation for Barrier {
+    type Answer = BarrierPrice;
+
+    const HAS_FURTHER_FIELDS: bool = true;
+
+    fn compute(&self) -> quant_core::Result<BarrierPrice> {
+        let option = self.option();
         let price = match self.barrier_monitoring {
             BarrierMonitoring::Tree => option
                 .price_on_tree(self.method.into(), self.n_steps as usize)
@@ -236,6 +254,22 @@ impl Computation for Barrier {
             barrier: self.barrier + 0.0,
             is_knock_in: self.is_knock_in,
             is_down: self.is_down,
+            steps_used: None,
+            hit_at_start: None,
+            continuous_price: None,
+        })
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<BarrierPrice> {
+        let listed = self.compute()?;
+        let (option, method) = (self.option(), barrier::Tree::from(self.method));
+        let is_on_tree = self.barrier_monitoring == BarrierMonitoring::Tree;
+        let steps = || u32::try_from(method.steps_used(self.n_steps as usize)).ok();
+        Ok(BarrierPrice {
+            steps_used: is_on_tree.then(steps).flatten(),
+            hit_at_start: Some(option.hit_at_start()?),
+            continuous_price: Some(option.price_continuous()?),
+            ..listed
         })
     }
 
@@ -282,13 +316,26 @@ pub struct ExchangePrice {
     pub margrabe_call: f64,
     /// Value of the right to receive asset 2 for asset 1.
     pub margrabe_put: f64,
+    /// Change of the call's value per unit of S1. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub call_delta1: Option<f64>,
+    /// Change of the call's value per unit of S2. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub call_delta2: Option<f64>,
+    /// Change of the put's value per unit of S1. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub put_delta1: Option<f64>,
+    /// Change of the put's value per unit of S2. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub put_delta2: Option<f64>,
+    /// Volatility of the ratio of the prices, an annual decimal. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub spread_volatility: Option<f64>,
 }
 
-impl Computation for Exchange {
-    type Answer = ExchangePrice;
-
-    fn compute(&self) -> quant_core::Result<ExchangePrice> {
-        let option = margrabe::ExchangeOption {
+impl Exchange {
+    fn option(&self) -> margrabe::ExchangeOption {
+        margrabe::ExchangeOption {
             spot1: self.spot1,
             spot2: self.spot2,
             dividend_yield1: self.dividend_yield1,
@@ -297,9 +344,38 @@ impl Computation for Exchange {
             volatility2: self.volatility2,
             correlation: self.correlation,
             time_to_maturity: self.time_to_maturity,
-        };
-        let prices = option.prices()?;
-        Ok(ExchangePrice { margrabe_call: prices.call, margrabe_put: prices.put })
+        }
+    }
+}
+
+impl Computation for Exchange {
+    type Answer = ExchangePrice;
+
+    const HAS_FURTHER_FIELDS: bool = true;
+
+    fn compute(&self) -> quant_core::Result<ExchangePrice> {
+        let prices = self.option().prices()?;
+        Ok(ExchangePrice {
+            margrabe_call: prices.call,
+            margrabe_put: prices.put,
+            call_delta1: None,
+            call_delta2: None,
+            put_delta1: None,
+            put_delta2: None,
+            spread_volatility: None,
+        })
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<ExchangePrice> {
+        let deltas = self.option().deltas()?;
+        Ok(ExchangePrice {
+            call_delta1: Some(deltas.call1),
+            call_delta2: Some(deltas.call2),
+            put_delta1: Some(deltas.put1),
+            put_delta2: Some(deltas.put2),
+            spread_volatility: Some(deltas.volatility),
+            ..self.compute()?
+        })
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

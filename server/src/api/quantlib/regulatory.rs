@@ -61,20 +61,42 @@ pub struct CapitalRatios {
     pub tier1_adequate: bool,
     /// True if the total ratio is at least 8 %.
     pub total_adequate: bool,
+    /// Common equity tier 1 capital less its minimum; negative is a shortfall. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub cet1_surplus: Option<f64>,
+    /// Tier 1 capital less its minimum; negative is a shortfall. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub tier1_surplus: Option<f64>,
+    /// Total capital less its minimum; negative is a shortfall. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub total_surplus: Option<f64>,
+    /// Tier 1 capital less 3 % of the exposure. With `detail=full` where the exposure was sent.
+    #[oai(skip_serializing_if_is_none)]
+    pub leverage_surplus: Option<f64>,
+    /// True if the leverage ratio is at least 3 %. With `detail=full` where the exposure was sent.
+    #[oai(skip_serializing_if_is_none)]
+    pub leverage_adequate: Option<bool>,
 }
 
-impl Computation for Capital {
-    type Answer = CapitalRatios;
-
-    fn compute(&self) -> quant_core::Result<CapitalRatios> {
-        let capital = capital_ratios::Capital {
+impl Capital {
+    fn capital(&self) -> capital_ratios::Capital {
+        capital_ratios::Capital {
             cet1_capital: self.cet1_capital,
             tier1_capital: self.tier1_capital,
             total_capital: self.total_capital,
             risk_weighted_assets: self.risk_weighted_assets,
             total_exposure: self.total_exposure,
-        };
-        let ratios = capital.ratios()?;
+        }
+    }
+}
+
+impl Computation for Capital {
+    type Answer = CapitalRatios;
+
+    const HAS_FURTHER_FIELDS: bool = true;
+
+    fn compute(&self) -> quant_core::Result<CapitalRatios> {
+        let ratios = self.capital().ratios()?;
         Ok(CapitalRatios {
             cet1_ratio: ratios.cet1_ratio,
             tier1_ratio: ratios.tier1_ratio,
@@ -83,6 +105,23 @@ impl Computation for Capital {
             cet1_adequate: ratios.cet1_adequate,
             tier1_adequate: ratios.tier1_adequate,
             total_adequate: ratios.total_adequate,
+            cet1_surplus: None,
+            tier1_surplus: None,
+            total_surplus: None,
+            leverage_surplus: None,
+            leverage_adequate: None,
+        })
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<CapitalRatios> {
+        let surplus = self.capital().surplus()?;
+        Ok(CapitalRatios {
+            cet1_surplus: Some(surplus.cet1),
+            tier1_surplus: Some(surplus.tier1),
+            total_surplus: Some(surplus.total),
+            leverage_surplus: surplus.leverage,
+            leverage_adequate: surplus.leverage_adequate,
+            ..self.compute()?
         })
     }
 }

@@ -12,6 +12,7 @@ use super::{
         body,
         computation::Computation,
         context::stages::{AuthorisedCall, ParsedCall},
+        detail::Detail,
         error::ApiError,
         idempotency::repeat_key,
     },
@@ -57,7 +58,7 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let call = or_refuse(request, body, authorise(request).await).await?;
+        let call = or_refuse(request, body, authorise::<C>(request).await).await?;
         let context = call.context().clone();
         let limits = call.body_limits();
         let outcome = async {
@@ -70,10 +71,11 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
 }
 
 /// Checks everything that the head of the request decides.
-async fn authorise(request: &Request) -> Result<AuthorisedCall, ApiError> {
+async fn authorise<C: Computation>(request: &Request) -> Result<AuthorisedCall, ApiError> {
     let (call, _) = identify(request).await?;
     session(request, call.context(), call.caller()).await?;
-    call.authorise(repeat_key(request)).await
+    let call = call.authorise(repeat_key(request)).await?;
+    Ok(call.in_detail(Detail::of_query::<C>(request)?))
 }
 
 impl<C: Computation> Metered<C> {

@@ -14,6 +14,7 @@ use super::{
         answer::{Answer, envelope},
         body::{BodyLimits, COMMON_BODY_LIMIT, parse},
         computation::Computation,
+        detail::Detail,
         echo,
         error::ApiError,
         executed_call::ExecutedCall,
@@ -45,6 +46,7 @@ pub struct AuthorisedCall {
     source: RequestSource,
     operation: &'static Operation,
     slot: Option<Slot>,
+    detail: Detail,
 }
 
 /// An authorised call with its typed arguments. Arguments and claim are made from the same bytes.
@@ -154,7 +156,8 @@ impl AdmittedCall {
         repeat_key.map_err(|fault| ApiError::Faults(vec![fault]))?;
         let admission = context.record().admission().expect("the caller was admitted");
         let source = context.source();
-        Ok(AuthorisedCall { context, admission, caller, source, operation, slot })
+        let detail = Detail::default();
+        Ok(AuthorisedCall { context, admission, caller, source, operation, slot, detail })
     }
 }
 
@@ -204,8 +207,19 @@ impl AuthorisedCall {
         Ok(ParsedCall { call: self, arguments, claim })
     }
 
+    /// Asks for the fields of a level of detail.
+    #[must_use]
+    pub fn in_detail(self, detail: Detail) -> Self {
+        Self { detail, ..self }
+    }
+
     fn claim(&self, slot: Slot, bytes: &[u8]) -> Claim {
-        Claim { slot, request: RequestDigest::of(bytes), run: self.context.id.as_u128() }
+        // A body with further fields is another request than the body alone.
+        let request = match self.detail {
+            Detail::Listed => RequestDigest::of(bytes),
+            Detail::Full => RequestDigest::of(&[bytes, b"?detail=full"].concat()),
+        };
+        Claim { slot, request, run: self.context.id.as_u128() }
     }
 
     /// Reserves the cost of the call; `None` for a free call.
@@ -378,7 +392,14 @@ impl AuthorisedCall {
     /// may be long, because the JSON of a long answer takes longer than the computation.
     async fn compute<C: Computation>(&self, arguments: C) -> Result<String, ApiError> {
         let is_long = arguments.is_long();
-        let work = move || arguments.compute().map(|answer| answer.to_json_string());
+        let detail = self.detail;
+        let work = move || {
+            let answer = match detail {
+                Detail::Listed => arguments.compute(),
+                Detail::Full => arguments.compute_in_full(),
+            };
+            answer.map(|answer| answer.to_json_string())
+        };
         let outcome = if is_long {
             self.context.state.compute_pool.run(self.source, work).await?
         } else {

@@ -1,0 +1,68 @@
+//! `detail=full`: the further fields of answers whose fields the interface lists.
+
+use account_core::Tier;
+use quant_tests::App;
+
+const CAPITAL: &str = r#"{"cet1_capital": 4.5, "tier1_capital": 5, "total_capital": 9,
+    "risk_weighted_assets": 100, "total_exposure": 200}"#;
+const EXCHANGE: &str =
+    r#"{"S1": 22, "S2": 20, "sigma1": 0.2, "sigma2": 0.15, "rho": -0.5, "time_to_maturity": 0.1}"#;
+const BARRIER: &str = r#"{"spot": 100, "strike": 100, "risk_free_rate": 0.05, "volatility": 0.25,
+    "time_to_maturity": 1, "n_steps": 100, "method": "LR", "barrier": 85, "is_knock_in": false, "is_down": true}"#;
+const PORTFOLIO: &str = r#"{"expected_returns": [0.05, 0.06], "covariance_matrix": [[0.25, 0], [0, 0.75]],
+    "max_weights": [0.5, 1]}"#;
+
+#[tokio::test]
+async fn further_fields_come_on_request_alone() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    for (path, body, fields) in [
+        ("regulatory/basel/capital-ratios", CAPITAL, &["cet1_surplus", "leverage_surplus"][..]),
+        ("pricing/margrabe", EXCHANGE, &["call_delta1", "put_delta2", "spread_volatility"][..]),
+        ("pricing/binomial/barrier", BARRIER, &["steps_used", "continuous_price"][..]),
+        ("portfolio/optimize/min-variance", PORTFOLIO, &["budget_multiplier"][..]),
+    ] {
+        let path = format!("/quantlib/{path}");
+        let listed = app.post(&path, Some(&key), body).await;
+        let listed = &listed.expect(200)["data"];
+        let full = app.post(&format!("{path}?detail=full"), Some(&key), body).await;
+        let full = &full.expect(200)["data"];
+        for field in fields {
+            assert!(listed.get(field).is_none(), "{path} {field}: {listed}");
+            assert!(full[field].is_number(), "{path} {field}: {full}");
+        }
+        for (name, value) in listed.as_object().expect("an object") {
+            assert_eq!(&full[name], value, "{path} {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_figures_of_the_further_fields_are_right() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 1000).await;
+    let path = "/quantlib/pricing/binomial/barrier?detail=full";
+    let answer = app.post(path, Some(&key), BARRIER).await;
+    assert_eq!(answer.expect(200)["data"]["hit_at_start"], false);
+    assert_eq!(answer.number("/data/steps_used"), 101.0);
+    let path = "/quantlib/portfolio/optimize/min-variance?detail=full";
+    let answer = app.post(path, Some(&key), PORTFOLIO).await;
+    assert_eq!(answer.expect(200)["data"]["binding_bounds"], serde_json::json!(["upper", "none"]));
+    assert_eq!(answer.number("/data/bound_multipliers/0"), -0.5);
+    let path = "/quantlib/regulatory/basel/capital-ratios?detail=full";
+    let answer = app.post(path, Some(&key), CAPITAL).await;
+    assert_eq!(answer.expect(200)["data"]["leverage_adequate"], false);
+    assert_eq!(answer.number("/data/tier1_surplus"), -1.0);
+}
+
+#[tokio::test]
+async fn another_detail_is_refused_and_nothing_charged() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 5).await;
+    let path = "/quantlib/pricing/margrabe?detail=some";
+    let answer = app.post(path, Some(&key), EXCHANGE).await;
+    assert_eq!(answer.expect(422)["detail"][0]["loc"], serde_json::json!(["query", "detail"]));
+    let answer = app.post("/quantlib/pricing/margrabe", Some(&key), EXCHANGE).await;
+    answer.expect(200);
+    assert_eq!(answer.header("x-credits-balance"), Some("0"));
+}
