@@ -13,7 +13,9 @@ use super::assets::{
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
 use crate::named::named;
-use crate::{Error, Result, check};
+#[cfg(doc)]
+use crate::Error;
+use crate::{Result, check};
 
 /// Assets, their covariance, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
