@@ -12,9 +12,9 @@ use super::assets::{
 };
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
-use crate::named::named;
 #[cfg(doc)]
 use crate::Error;
+use crate::named::named;
 use crate::{Result, check};
 
 /// Assets, their covariance, and the bounds on their weights.

@@ -3,12 +3,12 @@
 //! A misspelt optional field would otherwise be replaced by its default without a hint. The names
 //! are collected while the reader skips the values, and no value is built.
 
+use std::borrow::Cow;
+
 use poem::{
     Request,
     http::{HeaderMap, HeaderName, HeaderValue},
 };
-
-use super::validation::Step;
 
 /// The header of a request by which a caller prefers that unknown fields are refused (RFC 7240).
 const PREFER: &str = "prefer";
@@ -27,6 +27,15 @@ const LONGEST_NAME: usize = 64;
 const LONGEST_HEADER: usize = 1024;
 /// The last element of a header that does not name all fields; no field has this name there.
 const AND_MORE: &str = "...";
+
+/// A step of the place of a field in a body.
+#[derive(Clone, Debug)]
+pub(super) enum Segment {
+    /// The name of a field of the schema, or a name of the caller's choice.
+    Name(Cow<'static, str>),
+    /// A position in a list, from zero.
+    Index(usize),
+}
 
 /// The treatment of unknown fields that the caller prefers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +85,7 @@ impl UnknownFields {
     }
 
     /// Adds a field that was ignored, in the object at `path`.
-    pub(super) fn add(&mut self, path: impl Iterator<Item = Step>, name: &str) {
+    pub(super) fn add(&mut self, path: &[Segment], name: &str) {
         let name = written(path, name);
         if self.names.contains(&name) {
             return;
@@ -123,15 +132,15 @@ fn append(header: &mut String, name: &str) {
 }
 
 /// Writes the place of a field, as in `instruments[1].rate`, with the start of a long name.
-fn written(path: impl Iterator<Item = Step>, name: &str) -> String {
+fn written(path: &[Segment], name: &str) -> String {
     let mut text = String::new();
-    for step in path {
-        match step {
-            Step::Name(name) => {
-                escape(&mut text, &name);
+    for segment in path {
+        match segment {
+            Segment::Name(name) => {
+                escape(&mut text, name);
                 text.push('.');
             }
-            Step::Index(index) => {
+            Segment::Index(index) => {
                 // The index stands before the point that follows the name of its list.
                 text.truncate(text.trim_end_matches('.').len());
                 text.push_str(&format!("[{index}]."));
@@ -195,7 +204,7 @@ mod tests {
     fn header_of(names: &[&str]) -> String {
         let mut fields = UnknownFields::default();
         for name in names {
-            fields.add(std::iter::empty(), name);
+            fields.add(&[], name);
         }
         let mut headers = HeaderMap::new();
         fields.tell(&mut headers);
@@ -228,8 +237,9 @@ mod tests {
     #[test]
     fn a_field_of_a_nested_object_is_named_by_its_place() {
         let mut fields = UnknownFields::default();
-        let path = [Step::name("instruments"), Step::Index(2), Step::name("quote")];
-        fields.add(path.into_iter(), "ratte");
+        let path =
+            [Segment::Name("instruments".into()), Segment::Index(2), Segment::Name("quote".into())];
+        fields.add(&path, "ratte");
         assert_eq!(fields.header(), "instruments[2].quote.ratte");
     }
 }

@@ -18,7 +18,7 @@ use super::{
     echo, json_position, json_string,
     nearest_name::unknown_name,
     numbers::NumberText,
-    unknown_fields::{Handling, UnknownFields},
+    unknown_fields::{Handling, Segment, UnknownFields},
 };
 
 /// One fault of a request, an element of the list in a 422.
@@ -149,13 +149,6 @@ struct Reader<'t> {
     unknown: UnknownFields,
 }
 
-/// A step below the base, without a copy of the name of a known field.
-#[derive(Clone)]
-enum Segment {
-    Name(Cow<'static, str>),
-    Index(usize),
-}
-
 impl From<Segment> for Step {
     fn from(segment: Segment) -> Self {
         match segment {
@@ -204,7 +197,7 @@ impl<'t> Reader<'t> {
     /// such fields are refused.
     fn unknown_field(&mut self, name: &str, known: &[Property]) -> Option<Fault> {
         if self.unknown.handling == Handling::Lenient {
-            self.unknown.add(self.path.iter().cloned().map(Step::from), name);
+            self.unknown.add(&self.path, name);
             return None;
         }
         let msg = unknown_name(name, known.iter().map(|property| property.name));

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::refusals::Described;
+use super::described::Described;
 use crate::http::detail;
 
 /// The calls whose answer depends on the session token.
@@ -28,7 +28,7 @@ pub(super) fn parameters(operation: &Described<'_>) -> Vec<Value> {
     if READ_SESSION.contains(&operation.id) {
         parameters.push(session_token(operation.id == REQUIRES_SESSION));
     }
-    if operation.route.body.is_some() {
+    if operation.has_body() {
         parameters.push(preference());
     }
     parameters
@@ -93,7 +93,7 @@ pub(super) fn add_to_answers(operation: &Described<'_>, responses: &mut Map<Stri
             add(response, "X-Credits-Balance");
             add(response, "Idempotent-Replayed");
         }
-        if operation.route.body.is_some() && matches!(status.as_str(), "200" | "422") {
+        if operation.has_body() && matches!(status.as_str(), "200" | "422") {
             add(response, "X-Ignored-Fields");
             add(response, "Preference-Applied");
         }

@@ -3,53 +3,24 @@
 //! An example is the body that the service itself makes of the refusal, so that no documented error
 //! is invented. The faults of a 422 are those that the reader of bodies finds.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use account_core::{Error, Tier};
 use serde_json::{Map, Value, json};
 
+use super::{described::Described, headers};
 use crate::{
     api::{
         account::{errors::rule_refusal, external_sign_in, notification, session, subscription},
-        openapi::headers,
         operations::MeteredOperation,
     },
     http::{
-        ApiError, COMMON_BODY_LIMIT, MatchedRoute, Surface, idempotency, not_an_administrator,
-        path,
+        ApiError, COMMON_BODY_LIMIT, Surface, idempotency, not_an_administrator, path,
         unknown_fields::{Handling, UnknownFields},
         validation::{self, Fault},
     },
     store::StoreFault,
 };
-
-/// An operation of the document, with the facts that its refusals follow from.
-pub(super) struct Described<'d> {
-    /// The operation's id.
-    pub(super) id: &'d str,
-    /// The line of the table of tiers and costs; `None` for an operation that is not metered.
-    pub(super) metered: Option<&'static MeteredOperation>,
-    /// True if the operation requires a key.
-    pub(super) is_authenticated: bool,
-    /// True if the operation answers 200 with data.
-    pub(super) has_data: bool,
-    /// The path and the schemas of the operation's input.
-    pub(super) route: Arc<MatchedRoute>,
-    /// The example of the body; null for an operation without a body.
-    pub(super) body: Value,
-}
-
-impl Described<'_> {
-    fn has_body(&self) -> bool {
-        self.route.body.is_some()
-    }
-
-    /// Returns whether a request without a key is one of a person or program, not of a browser on
-    /// its way, nor a probe.
-    fn is_form(&self) -> bool {
-        !self.is_authenticated && self.has_data && self.has_body()
-    }
-}
 
 /// A refusal with its example.
 struct Refusal {

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value, json};
 
-use super::schema_name;
-
 /// Patterns of texts that a handler checks, by schema and field. The formats of
 /// `http/json_string.rs` state their patterns themselves.
 const PATTERNS: &[(&str, &str, &str)] = &[
@@ -154,4 +152,9 @@ pub(super) fn collapse_wrappers(value: &mut Value, defaults: &mut Map<String, Va
 /// Returns the reference inside a wrapper; `None` for a value that is no such wrapper.
 fn wrapped_reference(value: &Value) -> Option<Value> {
     value.get("allOf")?.get(0).filter(|base| base.get("$ref").is_some()).cloned()
+}
+
+/// Returns the name of the referenced schema; `None` for a value that is no reference to a schema.
+pub(super) fn schema_name(reference: &Value) -> Option<String> {
+    reference["$ref"].as_str()?.rsplit('/').next().map(str::to_owned)
 }
