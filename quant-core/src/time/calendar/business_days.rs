@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use chrono::{Datelike, NaiveDate};
 
-use super::{BusinessDayConvention, Calendar, rules::Day};
+use super::{
+    day::Day,
+    markets::{BusinessDayConvention, Calendar},
+    year_days::YearDays,
+};
 use crate::time::gregorian;
 use crate::{Error, Result};
 
@@ -15,10 +19,6 @@ pub(super) struct BusinessDays<'a> {
     pub(super) calendars: &'a [Calendar],
     pub(super) holidays: &'a BTreeSet<NaiveDate>,
 }
-
-/// Days of one year, as bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct YearDays([u64; 6]);
 
 /// The business days of the years 1 to 9999 are fewer, where every day is one.
 const MOST_BUSINESS_DAYS: u64 = 3_652_059;
@@ -163,35 +163,6 @@ fn in_range(date: NaiveDate, moved: Option<NaiveDate>) -> Result<NaiveDate> {
         value: date,
         requirement: "a date whose business day is in the years 1 to 9999",
     })
-}
-
-impl YearDays {
-    /// Adds the day with so many days before it in the year.
-    pub(super) fn insert(&mut self, ordinal0: u32) {
-        self.0[(ordinal0 / 64) as usize] |= 1 << (ordinal0 % 64);
-    }
-
-    /// Adds all days of another set.
-    fn add(&mut self, other: Self) {
-        for (word, more) in self.0.iter_mut().zip(other.0) {
-            *word |= more;
-        }
-    }
-
-    /// The number of days from one day of the year, itself included, to another, excluded.
-    fn count(&self, from: u32, to: u32) -> i64 {
-        let words = (0_u32..).step_by(64).zip(self.0);
-        let in_word = |(first, word): (u32, u64)| {
-            (word & below(to.saturating_sub(first)) & !below(from.saturating_sub(first)))
-                .count_ones()
-        };
-        words.map(in_word).map(i64::from).sum()
-    }
-}
-
-/// The lowest bits of a word, at most all 64.
-fn below(bits: u32) -> u64 {
-    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 /// The weekdays from one date, itself included, to a later one, excluded.

@@ -2,7 +2,7 @@
 
 use chrono::Weekday::Mon;
 
-use super::rules::Day;
+use super::day::Day;
 
 /// Returns whether the banks of Japan are closed on a day from Monday to Friday.
 ///

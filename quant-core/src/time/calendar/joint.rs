@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use chrono::NaiveDate;
 
-use super::{BusinessDayConvention, Calendar, business_days::BusinessDays};
+use super::{
+    business_days::BusinessDays,
+    markets::{BusinessDayConvention, Calendar},
+};
 use crate::{Error, Result};
 
 /// Calendars that are counted together, and holidays beside theirs.

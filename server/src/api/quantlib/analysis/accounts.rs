@@ -256,7 +256,7 @@ pub struct TwoYears {
 
 /// The form in which the accounts of two years are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum AccountForm {
     /// As statements.
     Statements,
     /// As fields, with a prefix for the year before.
@@ -266,22 +266,22 @@ enum Form {
 }
 
 impl TwoYears {
-    fn form(&self) -> Form {
+    fn form(&self) -> AccountForm {
         let statements =
             [self.income, self.balance, self.cash_flow, self.prior_income, self.prior_balance];
         let is_empty = self.current == Statement::default() && self.prior == PriorFields::default();
         if is_empty || statements.iter().any(Option::is_some) {
-            Form::Statements
+            AccountForm::Statements
         } else if self.prior == PriorFields::default() {
-            Form::SingleYear
+            AccountForm::SingleYear
         } else {
-            Form::Fields
+            AccountForm::Fields
         }
     }
 
     /// True if the accounts of the year before were sent.
     pub(super) fn has_prior_year(&self) -> bool {
-        self.form() != Form::SingleYear
+        self.form() != AccountForm::SingleYear
     }
 
     /// Returns the accounts of this year and of the year before.
@@ -293,7 +293,7 @@ impl TwoYears {
         };
         let current = joined(&[self.income, self.balance, self.cash_flow], self.current);
         match self.form() {
-            Form::SingleYear => [current, current],
+            AccountForm::SingleYear => [current, current],
             _ => [current, joined(&[self.prior_income, self.prior_balance], self.prior.into())],
         }
     }
@@ -317,10 +317,10 @@ impl TwoYears {
         let years = self.years();
         let absent =
             |account: &&Account| (account.of)(&years[usize::from(account.is_prior)]).is_none();
-        if form != Form::Statements {
+        if form != AccountForm::Statements {
             let is_read = |account: &&Account| match account.need {
                 Need::Always => true,
-                Need::InFields => form == Form::Fields,
+                Need::InFields => form == AccountForm::Fields,
                 Need::Never => false,
             };
             let read = accounts.iter().filter(is_read);
@@ -349,9 +349,9 @@ impl TwoYears {
                 .find(|account| account.name == name && account.is_prior == is_prior);
             match (found, form) {
                 (None, _) => argument,
-                (Some(account), Form::Statements) => account.statement,
-                (Some(account), Form::Fields) => account.field,
-                (Some(account), Form::SingleYear) => account.name,
+                (Some(account), AccountForm::Statements) => account.statement,
+                (Some(account), AccountForm::Fields) => account.field,
+                (Some(account), AccountForm::SingleYear) => account.name,
             }
         })
     }
