@@ -53,7 +53,8 @@ async fn a_zero_coupon_bond_without_a_yield_is_not_discounted() {
     let key = app.account("ada", Tier::Pro, 10).await;
     let path = format!("{BOND}/zero-coupon/price");
     let body = r#"{"issue_date": "2025-01-01", "maturity_date": "2027-01-01"}"#;
-    let data = &app.post(&path, Some(&key), body).await.expect(200)["data"];
+    let answer = app.post(&path, Some(&key), body).await;
+    let data = &answer.expect(200)["data"];
     assert_eq!((&data["price"], &data["yield_rate"]), (&json!(100.0), &json!(0.0)));
     let body = r#"{"issue_date": "2025-01-01", "maturity_date": "2027-01-01", "yield_rate": 0.05}"#;
     let answer = app.post(&path, Some(&key), body).await;

@@ -14,7 +14,7 @@ fn business_days_are_added_and_counted_as_in_quantlib() {
     for row in golden::rows("scheduling_business_days", 300) {
         let (calendar, start): (JointCalendar, NaiveDate) = (row.get("calendar"), row.get("start"));
         let (end, days): (NaiveDate, i64) = (row.get("end"), row.get("days"));
-        assert_eq!(calendar.is_business_day(start), row.get("is_business_day"), "{row}");
+        assert_eq!(calendar.is_business_day(start), row.get::<bool>("is_business_day"), "{row}");
         assert_eq!(calendar.advance(start, days), Ok(end), "{row}");
         assert_eq!(calendar.business_days_between(start, end), Ok(row.get("between")), "{row}");
         let (first, last) = (start.min(end), start.max(end));
@@ -43,7 +43,7 @@ fn the_later_day_counts_agree_with_quantlib() {
         let error = (measured.year_fraction - expected).abs() / expected.abs().max(1.0);
         largest.see(&row, error, YEAR_FRACTION_TOLERANCE, &measured);
         if accrual.day_count != DayCount::ActActAfb {
-            assert_eq!(measured.days, row.get("days"), "{row}");
+            assert_eq!(measured.days, row.get::<i64>("days"), "{row}");
         }
     }
     println!("largest error of a year fraction: {largest}");

@@ -92,6 +92,7 @@ mod tests {
     use crate::http::{
         Numbers,
         body_schema::BodySchema,
+        unknown_fields::UnknownFields,
         validation::{self, Fault},
     };
 
@@ -100,7 +101,8 @@ mod tests {
 
     fn read<T: ParseFromJSON>(text: &str) -> Result<T, Vec<Fault>> {
         let schema = BodySchema::compile(&Registry::new(), &T::schema_ref());
-        let value = validation::read(&schema, text.as_bytes())?;
+        let mut unknown = UnknownFields::default();
+        let value = validation::read(&schema, text.as_bytes(), &mut unknown)?;
         Ok(T::parse_from_json(Some(value)).unwrap_or_else(|error| panic!("{}", error.message())))
     }
 

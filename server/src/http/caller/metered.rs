@@ -63,7 +63,8 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         let limits = call.body_limits();
         let outcome = async {
             let received = body::read(request, body, &limits).await?;
-            body::parsed(&context, received, |bytes| call.parse(bytes, context.handling)).await
+            let handling = context.handling;
+            body::parsed(&context, received, move |bytes| call.parse(bytes, handling)).await
         };
         let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
         Ok(Self { call, held })
