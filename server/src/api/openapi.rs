@@ -119,12 +119,8 @@ fn generate() -> Value {
 
 /// Completes parts that stand at many places of the document.
 fn complete_values(document: &mut Value) {
-    let mut defaults = Map::new();
-    schemas::collapse_wrappers(document, &mut defaults);
+    schemas::collapse_wrappers(document);
     let schemas = document["components"]["schemas"].as_object_mut().expect("there are schemas");
-    for (schema, default) in defaults {
-        schemas[&schema]["default"] = default;
-    }
     schemas::name_enum_values(schemas);
     schemas::write_integer_bounds(document);
     units::add(document);

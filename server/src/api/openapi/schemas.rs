@@ -1,7 +1,7 @@
 //! Completions of the schemas: examples, patterns, names of enum values, and corrections where
 //! client generators fail.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value, json};
 
@@ -127,23 +127,62 @@ fn write_integer(bound: &mut Value) {
 
 /// Replaces `allOf: [$ref, {…}]`, for which generators omit the endpoint, by the reference.
 ///
-/// OpenAPI 3.0 allows no keyword beside a reference, so a default moves to the referenced schema.
-/// Each of these enumerations has the same default everywhere.
-pub(super) fn collapse_wrappers(value: &mut Value, defaults: &mut Map<String, Value>) {
+/// OpenAPI 3.0 allows no keyword beside a reference, so the most frequent default of an enumeration
+/// moves to its schema. A field with another default gets a copy of the schema with that default.
+pub(super) fn collapse_wrappers(document: &mut Value) {
+    let mut counts = BTreeMap::new();
+    count_defaults(document, &mut counts);
+    let defaults: Map<String, Value> = counts.into_iter().filter_map(most_frequent).collect();
+    let schemas = document["components"]["schemas"].clone();
+    collapse(document, &defaults, &schemas);
+    for (name, default) in defaults {
+        document["components"]["schemas"][name]["default"] = default;
+    }
+}
+
+/// The defaults of the fields of one schema, as JSON, with their numbers.
+type DefaultCounts = BTreeMap<String, usize>;
+
+fn count_defaults(value: &Value, counts: &mut BTreeMap<String, DefaultCounts>) {
     if let Some(reference) = wrapped_reference(value) {
         if let (Some(default), Some(name)) = (value.get("default"), schema_name(&reference)) {
-            let before = defaults.insert(name, default.clone());
-            assert!(before.is_none_or(|before| before == *default), "two defaults of {reference}");
+            *counts.entry(name).or_default().entry(default.to_string()).or_default() += 1;
         }
-        *value = reference;
+        return;
+    }
+    parts(value).for_each(|part| count_defaults(part, counts));
+}
+
+/// Returns the values of an object or the items of a list.
+fn parts(value: &Value) -> impl Iterator<Item = &Value> {
+    let fields = value.as_object().into_iter().flat_map(Map::values);
+    fields.chain(value.as_array().into_iter().flatten())
+}
+
+fn most_frequent((name, defaults): (String, DefaultCounts)) -> Option<(String, Value)> {
+    let (text, _) = defaults.into_iter().max_by_key(|&(_, count)| count)?;
+    Some((name, serde_json::from_str(&text).expect("a default was written as JSON")))
+}
+
+fn collapse(value: &mut Value, defaults: &Map<String, Value>, schemas: &Value) {
+    if let Some(reference) = wrapped_reference(value) {
+        let name = schema_name(&reference).unwrap_or_default();
+        *value = match value.get("default") {
+            Some(default) if defaults.get(&name) != Some(default) => {
+                let mut copy = schemas[&name].clone();
+                copy["default"] = default.clone();
+                copy
+            }
+            _ => reference,
+        };
         return;
     }
     match value {
         Value::Object(fields) => {
-            fields.values_mut().for_each(|field| collapse_wrappers(field, defaults));
+            fields.values_mut().for_each(|field| collapse(field, defaults, schemas));
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| collapse_wrappers(item, defaults));
+            items.iter_mut().for_each(|item| collapse(item, defaults, schemas));
         }
         _ => {}
     }
