@@ -1,14 +1,15 @@
-// The pages in a headless Chromium. Usage: node browse.mjs SERVICE KEY PICTURES
-import { mkdirSync } from "node:fs";
+// The pages in a headless Chromium. Usage: node browse.mjs SERVICE KEY MAIL PICTURES
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { AxeBuilder } from "@axe-core/playwright";
 
-const [service, key, pictures] = process.argv.slice(2);
+const [service, key, mail, pictures] = process.argv.slice(2);
+const PASSWORD = "a long and private sentence";
 mkdirSync(pictures, { recursive: true });
 
 /** Compressed bytes of a cold visit. */
 const HEAVIEST = 600 * 1024;
-const PAGES = { front: "/", reference: "/docs", operation: "/docs/price_european_option", list: "/playground", playground: "/playground/price_european_option" };
+const PAGES = { front: "/", reference: "/docs", operation: "/docs/price_european_option", list: "/playground", playground: "/playground/price_european_option", register: "/console/register", console: "/console" };
 const SIZES = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } };
 
 let checks = 0;
@@ -84,12 +85,74 @@ async function callFromFrontPage() {
   await page.context().close();
 }
 
+/** The code in the newest e-mail. */
+async function emailedCode() {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const letters = readdirSync(mail).sort();
+    const code = letters.length && readFileSync(`${mail}/${letters.at(-1)}`, "utf8").match(/\b\d{6}\b/);
+    if (code) return code[0];
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("no e-mail has a code");
+}
+
+async function graveFaults(page) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => [id, nodes[0].html]);
+}
+
+/** From no account to its end: registration, a price, the chart of its calls, deletion. */
+async function liveInConsole() {
+  const { page } = await open("/console/register", { viewport: SIZES.wide });
+  const submit = (selector) => Promise.all([page.waitForLoadState("load"), page.click(selector)]);
+  await page.fill("#username", "ada");
+  await page.fill("#email", "ada@example.com");
+  await page.fill("#password", "ada@example.com");
+  await submit("main button");
+  await page.waitForSelector(".fault");
+  check("a refused registration names the field", (await page.textContent(".fault")).includes("password"), await page.textContent(".fault"));
+  await page.fill("#password", PASSWORD);
+  await submit("main button");
+  await page.waitForSelector("#code");
+  await page.fill("#code", await emailedCode());
+  await submit("form:first-of-type button");
+  await page.waitForSelector("#key");
+  const own = (await page.textContent("#key")).trim();
+  check("the key is shown", own.startsWith("fk_user_"), own);
+  await page.goto(`${service}/playground/price_european_option`);
+  await page.fill("#api-key", own);
+  await page.click("#compute");
+  await page.waitForSelector("#result table");
+  check("the new account buys a price", (await page.textContent("#charge")).includes("345 are left"), await page.textContent("#charge"));
+  await page.goto(`${service}/console`);
+  check("the console has the balance", (await page.textContent("#balance")) === "345", await page.textContent("#balance"));
+  const chart = await page.getAttribute("main svg", "aria-label");
+  check("the chart has the call of today", chart.endsWith(": 1"), chart);
+  for (const path of ["", "/activity", "/notifications", "/security"]) {
+    await page.goto(`${service}/console${path}`);
+    await page.screenshot({ path: `${pictures}/console${path.replace("/", "-")}.png`, fullPage: true });
+    const faults = await graveFaults(page);
+    check(`/console${path} has no serious fault of accessibility`, faults.length === 0, faults);
+  }
+  await page.fill("#last-password", "not the password");
+  await submit("button.danger");
+  await page.waitForSelector(".fault");
+  check("a wrong password deletes nothing", (await page.textContent(".fault")).includes("wrong"), await page.textContent(".fault"));
+  await page.fill("#last-password", PASSWORD);
+  await submit("button.danger");
+  await page.waitForSelector("text=The account is deleted");
+  const { status } = await fetch(`${service}/auth/validate`, { headers: { "X-API-Key": own } });
+  check("the key of a deleted account is refused", status === 401, status);
+  await page.context().close();
+}
+
 try {
   for (const [name, path] of Object.entries(PAGES)) {
     for (const size of Object.keys(SIZES)) for (const scheme of ["light", "dark"]) await look(name, path, size, scheme);
   }
   await computeInPlayground();
   await callFromFrontPage();
+  await liveInConsole();
   console.log(`${checks} checks`);
 } finally {
   await browser.close();
