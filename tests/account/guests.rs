@@ -38,7 +38,11 @@ fn keyed_operations() -> Vec<(Method, String, Option<String>)> {
 async fn a_guest_key_reaches_its_own_validation_and_free_computations_only() {
     // Beside the FREE computations a guest may only validate its own key.
     const OWN: [&str; 1] = [VALIDATE];
-    let app = App::start().await;
+    // Each operation is called by a guest of its own, all from one address.
+    let set = |config: &mut quant_server::config::Config| {
+        config.address_limit = 1000.try_into().expect("not zero");
+    };
+    let app = App::start_with(set).await;
     let operations = keyed_operations();
     assert!(operations.len() > 25, "{operations:?}");
     let mut faults = Vec::new();

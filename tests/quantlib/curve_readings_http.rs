@@ -62,7 +62,7 @@ async fn what_cannot_be_read_shifted_or_fitted_is_refused_by_name() {
     let key = app.account("ada", Tier::Pro, 100).await;
     for (path, fields, name) in [
         ("curves/zero-rate", r#""query_tenor": 1, "query_date": "2023-01-01""#, "query_date"),
-        ("curves/zero-rate", r#""query_tenor": 1, "day_count": "BUS/252""#, "day_count"),
+        ("curves/zero-rate", r#""query_tenor": 1, "day_count": "BUS/252""#, "calendar"),
         ("curves/forward-rate", r#""start_tenor": 2, "end_tenor": 2"#, "end_tenor"),
         (
             "curves/curve-points",

@@ -88,10 +88,10 @@ impl Account {
 #[tokio::test]
 async fn each_metered_operation_is_charged_once_where_its_request_is_repeated() {
     let app = App::start().await;
-    let key = app.account("ada", Tier::Enterprise, 1_000_000).await;
     let operations = metered();
     assert!(!operations.is_empty());
-    for operation in operations {
+    for (number, operation) in operations.into_iter().enumerate() {
+        let key = app.account(&format!("ada{number}"), Tier::Enterprise, 1_000).await;
         let (path, credits) = (operation.path, operation.credits);
         let body = match operation.request {
             Value::Null => String::new(),

@@ -3,7 +3,7 @@
 //! A return is an exception where its loss exceeds the estimate of its period. A good estimate has
 //! exceptions as often as its confidence says, and independent of one another.
 
-use super::binomial::Binomial;
+use super::binomial::BinomialDistribution;
 use super::moments::checked;
 use super::tail::tail;
 use crate::named::named;
@@ -131,7 +131,7 @@ pub fn backtest(
     let transitions = transitions(&is_exception);
     let kupiec = kupiec(observations, exceptions.len(), tail);
     let independence = independence(transitions);
-    let distribution = Binomial::new(observations, tail);
+    let distribution = BinomialDistribution::new(observations, tail);
     let probability_of_at_most = distribution.at_most(exceptions.len());
     Ok(Backtest {
         observations,

@@ -4,7 +4,7 @@
 ///
 /// The ratios of neighbouring probabilities are exact but for rounding, so that no factorial is needed:
 /// the probabilities are computed from the mode on both ways, and divided by their sum.
-pub(super) struct Binomial {
+pub(super) struct BinomialDistribution {
     /// The least count with a probability above zero.
     first: usize,
     /// The probability of each count from the least on, times the total.
@@ -12,7 +12,7 @@ pub(super) struct Binomial {
     total: f64,
 }
 
-impl Binomial {
+impl BinomialDistribution {
     /// Returns the distribution of the number of events, whose probability is above 0 and below 1.
     pub(super) fn new(trials: usize, probability: f64) -> Self {
         let odds = probability / (1.0 - probability);
@@ -86,7 +86,7 @@ mod tests {
         // Basel Committee (1996), "Supervisory framework for the use of backtesting", table 2: the
         // cumulative probability in per cent for 250 observations at 99 %.
         let printed = [8.11, 28.58, 54.32, 75.81, 89.22, 95.88, 98.63, 99.60, 99.89, 99.97, 99.99];
-        let distribution = Binomial::new(250, 0.01);
+        let distribution = BinomialDistribution::new(250, 0.01);
         for (count, printed) in printed.into_iter().enumerate() {
             let found = 100.0 * distribution.at_most(count);
             assert!((found - printed).abs() <= 0.005_000_1, "{count}: {found}, printed {printed}");
@@ -95,12 +95,12 @@ mod tests {
 
     #[test]
     fn a_rank_is_where_the_tail_first_exceeds_the_probability() {
-        let distribution = Binomial::new(1000, 0.05);
+        let distribution = BinomialDistribution::new(1000, 0.05);
         let (lower, upper) = (distribution.lower_rank(0.025), distribution.upper_rank(0.025));
         assert!(distribution.at_most(lower - 1) <= 0.025 && distribution.at_most(lower) > 0.025);
         assert!(distribution.at_least(upper) <= 0.025 && distribution.at_least(upper - 1) > 0.025);
-        assert_eq!(Binomial::new(5, 0.05).lower_rank(0.025), 0);
-        assert_eq!(Binomial::new(5, 0.5).upper_rank(0.025), 6);
+        assert_eq!(BinomialDistribution::new(5, 0.05).lower_rank(0.025), 0);
+        assert_eq!(BinomialDistribution::new(5, 0.5).upper_rank(0.025), 6);
     }
 
     proptest! {
@@ -108,7 +108,7 @@ mod tests {
         fn both_tails_are_those_of_statrs(trials in 1..2000_usize, probability in 1e-4..0.5_f64, part in 0.0..1.0_f64) {
             let count = (part * 2.0 * probability * trials as f64) as usize;
             let (found, other) = (
-                Binomial::new(trials, probability),
+                BinomialDistribution::new(trials, probability),
                 statrs::distribution::Binomial::new(probability, trials as u64).unwrap(),
             );
             prop_assert!((found.at_most(count) - other.cdf(count as u64)).abs() < 1e-10);

@@ -1,6 +1,6 @@
 //! Value at risk and expected shortfall of a series of returns, without a model.
 
-use super::binomial::Binomial;
+use super::binomial::BinomialDistribution;
 use super::moments::checked;
 use super::tail::{TailRisk, tail};
 use crate::arithmetic::decimal::complement_times;
@@ -169,7 +169,7 @@ impl Ranks {
     /// Returns the ranks for so many returns, at least one.
     pub(super) fn of(count: usize, confidence: f64) -> Result<Self> {
         let tail = tail(confidence)?;
-        let beyond = Binomial::new(count, tail);
+        let beyond = BinomialDistribution::new(count, tail);
         let (upper, lower) = (beyond.lower_rank(MISSED), beyond.upper_rank(MISSED).min(count + 1));
         let missed_above = upper.checked_sub(1).map_or(0.0, |rank| beyond.at_most(rank));
         let missed_below = if lower <= count { beyond.at_least(lower) } else { 0.0 };

@@ -5,7 +5,7 @@ use quant_core::analysis::{
     growing_cash_flows,
 };
 
-use super::Lines;
+use crate::lines::Lines;
 
 pub(super) fn lines(lines: &mut Lines) {
     for (wacc, terminal_growth) in [(0.09, 0.02), (0.3, -0.1), (0.021, 0.02)] {

@@ -8,7 +8,7 @@ use quant_core::instruments::bond_yield::YieldConvention;
 use quant_core::instruments::{BondMeasures, FixedBond, LevelCouponBond, ZeroCouponBond, g_spread};
 use quant_core::time::{BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate};
 
-use super::Lines;
+use crate::lines::Lines;
 
 fn day(year: i32, month: u32, day: u32) -> NaiveDate {
     NaiveDate::from_ymd_opt(year, month, day).expect("a date")

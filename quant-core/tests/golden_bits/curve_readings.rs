@@ -6,7 +6,7 @@ use quant_core::curves::{
 };
 use quant_core::prelude::*;
 
-use crate::{Lines, day};
+use crate::lines::{Lines, day};
 
 const TENORS: [f64; 6] = [0.25, 1.0, 2.0, 5.0, 10.0, 30.0];
 const RATES: [f64; 6] = [0.0385, 0.0352, 0.0322, 0.0303, 0.0315, 0.0312];

@@ -7,11 +7,10 @@
 mod analysis;
 mod bonds_and_time_value;
 mod curve_readings;
+mod lines;
 mod portfolio_risk;
 mod risk;
 mod scheduling;
-
-use std::fmt::Debug;
 
 use quant_core::curves::{
     Curve, CurveType, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson,
@@ -33,26 +32,15 @@ use quant_core::pricing::{
 };
 use quant_core::pricing::{margrabe::ExchangeOption, normal};
 use quant_core::regulatory::capital_ratios::Capital;
-use quant_core::time::NaiveDate;
 use quant_core::time::calendar::{BusinessDayConvention, Calendar};
 use quant_core::time::day_count::{DayCount, Reference};
 use quant_core::time::schedule::Frequency;
 
 mod swaps;
 
+use lines::{Lines, day};
+
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden_bits.txt");
-
-/// The lines of the table as they are computed now.
-#[derive(Default)]
-struct Lines(Vec<String>);
-
-impl Lines {
-    fn add(&mut self, name: &str, input: impl Debug, values: &[f64]) {
-        let bits: Vec<String> =
-            values.iter().map(|value| format!("{:016x}", value.to_bits())).collect();
-        self.0.push(format!("{name} {input:?}: {}", bits.join(" ")));
-    }
-}
 
 /// Near the money, on both sides of it; far from it; volatile; certain; with a tiny deviation.
 const EUROPEAN: [[f64; 6]; 8] = [
@@ -394,10 +382,6 @@ fn portfolios(lines: &mut Lines) {
         values.extend(portfolio.sharpe_ratio);
         lines.add(name, "three assets", &values);
     }
-}
-
-fn day(year: i32, month: u32, day: u32) -> NaiveDate {
-    NaiveDate::from_ymd_opt(year, month, day).expect("a date")
 }
 
 const DAY_COUNTS: [DayCount; 4] =

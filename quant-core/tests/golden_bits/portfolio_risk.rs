@@ -8,7 +8,7 @@ use quant_core::portfolio::{
     risk_parity::RiskParityMethod,
 };
 
-use super::Lines;
+use crate::lines::Lines;
 
 fn covariance() -> Covariance {
     [[0.04, 0.006, -0.002], [0.006, 0.01, 0.001], [-0.002, 0.001, 0.0225]].into()

@@ -5,7 +5,7 @@ use quant_core::risk::{
     backtest, historical, ledoit_wolf, series_risk, stress,
 };
 
-use super::Lines;
+use crate::lines::Lines;
 
 /// Twelve returns of one factor, and of another.
 const RETURNS: [[f64; 12]; 2] = [

@@ -5,7 +5,7 @@ use quant_core::time::{
     ScheduleRule, Stub,
 };
 
-use super::Lines;
+use crate::lines::Lines;
 
 fn day(year: i32, month: u32, day: u32) -> NaiveDate {
     NaiveDate::from_ymd_opt(year, month, day).expect("a date")

@@ -7,7 +7,7 @@ use quant_core::instruments::{
 };
 use quant_core::time::{BusinessDayConvention, Calendar, DayCount, Frequency, NaiveDate};
 
-use super::{Lines, day};
+use crate::lines::{Lines, day};
 
 fn curve(shape: Interpolation, rates: &[f64]) -> Curve {
     let tenors = [0.25, 1.0, 3.0, 7.0, 20.0];

@@ -72,12 +72,12 @@ impl View {
         }
     }
 
-    async fn change(self, visit: &Visit, form: &Form) -> Result<Outcome, Error> {
+    async fn change(self, visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
         match self {
             Self::Notifications => notifications::change(visit, form).await,
             Self::Security => security::change(visit, form).await,
             // These pages have no form.
-            Self::Overview | Self::Activity => Ok(Outcome::Leave(page::expired())),
+            Self::Overview | Self::Activity => Ok(FormOutcome::Leave(page::expired())),
         }
     }
 }
@@ -131,7 +131,7 @@ impl Notice {
 }
 
 /// The end of a form: the same page with a notice, or another answer.
-enum Outcome {
+enum FormOutcome {
     Again(Notice),
     Leave(Response),
 }
@@ -200,8 +200,8 @@ async fn change(view: View, anonymous: Anonymous, mut request: Request) -> Respo
     };
     let visit = Visit { anonymous, browser, token, account };
     let shown = match view.change(&visit, &form).await {
-        Ok(Outcome::Leave(response)) => return response,
-        Ok(Outcome::Again(notice)) => view.show(&visit, Some(notice)).await,
+        Ok(FormOutcome::Leave(response)) => return response,
+        Ok(FormOutcome::Again(notice)) => view.show(&visit, Some(notice)).await,
         Err(error) => match told(&error) {
             Some(text) => view.show(&visit, Some(Notice::fault(text))).await,
             None => Err(error),

@@ -76,7 +76,7 @@ fn page(media_type: &'static str, make: fn(&str) -> String) -> impl Endpoint<Out
 
 /// Serves a page for each operation that `make` has one for. A page is made at its first request.
 fn pages_of_operations(
-    make: fn(&'static operation::Operation, &str) -> Option<String>,
+    make: fn(&'static operation::DescribedOperation, &str) -> Option<String>,
 ) -> impl Endpoint<Output = Response> {
     let made: HashMap<&str, OnceLock<Option<StaticPage>>> =
         operation::all().iter().map(|operation| (&*operation.id, OnceLock::new())).collect();

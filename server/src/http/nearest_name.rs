@@ -25,18 +25,27 @@ pub fn nearest_name<'a>(sent: &str, known: impl IntoIterator<Item = &'a str>) ->
     near.min_by_key(|&(distance, _)| distance).map(|(_, name)| name)
 }
 
-/// Returns the explanation of a name that is not among the known names: with the nearest one, or with
+/// Returns the explanation of a field that a body has and its schema does not, with the nearest name
+/// where one is near.
+#[must_use]
+pub(crate) fn extra_field<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest_name(name, known) {
+        Some(nearest) => format!("{EXTRA}; the nearest name is {nearest}"),
+        None => EXTRA.to_owned(),
+    }
+}
+
+/// Returns the explanation of a name that is not among a few known names: with the nearest one, or with
 /// all of them where none is near.
 #[must_use]
 pub(crate) fn unknown_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    match nearest_name(name, known.clone()) {
-        Some(nearest) => format!("{EXTRA}; the nearest name is {nearest}"),
-        None => {
-            let known: Vec<&str> = known.collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            format!("{EXTRA}; permitted: {known}")
-        }
+    let explanation = extra_field(name, known.clone());
+    if explanation != EXTRA {
+        return explanation;
     }
+    let known: Vec<&str> = known.collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    format!("{EXTRA}; permitted: {known}")
 }
 
 /// The letters that two spellings of a name have in common: `dividendYield` and `dividend-yield`

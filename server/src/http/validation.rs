@@ -16,7 +16,7 @@ use serde_json::{Map, Number, Value, json, value::RawValue};
 use super::{
     body_schema::{BodySchema, NumberRange, Property, Shape, SizeRange},
     echo, json_position, json_string,
-    nearest_name::unknown_name,
+    nearest_name::extra_field,
     numbers::NumberText,
     unknown_fields::{Handling, Segment, UnknownFields},
 };
@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
             self.unknown.add(&self.path, name);
             return None;
         }
-        let msg = unknown_name(name, known.iter().map(|property| property.name));
+        let msg = extra_field(name, known.iter().map(|property| property.name));
         let mut loc = self.place();
         loc.push(Step::name(&echo::value(name)));
         self.found += 1;

@@ -112,7 +112,7 @@ impl NelsonSiegel {
     /// Nelson and Siegel (1987), "Parsimonious Modeling of Yield Curves", Journal of Business 60(4).
     pub fn fit(tenors: &[f64], zero_rates: &[f64]) -> Result<Self> {
         let Rates { scaled, exponent } = Rates::new(tenors, zero_rates, PARAMETERS)?;
-        let sample = Sample { tenors, rates: scaled };
+        let sample = ScaledRates { tenors, rates: scaled };
         let decay_time = libm::exp(sample.search());
         let loadings = sample.loadings(decay_time);
         let (betas, _) = sample.solve(&loadings);
@@ -127,12 +127,12 @@ impl NelsonSiegel {
 }
 
 /// Rates to be fitted, scaled to a size near 1.
-struct Sample<'a> {
+struct ScaledRates<'a> {
     tenors: &'a [f64],
     rates: Vec<f64>,
 }
 
-impl Sample<'_> {
+impl ScaledRates<'_> {
     fn loadings(&self, decay_time: f64) -> Vec<Loading> {
         self.tenors.iter().map(|tenor| Loading::at(tenor / decay_time)).collect()
     }
@@ -288,7 +288,7 @@ mod tests {
         #[test]
         fn no_decay_time_fits_better(rates in prop::array::uniform10(-0.02..0.08_f64), logarithm in -2.0..4.0_f64) {
             let found = NelsonSiegel::fit(&TENORS, &rates).unwrap();
-            let (other, _) = Sample { tenors: &TENORS, rates: rates.to_vec() }.misfit(logarithm);
+            let (other, _) = ScaledRates { tenors: &TENORS, rates: rates.to_vec() }.misfit(logarithm);
             prop_assert!(misfit(&found, &TENORS, &rates) <= other * (1.0 + 1e-12));
         }
 

@@ -4,7 +4,7 @@ use account_core::{Error, NotificationId, PreferenceChanges};
 use askama::Template;
 use poem::Response;
 
-use super::{Frame, Notice, Outcome, View, Visit, status};
+use super::{FormOutcome, Frame, Notice, View, Visit, status};
 use crate::{api::browser::page, http::form::Form};
 
 /// The notifications that the page lists.
@@ -16,12 +16,12 @@ struct Inbox {
     frame: Frame,
     form: String,
     unread: u64,
-    entries: Vec<Entry>,
+    entries: Vec<InboxEntry>,
     by_email: bool,
     in_app: bool,
 }
 
-struct Entry {
+struct InboxEntry {
     id: i64,
     title: String,
     category: String,
@@ -37,7 +37,7 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
     let inbox = accounts.notifications(visit.account, false, ROWS, 0).await?;
     let preferences = accounts.preferences(visit.account).await?;
     let status = status(notice.as_ref());
-    let entries = inbox.entries.into_iter().map(|entry| Entry {
+    let entries = inbox.entries.into_iter().map(|entry| InboxEntry {
         id: entry.id.0,
         title: entry.title,
         category: entry.category,
@@ -58,7 +58,7 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
 }
 
 /// Marks all as read, deletes one, or changes the channels.
-pub(super) async fn change(visit: &Visit, form: &Form) -> Result<Outcome, Error> {
+pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
     let (call, account) = (visit.call(), visit.account);
     let accounts = &call.state.accounts;
     let done = match form.field("action") {
@@ -83,7 +83,7 @@ pub(super) async fn change(visit: &Visit, form: &Form) -> Result<Outcome, Error>
             accounts.change_preferences(account, changes).await?;
             "The channels are saved."
         }
-        _ => return Ok(Outcome::Leave(page::expired())),
+        _ => return Ok(FormOutcome::Leave(page::expired())),
     };
-    Ok(Outcome::Again(Notice::done(done)))
+    Ok(FormOutcome::Again(Notice::done(done)))
 }

@@ -20,7 +20,7 @@ const ENDPOINTS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "console/overview.html")]
-struct Overview {
+struct OverviewPage {
     frame: Frame,
     username: String,
     email: String,
@@ -58,7 +58,12 @@ pub(super) async fn show(visit: &Visit) -> Result<Response, Error> {
     Ok(page::render(StatusCode::OK, &shown, ""))
 }
 
-fn overview(visit: &Visit, profile: &Profile, report: UsageReport, today: NaiveDate) -> Overview {
+fn overview(
+    visit: &Visit,
+    profile: &Profile,
+    report: UsageReport,
+    today: NaiveDate,
+) -> OverviewPage {
     let rows = report.endpoints.into_iter().take(ENDPOINTS).map(|usage| EndpointRow {
         path: usage.endpoint,
         calls: usage.request_count,
@@ -67,7 +72,7 @@ fn overview(visit: &Visit, profile: &Profile, report: UsageReport, today: NaiveD
     });
     let days: HashMap<NaiveDate, (u64, u64)> =
         report.daily.iter().map(|day| (day.date, (day.request_count, day.credits_used))).collect();
-    Overview {
+    OverviewPage {
         frame: visit.frame(View::Overview, None),
         username: profile.username.as_str().to_owned(),
         email: profile.email.as_str().to_owned(),

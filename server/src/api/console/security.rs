@@ -4,7 +4,7 @@ use account_core::{ApiKey, Confirmation, Email, Error, KeyStatus, Password};
 use askama::Template;
 use poem::{Response, http::StatusCode};
 
-use super::{Frame, Notice, Outcome, View, Visit, status};
+use super::{FormOutcome, Frame, Notice, View, Visit, status};
 use crate::{
     api::browser::{page, session},
     http::form::Form,
@@ -53,34 +53,34 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
 }
 
 /// Applies one of the page's forms.
-pub(super) async fn change(visit: &Visit, form: &Form) -> Result<Outcome, Error> {
+pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
     let (call, account) = (visit.call(), visit.account);
     let accounts = &call.state.accounts;
     match form.field("action") {
         "regenerate" => {
             let key = accounts.regenerate_signed_in(account, call.at).await?;
-            Ok(Outcome::Leave(new_key(visit, &key)))
+            Ok(FormOutcome::Leave(new_key(visit, &key)))
         }
         "password" => change_password(visit, form).await,
         "second_factor_on" => {
             accounts.enable_mfa(account, call.at).await?;
-            Ok(Outcome::Again(Notice::done("Each sign-in asks for a code from now on.")))
+            Ok(FormOutcome::Again(Notice::done("Each sign-in asks for a code from now on.")))
         }
         "second_factor_off" => {
             let password = Password::attempt(form.field("password"));
             accounts.disable_mfa(account, &password, call.at).await?;
-            Ok(Outcome::Again(Notice::done("Sign-ins ask for no code any more.")))
+            Ok(FormOutcome::Again(Notice::done("Sign-ins ask for no code any more.")))
         }
         "end_sessions" => {
             accounts.end_sessions(account, Some(&visit.token)).await?;
-            Ok(Outcome::Again(Notice::done("All other sessions have ended.")))
+            Ok(FormOutcome::Again(Notice::done("All other sessions have ended.")))
         }
         "sign_out" => {
             accounts.logout(&visit.token, account).await?;
-            Ok(Outcome::Leave(signed_out(visit, page::see_other("/"))))
+            Ok(FormOutcome::Leave(signed_out(visit, page::see_other("/"))))
         }
         "delete" => delete(visit, form).await,
-        _ => Ok(Outcome::Leave(page::expired())),
+        _ => Ok(FormOutcome::Leave(page::expired())),
     }
 }
 
@@ -91,7 +91,7 @@ fn new_key(visit: &Visit, key: &ApiKey) -> Response {
     signed_out(visit, page::render(StatusCode::OK, &shown, ""))
 }
 
-async fn change_password(visit: &Visit, form: &Form) -> Result<Outcome, Error> {
+async fn change_password(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
     let call = visit.call();
     let new = Password::choose_as("new_password", form.field("new_password"))?;
     let current = Password::attempt(form.field("password"));
@@ -103,10 +103,10 @@ async fn change_password(visit: &Visit, form: &Form) -> Result<Outcome, Error> {
         "The password is changed",
         "All sessions have ended. Sign in with the new password.",
     );
-    Ok(Outcome::Leave(signed_out(visit, told)))
+    Ok(FormOutcome::Leave(signed_out(visit, told)))
 }
 
-async fn delete(visit: &Visit, form: &Form) -> Result<Outcome, Error> {
+async fn delete(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
     let call = visit.call();
     let confirmation = match (form.field("password"), Email::parse(form.field("email"))) {
         ("", Ok(email)) => Confirmation::Email(email),
@@ -118,7 +118,7 @@ async fn delete(visit: &Visit, form: &Form) -> Result<Outcome, Error> {
         "The account is deleted",
         "Its key and all sessions have ended.",
     );
-    Ok(Outcome::Leave(signed_out(visit, told)))
+    Ok(FormOutcome::Leave(signed_out(visit, told)))
 }
 
 /// Removes the cookie of the session from the browser.

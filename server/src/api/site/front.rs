@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     HTML, POLICY, base_url,
-    operation::{self, Group, Operation},
+    operation::{self, DescribedOperation, Group},
     samples::{self, Sample},
 };
 use crate::{api::openapi::VERSION, http::StaticPage};
@@ -24,7 +24,7 @@ struct FrontPage {
     /// The computations by heading.
     groups: Vec<Group>,
     computations: usize,
-    example: &'static Operation,
+    example: &'static DescribedOperation,
     samples: Vec<Sample>,
 }
 

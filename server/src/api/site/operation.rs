@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::{
     markdown::html,
-    schema::{self, Field},
+    schema::{self, SchemaField},
 };
 use crate::api::openapi::DOCUMENT;
 
 /// An operation with all that a page shows of it.
-pub(super) struct Operation {
+pub(super) struct DescribedOperation {
     pub(super) id: String,
     /// The method in capitals.
     pub(super) method: String,
@@ -22,25 +22,25 @@ pub(super) struct Operation {
     /// The description as HTML.
     pub(super) description: String,
     /// Tier and credits of a metered operation.
-    pub(super) price: Option<Price>,
+    pub(super) price: Option<OperationPrice>,
     pub(super) needs_key: bool,
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) request: Vec<Field>,
+    pub(super) parameters: Vec<DescribedParameter>,
+    pub(super) request: Vec<SchemaField>,
     pub(super) example_request: Option<&'static Value>,
-    pub(super) answer: Vec<Field>,
+    pub(super) answer: Vec<SchemaField>,
     /// The example of the answer, indented.
     pub(super) example_answer: Option<String>,
-    pub(super) refusals: Vec<Refusal>,
+    pub(super) refusals: Vec<DescribedRefusal>,
 }
 
 /// The tier that reaches an operation, and the credits of a call.
-pub(super) struct Price {
+pub(super) struct OperationPrice {
     pub(super) tier: String,
     pub(super) credits: u64,
 }
 
 /// A parameter in the path, the query or a header.
-pub(super) struct Parameter {
+pub(super) struct DescribedParameter {
     pub(super) name: String,
     /// `path`, `query` or `header`.
     pub(super) place: String,
@@ -50,7 +50,7 @@ pub(super) struct Parameter {
 }
 
 /// A status other than success.
-pub(super) struct Refusal {
+pub(super) struct DescribedRefusal {
     pub(super) status: String,
     pub(super) description: String,
 }
@@ -59,10 +59,10 @@ pub(super) struct Refusal {
 pub(super) struct Group {
     pub(super) tag: String,
     pub(super) description: String,
-    pub(super) operations: Vec<&'static Operation>,
+    pub(super) operations: Vec<&'static DescribedOperation>,
 }
 
-static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+static OPERATIONS: LazyLock<Vec<DescribedOperation>> = LazyLock::new(|| {
     let paths = DOCUMENT["paths"].as_object().into_iter().flatten();
     paths
         .flat_map(|(path, methods)| {
@@ -73,21 +73,21 @@ static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
 });
 
 /// Returns all operations in the order of the document.
-pub(super) fn all() -> &'static [Operation] {
+pub(super) fn all() -> &'static [DescribedOperation] {
     &OPERATIONS
 }
 
 /// Returns the operation of an id.
-pub(super) fn find(id: &str) -> Option<&'static Operation> {
+pub(super) fn find(id: &str) -> Option<&'static DescribedOperation> {
     OPERATIONS.iter().find(|operation| operation.id == id)
 }
 
 /// Returns the operations that `select` keeps, by heading; headings without an operation are left out.
-pub(super) fn groups(select: impl Fn(&Operation) -> bool) -> Vec<Group> {
+pub(super) fn groups(select: impl Fn(&DescribedOperation) -> bool) -> Vec<Group> {
     let tags = DOCUMENT["tags"].as_array().into_iter().flatten();
     let groups = tags.map(|tag| {
         let name = tag["name"].as_str().unwrap_or_default();
-        let of_tag = |operation: &&Operation| operation.tag == name && select(operation);
+        let of_tag = |operation: &&DescribedOperation| operation.tag == name && select(operation);
         Group {
             tag: name.to_owned(),
             description: tag["description"].as_str().unwrap_or_default().to_owned(),
@@ -97,7 +97,7 @@ pub(super) fn groups(select: impl Fn(&Operation) -> bool) -> Vec<Group> {
     groups.filter(|group| !group.operations.is_empty()).collect()
 }
 
-fn read(path: &str, method: &str, operation: &'static Value) -> Operation {
+fn read(path: &str, method: &str, operation: &'static Value) -> DescribedOperation {
     let text = |key: &str| operation[key].as_str().unwrap_or_default();
     let body = &operation["requestBody"]["content"]["application/json"];
     let answer = &operation["responses"]["200"]["content"]["application/json"];
@@ -107,14 +107,14 @@ fn read(path: &str, method: &str, operation: &'static Value) -> Operation {
         if shape["properties"]["data"].is_null() { shape } else { &shape["properties"]["data"] };
     let example = example(answer)
         .map(|value| serde_json::to_string_pretty(value).expect("a JSON value has a text"));
-    Operation {
+    DescribedOperation {
         id: text("operationId").to_owned(),
         method: method.to_uppercase(),
         path: path.to_owned(),
         tag: operation["tags"][0].as_str().unwrap_or_default().to_owned(),
         summary: text("summary").trim_end_matches('.').to_owned(),
         description: html(text("description")),
-        price: operation["x-tier"].as_str().map(|tier| Price {
+        price: operation["x-tier"].as_str().map(|tier| OperationPrice {
             tier: tier.to_owned(),
             credits: operation["x-credits"].as_u64().unwrap_or_default(),
         }),
@@ -144,9 +144,9 @@ fn example(media: &'static Value) -> Option<&'static Value> {
         .find(|value| !value.is_null())
 }
 
-fn parameter(parameter: &'static Value) -> Parameter {
+fn parameter(parameter: &'static Value) -> DescribedParameter {
     let text = |key: &str| parameter[key].as_str().unwrap_or_default().to_owned();
-    Parameter {
+    DescribedParameter {
         name: text("name"),
         place: text("in"),
         is_required: parameter["required"] == true,
@@ -155,11 +155,11 @@ fn parameter(parameter: &'static Value) -> Parameter {
     }
 }
 
-fn refusals(operation: &Value) -> Vec<Refusal> {
+fn refusals(operation: &Value) -> Vec<DescribedRefusal> {
     let responses = operation["responses"].as_object().into_iter().flatten();
     let refusals = responses.filter(|(status, _)| !status.starts_with('2'));
     refusals
-        .map(|(status, response)| Refusal {
+        .map(|(status, response)| DescribedRefusal {
             status: status.clone(),
             description: response["description"].as_str().unwrap_or_default().to_owned(),
         })

@@ -4,13 +4,13 @@ use askama::Template;
 use serde_json::{Value, json};
 
 use super::{
-    operation::{self, Group, Operation},
-    schema::Field,
+    operation::{self, DescribedOperation, Group},
+    schema::SchemaField,
 };
 
 #[derive(Template)]
 #[template(path = "site/playground_overview.html")]
-struct Overview {
+struct PlaygroundList {
     groups: Vec<Group>,
     current: &'static str,
 }
@@ -18,7 +18,7 @@ struct Overview {
 #[derive(Template)]
 #[template(path = "site/playground.html")]
 struct Page {
-    operation: &'static Operation,
+    operation: &'static DescribedOperation,
     groups: Vec<Group>,
     current: &'static str,
     inputs: Vec<Input>,
@@ -28,7 +28,7 @@ struct Page {
 
 /// A field of the form.
 struct Input {
-    field: &'static Field,
+    field: &'static SchemaField,
     control: Control,
 }
 
@@ -48,12 +48,12 @@ enum Control {
 
 /// Writes the list of computations.
 pub(super) fn overview(_: &str) -> String {
-    let page = Overview { groups: computations(), current: "" };
+    let page = PlaygroundList { groups: computations(), current: "" };
     page.render().expect("a page that compiles renders into a string")
 }
 
 /// Writes the page of a computation; there is none for another operation.
-pub(super) fn page(operation: &'static Operation, _: &str) -> Option<String> {
+pub(super) fn page(operation: &'static DescribedOperation, _: &str) -> Option<String> {
     let price = operation.price.as_ref()?;
     let top = operation.request.iter().filter(|field| field.depth == 0);
     let example = operation.example_request.unwrap_or(&Value::Null);
@@ -80,14 +80,14 @@ fn computations() -> Vec<Group> {
 }
 
 /// The unit of each field of the answer that has one.
-fn units(answer: &[Field]) -> Value {
+fn units(answer: &[SchemaField]) -> Value {
     let units =
         answer.iter().filter_map(|field| Some((field.path.clone(), json!(field.unit.as_ref()?))));
     Value::Object(units.collect())
 }
 
 /// Chooses the control of a field by its schema; the example is its first value.
-fn control(field: &Field, example: &Value) -> Control {
+fn control(field: &SchemaField, example: &Value) -> Control {
     let schema = field.schema;
     let text = || match (example, &field.default) {
         (Value::Null, Some(default)) => default.trim_matches('"').to_owned(),

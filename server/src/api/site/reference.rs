@@ -3,14 +3,14 @@
 use askama::Template;
 
 use super::{
-    operation::{self, Group, Operation},
+    operation::{self, DescribedOperation, Group},
     samples::{self, Sample},
 };
 use crate::api::openapi::VERSION;
 
 #[derive(Template)]
 #[template(path = "site/overview.html")]
-struct Overview {
+struct ReferenceOverview {
     version: &'static str,
     groups: Vec<Group>,
     current: &'static str,
@@ -20,7 +20,7 @@ struct Overview {
 #[derive(Template)]
 #[template(path = "site/operation.html")]
 struct OperationPage {
-    operation: &'static Operation,
+    operation: &'static DescribedOperation,
     groups: Vec<Group>,
     current: &'static str,
     samples: Vec<Sample>,
@@ -29,7 +29,7 @@ struct OperationPage {
 /// Writes the overview.
 pub(super) fn overview(base_url: &str) -> String {
     let first = operation::find("price_european_option").expect("the document has the operation");
-    let page = Overview {
+    let page = ReferenceOverview {
         version: VERSION,
         groups: operation::groups(|_| true),
         current: "",
@@ -39,7 +39,7 @@ pub(super) fn overview(base_url: &str) -> String {
 }
 
 /// Writes the page of one operation.
-pub(super) fn page(operation: &'static Operation, base_url: &str) -> Option<String> {
+pub(super) fn page(operation: &'static DescribedOperation, base_url: &str) -> Option<String> {
     let page = OperationPage {
         operation,
         groups: operation::groups(|_| true),

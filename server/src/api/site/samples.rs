@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{operation::Operation, schema};
+use super::{operation::DescribedOperation, schema};
 
 /// The text in a sample that the page's script replaces with the caller's key.
 const KEY: &str = "YOUR_KEY";
@@ -14,7 +14,7 @@ pub(super) struct Sample {
 }
 
 /// Writes the example call of an operation in curl, Python, TypeScript and Rust.
-pub(super) fn of(operation: &Operation, base_url: &str) -> Vec<Sample> {
+pub(super) fn of(operation: &DescribedOperation, base_url: &str) -> Vec<Sample> {
     let call = Call {
         method: &operation.method,
         url: format!("{base_url}{}", address(operation)),
@@ -37,7 +37,7 @@ struct Call<'a> {
 }
 
 /// Returns the path with an example for each parameter that it needs.
-fn address(operation: &Operation) -> String {
+fn address(operation: &DescribedOperation) -> String {
     let mut path = operation.path.clone();
     let mut query = Vec::new();
     for parameter in operation.parameters.iter().filter(|parameter| parameter.is_required) {

@@ -10,7 +10,7 @@ const DEEPEST: usize = 5;
 
 /// A field of a request or an answer.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct SchemaField {
     /// The path of the field: `instruments[].tenor`.
     pub(super) path: String,
     /// The type in words: `array of number`.
@@ -51,13 +51,13 @@ pub(super) fn resolved(schema: &'static Value) -> &'static Value {
 }
 
 /// Lists the fields of an object and of the objects within it.
-pub(super) fn fields(schema: &'static Value) -> Vec<Field> {
+pub(super) fn fields(schema: &'static Value) -> Vec<SchemaField> {
     let mut fields = Vec::new();
     collect(schema, "", 0, &mut fields);
     fields
 }
 
-fn collect(schema: &'static Value, prefix: &str, depth: usize, fields: &mut Vec<Field>) {
+fn collect(schema: &'static Value, prefix: &str, depth: usize, fields: &mut Vec<SchemaField>) {
     let schema = resolved(schema);
     if depth > DEEPEST {
         return;
@@ -76,14 +76,14 @@ fn collect(schema: &'static Value, prefix: &str, depth: usize, fields: &mut Vec<
     }
 }
 
-fn field(path: String, property: &'static Value, is_required: bool, depth: usize) -> Field {
+fn field(path: String, property: &'static Value, is_required: bool, depth: usize) -> SchemaField {
     let schema = resolved(property);
     let own = |key: &str| {
         [property, schema].into_iter().map(|found| &found[key]).find(|value| !value.is_null())
     };
     let choices: Vec<String> =
         schema["enum"].as_array().into_iter().flatten().map(text_of).collect();
-    Field {
+    SchemaField {
         path,
         kind: kind(property),
         is_required,

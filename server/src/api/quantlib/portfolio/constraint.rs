@@ -16,10 +16,10 @@ pub struct Constraint {
     #[oai(validator(min_items = 1, max_items = 250))]
     pub coefficients: Numbers,
     /// Smallest sum; absent means no limit.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub min: Option<f64>,
     /// Largest sum; absent means no limit.
-    #[oai(nullable)]
+    #[oai(nullable, skip_serializing_if_is_none)]
     pub max: Option<f64>,
 }
 

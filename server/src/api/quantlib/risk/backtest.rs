@@ -100,8 +100,8 @@ pub struct BacktestReport {
     pub cumulative_probability: f64,
     /// Probability that an exact model has at least as many exceptions.
     pub exceedance_probability: f64,
-    /// Increase of the Basel multiplier of 1996 from 3; null for other than 250 returns at 99 %.
-    #[oai(nullable)]
+    /// Increase of the Basel multiplier of 1996 from 3; absent for other than 250 returns at 99 %.
+    #[oai(skip_serializing_if_is_none)]
     pub plus_factor: Option<f64>,
     /// The confidence.
     pub confidence: f64,

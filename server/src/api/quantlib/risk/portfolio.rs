@@ -139,18 +139,18 @@ pub struct PortfolioTail {
     pub expected_shortfall_fraction: f64,
     /// Standard deviation of the portfolio's return of `period_days` days, from the covariance.
     pub portfolio_volatility: f64,
-    /// Lower end of an interval that holds the true value at risk with at least 95 %, in money; null for
+    /// Lower end of an interval that holds the true value at risk with at least 95 %, in money; absent for
     /// `parametric`, and where there are too few returns.
-    #[oai(nullable)]
+    #[oai(skip_serializing_if_is_none)]
     pub var_lower: Option<f64>,
-    /// Upper end of the interval, in money; null as the lower end.
-    #[oai(nullable)]
+    /// Upper end of the interval, in money; absent as the lower end.
+    #[oai(skip_serializing_if_is_none)]
     pub var_upper: Option<f64>,
-    /// Standard error of the expected shortfall, in money; null for `parametric`.
-    #[oai(nullable)]
+    /// Standard error of the expected shortfall, in money; absent for `parametric`.
+    #[oai(skip_serializing_if_is_none)]
     pub expected_shortfall_error: Option<f64>,
-    /// Number of returns in the tail; null for `parametric`.
-    #[oai(nullable)]
+    /// Number of returns in the tail; absent for `parametric`.
+    #[oai(skip_serializing_if_is_none)]
     pub tail_count: Option<u32>,
     /// The method.
     pub method: TailMethod,

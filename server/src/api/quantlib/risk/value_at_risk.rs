@@ -117,18 +117,18 @@ pub struct SeriesVar {
     #[oai(nullable)]
     pub coherent_expected_shortfall: Option<f64>,
     /// Lower end of an interval that holds the true value at risk with at least 95 %, in money, from order
-    /// statistics; null where there are too few returns, and for other than the historical method.
-    #[oai(nullable)]
+    /// statistics; absent where there are too few returns, and for other than the historical method.
+    #[oai(skip_serializing_if_is_none)]
     pub var_lower: Option<f64>,
-    /// Upper end of the interval, in money; null as the lower end.
-    #[oai(nullable)]
+    /// Upper end of the interval, in money; absent as the lower end.
+    #[oai(skip_serializing_if_is_none)]
     pub var_upper: Option<f64>,
     /// Probability that the interval, open where an end is null, holds the true value; null for other than
     /// the historical method.
     #[oai(nullable)]
     pub interval_coverage: Option<f64>,
-    /// Number of returns in the tail; null for other than the historical method.
-    #[oai(nullable)]
+    /// Number of returns in the tail; absent for other than the historical method.
+    #[oai(skip_serializing_if_is_none)]
     pub tail_count: Option<u32>,
     /// Number of returns.
     pub observations: u32,
