@@ -4,9 +4,10 @@ use super::double_double::DoubleDouble;
 
 /// Returns the parts rounded to multiples of one power of two, and their sum.
 ///
-/// The power is at least 2⁻⁵² of the sum of the sizes, so that every partial sum is a double: the parts add
-/// up to the total bit for bit, in any order. Each part moves by at most that power. The running sum is
-/// rounded, and a part is the difference of two neighbours, so that the roundings do not accumulate.
+/// The power is at least 2⁻⁵² of the sum of the sizes, so that every partial sum is a double: the
+/// parts add up to the total bit for bit, in any order. Each part moves by at most one and a half
+/// times that power. The running sum is rounded, and a part is the difference of two neighbours, so
+/// that the roundings do not accumulate.
 ///
 /// `None` where the sum of the sizes exceeds half the largest double, or a part is not a number.
 pub(crate) fn exact_parts(parts: &[f64]) -> Option<(Vec<f64>, f64)> {
@@ -59,7 +60,7 @@ mod tests {
             sorted.sort_by(f64::total_cmp);
             prop_assert_eq!(sorted.iter().sum::<f64>(), total);
             for (found, part) in found.iter().zip(&parts) {
-                prop_assert!((found - part).abs() <= 2.0 * f64::EPSILON * size);
+                prop_assert!((found - part).abs() <= 3.0 * f64::EPSILON * size);
             }
         }
     }
