@@ -10,26 +10,18 @@ use poem::{
     endpoint::{BoxEndpoint, make_sync},
 };
 
-use crate::http::{ApiError, RequestContext, StaticPage, Surface};
+use self::page::{HTML, POLICY, base_url};
+use crate::http::{ApiError, StaticPage, Surface};
 
 mod front;
 mod llms;
 mod markdown;
 mod operation;
+mod page;
 mod playground;
 mod reference;
 mod samples;
 mod schema;
-
-/// The content security policy of a page: scripts and styles of this service alone, and calls to it.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'none'; \
-                      frame-ancestors 'none'";
-
-const HTML: &str = "text/html; charset=utf-8";
-
-/// The address that the samples call where the operator names no public one.
-const LOCAL_URL: &str = "http://127.0.0.1:8080";
 
 /// Returns the routes of the pages, each with the endpoint of GET.
 pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
@@ -39,11 +31,11 @@ pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
     };
     vec![
         ("/", front::endpoint().boxed()),
-        ("/llms.txt", page("text/plain; charset=utf-8", llms::text).boxed()),
-        ("/docs", page(HTML, reference::overview).boxed()),
-        ("/docs/", page(HTML, reference::overview).boxed()),
+        ("/llms.txt", common_page("text/plain; charset=utf-8", llms::text).boxed()),
+        ("/docs", common_page(HTML, reference::overview).boxed()),
+        ("/docs/", common_page(HTML, reference::overview).boxed()),
         ("/docs/:operation", pages_of_operations(reference::page).boxed()),
-        ("/playground", page(HTML, playground::overview).boxed()),
+        ("/playground", common_page(HTML, playground::overview).boxed()),
         ("/playground/:operation", pages_of_operations(playground::page).boxed()),
         ("/favicon.ico", file("image/svg+xml", include_str!("../../templates/site/icon.svg"))),
         (
@@ -65,7 +57,10 @@ pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Serves one page, which is made at the first request.
-fn page(media_type: &'static str, make: fn(&str) -> String) -> impl Endpoint<Output = Response> {
+fn common_page(
+    media_type: &'static str,
+    make: fn(&str) -> String,
+) -> impl Endpoint<Output = Response> {
     let made = OnceLock::new();
     make_sync(move |request: Request| {
         let page =
@@ -91,10 +86,4 @@ fn pages_of_operations(
             None => ApiError::NotFound.into_response(Surface::Account),
         }
     })
-}
-
-/// Returns the address of the service that samples call.
-fn base_url(request: &Request) -> String {
-    let public = RequestContext::of(request).state.settings.public_url.clone();
-    public.unwrap_or_else(|| LOCAL_URL.to_owned())
 }

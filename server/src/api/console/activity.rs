@@ -4,7 +4,7 @@ use account_core::Error;
 use askama::Template;
 use poem::{Response, http::StatusCode};
 
-use super::{Frame, View, Visit};
+use super::visit::{Frame, View, Visit};
 use crate::api::browser::page;
 
 /// The rows of each table.

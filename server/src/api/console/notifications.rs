@@ -4,7 +4,7 @@ use account_core::{Error, NotificationId, PreferenceChanges};
 use askama::Template;
 use poem::Response;
 
-use super::{FormOutcome, Frame, Notice, View, Visit, status};
+use super::visit::{FormOutcome, Frame, Notice, View, Visit, status};
 use crate::{api::browser::page, http::form::Form};
 
 /// The notifications that the page lists.

@@ -8,8 +8,8 @@ use chrono::{Days, NaiveDate};
 use poem::{Response, http::StatusCode};
 
 use super::{
-    Frame, View, Visit,
     chart::{self, Bar},
+    visit::{Frame, View, Visit},
 };
 use crate::api::browser::page;
 

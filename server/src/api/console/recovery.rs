@@ -5,7 +5,7 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::json;
 
-use super::{Notice, finish, status, told};
+use super::visit::{Notice, finish, status, told};
 use crate::{
     api::browser::{
         page,

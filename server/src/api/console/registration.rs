@@ -5,7 +5,10 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::json;
 
-use super::{Notice, finish, security::KeyPage, status, told};
+use super::{
+    security::KeyPage,
+    visit::{Notice, finish, status, told},
+};
 use crate::{
     api::browser::{
         client_cookie::remember_client,

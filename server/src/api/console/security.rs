@@ -4,7 +4,7 @@ use account_core::{ApiKey, Confirmation, Email, Error, KeyStatus, Password};
 use askama::Template;
 use poem::{Response, http::StatusCode};
 
-use super::{FormOutcome, Frame, Notice, View, Visit, status};
+use super::visit::{FormOutcome, Frame, Notice, View, Visit, status};
 use crate::{
     api::browser::{page, session},
     http::form::Form,

@@ -11,8 +11,8 @@ use poem::{
 use serde_json::json;
 
 use super::{
-    HTML, POLICY, base_url,
     operation::{self, DescribedOperation, Group},
+    page::{HTML, POLICY, base_url},
     samples::{self, Sample},
 };
 use crate::{api::openapi::VERSION, http::StaticPage};

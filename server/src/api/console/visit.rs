@@ -1,0 +1,146 @@
+//! A person who is signed in, and the parts that the pages of the console share.
+
+use account_core::{AccountId, Error, SessionToken};
+use poem::{Response, http::StatusCode};
+use serde_json::json;
+
+use crate::{
+    api::browser::{
+        page,
+        sealed_form::{self, Browser},
+    },
+    http::{Anonymous, RequestContext},
+};
+
+/// The step that the sealed forms of the console name.
+pub(super) const STEP: &str = "console";
+
+/// A page of the console for an account that is signed in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// Balance, tier, limit, and usage as charts.
+    Overview,
+    /// Sign-ins and movements of credits.
+    Activity,
+    /// The inbox and its preferences.
+    Notifications,
+    /// The key, the password, the second factor, sessions, the end of the account.
+    Security,
+}
+
+impl View {
+    pub(super) const ALL: [Self; 4] =
+        [Self::Overview, Self::Activity, Self::Notifications, Self::Security];
+
+    pub(super) const fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/console",
+            Self::Activity => "/console/activity",
+            Self::Notifications => "/console/notifications",
+            Self::Security => "/console/security",
+        }
+    }
+
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Activity => "Activity",
+            Self::Notifications => "Notifications",
+            Self::Security => "Security",
+        }
+    }
+}
+
+/// A person who is signed in.
+pub(super) struct Visit {
+    pub(super) anonymous: Anonymous,
+    pub(super) browser: Browser,
+    pub(super) token: SessionToken,
+    pub(super) account: AccountId,
+}
+
+impl Visit {
+    pub(super) fn call(&self) -> &RequestContext {
+        self.anonymous.context()
+    }
+
+    /// Seals a form of the console for this browser and account.
+    pub(super) fn form(&self) -> String {
+        let fields = json!({ "step": STEP, "account": self.account.0 });
+        self.browser.seal(self.call(), sealed_form::object(fields))
+    }
+
+    /// The frame of a page.
+    pub(super) fn frame(&self, view: View, notice: Option<Notice>) -> Frame {
+        Frame { views: View::ALL.map(|other| (other, other == view)).to_vec(), notice }
+    }
+}
+
+/// The parts that all pages share.
+pub(super) struct Frame {
+    /// Every page, and true for the one that is shown.
+    pub(super) views: Vec<(View, bool)>,
+    pub(super) notice: Option<Notice>,
+}
+
+/// The result of a form, in words.
+pub(super) struct Notice {
+    pub(super) text: String,
+    pub(super) is_fault: bool,
+}
+
+impl Notice {
+    pub(super) fn done(text: &str) -> Self {
+        Self { text: text.to_owned(), is_fault: false }
+    }
+
+    pub(super) fn fault(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_fault: true }
+    }
+}
+
+/// The end of a form: the same page with a notice, or another answer.
+pub(super) enum FormOutcome {
+    Again(Notice),
+    Leave(Response),
+}
+
+pub(super) fn finish(
+    anonymous: &Anonymous,
+    browser: &Browser,
+    shown: Result<Response, Error>,
+) -> Response {
+    let call = anonymous.context();
+    let mut response = shown.unwrap_or_else(|error| page::failed(call, &error));
+    browser.remember(&mut response, &call.state.settings);
+    response
+}
+
+/// Returns the text for a person whose form is refused; `None` for an error of the service.
+pub(super) fn told(error: &Error) -> Option<String> {
+    Some(match error {
+        Error::Invalid { requirement, .. } => match error.field() {
+            Some("password" | "new_password") => format!("The password must be {requirement}."),
+            Some("username") => format!("The user name must be {requirement}."),
+            Some("email") => format!("The e-mail address must be {requirement}."),
+            _ => format!("{error}."),
+        },
+        Error::UsernameTaken => "Another account has this user name.".to_owned(),
+        Error::WrongConfirmation => "The password is wrong.".to_owned(),
+        Error::WrongCode => "The code is wrong or has expired.".to_owned(),
+        Error::Suspended => "The key of this account is suspended. Ask the operator.".to_owned(),
+        Error::Locked { .. } => {
+            let minutes = account_core::lockout::LOCK.num_minutes();
+            format!("Too many wrong passwords. Try again in {minutes} minutes.")
+        }
+        _ => return None,
+    })
+}
+
+/// The status of a page that is shown again with a notice.
+pub(super) fn status(notice: Option<&Notice>) -> StatusCode {
+    match notice {
+        Some(notice) if notice.is_fault => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
