@@ -32,7 +32,7 @@ impl Deletion {
         let account = caller.caller();
         let confirmation = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let deleted = call.state.accounts.delete_account(account.id, &confirmation, call.at).await;
-        deleted.map_err(|error| refuse(call, error))?;
+        deleted.map_err(|error| refuse(call, &error))?;
         forget(&caller).await;
         Ok(Answer::new(Message::new("The account is deleted.")))
     }

@@ -47,7 +47,7 @@ impl EmailAddresses {
         let accounts = &context.state.accounts;
         let asked =
             accounts.request_email_change(account.id, &password, &body.new_email, context.at);
-        asked.await.map_err(|error| refuse(context, error))?;
+        asked.await.map_err(|error| refuse(context, &error))?;
         Ok(Answer::new(Message::new(REQUESTED)))
     }
 
@@ -70,7 +70,7 @@ impl EmailAddresses {
         let kept = caller.session();
         let changed =
             accounts.confirm_email_change(account.id, to, &codes, kept, &client, context.at);
-        changed.await.map_err(|error| refuse(context, error))?;
+        changed.await.map_err(|error| refuse(context, &error))?;
         Ok(Answer::new(Message::new(CHANGED)))
     }
 
@@ -89,7 +89,7 @@ impl EmailAddresses {
         let context = anonymous.context();
         let token = body.token().map_err(|faults| refuse_faults(context, faults))?;
         let undone = context.state.accounts.undo_email_change(&token, context.at).await;
-        undone.map_err(|error| refuse(context, error))?;
+        undone.map_err(|error| refuse(context, &error))?;
         Ok(Answer::new(Message::new(RESTORED)))
     }
 }

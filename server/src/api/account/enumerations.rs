@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn the_names_on_the_wire_are_those_of_the_rules() {
-        assert_names::<AccountType, _>(&Tier::ALL, |value| value.name());
-        assert_names::<ApiKeyStatus, _>(&KeyStatus::ALL, |value| value.name());
-        assert_names::<TransactionType, _>(&TransactionKind::ALL, |value| value.name());
-        assert_names::<SignInStatus, _>(&TryStatus::ALL, |value| value.name());
-        assert_names::<SignInMethod, _>(&LoginMethod::ALL, |value| value.name());
+        assert_names::<AccountType, _>(&Tier::ALL, Tier::name);
+        assert_names::<ApiKeyStatus, _>(&KeyStatus::ALL, KeyStatus::name);
+        assert_names::<TransactionType, _>(&TransactionKind::ALL, TransactionKind::name);
+        assert_names::<SignInStatus, _>(&TryStatus::ALL, TryStatus::name);
+        assert_names::<SignInMethod, _>(&LoginMethod::ALL, LoginMethod::name);
     }
 }

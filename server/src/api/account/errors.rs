@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Makes the answer to an error of `account-core`.
-pub(super) fn refuse(call: &RequestContext, error: Error) -> poem::Error {
+pub(super) fn refuse(call: &RequestContext, error: &Error) -> poem::Error {
     refuse_by(call, refusal(call, error))
 }
 
@@ -19,14 +19,14 @@ pub(super) fn refuse_by(context: &RequestContext, refusal: ApiError) -> poem::Er
 }
 
 /// Returns the refusal that stands for an error of `account-core`.
-pub(super) fn refusal(call: &RequestContext, error: Error) -> ApiError {
+pub(super) fn refusal(call: &RequestContext, error: &Error) -> ApiError {
     if let Error::TooManyGuests { until } = error {
-        let retry_after = (until - call.at).to_std().unwrap_or_default();
+        let retry_after = (*until - call.at).to_std().unwrap_or_default();
         return ApiError::TooManyGuests { retry_after };
     }
-    rule_refusal(&error).unwrap_or_else(|| {
+    rule_refusal(error).unwrap_or_else(|| {
         tracing::error!(request_id = %call.id, %error, "an account call failed");
-        let fault = match &error {
+        let fault = match error {
             Error::Store(cause) => StoreFault::of(cause),
             _ => None,
         };

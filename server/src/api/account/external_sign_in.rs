@@ -45,7 +45,7 @@ impl IdentityProvider {
         let proven = proven.map_err(|error| refuse_token(call, &error))?;
         let accounts = &call.state.accounts;
         let login = accounts.idp_login(&proven, &anonymous.client(), call.at).await;
-        match login.map_err(|error| refuse(call, error))? {
+        match login.map_err(|error| refuse(call, &error))? {
             IdpLogin::SignedIn(signed_in) => {
                 let answer = Answer::new(IdpSignedIn::known(&signed_in));
                 Ok(with_client_cookie(answer, call, &signed_in))
@@ -112,13 +112,13 @@ impl IdentityProvider {
     ) -> Result<Answer<ProfileCompleted>> {
         let call = anonymous.context();
         let (token, profile) = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let token = token.ok_or_else(|| refuse(call, Error::WrongCode))?;
+        let token = token.ok_or_else(|| refuse(call, &Error::WrongCode))?;
         let accounts = &call.state.accounts;
         let completed =
             accounts.complete_profile(&token, &profile, &anonymous.client(), call.at).await;
-        let completed = completed.map_err(|error| refuse(call, error))?;
+        let completed = completed.map_err(|error| refuse(call, &error))?;
         let desktop_redirect = onward(call, &completed).await;
-        let desktop_redirect = desktop_redirect.map_err(|error| refuse(call, error))?;
+        let desktop_redirect = desktop_redirect.map_err(|error| refuse(call, &error))?;
         let answer = Answer::new(ProfileCompleted {
             api_key: completed.signed_in.api_key.expose().to_owned(),
             session_token: completed.signed_in.session_token.expose().to_owned(),
@@ -137,7 +137,7 @@ impl IdentityProvider {
         let call = caller.context();
         let account = caller.caller();
         let code = call.state.accounts.hand_off(account, call.at).await;
-        let code = code.map_err(|error| refuse(call, error))?;
+        let code = code.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(HandOff {
             code: code.expose().to_owned(),
             expires_in: account_core::hand_off::VALIDITY.num_seconds(),
@@ -155,10 +155,10 @@ impl IdentityProvider {
     ) -> Result<Answer<SignedIn>> {
         let call = anonymous.context();
         let code = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
-        let code = code.ok_or_else(|| refuse(call, Error::WrongCode))?;
+        let code = code.ok_or_else(|| refuse(call, &Error::WrongCode))?;
         let accounts = &call.state.accounts;
         let signed_in = accounts.redeem_hand_off(&code, &anonymous.client(), call.at).await;
-        let signed_in = signed_in.map_err(|error| refuse(call, error))?;
+        let signed_in = signed_in.map_err(|error| refuse(call, &error))?;
         let answer = Answer::new(SignedIn::new(&signed_in, "Signed in."));
         Ok(with_client_cookie(answer, call, &signed_in))
     }

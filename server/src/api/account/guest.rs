@@ -35,7 +35,7 @@ impl Guests {
             .accounts
             .create_guest(device, call.address, call.state.settings.guest_keys, call.at)
             .await;
-        let issued = issued.map_err(|error| refuse(call, error))?;
+        let issued = issued.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(GuestKey {
             api_key: issued.api_key.expose().to_owned(),
             credit_balance: issued.credit_balance,

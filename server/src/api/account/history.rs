@@ -35,7 +35,7 @@ impl Histories {
         let call = caller.context();
         let account = caller.caller();
         let history = call.state.accounts.login_history(account.id, *limit, *offset).await;
-        Ok(Answer::new(LoginHistory::from(history.map_err(|error| refuse(call, error))?)))
+        Ok(Answer::new(LoginHistory::from(history.map_err(|error| refuse(call, &error))?)))
     }
 
     /// List the transactions of credits.
@@ -56,7 +56,7 @@ impl Histories {
         let call = caller.context();
         let account = caller.caller();
         let transactions = call.state.accounts.transactions(account.id, *page, *limit).await;
-        Ok(Answer::new(Transactions::from(transactions.map_err(|error| refuse(call, error))?)))
+        Ok(Answer::new(Transactions::from(transactions.map_err(|error| refuse(call, &error))?)))
     }
 }
 

@@ -28,11 +28,11 @@ impl Keys {
         Ok(Answer::new(match caller.caller() {
             Caller::Account(account) => {
                 let profile = call.state.accounts.profile(account.id).await;
-                KeyOwner::account(&profile.map_err(|error| refuse(call, error))?)
+                KeyOwner::account(&profile.map_err(|error| refuse(call, &error))?)
             }
             Caller::Guest(guest) => {
                 let today = call.state.limits.requests_today(guest.id, call.at).await;
-                KeyOwner::guest(guest, today.map_err(|error| refuse(call, error.into()))?)
+                KeyOwner::guest(guest, today.map_err(|error| refuse(call, &error.into()))?)
             }
         }))
     }
@@ -48,7 +48,7 @@ impl Keys {
         let regenerated = call.state.accounts.regenerate(account, call.at).await;
         // The cached key is removed after a failure too, because the outcome may be unknown.
         forget(&caller).await;
-        let api_key = regenerated.map_err(|error| refuse(call, error))?;
+        let api_key = regenerated.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(NewKey {
             api_key: api_key.expose().to_owned(),
             message: NEW_KEY.to_owned(),

@@ -50,7 +50,7 @@ impl Notifications {
         let account = caller.caller();
         let accounts = &call.state.accounts;
         let inbox = accounts.notifications(account.id, *unread_only, *limit, *offset).await;
-        Ok(Answer::new(NotificationList::from(inbox.map_err(|error| refuse(call, error))?)))
+        Ok(Answer::new(NotificationList::from(inbox.map_err(|error| refuse(call, &error))?)))
     }
 
     /// Mark a notification as read.
@@ -71,7 +71,7 @@ impl Notifications {
         let account = caller.caller();
         let id = NotificationId(*notification_id);
         let read = call.state.accounts.read_notification(account.id, id, call.at).await;
-        read.map_err(|error| refuse_one(call, error))?;
+        read.map_err(|error| refuse_one(call, &error))?;
         Ok(Answer::new(Message::new("The notification is read.")))
     }
 
@@ -87,7 +87,7 @@ impl Notifications {
         let call = caller.context();
         let account = caller.caller();
         let read = call.state.accounts.read_all_notifications(account.id, call.at).await;
-        let updated = read.map_err(|error| refuse(call, error))?;
+        let updated = read.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(ReadAll { updated, message: ALL_READ.to_owned() }))
     }
 
@@ -109,7 +109,7 @@ impl Notifications {
         let account = caller.caller();
         let id = NotificationId(*notification_id);
         let deleted = call.state.accounts.delete_notification(account.id, id).await;
-        deleted.map_err(|error| refuse_one(call, error))?;
+        deleted.map_err(|error| refuse_one(call, &error))?;
         Ok(Answer::new(Message::new("The notification is deleted.")))
     }
 
@@ -126,7 +126,7 @@ impl Notifications {
         let call = caller.context();
         let account = caller.caller();
         let preferences = call.state.accounts.preferences(account.id).await;
-        let preferences = preferences.map_err(|error| refuse(call, error))?;
+        let preferences = preferences.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(PreferenceList::new(preferences, call)))
     }
 
@@ -148,7 +148,7 @@ impl Notifications {
         let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let preferences = call.state.accounts.change_preferences(account.id, changes).await;
-        let preferences = preferences.map_err(|error| refuse(call, error))?;
+        let preferences = preferences.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(PreferenceList::new(preferences, call)))
     }
 
@@ -166,7 +166,7 @@ impl Notifications {
         let account = caller.caller();
         require_messaging(call)?;
         let sent = call.state.accounts.send_test_message(account.id, call.at).await;
-        if sent.map_err(|error| refuse_chat(call, error))? {
+        if sent.map_err(|error| refuse_chat(call, &error))? {
             return Ok(Answer::new(Message::new("A test message is on its way.")));
         }
         Err(refuse_by(call, test_sent_already()))
@@ -192,7 +192,7 @@ impl Notifications {
             require_messaging(call)?;
         }
         let told = call.state.accounts.broadcast(&announcement, call.at).await;
-        let recipients = told.map_err(|error| refuse(call, error))?;
+        let recipients = told.map_err(|error| refuse(call, &error))?;
         tracing::info!(request_id = %call.id, recipients, "a broadcast was made");
         Ok(Answer::new(BroadcastSent { recipients, message: TOLD.to_owned() }))
     }
@@ -241,7 +241,7 @@ pub(in crate::api) fn no_chat() -> ApiError {
 
 /// Makes the refusal of one notification. Another account's notification is treated as an unknown
 /// one.
-fn refuse_one(call: &RequestContext, error: Error) -> poem::Error {
+fn refuse_one(call: &RequestContext, error: &Error) -> poem::Error {
     if !matches!(error, Error::NotFound) {
         return refuse(call, error);
     }
@@ -250,7 +250,7 @@ fn refuse_one(call: &RequestContext, error: Error) -> poem::Error {
 
 /// Makes the refusal of a missing chat, which is a field of the preferences and not of this
 /// request.
-fn refuse_chat(call: &RequestContext, error: Error) -> poem::Error {
+fn refuse_chat(call: &RequestContext, error: &Error) -> poem::Error {
     if !matches!(error, Error::Invalid { .. }) {
         return refuse(call, error);
     }

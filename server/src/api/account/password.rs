@@ -56,7 +56,7 @@ impl Passwords {
         let client = anonymous.client();
         let accounts = &call.state.accounts;
         let reset = accounts.reset_password(email, otp, new_password, &client, call.at).await;
-        reset.map_err(|error| refuse(call, error))?;
+        reset.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(Message::new(RESET)))
     }
 
@@ -77,7 +77,7 @@ impl Passwords {
         let accounts = &context.state.accounts;
         let client = caller.client();
         let changed = accounts.change_password(account.id, &current, new, &client, context.at);
-        changed.await.map_err(|error| refuse(context, error))?;
+        changed.await.map_err(|error| refuse(context, &error))?;
         Ok(Answer::new(Message::new(RESET)))
     }
 }

@@ -52,7 +52,7 @@ impl Profiles {
         let account = caller.caller();
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let profile = call.state.accounts.update_profile(account.id, changes).await;
-        let profile = profile.map_err(|error| refuse(call, error))?;
+        let profile = profile.map_err(|error| refuse(call, &error))?;
         let profile = with_limit(call, account, profile).await;
         profile.map(Answer::new).map_err(|refusal| refuse_by(call, refusal))
     }
@@ -64,7 +64,7 @@ pub(crate) async fn read(
     account: &AccountCaller,
 ) -> Result<Profile, ApiError> {
     let profile = context.state.accounts.profile(account.id).await;
-    with_limit(context, account, profile.map_err(|error| refusal(context, error))?).await
+    with_limit(context, account, profile.map_err(|error| refusal(context, &error))?).await
 }
 
 /// Adds the hourly limit to a profile.
@@ -75,7 +75,7 @@ async fn with_limit(
 ) -> Result<Profile, ApiError> {
     let caller = Caller::Account(account.clone());
     let limit_status = context.state.limits.limit_status(&caller, context.at).await;
-    let limit_status = limit_status.map_err(|error| refusal(context, error.into()))?;
+    let limit_status = limit_status.map_err(|error| refusal(context, &error.into()))?;
     Ok(Profile::new(profile, limit_status))
 }
 

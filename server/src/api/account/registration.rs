@@ -43,7 +43,7 @@ impl Registration {
         let call = anonymous.context();
         let form = form.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let registered = call.state.accounts.register(form, call.at).await;
-        registered.map_err(|error| refuse(call, error))?;
+        registered.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(Registered { message: SENT.to_owned() }).with_root_message(SENT))
     }
 
@@ -67,7 +67,7 @@ impl Registration {
         let accounts = &call.state.accounts;
         let (email, otp, client) = (&body.email, &body.otp, anonymous.client());
         let signed_in = accounts.verify_registration(email, otp, &client, call.at).await;
-        let signed_in = signed_in.map_err(|error| refuse(call, error))?;
+        let signed_in = signed_in.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(SignedIn::new(&signed_in, "E-mail verified. Keep your API key.")))
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn neutral(
     sent: std::result::Result<core::Result<()>, Dropped>,
 ) -> Result<Answer<Message>> {
     match sent {
-        Ok(sent) => sent.map_err(|error| refuse(call, error))?,
+        Ok(sent) => sent.map_err(|error| refuse(call, &error))?,
         Err(dropped) => call.state.metrics.count_dropped_code_request(dropped.name()),
     }
     Ok(Answer::new(Message::new(NEUTRAL)))

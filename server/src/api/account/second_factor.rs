@@ -42,7 +42,7 @@ impl SecondFactor {
         let accounts = &call.state.accounts;
         let client = anonymous.client();
         let signed_in = accounts.complete_login(email, otp, token.as_ref(), &client, call.at).await;
-        let signed_in = signed_in.map_err(|error| refuse(call, error))?;
+        let signed_in = signed_in.map_err(|error| refuse(call, &error))?;
         let answer = Answer::new(SignedIn::new(&signed_in, "Signed in."));
         Ok(with_client_cookie(answer, call, &signed_in))
     }
@@ -55,7 +55,7 @@ impl SecondFactor {
         let call = caller.context();
         let account = caller.caller();
         let enabled = call.state.accounts.enable_mfa(account.id, call.at).await;
-        enabled.map_err(|error| refuse(call, error))?;
+        enabled.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(Message::new(ON)))
     }
 
@@ -72,7 +72,7 @@ impl SecondFactor {
         let account = caller.caller();
         let password = Password::attempt(&body.password);
         let disabled = call.state.accounts.disable_mfa(account.id, &password, call.at).await;
-        disabled.map_err(|error| refuse(call, error))?;
+        disabled.map_err(|error| refuse(call, &error))?;
         Ok(Answer::new(Message::new(OFF)))
     }
 }

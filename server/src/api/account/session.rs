@@ -34,7 +34,7 @@ impl Sessions {
         let account = caller.caller();
         if let Some(token) = caller.session() {
             let ended = call.state.accounts.logout(token, account.id).await;
-            ended.map_err(|error| refuse(call, error))?;
+            ended.map_err(|error| refuse(call, &error))?;
         }
         Ok(Answer::new(Message::new("Logged out.")))
     }
@@ -77,7 +77,7 @@ impl Sessions {
         let (context, account) = (caller.context(), caller.caller());
         let accounts = &context.state.accounts;
         let page = accounts.sessions(account.id, *limit, *offset, context.at).await;
-        let page = page.map_err(|error| refuse(context, error))?;
+        let page = page.map_err(|error| refuse(context, &error))?;
         let is_current = |listed: &ListedSession| {
             caller.session().is_some_and(|token| accounts.is_session_of(&listed.session, token))
         };
@@ -97,7 +97,7 @@ impl Sessions {
     ) -> Result<Answer<Message>> {
         let (context, account) = (caller.context(), caller.caller());
         let ended = context.state.accounts.end_session(account.id, SessionId(*session_id)).await;
-        ended.map_err(|error| refuse_session(context, error))?;
+        ended.map_err(|error| refuse_session(context, &error))?;
         Ok(Answer::new(Message::new("The session has ended.")))
     }
 
@@ -117,7 +117,7 @@ impl Sessions {
         let (context, account) = (caller.context(), caller.caller());
         let kept = caller.session().filter(|_| *keep_current);
         let ended = context.state.accounts.end_sessions(account.id, kept).await;
-        let ended = ended.map_err(|error| refuse(context, error))?;
+        let ended = ended.map_err(|error| refuse(context, &error))?;
         Ok(Answer::new(SessionsEnded { ended, message: SIGNED_OUT.to_owned() }))
     }
 }
@@ -127,7 +127,7 @@ fn twenty() -> u32 {
 }
 
 /// Returns the answer to a failed end of a session: an absent session has a text of its own.
-fn refuse_session(context: &RequestContext, error: core::Error) -> Error {
+fn refuse_session(context: &RequestContext, error: &core::Error) -> Error {
     if !matches!(error, core::Error::NotFound) {
         return refuse(context, error);
     }

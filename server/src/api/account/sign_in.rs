@@ -33,7 +33,7 @@ impl SignIn {
         let password = Password::attempt(&body.password);
         let accounts = &call.state.accounts;
         let login = accounts.login(&body.email, &password, &anonymous.client(), call.at).await;
-        match login.map_err(|error| refuse(call, error))? {
+        match login.map_err(|error| refuse(call, &error))? {
             core::Login::SignedIn(signed_in) => {
                 let answer = Answer::new(LoggedIn::new(&signed_in));
                 Ok(with_client_cookie(answer, call, &signed_in))

@@ -39,7 +39,7 @@ impl Subscriptions {
             return Err(refuse_by(call, unknown_database(databases)));
         }
         let subscribed = call.state.accounts.subscribe(account.id, name, call.at).await;
-        Ok(Answer::new(Subscription::from(subscribed.map_err(|error| refuse(call, error))?)))
+        Ok(Answer::new(Subscription::from(subscribed.map_err(|error| refuse(call, &error))?)))
     }
 
     /// End a subscription.
@@ -54,7 +54,7 @@ impl Subscriptions {
     ) -> Result<Answer<Message>> {
         let (context, account) = (caller.context(), caller.caller());
         let ended = context.state.accounts.unsubscribe(account.id, &body.database_name).await;
-        ended.map_err(|error| refuse_subscription(context, error))?;
+        ended.map_err(|error| refuse_subscription(context, &error))?;
         Ok(Answer::new(Message::new("The subscription has ended.")))
     }
 
@@ -66,7 +66,7 @@ impl Subscriptions {
     async fn databases(&self, caller: AccountHolder) -> Result<Answer<DatabaseList>> {
         let (context, account) = (caller.context(), caller.caller());
         let subscriptions = context.state.accounts.subscriptions(account.id).await;
-        let subscriptions = subscriptions.map_err(|error| refuse(context, error))?;
+        let subscriptions = subscriptions.map_err(|error| refuse(context, &error))?;
         Ok(Answer::new(DatabaseList::new(&context.state.settings.databases, &subscriptions)))
     }
 
@@ -79,10 +79,10 @@ impl Subscriptions {
         let call = caller.context();
         let account = caller.caller();
         let accounts = &call.state.accounts;
-        let profile = accounts.profile(account.id).await.map_err(|error| refuse(call, error))?;
+        let profile = accounts.profile(account.id).await.map_err(|error| refuse(call, &error))?;
         let subscriptions = accounts.subscriptions(account.id).await;
         let subscriptions: Vec<_> = subscriptions
-            .map_err(|error| refuse(call, error))?
+            .map_err(|error| refuse(call, &error))?
             .into_iter()
             .map(Subscription::from)
             .collect();
@@ -97,7 +97,7 @@ impl Subscriptions {
 }
 
 /// Returns the answer to a failed unsubscription: an absent subscription has a text of its own.
-fn refuse_subscription(context: &RequestContext, error: Error) -> poem::Error {
+fn refuse_subscription(context: &RequestContext, error: &Error) -> poem::Error {
     if !matches!(error, Error::NotFound) {
         return refuse(context, error);
     }

@@ -63,8 +63,8 @@ pub(crate) async fn read(
 ) -> Result<Usage, ApiError> {
     let accounts = &context.state.accounts;
     let report = accounts.usage(account.id, query, context.at).await;
-    let report = report.map_err(|error| refusal(context, error))?;
-    let profile = accounts.profile(account.id).await.map_err(|error| refusal(context, error))?;
+    let report = report.map_err(|error| refusal(context, &error))?;
+    let profile = accounts.profile(account.id).await.map_err(|error| refusal(context, &error))?;
     Ok(Usage::new(&profile, report))
 }
 

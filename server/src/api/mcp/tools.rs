@@ -414,7 +414,8 @@ mod tests {
         let metered = METERED.iter().filter(|operation| operation.cost == 0);
         let mut expected: Vec<&str> = metered.map(|operation| operation.id).collect();
         let mut free = free.to_vec();
-        (expected.sort_unstable(), free.sort_unstable());
+        expected.sort_unstable();
+        free.sort_unstable();
         assert_eq!(free, expected);
         assert!(core.len() <= 20, "a host carries few tools: {}", core.len());
         assert_eq!(names(CATALOGUE.listed("nothing,Core, ")), core);

@@ -347,7 +347,7 @@ fn response(
         let of_body = schema_of(&body);
         assert!(schema.is_empty() || schema == of_body, "{} has two schemas", operation.id);
         schema = of_body;
-        own_examples.insert(refusal.name.clone(), shared(refusal, body, examples));
+        own_examples.insert(refusal.name.clone(), shared(refusal, &body, examples));
     }
     let mut response = json!({
         "description": sentences.join(" "),
@@ -377,8 +377,8 @@ fn schema_of(body: &Value) -> &'static str {
 }
 
 /// Stores an example once, and returns a reference to the example.
-fn shared(refusal: &Refusal, body: Value, examples: &mut Map<String, Value>) -> Value {
-    let prefix = match schema_of(&body) {
+fn shared(refusal: &Refusal, body: &Value, examples: &mut Map<String, Value>) -> Value {
+    let prefix = match schema_of(body) {
         "ComputationError" => "computation_",
         _ => "",
     };
@@ -416,7 +416,7 @@ fn response_to_faults(
             .push_str(" An `Idempotency-Key` that was sent with another request is a fault.");
         let refusal = Refusal::new("reused_idempotency_key", summary, idempotency::other_request());
         let body = refusal.error.body(Surface::Computation);
-        named.insert(refusal.name.clone(), shared(&refusal, body, examples));
+        named.insert(refusal.name.clone(), shared(&refusal, &body, examples));
     }
     if let Some(own) = own {
         description = format!("{} {description}", own["description"].as_str().unwrap_or_default());

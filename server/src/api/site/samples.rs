@@ -55,9 +55,9 @@ fn address(operation: &DescribedOperation) -> String {
 impl Call<'_> {
     fn curl(&self) -> String {
         let mut parts = vec![format!("curl -s {}", self.url)];
-        if self.method != "GET" && self.body.is_none() {
-            parts[0] = format!("curl -s -X {} {}", self.method, self.url);
-        } else if !matches!(self.method, "GET" | "POST") {
+        // curl sends GET by itself, and POST where there is a body.
+        let implied = if self.body.is_some() { "POST" } else { "GET" };
+        if self.method != implied {
             parts[0] = format!("curl -s -X {} {}", self.method, self.url);
         }
         if self.has_key {

@@ -82,6 +82,10 @@ pub struct CurveValues {
 
 impl CurveValues {
     /// Returns the curve.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Curve::from_values`](curves::Curve::from_values).
     pub fn curve(&self) -> quant_core::Result<curves::Curve> {
         let (kind, shape) = (self.curve_type.into(), self.interpolation.into());
         curves::Curve::from_values(self.reference_date.0, &self.tenors, &self.values, kind, shape)
