@@ -30,12 +30,12 @@ fn business_days(c: &mut Criterion) {
     group.bench_function("advance/250", |b| b.iter(|| black_box(&calendar).advance(start, 250)));
     let end = date("2056-11-20");
     group.bench_function("business_days_between/30Y", |b| {
-        b.iter(|| black_box(&calendar).business_days_between(start, end))
+        b.iter(|| black_box(&calendar).business_days_between(start, end));
     });
     let (first, last) = (date("0001-01-01"), date("9999-12-31"));
     group.sample_size(10);
     group.bench_function("business_days_between/9999Y", |b| {
-        b.iter(|| black_box(&calendar).business_days_between(first, last))
+        b.iter(|| black_box(&calendar).business_days_between(first, last));
     });
     group.finish();
 }
