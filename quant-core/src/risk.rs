@@ -3,13 +3,13 @@
 //! | module | content |
 //! |---|---|
 //! | [`parametric`] | value at risk and expected shortfall of normal, Student-t and Cornish–Fisher returns |
-//! | [`historical`] | the same of a series of returns, with a confidence interval |
+//! | [`historical`](mod@historical) | the same of a series of returns, with a confidence interval |
 //! | [`monte_carlo`] | the same of simulated returns, with the sampling error |
 //! | [`series`] | the same of a series of returns, by its order statistics or its moments |
 //! | [`moments`] | mean, volatility, skewness and kurtosis of a series; exponentially weighted volatility |
 //! | [`component`] | contributions of factors to the value at risk |
-//! | [`backtest`] | tests of value-at-risk estimates by Kupiec, Christoffersen and the Basel Committee |
-//! | [`stress`] | the profit or loss of a scenario |
+//! | [`backtest`](mod@backtest) | tests of value-at-risk estimates by Kupiec, Christoffersen and the Basel Committee |
+//! | [`stress`](mod@stress) | the profit or loss of a scenario |
 //! | [`shrinkage`] | the covariance of Ledoit and Wolf |
 //!
 //! The volatility of a portfolio of weights under a covariance is that of

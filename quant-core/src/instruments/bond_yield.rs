@@ -65,9 +65,9 @@ impl FixedBond {
     ///
     /// # Errors
     ///
-    /// Those of [`cash_flows`](Self::cash_flows); [`Error::Date`](crate::Error::Date) for a settlement before the
-    /// issue, or where nothing is left to be paid or to be discounted; [`Error::Domain`](crate::Error::Domain) for a
-    /// yield that is not above −100 % a coupon period; [`Error::Overflow`](crate::Error::Overflow) for a price that is no
+    /// Those of [`cash_flows`](Self::cash_flows); [`Error::Date`] for a settlement before the
+    /// issue, or where nothing is left to be paid or to be discounted; [`Error::Domain`] for a
+    /// yield that is not above −100 % a coupon period; [`Error::Overflow`] for a price that is no
     /// double.
     ///
     /// # Examples
@@ -149,11 +149,11 @@ impl FixedBond {
     ///
     /// # Errors
     ///
-    /// Those of [`cash_flows`](Self::cash_flows); [`Error::Date`](crate::Error::Date) for a settlement before the
-    /// issue, or where nothing is left to be paid or to be discounted; [`Error::Domain`](crate::Error::Domain) for a
+    /// Those of [`cash_flows`](Self::cash_flows); [`Error::Date`] for a settlement before the
+    /// issue, or where nothing is left to be paid or to be discounted; [`Error::Domain`] for a
     /// price that is not finite or that no yield above −100 % a coupon period gives, as where the
-    /// price with accrued interest is not positive; [`Error::Overflow`](crate::Error::Overflow) for a yield that is no
-    /// double; [`Error::Conflict`](crate::Error::Conflict) where negative coupons leave the last payment without worth.
+    /// price with accrued interest is not positive; [`Error::Overflow`] for a yield that is no
+    /// double; [`Error::Conflict`] where negative coupons leave the last payment without worth.
     ///
     /// # Examples
     ///
@@ -195,7 +195,7 @@ impl FixedBond {
     ///
     /// # Errors
     ///
-    /// Those of [`dirty_price`](Self::dirty_price); [`Error::Overflow`](crate::Error::Overflow) also where the price is
+    /// Those of [`dirty_price`](Self::dirty_price); [`Error::Overflow`] also where the price is
     /// zero.
     ///
     /// # Examples
@@ -245,8 +245,8 @@ impl FixedBond {
     ///
     /// # Errors
     ///
-    /// Those of [`dirty_price`](Self::dirty_price); [`Error::TooFew`](crate::Error::TooFew) without
-    /// tenors; [`Error::Element`](crate::Error::Element) for a tenor that is not positive or not above the one before.
+    /// Those of [`dirty_price`](Self::dirty_price); [`Error::TooFew`] without
+    /// tenors; [`Error::Element`] for a tenor that is not positive or not above the one before.
     ///
     /// # Examples
     ///
@@ -295,7 +295,7 @@ impl FixedBond {
     ///
     /// # Errors
     ///
-    /// Those of [`cash_flows`](Self::cash_flows) and [`Curve::at`]; [`Error::Overflow`](crate::Error::Overflow) for a
+    /// Those of [`cash_flows`](Self::cash_flows) and [`Curve::at`]; [`Error::Overflow`] for a
     /// value that is no double.
     ///
     /// # Examples

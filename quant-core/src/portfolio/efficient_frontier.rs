@@ -149,7 +149,7 @@ impl EfficientFrontier {
     /// # Errors
     ///
     /// Those of [`MinVariance::solve`](crate::portfolio::MinVariance::solve);
-    /// [`Error::NoConvergence`](crate::Error::NoConvergence) beyond 20 corners an asset.
+    /// [`Error::NoConvergence`] beyond 20 corners an asset.
     ///
     /// # Examples
     ///

@@ -48,7 +48,7 @@ impl Calendar {
     ///
     /// # Errors
     ///
-    /// [`Error::Date`] for a date that is outside, or would be moved out of, the years 1 to 9999.
+    /// [`Error::Date`](crate::Error::Date) for a date that is outside, or would be moved out of, the years 1 to 9999.
     ///
     /// # Examples
     ///
@@ -72,7 +72,7 @@ impl Calendar {
     ///
     /// # Errors
     ///
-    /// [`Error::Date`] for a date that is outside, or would be moved out of, the years 1 to 9999.
+    /// [`Error::Date`](crate::Error::Date) for a date that is outside, or would be moved out of, the years 1 to 9999.
     ///
     /// # Examples
     ///
@@ -94,7 +94,7 @@ impl Calendar {
     ///
     /// # Errors
     ///
-    /// [`Error::Date`] for a date outside the years 1 to 9999.
+    /// [`Error::Date`](crate::Error::Date) for a date outside the years 1 to 9999.
     ///
     /// # Examples
     ///
