@@ -249,6 +249,14 @@ mod tests {
         move || released.recv().is_ok()
     }
 
+    /// Waits until the threads of the pool have taken what they may take: a thread tells the result
+    /// of a job before it leaves the queue.
+    async fn until_load(pool: &ComputePool, load: (usize, usize)) {
+        while pool.load() != load {
+            tokio::task::yield_now().await;
+        }
+    }
+
     #[tokio::test]
     async fn a_second_source_finds_a_thread_beside_the_long_jobs_of_a_first() {
         let pool = ComputePool::new(2);
@@ -259,7 +267,8 @@ mod tests {
         for number in 0..20 {
             assert_eq!(pool.run(address(2), move || number).await, Ok(number));
         }
-        assert_eq!(pool.load(), (2, 3), "the first source has a job on each core");
+        // The first source has a job on each core, and the threads have told that the others ended.
+        until_load(&pool, (2, 3)).await;
         for gate in gates {
             gate.send(()).expect("its job waits or runs");
         }
@@ -287,9 +296,7 @@ mod tests {
         let third = pool.run(address(3), until(held));
         tokio::pin!(third);
         assert!(is_pending(third.as_mut()).await);
-        while pool.load() != (2, 0) {
-            tokio::task::yield_now().await;
-        }
+        until_load(&pool, (2, 0)).await;
         let jobs = [1, 2].map(|source| {
             let tell = tell.clone();
             pool.run(address(source), move || tell.send(source).is_ok())
@@ -312,9 +319,7 @@ mod tests {
         let blocker = pool.run(address(1), until(released));
         tokio::pin!(blocker);
         assert!(is_pending(blocker.as_mut()).await);
-        while pool.load() != (1, 0) {
-            tokio::task::yield_now().await;
-        }
+        until_load(&pool, (1, 0)).await;
         let held = Arc::new(());
         let job = held.clone();
         let mut second = Box::pin(pool.run(address(1), move || drop(job)));
