@@ -40,25 +40,78 @@ impl Portfolio {
     }
 }
 
-/// Assets to choose among, and the bounds on their weights.
+/// Assets to choose among.
 #[derive(Clone, Debug, Object)]
-#[oai(rename = "MinVarianceRequest", example)]
-pub struct MinVariance {
+pub struct Assets {
     /// Expected return of each asset, annual decimals; 1 to 1,000 assets.
     #[oai(validator(min_items = 1, max_items = 1000))]
     pub expected_returns: Numbers,
     /// Covariance of annual returns, a row per asset; symmetric, positive semi-definite.
     #[oai(validator(min_items = 1, max_items = 1000))]
     pub covariance_matrix: Vec<Numbers<1000>>,
-    /// Risk-free rate for the Sharpe ratio, an annual decimal.
-    #[oai(default)]
-    pub rf_rate: f64,
+}
+
+/// Bounds on the weights of assets.
+#[derive(Clone, Debug, Object)]
+pub struct WeightBounds {
     /// Smallest weight of each asset (0 for long-only); absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub min_weights: Option<Numbers>,
     /// Largest weight of each asset; absent means unbounded.
     #[oai(nullable, validator(min_items = 1, max_items = 1000))]
     pub max_weights: Option<Numbers>,
+}
+
+impl Assets {
+    fn covariance(&self) -> quant_core::Result<Covariance> {
+        Covariance::from_rows(&self.covariance_matrix)
+    }
+}
+
+impl WeightBounds {
+    fn min_weights(&self) -> Option<Vec<f64>> {
+        self.min_weights.as_ref().map(Numbers::to_vec)
+    }
+
+    fn max_weights(&self) -> Option<Vec<f64>> {
+        self.max_weights.as_ref().map(Numbers::to_vec)
+    }
+}
+
+impl Example for Assets {
+    fn example() -> Self {
+        Self { expected_returns: vec![0.08, 0.12, 0.10].into(), covariance_matrix: three_assets() }
+    }
+}
+
+/// The covariance of the examples.
+fn three_assets() -> Vec<Numbers<1000>> {
+    vec![
+        vec![0.04, 0.01, 0.02].into(),
+        vec![0.01, 0.09, 0.03].into(),
+        vec![0.02, 0.03, 0.0625].into(),
+    ]
+}
+
+impl Example for WeightBounds {
+    fn example() -> Self {
+        Self { min_weights: Some(vec![0.0, 0.0, 0.0].into()), max_weights: None }
+    }
+}
+
+/// Assets to choose among, and the bounds on their weights.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "MinVarianceRequest", example)]
+pub struct MinVariance {
+    /// The assets.
+    #[oai(flatten)]
+    pub assets: Assets,
+    /// Risk-free rate for the Sharpe ratio, an annual decimal.
+    #[oai(default)]
+    pub rf_rate: f64,
+    /// The bounds on the weights.
+    #[oai(flatten)]
+    pub bounds: WeightBounds,
 }
 
 /// The portfolio of least variance.
@@ -105,14 +158,15 @@ pub enum BindingBound {
 
 impl MinVariance {
     fn problem(&self) -> quant_core::Result<min_variance::MinVariance> {
-        let (expected, found) = (self.expected_returns.len(), self.covariance_matrix.len());
+        let Assets { expected_returns, covariance_matrix } = &self.assets;
+        let (expected, found) = (expected_returns.len(), covariance_matrix.len());
         if found != expected {
             return Err(Error::Shape { argument: "covariance_matrix", expected, found });
         }
         Ok(min_variance::MinVariance {
-            covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
-            min_weights: self.min_weights.as_ref().map(Numbers::to_vec),
-            max_weights: self.max_weights.as_ref().map(Numbers::to_vec),
+            covariance_matrix: self.assets.covariance()?,
+            min_weights: self.bounds.min_weights(),
+            max_weights: self.bounds.max_weights(),
         })
     }
 
@@ -120,7 +174,7 @@ impl MinVariance {
         &self,
         portfolio: min_variance::MinVariancePortfolio,
     ) -> quant_core::Result<MinVariancePortfolio> {
-        let portfolio = portfolio.with_returns(&self.expected_returns, self.rf_rate)?;
+        let portfolio = portfolio.with_returns(&self.assets.expected_returns, self.rf_rate)?;
         Ok(MinVariancePortfolio {
             weights: portfolio.weights,
             expected_return: portfolio.expected_return,
@@ -158,22 +212,17 @@ impl Computation for MinVariance {
     }
 
     fn is_long(&self) -> bool {
-        self.expected_returns.len() > LONG_FROM_ASSETS
+        self.assets.expected_returns.len() > LONG_FROM_ASSETS
     }
 }
 
 impl Example for MinVariance {
     fn example() -> Self {
+        let max_weights = Some(vec![0.6, 0.6, 0.6].into());
         Self {
-            expected_returns: vec![0.08, 0.12, 0.10].into(),
-            covariance_matrix: vec![
-                vec![0.04, 0.01, 0.02].into(),
-                vec![0.01, 0.09, 0.03].into(),
-                vec![0.02, 0.03, 0.0625].into(),
-            ],
+            assets: Assets::example(),
             rf_rate: 0.03,
-            min_weights: Some(vec![0.0, 0.0, 0.0].into()),
-            max_weights: Some(vec![0.6, 0.6, 0.6].into()),
+            bounds: WeightBounds { max_weights, ..WeightBounds::example() },
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     api::quantlib::{
-        Computation, RequestFor, SharedComputation, example_answer,
+        Computation, example_answer,
         instruments::{Calendar, DayCount, frequency},
     },
     http::{Answer, Date, JsonString, Metered, Numbers, Tag, json_string::date},
@@ -26,10 +26,7 @@ impl CurveReadings {
     /// The curve at `query_tenor`, or at `query_date` where that is sent: discount factor, zero rate,
     /// instantaneous forward rate and par rate.
     #[oai(path = "/discount-factor", method = "post", operation_id = "read_discount_factor")]
-    async fn discount_factor(
-        &self,
-        call: Metered<RequestFor<DiscountFactor>>,
-    ) -> Result<Answer<CurveReading>> {
+    async fn discount_factor(&self, call: Metered<ReadCurve>) -> Result<Answer<CurveReading>> {
         call.run().await
     }
 
@@ -38,7 +35,7 @@ impl CurveReadings {
     /// The curve at `query_tenor`, or at `query_date` where that is sent. The rate has the `compounding`
     /// and the `day_count` of the request; without them it is continuously compounded over the tenor.
     #[oai(path = "/zero-rate", method = "post", operation_id = "read_zero_rate")]
-    async fn zero_rate(&self, call: Metered<RequestFor<ZeroRate>>) -> Result<Answer<CurveReading>> {
+    async fn zero_rate(&self, call: Metered<ReadCurve>) -> Result<Answer<CurveReading>> {
         call.run().await
     }
 
@@ -215,8 +212,10 @@ pub struct CurveReading {
     pub interpolation: Interpolation,
 }
 
-impl ReadCurve {
-    fn read(&self) -> quant_core::Result<CurveReading> {
+impl Computation for ReadCurve {
+    type Answer = CurveReading;
+
+    fn compute(&self) -> quant_core::Result<CurveReading> {
         let curve = self.curve.curve()?;
         let par_frequency = frequency(self.par_frequency)?;
         let tenor = match self.query_date {
@@ -246,7 +245,7 @@ impl ReadCurve {
         })
     }
 
-    fn name_of(argument: &'static str) -> &'static str {
+    fn wire_name(argument: &'static str) -> &'static str {
         match argument {
             "tenor" => "query_tenor",
             "date" => "query_date",
@@ -258,39 +257,7 @@ impl ReadCurve {
 
 impl Example for CurveReading {
     fn example() -> Self {
-        example_answer::<RequestFor<ZeroRate>>()
-    }
-}
-
-/// The discount factor of a curve.
-pub struct DiscountFactor;
-
-/// The zero rate of a curve.
-pub struct ZeroRate;
-
-impl SharedComputation for DiscountFactor {
-    type Request = ReadCurve;
-    type Answer = CurveReading;
-
-    fn compute(request: &ReadCurve) -> quant_core::Result<CurveReading> {
-        request.read()
-    }
-
-    fn wire_name(argument: &'static str) -> &'static str {
-        ReadCurve::name_of(argument)
-    }
-}
-
-impl SharedComputation for ZeroRate {
-    type Request = ReadCurve;
-    type Answer = CurveReading;
-
-    fn compute(request: &ReadCurve) -> quant_core::Result<CurveReading> {
-        request.read()
-    }
-
-    fn wire_name(argument: &'static str) -> &'static str {
-        ReadCurve::name_of(argument)
+        example_answer::<ReadCurve>()
     }
 }
 

@@ -76,18 +76,20 @@ pub enum YieldConvention {
     Treasury,
 }
 
-/// A fixed-rate bond and its yield.
-#[derive(Clone, Debug, Object)]
-#[oai(rename = "BondAtYieldRequest", example)]
-pub struct BondAtYield {
+/// The dates and the coupon rate of a bond.
+#[derive(Clone, Copy, Debug, Object)]
+pub struct CouponDates {
     /// The day from which interest runs, `YYYY-MM-DD`.
     pub issue_date: Date,
     /// The day of the redemption; after the issue.
     pub maturity_date: Date,
     /// Coupon rate, an annual decimal of the face value; from -2 to 2 (200 %).
     pub coupon_rate: f64,
-    /// Yield to maturity, an annual decimal, compounded `frequency` times a year; above minus `frequency`.
-    pub yield_rate: f64,
+}
+
+/// The terms of a bond beside its dates and its coupon rate.
+#[derive(Clone, Copy, Debug, Object)]
+pub struct BondTerms {
     /// Amount redeemed at maturity; positive.
     #[oai(default = "hundred", validator(minimum(value = "0", exclusive)))]
     pub face_value: f64,
@@ -114,40 +116,15 @@ pub struct BondAtYield {
     pub convention: BusinessDayConvention,
 }
 
-impl BondAtYield {
-    fn terms(&self) -> FixedBond {
-        FixedBond {
-            issue_date: self.issue_date,
-            maturity_date: self.maturity_date,
-            coupon_rate: self.coupon_rate,
-            face_value: self.face_value,
-            frequency: self.frequency,
-            day_count: self.day_count,
-            end_of_month: self.end_of_month,
-            settlement_date: self.settlement_date,
-            calendar: self.calendar,
-            convention: self.convention,
-        }
-    }
-
-    fn measures(&self) -> quant_core::Result<bond_yield::BondMeasures> {
-        let (settlement, convention) = (self.settlement(), self.yield_convention.into());
-        let bond = self.terms().bond()?;
-        bond.measures(settlement, self.yield_rate, convention).map_err(in_request)
-    }
-
-    fn settlement(&self) -> NaiveDate {
-        self.settlement_date.unwrap_or(self.issue_date).0
+impl Example for CouponDates {
+    fn example() -> Self {
+        Self { issue_date: date(2024, 1, 15), maturity_date: date(2034, 1, 15), coupon_rate: 0.04 }
     }
 }
 
-impl Example for BondAtYield {
+impl Example for BondTerms {
     fn example() -> Self {
         Self {
-            issue_date: date(2024, 1, 15),
-            maturity_date: date(2034, 1, 15),
-            coupon_rate: 0.04,
-            yield_rate: 0.045,
             face_value: 100.0,
             frequency: 2,
             day_count: DayCount::Act365,
@@ -157,6 +134,55 @@ impl Example for BondAtYield {
             calendar: Calendar::None,
             convention: BusinessDayConvention::Unadjusted,
         }
+    }
+}
+
+/// A fixed-rate bond and its yield.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "BondAtYieldRequest", example)]
+pub struct BondAtYield {
+    /// The dates and the coupon.
+    #[oai(flatten)]
+    pub coupons: CouponDates,
+    /// Yield to maturity, an annual decimal, compounded `frequency` times a year; above minus `frequency`.
+    pub yield_rate: f64,
+    /// The terms beside them.
+    #[oai(flatten)]
+    pub terms: BondTerms,
+}
+
+impl BondAtYield {
+    fn bond(&self) -> FixedBond {
+        let (CouponDates { issue_date, maturity_date, coupon_rate }, terms) =
+            (self.coupons, self.terms);
+        FixedBond {
+            issue_date,
+            maturity_date,
+            coupon_rate,
+            face_value: terms.face_value,
+            frequency: terms.frequency,
+            day_count: terms.day_count,
+            end_of_month: terms.end_of_month,
+            settlement_date: terms.settlement_date,
+            calendar: terms.calendar,
+            convention: terms.convention,
+        }
+    }
+
+    fn measures(&self) -> quant_core::Result<bond_yield::BondMeasures> {
+        let (settlement, convention) = (self.settlement(), self.terms.yield_convention.into());
+        let bond = self.bond().bond()?;
+        bond.measures(settlement, self.yield_rate, convention).map_err(in_request)
+    }
+
+    fn settlement(&self) -> NaiveDate {
+        self.terms.settlement_date.unwrap_or(self.coupons.issue_date).0
+    }
+}
+
+impl Example for BondAtYield {
+    fn example() -> Self {
+        Self { coupons: CouponDates::example(), yield_rate: 0.045, terms: BondTerms::example() }
     }
 }
 
@@ -185,7 +211,7 @@ impl SharedComputation for PriceOfBond {
     }
 
     fn is_long(request: &BondAtYield) -> bool {
-        request.terms().is_long_schedule()
+        request.bond().is_long_schedule()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -218,8 +244,9 @@ impl SharedComputation for AnalyticsOfBond {
 
     fn compute(request: &BondAtYield) -> quant_core::Result<BondAnalytics> {
         let found = request.measures()?;
-        let (settlement, convention) = (request.settlement(), request.yield_convention.into());
-        let bond = request.terms().bond()?;
+        let (settlement, convention) =
+            (request.settlement(), request.terms.yield_convention.into());
+        let bond = request.bond().bond()?;
         let parts = bond.key_rate_dv01s(settlement, request.yield_rate, convention, &KEY_TENORS)?;
         let parts = KEY_TENORS.into_iter().zip(parts);
         Ok(BondAnalytics {
@@ -237,7 +264,7 @@ impl SharedComputation for AnalyticsOfBond {
     }
 
     fn is_long(request: &BondAtYield) -> bool {
-        request.terms().is_long_schedule()
+        request.bond().is_long_schedule()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -286,56 +313,19 @@ pub struct KeyRateDv01 {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "QuotedBondRequest", example)]
 pub struct QuotedBond {
-    /// The day from which interest runs, `YYYY-MM-DD`.
-    pub issue_date: Date,
-    /// The day of the redemption; after the issue.
-    pub maturity_date: Date,
-    /// Coupon rate, an annual decimal of the face value; from -2 to 2 (200 %).
-    pub coupon_rate: f64,
+    /// The dates and the coupon.
+    #[oai(flatten)]
+    pub coupons: CouponDates,
     /// Price without accrued interest, in the currency of the face value.
     pub clean_price: f64,
-    /// Amount redeemed at maturity; positive.
-    #[oai(default = "hundred", validator(minimum(value = "0", exclusive)))]
-    pub face_value: f64,
-    /// Coupons a year: 1, 2, 3, 4, 6 or 12.
-    #[oai(default = "two", validator(minimum(value = "1"), maximum(value = "12")))]
-    pub frequency: u32,
-    /// The day-count convention.
-    #[oai(default = "act_365")]
-    pub day_count: DayCount,
-    /// The day of purchase, on or after the issue and before the maturity; the issue date where absent.
-    #[oai(nullable)]
-    pub settlement_date: Option<Date>,
-    /// The discounting over the remaining part of the coupon period at settlement.
-    #[oai(default = "street")]
-    pub yield_convention: YieldConvention,
-    /// True if coupons are paid at the end of the month where maturity is at the end of its month.
-    #[oai(default)]
-    pub end_of_month: bool,
-    /// The calendar of business days.
-    #[oai(default = "no_calendar")]
-    pub calendar: Calendar,
-    /// The business-day convention, for a payment on a day that is no business day.
-    #[oai(default = "unadjusted")]
-    pub convention: BusinessDayConvention,
+    /// The terms beside them.
+    #[oai(flatten)]
+    pub terms: BondTerms,
 }
 
 impl QuotedBond {
     fn at(&self, yield_rate: f64) -> BondAtYield {
-        BondAtYield {
-            issue_date: self.issue_date,
-            maturity_date: self.maturity_date,
-            coupon_rate: self.coupon_rate,
-            yield_rate,
-            face_value: self.face_value,
-            frequency: self.frequency,
-            day_count: self.day_count,
-            settlement_date: self.settlement_date,
-            yield_convention: self.yield_convention,
-            end_of_month: self.end_of_month,
-            calendar: self.calendar,
-            convention: self.convention,
-        }
+        BondAtYield { coupons: self.coupons, yield_rate, terms: self.terms }
     }
 }
 
@@ -364,9 +354,9 @@ impl Computation for QuotedBond {
     type Answer = BondYield;
 
     fn compute(&self) -> quant_core::Result<BondYield> {
-        let (terms, convention) = (self.at(0.0), self.yield_convention.into());
-        let settlement = terms.settlement();
-        let bond = terms.terms().bond()?;
+        let (at_zero, convention) = (self.at(0.0), self.terms.yield_convention.into());
+        let settlement = at_zero.settlement();
+        let bond = at_zero.bond().bond()?;
         let rate = bond.yield_to_maturity(settlement, self.clean_price, convention);
         let rate = rate.map_err(in_request)?;
         let found = self.at(rate).measures()?;
@@ -382,7 +372,7 @@ impl Computation for QuotedBond {
     }
 
     fn is_long(&self) -> bool {
-        self.at(0.0).terms().is_long_schedule()
+        self.at(0.0).bond().is_long_schedule()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -393,22 +383,7 @@ impl Computation for QuotedBond {
 
 impl Example for QuotedBond {
     fn example() -> Self {
-        let BondAtYield { issue_date, maturity_date, coupon_rate, settlement_date, .. } =
-            BondAtYield::example();
-        Self {
-            issue_date,
-            maturity_date,
-            coupon_rate,
-            clean_price: 96.5,
-            face_value: 100.0,
-            frequency: 2,
-            day_count: DayCount::Act365,
-            settlement_date,
-            yield_convention: YieldConvention::Street,
-            end_of_month: false,
-            calendar: Calendar::None,
-            convention: BusinessDayConvention::Unadjusted,
-        }
+        Self { coupons: CouponDates::example(), clean_price: 96.5, terms: BondTerms::example() }
     }
 }
 

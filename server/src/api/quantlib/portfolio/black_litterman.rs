@@ -10,7 +10,7 @@ use quant_core::{
     },
 };
 
-use super::{LONG_FROM_ASSETS, optimal::three_assets};
+use super::{LONG_FROM_ASSETS, three_assets};
 use crate::{
     api::quantlib::Computation,
     http::{Answer, Metered, Numbers, Tag},

@@ -23,33 +23,53 @@ pub struct Constraint {
     pub max: Option<f64>,
 }
 
-/// Returns the constraints and the limit of turnover of a request; `None` where the request has
-/// neither.
-pub(super) fn limits(
-    constraints: Option<&[Constraint]>,
-    current_weights: Option<&Numbers>,
-    max_turnover: Option<f64>,
-) -> quant_core::Result<Option<(Vec<LinearConstraint>, Option<TurnoverLimit>)>> {
-    let missing = |argument, problem| Err(Error::Conflict { argument, problem });
-    let turnover = match (current_weights, max_turnover) {
-        (None, None) => None,
-        (Some(weights), Some(max_turnover)) => {
-            Some(TurnoverLimit { current_weights: weights.to_vec(), max_turnover })
-        }
-        (None, Some(_)) => {
-            return missing("current_weights", "is needed where `max_turnover` is present");
-        }
-        (Some(_), None) => {
-            return missing("max_turnover", "is needed where `current_weights` is present");
-        }
-    };
-    let linear = |constraint: &Constraint| LinearConstraint {
-        coefficients: constraint.coefficients.to_vec(),
-        min: constraint.min,
-        max: constraint.max,
-    };
-    let constraints: Vec<LinearConstraint> =
-        constraints.unwrap_or_default().iter().map(linear).collect();
-    let is_limited = turnover.is_some() || !constraints.is_empty();
-    Ok(is_limited.then_some((constraints, turnover)))
+/// Limits of a portfolio beside the bounds on its weights.
+#[derive(Clone, Debug, Default, Object)]
+pub struct WeightLimits {
+    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions
+    /// or a limit of turnover there are at most 250 assets.
+    #[oai(nullable, validator(max_items = 100))]
+    pub constraints: Option<Vec<Constraint>>,
+    /// Weight of each asset today; needed where `max_turnover` is present.
+    #[oai(nullable, validator(min_items = 1, max_items = 250))]
+    pub current_weights: Option<Numbers>,
+    /// Largest sum of the sizes of all changes of weights, purchases and sales; zero or more.
+    #[oai(nullable, validator(minimum(value = "0")))]
+    pub max_turnover: Option<f64>,
+}
+
+impl WeightLimits {
+    /// Returns the constraints and the limit of turnover; `None` where there is neither.
+    pub(super) fn read(
+        &self,
+    ) -> quant_core::Result<Option<(Vec<LinearConstraint>, Option<TurnoverLimit>)>> {
+        let missing = |argument, problem| Err(Error::Conflict { argument, problem });
+        let turnover = match (&self.current_weights, self.max_turnover) {
+            (None, None) => None,
+            (Some(weights), Some(max_turnover)) => {
+                Some(TurnoverLimit { current_weights: weights.to_vec(), max_turnover })
+            }
+            (None, Some(_)) => {
+                return missing("current_weights", "is needed where `max_turnover` is present");
+            }
+            (Some(_), None) => {
+                return missing("max_turnover", "is needed where `current_weights` is present");
+            }
+        };
+        let linear = |constraint: &Constraint| LinearConstraint {
+            coefficients: constraint.coefficients.to_vec(),
+            min: constraint.min,
+            max: constraint.max,
+        };
+        let constraints: Vec<LinearConstraint> =
+            self.constraints.as_deref().unwrap_or_default().iter().map(linear).collect();
+        let is_limited = turnover.is_some() || !constraints.is_empty();
+        Ok(is_limited.then_some((constraints, turnover)))
+    }
+
+    /// Returns whether the limits ask for a method that is slower than that of bounds alone.
+    pub(super) fn are_slow(&self) -> bool {
+        let has_constraints = self.constraints.as_ref().is_some_and(|some| !some.is_empty());
+        self.max_turnover.is_some() || has_constraints
+    }
 }

@@ -5,18 +5,18 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
     portfolio::{
-        self, Covariance,
+        self,
         constrained::{ConstrainedProblem, Goal},
     },
 };
 
 use super::{
-    LONG_FROM_ASSETS,
-    constraint::{Constraint, limits},
+    Assets, LONG_FROM_ASSETS, WeightBounds,
+    constraint::{Constraint, WeightLimits},
 };
 use crate::{
     api::quantlib::Computation,
-    http::{Answer, Metered, Numbers, Tag},
+    http::{Answer, Metered, Tag},
 };
 
 /// Above so many assets a frontier of many points may take over a millisecond.
@@ -67,88 +67,56 @@ impl OptimalPortfolios {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "MaxSharpeRequest", example)]
 pub struct MaxSharpe {
-    /// Expected return of each asset, annual decimals; 1 to 1,000 assets.
-    #[oai(validator(min_items = 1, max_items = 1000))]
-    pub expected_returns: Numbers,
-    /// Covariance of annual returns, a row per asset; symmetric, positive semi-definite.
-    #[oai(validator(min_items = 1, max_items = 1000))]
-    pub covariance_matrix: Vec<Numbers<1000>>,
+    /// The assets.
+    #[oai(flatten)]
+    pub assets: Assets,
     /// Risk-free rate, an annual decimal.
     #[oai(default)]
     pub rf_rate: f64,
-    /// Smallest weight of each asset (0 for long-only); absent means unbounded.
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub min_weights: Option<Numbers>,
-    /// Largest weight of each asset; absent means unbounded.
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub max_weights: Option<Numbers>,
-    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions
-    /// or a limit of turnover there are at most 250 assets.
-    #[oai(nullable, validator(max_items = 100))]
-    pub constraints: Option<Vec<Constraint>>,
-    /// Weight of each asset today; needed where `max_turnover` is present.
-    #[oai(nullable, validator(min_items = 1, max_items = 250))]
-    pub current_weights: Option<Numbers>,
-    /// Largest sum of the sizes of all changes of weights, purchases and sales; zero or more.
-    #[oai(nullable, validator(minimum(value = "0")))]
-    pub max_turnover: Option<f64>,
+    /// The bounds on the weights.
+    #[oai(flatten)]
+    pub bounds: WeightBounds,
+    /// The limits beside the bounds.
+    #[oai(flatten)]
+    pub limits: WeightLimits,
 }
 
 /// Assets to choose among, the bounds on their weights, and the return to be had.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "TargetReturnRequest", example)]
 pub struct TargetReturn {
-    /// Expected return of each asset, annual decimals; 1 to 1,000 assets.
-    #[oai(validator(min_items = 1, max_items = 1000))]
-    pub expected_returns: Numbers,
-    /// Covariance of annual returns, a row per asset; symmetric, positive semi-definite.
-    #[oai(validator(min_items = 1, max_items = 1000))]
-    pub covariance_matrix: Vec<Numbers<1000>>,
+    /// The assets.
+    #[oai(flatten)]
+    pub assets: Assets,
     /// Expected return of the portfolio, an annual decimal.
     pub target_return: f64,
     /// Risk-free rate for the Sharpe ratio, an annual decimal.
     #[oai(default)]
     pub rf_rate: f64,
-    /// Smallest weight of each asset (0 for long-only); absent means unbounded.
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub min_weights: Option<Numbers>,
-    /// Largest weight of each asset; absent means unbounded.
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub max_weights: Option<Numbers>,
-    /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions
-    /// or a limit of turnover there are at most 250 assets.
-    #[oai(nullable, validator(max_items = 100))]
-    pub constraints: Option<Vec<Constraint>>,
-    /// Weight of each asset today; needed where `max_turnover` is present.
-    #[oai(nullable, validator(min_items = 1, max_items = 250))]
-    pub current_weights: Option<Numbers>,
-    /// Largest sum of the sizes of all changes of weights, purchases and sales; zero or more.
-    #[oai(nullable, validator(minimum(value = "0")))]
-    pub max_turnover: Option<f64>,
+    /// The bounds on the weights.
+    #[oai(flatten)]
+    pub bounds: WeightBounds,
+    /// The limits beside the bounds.
+    #[oai(flatten)]
+    pub limits: WeightLimits,
 }
 
 /// Assets to choose among, the bounds on their weights, and the number of portfolios.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "EfficientFrontierRequest", example)]
 pub struct EfficientFrontier {
-    /// Expected return of each asset, annual decimals; 1 to 1,000 assets.
-    #[oai(validator(min_items = 1, max_items = 1000))]
-    pub expected_returns: Numbers,
-    /// Covariance of annual returns, a row per asset; symmetric, positive semi-definite.
-    #[oai(validator(min_items = 1, max_items = 1000))]
-    pub covariance_matrix: Vec<Numbers<1000>>,
+    /// The assets.
+    #[oai(flatten)]
+    pub assets: Assets,
     /// Number of portfolios, 2 to 500.
     #[oai(default = "fifty", validator(minimum(value = "2"), maximum(value = "500")))]
     pub n_points: u32,
     /// Risk-free rate for the Sharpe ratios and the tangency portfolio, an annual decimal.
     #[oai(default)]
     pub rf_rate: f64,
-    /// Smallest weight of each asset (0 for long-only); absent means unbounded.
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub min_weights: Option<Numbers>,
-    /// Largest weight of each asset; absent means unbounded.
-    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
-    pub max_weights: Option<Numbers>,
+    /// The bounds on the weights.
+    #[oai(flatten)]
+    pub bounds: WeightBounds,
     /// Return of a further efficient portfolio, an annual decimal.
     #[oai(nullable)]
     pub at_return: Option<f64>,
@@ -251,43 +219,54 @@ impl From<portfolio::Portfolio> for FrontierPoint {
     }
 }
 
+/// Solves for a goal: by the limits of the request where it has some, else `within_bounds`.
+fn solve(
+    assets: &Assets,
+    risk_free_rate: f64,
+    bounds: &WeightBounds,
+    limits: &WeightLimits,
+    goal: Goal,
+    within_bounds: impl FnOnce(ConstrainedProblem) -> quant_core::Result<portfolio::Portfolio>,
+) -> quant_core::Result<OptimalPortfolio> {
+    let problem = ConstrainedProblem {
+        expected_returns: assets.expected_returns.to_vec(),
+        covariance_matrix: assets.covariance()?,
+        risk_free_rate,
+        min_weights: bounds.min_weights(),
+        max_weights: bounds.max_weights(),
+        constraints: Vec::new(),
+        turnover: None,
+        goal,
+    };
+    let found = match limits.read()? {
+        None => within_bounds(problem)?,
+        Some((constraints, turnover)) => {
+            ConstrainedProblem { constraints, turnover, ..problem }.solve()?
+        }
+    };
+    Ok(OptimalPortfolio::new(found, risk_free_rate))
+}
+
 impl Computation for MaxSharpe {
     type Answer = OptimalPortfolio;
 
     fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        let expected_returns = self.expected_returns.to_vec();
-        let covariance_matrix = Covariance::from_rows(&self.covariance_matrix)?;
-        let risk_free_rate = self.rf_rate;
-        let min_weights = self.min_weights.as_ref().map(Numbers::to_vec);
-        let max_weights = self.max_weights.as_ref().map(Numbers::to_vec);
-        let constraints = self.constraints.as_deref();
-        let found = match limits(constraints, self.current_weights.as_ref(), self.max_turnover)? {
-            None => portfolio::MaxSharpe {
-                expected_returns,
-                covariance_matrix,
-                risk_free_rate,
-                min_weights,
-                max_weights,
+        let within_bounds = |problem: ConstrainedProblem| {
+            portfolio::MaxSharpe {
+                expected_returns: problem.expected_returns,
+                covariance_matrix: problem.covariance_matrix,
+                risk_free_rate: problem.risk_free_rate,
+                min_weights: problem.min_weights,
+                max_weights: problem.max_weights,
             }
-            .solve()?,
-            Some((constraints, turnover)) => ConstrainedProblem {
-                expected_returns,
-                covariance_matrix,
-                risk_free_rate,
-                min_weights,
-                max_weights,
-                constraints,
-                turnover,
-                goal: Goal::MaxSharpe,
-            }
-            .solve()?,
+            .solve()
         };
-        Ok(OptimalPortfolio::new(found, self.rf_rate))
+        let Self { assets, rf_rate, bounds, limits } = self;
+        solve(assets, *rf_rate, bounds, limits, Goal::MaxSharpe, within_bounds)
     }
 
     fn is_long(&self) -> bool {
-        self.expected_returns.len() > LONG_FROM_ASSETS
-            || is_limited(self.constraints.as_deref(), self.max_turnover)
+        self.assets.expected_returns.len() > LONG_FROM_ASSETS || self.limits.are_slow()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -299,40 +278,24 @@ impl Computation for TargetReturn {
     type Answer = OptimalPortfolio;
 
     fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        let expected_returns = self.expected_returns.to_vec();
-        let covariance_matrix = Covariance::from_rows(&self.covariance_matrix)?;
-        let risk_free_rate = self.rf_rate;
-        let min_weights = self.min_weights.as_ref().map(Numbers::to_vec);
-        let max_weights = self.max_weights.as_ref().map(Numbers::to_vec);
-        let constraints = self.constraints.as_deref();
-        let found = match limits(constraints, self.current_weights.as_ref(), self.max_turnover)? {
-            None => portfolio::TargetReturn {
-                expected_returns,
-                covariance_matrix,
-                risk_free_rate,
-                min_weights,
-                max_weights,
-                target_return: self.target_return,
+        let Self { assets, target_return, rf_rate, bounds, limits } = self;
+        let target_return = *target_return;
+        let within_bounds = |problem: ConstrainedProblem| {
+            portfolio::TargetReturn {
+                expected_returns: problem.expected_returns,
+                covariance_matrix: problem.covariance_matrix,
+                risk_free_rate: problem.risk_free_rate,
+                min_weights: problem.min_weights,
+                max_weights: problem.max_weights,
+                target_return,
             }
-            .solve()?,
-            Some((constraints, turnover)) => ConstrainedProblem {
-                expected_returns,
-                covariance_matrix,
-                risk_free_rate,
-                min_weights,
-                max_weights,
-                constraints,
-                turnover,
-                goal: Goal::TargetReturn(self.target_return),
-            }
-            .solve()?,
+            .solve()
         };
-        Ok(OptimalPortfolio::new(found, self.rf_rate))
+        solve(assets, *rf_rate, bounds, limits, Goal::TargetReturn(target_return), within_bounds)
     }
 
     fn is_long(&self) -> bool {
-        self.expected_returns.len() > LONG_FROM_ASSETS
-            || is_limited(self.constraints.as_deref(), self.max_turnover)
+        self.assets.expected_returns.len() > LONG_FROM_ASSETS || self.limits.are_slow()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -345,18 +308,18 @@ impl Computation for EfficientFrontier {
 
     fn compute(&self) -> quant_core::Result<FrontierPortfolios> {
         let problem = portfolio::EfficientFrontier {
-            expected_returns: self.expected_returns.to_vec(),
-            covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
+            expected_returns: self.assets.expected_returns.to_vec(),
+            covariance_matrix: self.assets.covariance()?,
             risk_free_rate: self.rf_rate,
-            min_weights: self.min_weights.as_ref().map(Numbers::to_vec),
-            max_weights: self.max_weights.as_ref().map(Numbers::to_vec),
+            min_weights: self.bounds.min_weights(),
+            max_weights: self.bounds.max_weights(),
         };
         let found = problem.points(self.n_points as usize)?;
         let at_return = self.at_return.map(|target| problem.at_return(target)).transpose()?;
         let points: Vec<FrontierPoint> = found.points.into_iter().map(Into::into).collect();
         let volatility =
             |point: Option<&FrontierPoint>| point.map_or(0.0, |point| point.volatility);
-        let has_corners = self.expected_returns.len() <= CORNERS_UP_TO_ASSETS;
+        let has_corners = self.assets.expected_returns.len() <= CORNERS_UP_TO_ASSETS;
         let corners = has_corners.then_some(found.frontier.corners);
         Ok(FrontierPortfolios {
             min_volatility: volatility(points.first()),
@@ -372,7 +335,7 @@ impl Computation for EfficientFrontier {
     }
 
     fn is_long(&self) -> bool {
-        self.expected_returns.len() > LONG_FRONTIER_FROM_ASSETS
+        self.assets.expected_returns.len() > LONG_FRONTIER_FROM_ASSETS
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -400,70 +363,42 @@ fn tangency(problem: portfolio::EfficientFrontier) -> quant_core::Result<Option<
     }
 }
 
-/// Constraints take the method that is slower than that of bounds alone.
-fn is_limited(constraints: Option<&[Constraint]>, max_turnover: Option<f64>) -> bool {
-    max_turnover.is_some() || constraints.is_some_and(|constraints| !constraints.is_empty())
-}
-
 fn wire_name(argument: &'static str) -> &'static str {
     if argument == "risk_free_rate" { "rf_rate" } else { argument }
-}
-
-/// The covariance of the examples.
-pub(super) fn three_assets() -> Vec<Numbers<1000>> {
-    vec![
-        vec![0.04, 0.01, 0.02].into(),
-        vec![0.01, 0.09, 0.03].into(),
-        vec![0.02, 0.03, 0.0625].into(),
-    ]
 }
 
 impl Example for MaxSharpe {
     fn example() -> Self {
         Self {
-            expected_returns: vec![0.08, 0.12, 0.10].into(),
-            covariance_matrix: three_assets(),
+            assets: Assets::example(),
             rf_rate: 0.03,
-            min_weights: Some(vec![0.0, 0.0, 0.0].into()),
-            max_weights: None,
-            constraints: None,
-            current_weights: None,
-            max_turnover: None,
+            bounds: WeightBounds::example(),
+            limits: WeightLimits::default(),
         }
     }
 }
 
 impl Example for TargetReturn {
     fn example() -> Self {
-        let MaxSharpe { expected_returns, covariance_matrix, rf_rate, min_weights, .. } =
-            MaxSharpe::example();
         let group =
             Constraint { coefficients: vec![0.0, 1.0, 1.0].into(), min: None, max: Some(0.75) };
         Self {
-            expected_returns,
-            covariance_matrix,
+            assets: Assets::example(),
             target_return: 0.095,
-            rf_rate,
-            min_weights,
-            max_weights: None,
-            constraints: Some(vec![group]),
-            current_weights: None,
-            max_turnover: None,
+            rf_rate: 0.03,
+            bounds: WeightBounds::example(),
+            limits: WeightLimits { constraints: Some(vec![group]), ..WeightLimits::default() },
         }
     }
 }
 
 impl Example for EfficientFrontier {
     fn example() -> Self {
-        let MaxSharpe { expected_returns, covariance_matrix, rf_rate, min_weights, .. } =
-            MaxSharpe::example();
         Self {
-            expected_returns,
-            covariance_matrix,
+            assets: Assets::example(),
             n_points: 5,
-            rf_rate,
-            min_weights,
-            max_weights: None,
+            rf_rate: 0.03,
+            bounds: WeightBounds::example(),
             at_return: Some(0.1),
         }
     }

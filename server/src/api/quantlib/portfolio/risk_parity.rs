@@ -4,7 +4,7 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::portfolio::{self, Covariance, risk_parity};
 
-use super::{LONG_FROM_ASSETS, optimal::three_assets};
+use super::{LONG_FROM_ASSETS, three_assets};
 use crate::{
     api::quantlib::Computation,
     http::{Answer, Metered, Numbers, Tag},

@@ -8,9 +8,9 @@ use quant_core::{
     risk::{HistoricalRisk, MonteCarlo, ParametricRisk, TailRisk, historical},
 };
 
-use super::{LONG_FROM, ReturnDistribution, five, ninety_five, one};
+use super::{DistributionShape, LONG_FROM, Losses, ReturnDistribution, ninety_five, one};
 use crate::{
-    api::quantlib::{RequestFor, SharedComputation},
+    api::quantlib::Computation,
     http::{Answer, Metered, Numbers, Tag},
 };
 
@@ -25,7 +25,7 @@ impl PortfolioTailRisk {
     /// `parametric` from weights and covariance; `historical` from a series of the portfolio's returns;
     /// `monte_carlo` from simulated returns, with their sampling error. Losses are positive.
     #[oai(path = "/var", method = "post", operation_id = "find_portfolio_var")]
-    async fn var(&self, call: Metered<RequestFor<PortfolioVar>>) -> Result<Answer<PortfolioTail>> {
+    async fn var(&self, call: Metered<TailRequest>) -> Result<Answer<PortfolioTail>> {
         call.run().await
     }
 
@@ -33,10 +33,7 @@ impl PortfolioTailRisk {
     ///
     /// The mean loss beyond the value at risk, by the same methods, and the value at risk beside it.
     #[oai(path = "/cvar", method = "post", operation_id = "find_portfolio_cvar")]
-    async fn cvar(
-        &self,
-        call: Metered<RequestFor<PortfolioCvar>>,
-    ) -> Result<Answer<PortfolioTail>> {
+    async fn cvar(&self, call: Metered<TailRequest>) -> Result<Answer<PortfolioTail>> {
         call.run().await
     }
 }
@@ -89,18 +86,9 @@ pub struct TailRequest {
     /// Distribution of the portfolio's return, for `parametric` and `monte_carlo`.
     #[oai(default)]
     pub distribution: ReturnDistribution,
-    /// Degrees of freedom of `student_t`, above 2 and up to 1,000,000.
-    #[oai(
-        default = "five",
-        validator(minimum(value = "2", exclusive), maximum(value = "1000000"))
-    )]
-    pub degrees_of_freedom: f64,
-    /// Skewness for `cornish_fisher`, from -100 to 100.
-    #[oai(default, validator(minimum(value = "-100"), maximum(value = "100")))]
-    pub skewness: f64,
-    /// Kurtosis less 3 for `cornish_fisher`; at least the square of the skewness less 2.
-    #[oai(default, validator(maximum(value = "10000")))]
-    pub excess_kurtosis: f64,
+    /// The parameters of the distribution.
+    #[oai(flatten)]
+    pub shape: DistributionShape,
     /// Number of simulated returns of `monte_carlo`.
     #[oai(
         default = "hundred_thousand",
@@ -124,19 +112,9 @@ fn forty_two() -> u32 {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "PortfolioTailRisk")]
 pub struct PortfolioTail {
-    /// Value at risk, in money: the loss that is not exceeded with the probability of the confidence.
-    #[oai(rename = "VaR")]
-    pub value_at_risk: f64,
-    /// The value at risk again.
-    pub var: f64,
-    /// Value at risk as a fraction of the portfolio's value.
-    pub var_fraction: f64,
-    /// Mean loss in the tail, in money.
-    pub expected_shortfall: f64,
-    /// The expected shortfall again.
-    pub cvar: f64,
-    /// Expected shortfall as a fraction.
-    pub expected_shortfall_fraction: f64,
+    /// The losses.
+    #[oai(flatten)]
+    pub losses: Losses,
     /// Standard deviation of the portfolio's return of `period_days` days, from the covariance.
     pub portfolio_volatility: f64,
     /// Lower end of an interval that holds the true value at risk with at least 95 %, in money; absent for
@@ -164,11 +142,10 @@ pub struct PortfolioTail {
 
 impl TailRequest {
     fn position(&self, volatility: f64) -> ParametricRisk {
-        let (degrees, skewness) = (self.degrees_of_freedom, self.skewness);
         ParametricRisk {
             mean: 0.0,
             volatility,
-            distribution: self.distribution.with(degrees, skewness, self.excess_kurtosis),
+            distribution: self.shape.of(self.distribution),
             confidence: self.confidence,
             horizon: self.horizon / self.period_days,
         }
@@ -190,26 +167,19 @@ impl TailRequest {
         };
         Ok((sampled.risk, Some(sampled)))
     }
+}
 
-    fn is_long(&self) -> bool {
-        let returns = self.returns.as_ref().map_or(0, |returns| returns.len());
-        let is_simulated = self.method == TailMethod::MonteCarlo;
-        self.weights.len() > LONG_FROM[0] || returns > LONG_FROM[1] || is_simulated
-    }
+impl Computation for TailRequest {
+    type Answer = PortfolioTail;
 
-    fn answer(&self) -> quant_core::Result<PortfolioTail> {
+    fn compute(&self) -> quant_core::Result<PortfolioTail> {
         let covariance = Covariance::from_rows(&self.covariance_matrix)?;
         let volatility = risk_contributions(&self.weights, &covariance)?.volatility;
         let (fraction, sampled) = self.risk(volatility)?;
-        let money = fraction.of_value(self.portfolio_value)?;
+        let losses = Losses::new(fraction, self.portfolio_value)?;
         let sampled = sampled.map(|found| found.of_value(self.portfolio_value)).transpose()?;
         Ok(PortfolioTail {
-            value_at_risk: money.value_at_risk,
-            var: money.value_at_risk,
-            var_fraction: fraction.value_at_risk,
-            expected_shortfall: money.expected_shortfall,
-            cvar: money.expected_shortfall,
-            expected_shortfall_fraction: fraction.expected_shortfall,
+            losses,
             portfolio_volatility: volatility,
             var_lower: sampled.and_then(|found| found.interval.lower),
             var_upper: sampled.and_then(|found| found.interval.upper),
@@ -220,6 +190,12 @@ impl TailRequest {
             horizon: self.horizon,
             portfolio_value: self.portfolio_value,
         })
+    }
+
+    fn is_long(&self) -> bool {
+        let returns = self.returns.as_ref().map_or(0, |returns| returns.len());
+        let is_simulated = self.method == TailMethod::MonteCarlo;
+        self.weights.len() > LONG_FROM[0] || returns > LONG_FROM[1] || is_simulated
     }
 }
 
@@ -235,43 +211,9 @@ impl Example for TailRequest {
             method: TailMethod::Parametric,
             returns: None,
             distribution: ReturnDistribution::Normal,
-            degrees_of_freedom: 5.0,
-            skewness: 0.0,
-            excess_kurtosis: 0.0,
+            shape: DistributionShape::example(),
             simulations: 100_000,
             seed: 42,
         }
-    }
-}
-
-/// The value at risk of a portfolio.
-pub struct PortfolioVar;
-
-/// The expected shortfall of a portfolio.
-pub struct PortfolioCvar;
-
-impl SharedComputation for PortfolioVar {
-    type Request = TailRequest;
-    type Answer = PortfolioTail;
-
-    fn compute(request: &TailRequest) -> quant_core::Result<PortfolioTail> {
-        request.answer()
-    }
-
-    fn is_long(request: &TailRequest) -> bool {
-        request.is_long()
-    }
-}
-
-impl SharedComputation for PortfolioCvar {
-    type Request = TailRequest;
-    type Answer = PortfolioTail;
-
-    fn compute(request: &TailRequest) -> quant_core::Result<PortfolioTail> {
-        request.answer()
-    }
-
-    fn is_long(request: &TailRequest) -> bool {
-        request.is_long()
     }
 }

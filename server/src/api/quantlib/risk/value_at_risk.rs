@@ -2,9 +2,11 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::risk::{self, ParametricRisk, SeriesMethod, TailRisk};
+use quant_core::risk::{self, ParametricRisk, SeriesMethod};
 
-use super::{LONG_FROM, ReturnDistribution, five, million, ninety_nine, one};
+use super::{
+    DistributionShape, LONG_FROM, Losses, ReturnDistribution, five, million, ninety_nine, one,
+};
 use crate::{
     api::quantlib::Computation,
     http::{Answer, Metered, Numbers, Tag},
@@ -99,19 +101,9 @@ fn risk_metrics() -> f64 {
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "HistoricalVar")]
 pub struct SeriesVar {
-    /// Value at risk, in money: the loss that is not exceeded with the probability of the confidence.
-    #[oai(rename = "VaR")]
-    pub value_at_risk: f64,
-    /// The value at risk again.
-    pub var: f64,
-    /// Value at risk as a fraction of the portfolio's value.
-    pub var_fraction: f64,
-    /// Mean loss in the tail, in money.
-    pub expected_shortfall: f64,
-    /// The expected shortfall again.
-    pub cvar: f64,
-    /// Expected shortfall as a fraction.
-    pub expected_shortfall_fraction: f64,
+    /// The losses.
+    #[oai(flatten)]
+    pub losses: Losses,
     /// Mean of the worst `n (1 - confidence)` returns, with a fraction of the last (Acerbi and Tasche), in
     /// money; null for other than the historical method.
     #[oai(nullable)]
@@ -123,7 +115,7 @@ pub struct SeriesVar {
     /// Upper end of the interval, in money; absent as the lower end.
     #[oai(skip_serializing_if_is_none)]
     pub var_upper: Option<f64>,
-    /// Probability that the interval, open where an end is null, holds the true value; null for other than
+    /// Probability that the interval, open where an end is absent, holds the true value; null for other than
     /// the historical method.
     #[oai(nullable)]
     pub interval_coverage: Option<f64>,
@@ -168,16 +160,11 @@ impl Computation for HistoricalVar {
             RiskMethod::Ewma => SeriesMethod::Ewma { decay: self.decay },
         };
         let found = risk::series_risk(&self.returns, method, self.confidence, self.horizon)?;
-        let money = found.risk.of_value(self.portfolio_value)?;
+        let losses = Losses::new(found.risk, self.portfolio_value)?;
         let empirical =
             found.historical.map(|found| found.of_value(self.portfolio_value)).transpose()?;
         Ok(SeriesVar {
-            value_at_risk: money.value_at_risk,
-            var: money.value_at_risk,
-            var_fraction: found.risk.value_at_risk,
-            expected_shortfall: money.expected_shortfall,
-            cvar: money.expected_shortfall,
-            expected_shortfall_fraction: found.risk.expected_shortfall,
+            losses,
             coherent_expected_shortfall: empirical.map(|found| found.coherent_expected_shortfall),
             var_lower: empirical.and_then(|found| found.interval.lower),
             var_upper: empirical.and_then(|found| found.interval.upper),
@@ -244,37 +231,18 @@ pub struct ParametricVar {
     /// Distribution of the return over the horizon.
     #[oai(default)]
     pub distribution: ReturnDistribution,
-    /// Degrees of freedom of `student_t`, above 2 and up to 1,000,000.
-    #[oai(
-        default = "five",
-        validator(minimum(value = "2", exclusive), maximum(value = "1000000"))
-    )]
-    pub degrees_of_freedom: f64,
-    /// Skewness for `cornish_fisher`, from -100 to 100.
-    #[oai(default, validator(minimum(value = "-100"), maximum(value = "100")))]
-    pub skewness: f64,
-    /// Kurtosis less 3 for `cornish_fisher`; at least the square of the skewness less 2.
-    #[oai(default, validator(maximum(value = "10000")))]
-    pub excess_kurtosis: f64,
+    /// The parameters of the distribution.
+    #[oai(flatten)]
+    pub shape: DistributionShape,
 }
 
 /// The risk of a position with a known volatility. Losses are positive.
 #[derive(Clone, Debug, Object)]
 #[oai(rename = "ParametricVar")]
 pub struct VolatilityVar {
-    /// Value at risk, in money: the loss that is not exceeded with the probability of the confidence.
-    #[oai(rename = "VaR")]
-    pub value_at_risk: f64,
-    /// The value at risk again.
-    pub var: f64,
-    /// Value at risk as a fraction of the portfolio's value.
-    pub var_fraction: f64,
-    /// Mean loss in the tail, in money.
-    pub expected_shortfall: f64,
-    /// The expected shortfall again.
-    pub cvar: f64,
-    /// Expected shortfall as a fraction.
-    pub expected_shortfall_fraction: f64,
+    /// The losses.
+    #[oai(flatten)]
+    pub losses: Losses,
     /// Standard deviation of the return over the horizon.
     pub horizon_volatility: f64,
     /// Value at risk of a position of 1 with a volatility of 1 and a mean of 0 over a horizon of one
@@ -300,25 +268,15 @@ impl Computation for ParametricVar {
         let position = ParametricRisk {
             mean: self.mean,
             volatility: self.volatility,
-            distribution: self.distribution.with(
-                self.degrees_of_freedom,
-                self.skewness,
-                self.excess_kurtosis,
-            ),
+            distribution: self.shape.of(self.distribution),
             confidence: self.confidence,
             horizon: self.horizon / self.period_days,
         };
         let fraction = position.evaluate()?;
-        let TailRisk { value_at_risk, expected_shortfall, .. } =
-            fraction.of_value(self.portfolio_value)?;
+        let losses = Losses::new(fraction, self.portfolio_value)?;
         let unit = ParametricRisk { mean: 0.0, volatility: 1.0, horizon: 1.0, ..position };
         Ok(VolatilityVar {
-            value_at_risk,
-            var: value_at_risk,
-            var_fraction: fraction.value_at_risk,
-            expected_shortfall,
-            cvar: expected_shortfall,
-            expected_shortfall_fraction: fraction.expected_shortfall,
+            losses,
             horizon_volatility: position.deviation()?,
             quantile: unit.evaluate()?.value_at_risk,
             is_monotone: position.distribution.is_monotone(self.confidence)?,
@@ -340,9 +298,7 @@ impl Example for ParametricVar {
             period_days: 1.0,
             mean: 0.0,
             distribution: ReturnDistribution::Normal,
-            degrees_of_freedom: 5.0,
-            skewness: 0.0,
-            excess_kurtosis: 0.0,
+            shape: DistributionShape::example(),
         }
     }
 }
