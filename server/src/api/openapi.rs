@@ -17,12 +17,13 @@ use poem::{Endpoint, Request, Response, endpoint::make_sync};
 use poem_openapi::{LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
 
-use self::{described::Described, schemas::schema_name};
+use self::described::Described;
+pub(in crate::api) use self::schemas::schema_name;
 use super::{
     documented::{self, Api},
     operations::{self, MeteredOperation},
 };
-use crate::http::{MatchedRoute, RequestContext, StaticPage};
+use crate::http::{MatchedRoute, RequestContext, StaticPage, detail};
 
 /// The version of the interface, which is that of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -130,9 +131,8 @@ fn complete_values(document: &mut Value) {
 fn bodies(document: &Value) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     each_operation(document, |_, _, operation| {
-        names.extend(schema_name(
-            &operation["requestBody"]["content"]["application/json"]["schema"],
-        ));
+        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+        names.extend(schema_name(body).map(str::to_owned));
     });
     names
 }
@@ -158,7 +158,7 @@ fn complete(
 ) {
     let id = operation["operationId"].as_str().expect("every operation has an id").to_owned();
     let body = schema_name(&operation["requestBody"]["content"]["application/json"]["schema"]);
-    let body = body.and_then(|name| schemas[&name].get("example").cloned());
+    let body = body.and_then(|name| schemas[name].get("example").cloned());
     let described = Described {
         id: &id,
         metered: operations::find(&id),
@@ -170,7 +170,10 @@ fn complete(
     if let Some(metered) = described.metered {
         add_cost(operation, metered);
     }
-    let parameters = headers::parameters(&described);
+    let has_detail = described.metered.is_some_and(|metered| metered.has_further_fields);
+    let detail = has_detail.then(detail::described);
+    let parameters: Vec<Value> =
+        detail.into_iter().chain(headers::parameters(&described)).collect();
     if !parameters.is_empty() {
         let mut all = operation["parameters"].as_array().cloned().unwrap_or_default();
         all.extend(parameters);

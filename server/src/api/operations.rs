@@ -150,8 +150,8 @@ pub static METERED: &[MeteredOperation] = &[
     line::<RequestFor<scores::Piotroski>>("score_financial_strength", Tier::Standard, 2, None),
     line::<RequestFor<scores::Beneish>>("score_earnings_manipulation", Tier::Standard, 2, None),
     // Readings and shifts of a curve.
-    line::<RequestFor<reading::DiscountFactor>>("read_discount_factor", Tier::Standard, 2, None),
-    line::<RequestFor<reading::ZeroRate>>("read_zero_rate", Tier::Standard, 2, None),
+    line::<reading::ReadCurve>("read_discount_factor", Tier::Standard, 2, None),
+    line::<reading::ReadCurve>("read_zero_rate", Tier::Standard, 2, None),
     line::<reading::ReadForward>("read_forward_rate", Tier::Standard, 2, None),
     line::<reading::ReadPoints>("read_curve_points", Tier::Standard, 2, None),
     line::<shift::ParallelShift>("shift_curve", Tier::Standard, 2, None),
@@ -204,9 +204,9 @@ pub static METERED: &[MeteredOperation] = &[
     line::<black_litterman::Posterior>("revise_expected_returns", Tier::Pro, 5, None)
         .with_body_limit(16 * MEBIBYTE),
     // Risk.
-    line::<RequestFor<tail::PortfolioVar>>("find_portfolio_var", Tier::Pro, 5, None)
+    line::<tail::TailRequest>("find_portfolio_var", Tier::Pro, 5, None)
         .with_body_limit(16 * MEBIBYTE),
-    line::<RequestFor<tail::PortfolioCvar>>("find_portfolio_cvar", Tier::Pro, 5, None)
+    line::<tail::TailRequest>("find_portfolio_cvar", Tier::Pro, 5, None)
         .with_body_limit(16 * MEBIBYTE),
     line::<comprehensive::Comprehensive>("measure_portfolio_risk", Tier::Pro, 5, None)
         .with_body_limit(16 * MEBIBYTE),

@@ -3,7 +3,10 @@
 //! Every page is made from the OpenAPI document, needs no other host, and works without scripts. The
 //! playground alone needs its script, because it calls the service with the caller's key.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, OnceLock},
+};
 
 use poem::{
     Endpoint, EndpointExt, Request, Response,
@@ -23,25 +26,27 @@ mod reference;
 mod samples;
 mod schema;
 
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
 /// Returns the routes of the pages, each with the endpoint of GET.
 pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
-    let file = |media_type, text: &'static str| {
-        let page = StaticPage::new(media_type, POLICY, text.to_owned());
-        make_sync(move |request: Request| page.respond(&request)).boxed()
-    };
+    let file = |media_type, text: &'static str| made_once(media_type, |_| text.to_owned()).boxed();
+    let page = |make: fn(&str) -> String| Arc::new(made_once(HTML, make));
+    let reference = page(reference::overview);
     vec![
         ("/", front::endpoint().boxed()),
-        ("/llms.txt", common_page("text/plain; charset=utf-8", llms::text).boxed()),
-        ("/docs", common_page(HTML, reference::overview).boxed()),
-        ("/docs/", common_page(HTML, reference::overview).boxed()),
+        ("/llms.txt", made_once("text/plain; charset=utf-8", llms::text).boxed()),
+        ("/docs", reference.clone().boxed()),
+        ("/docs/", reference.boxed()),
         ("/docs/:operation", pages_of_operations(reference::page).boxed()),
-        ("/playground", common_page(HTML, playground::overview).boxed()),
+        ("/playground", page(playground::overview).boxed()),
         ("/playground/:operation", pages_of_operations(playground::page).boxed()),
         ("/favicon.ico", file("image/svg+xml", include_str!("../../templates/site/icon.svg"))),
         (
             "/site.css",
             file(
-                "text/css; charset=utf-8",
+                CSS,
                 concat!(
                     include_str!("../../templates/theme.css"),
                     include_str!("../../templates/site/site.css")
@@ -54,12 +59,10 @@ pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
     ]
 }
 
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
-
-/// Serves one page, which is made at the first request.
-fn common_page(
+/// Serves one text, which is made of the service's address and compressed at the first request.
+fn made_once(
     media_type: &'static str,
-    make: fn(&str) -> String,
+    make: impl Fn(&str) -> String + Send + Sync + 'static,
 ) -> impl Endpoint<Output = Response> {
     let made = OnceLock::new();
     make_sync(move |request: Request| {
@@ -73,8 +76,9 @@ fn common_page(
 fn pages_of_operations(
     make: fn(&'static operation::DescribedOperation, &str) -> Option<String>,
 ) -> impl Endpoint<Output = Response> {
-    let made: HashMap<&str, OnceLock<Option<StaticPage>>> =
-        operation::all().iter().map(|operation| (&*operation.id, OnceLock::new())).collect();
+    let made: LazyLock<HashMap<&str, OnceLock<Option<StaticPage>>>> = LazyLock::new(|| {
+        operation::all().iter().map(|operation| (&*operation.id, OnceLock::new())).collect()
+    });
     make_sync(move |request: Request| {
         let id = request.raw_path_param("operation").unwrap_or_default();
         let page = operation::find(id).zip(made.get(id)).and_then(|(operation, made)| {

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api::openapi::schema_name;
+
 /// Converts a schema to JSON Schema without references.
 ///
 /// `nullable` and boolean bounds take the form of 2020-12, a reference is replaced by its schema,
 /// and keywords of OpenAPI alone are removed. The unit of a number stays.
 pub(super) fn convert(schema: &Value, components: &Value) -> Value {
     let Some(fields) = schema.as_object() else { return schema.clone() };
-    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+    if let Some(name) = schema_name(schema) {
         return convert(&components[name], components);
     }
     let mut converted = Map::new();

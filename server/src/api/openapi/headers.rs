@@ -4,7 +4,6 @@
 use serde_json::{Map, Value, json};
 
 use super::described::Described;
-use crate::http::detail;
 
 /// The calls whose answer depends on the session token.
 const READ_SESSION: [&str; 6] = [
@@ -21,8 +20,7 @@ const REQUIRES_SESSION: &str = "pulse_session";
 /// Returns the headers that a request of the operation may have, as parameters.
 pub(super) fn parameters(operation: &Described<'_>) -> Vec<Value> {
     let mut parameters = Vec::new();
-    if let Some(metered) = operation.metered {
-        parameters.extend(metered.has_further_fields.then(detail::described));
+    if operation.metered.is_some() {
         parameters.push(idempotency_key());
     }
     if READ_SESSION.contains(&operation.id) {

@@ -146,7 +146,8 @@ type DefaultCounts = BTreeMap<String, usize>;
 fn count_defaults(value: &Value, counts: &mut BTreeMap<String, DefaultCounts>) {
     if let Some(reference) = wrapped_reference(value) {
         if let (Some(default), Some(name)) = (value.get("default"), schema_name(&reference)) {
-            *counts.entry(name).or_default().entry(default.to_string()).or_default() += 1;
+            *counts.entry(name.to_owned()).or_default().entry(default.to_string()).or_default() +=
+                1;
         }
         return;
     }
@@ -166,7 +167,7 @@ fn most_frequent((name, defaults): (String, DefaultCounts)) -> Option<(String, V
 
 fn collapse(value: &mut Value, defaults: &Map<String, Value>, schemas: &Value) {
     if let Some(reference) = wrapped_reference(value) {
-        let name = schema_name(&reference).unwrap_or_default();
+        let name = schema_name(&reference).unwrap_or_default().to_owned();
         *value = match value.get("default") {
             Some(default) if defaults.get(&name) != Some(default) => {
                 let mut copy = schemas[&name].clone();
@@ -194,6 +195,6 @@ fn wrapped_reference(value: &Value) -> Option<Value> {
 }
 
 /// Returns the name of the referenced schema; `None` for a value that is no reference to a schema.
-pub(super) fn schema_name(reference: &Value) -> Option<String> {
-    reference["$ref"].as_str()?.rsplit('/').next().map(str::to_owned)
+pub(in crate::api) fn schema_name(reference: &Value) -> Option<&str> {
+    reference["$ref"].as_str()?.rsplit('/').next()
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::markdown::html;
-use crate::api::openapi::DOCUMENT;
+use crate::api::openapi::{DOCUMENT, schema_name};
 
 /// Deepest level of fields that a page shows.
 const DEEPEST: usize = 5;
@@ -36,7 +36,7 @@ pub(super) struct SchemaField {
 pub(super) fn resolved(schema: &'static Value) -> &'static Value {
     let mut schema = schema;
     loop {
-        let reference = schema["$ref"].as_str().and_then(|text| text.rsplit('/').next());
+        let reference = schema_name(schema);
         let part =
             ["allOf", "anyOf", "oneOf"].into_iter().find_map(|key| match schema[key].as_array() {
                 Some(parts) if parts.len() == 1 => parts.first(),
