@@ -4,15 +4,11 @@
 //! and comes back; the session is one like any other. Every form is sealed for its browser and account.
 
 use account_core::Error;
-use poem::{
-    EndpointExt, Request, Response,
-    endpoint::{BoxEndpoint, make},
-    http::Method,
-};
+use poem::{Request, Response, endpoint::BoxEndpoint, http::Method};
 
 use self::visit::{FormOutcome, Notice, STEP, View, Visit, finish, told};
 use super::browser::{
-    page::{self, PageRoute, anonymous_page},
+    page::{self, PageRoute, anonymous_page, stylesheet},
     sealed_form::{self, Browser},
     session, sign_in_page,
 };
@@ -49,17 +45,12 @@ pub(super) fn routes() -> Vec<PageRoute> {
         ("/console/verify", vec![(Method::POST, anonymous_page(registration::verify))]),
         form(recovery::PATH, anonymous_page(recovery::show), anonymous_page(recovery::request)),
         ("/console/reset", vec![(Method::POST, anonymous_page(recovery::reset))]),
-        ("/console/console.css", vec![(Method::GET, make(|_| async { stylesheet() }).boxed())]),
+        (
+            "/console/console.css",
+            vec![(Method::GET, stylesheet(include_str!("../../templates/console/console.css")))],
+        ),
     ]);
     routes
-}
-
-fn stylesheet() -> Response {
-    Response::builder()
-        .content_type("text/css; charset=utf-8")
-        .header("cache-control", "public, max-age=3600")
-        .header("x-content-type-options", "nosniff")
-        .body(include_str!("../../templates/console/console.css"))
 }
 
 async fn show(view: View, anonymous: Anonymous, request: Request) -> Response {

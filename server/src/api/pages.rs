@@ -1,13 +1,9 @@
 //! The pages of a sign-in by the identity provider, where the operator has no website for them.
 
-use poem::{
-    Endpoint, EndpointExt, Response,
-    endpoint::{BoxEndpoint, make_sync},
-    http::{Method, header},
-};
+use poem::{Endpoint, EndpointExt, Response, endpoint::BoxEndpoint, http::Method};
 
 use crate::{
-    api::browser::page::{PageRoute, anonymous_page},
+    api::browser::page::{PageRoute, anonymous_page, stylesheet},
     http::{ApiError, RequestContext},
 };
 
@@ -28,7 +24,16 @@ pub(crate) fn routes() -> Vec<PageRoute> {
             anonymous_page(complete_profile::show),
             anonymous_page(complete_profile::complete),
         ),
-        ("/pages.css", vec![(Method::GET, stylesheet().boxed())]),
+        (
+            "/pages.css",
+            vec![(
+                Method::GET,
+                stylesheet(concat!(
+                    include_str!("../../templates/theme.css"),
+                    include_str!("../../templates/pages/pages.css")
+                )),
+            )],
+        ),
     ]
 }
 
@@ -40,19 +45,5 @@ fn unless_elsewhere(page: BoxEndpoint<'static>) -> impl Endpoint<Output = Respon
             return Ok(ApiError::NotFound.into_response(call.surface));
         }
         page.call(request).await
-    })
-}
-
-/// Serves the stylesheet of all pages.
-fn stylesheet() -> impl Endpoint<Output = Response> {
-    make_sync(|_| {
-        Response::builder()
-            .content_type("text/css; charset=utf-8")
-            .header(header::CACHE_CONTROL, "public, max-age=3600")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(concat!(
-                include_str!("../../templates/theme.css"),
-                include_str!("../../templates/pages/pages.css")
-            ))
     })
 }

@@ -29,23 +29,25 @@ pub fn nearest_name<'a>(sent: &str, known: impl IntoIterator<Item = &'a str>) ->
 /// where one is near.
 #[must_use]
 pub(crate) fn extra_field<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    match nearest_name(name, known) {
-        Some(nearest) => format!("{EXTRA}; the nearest name is {nearest}"),
-        None => EXTRA.to_owned(),
-    }
+    nearest_name(name, known).map_or_else(|| EXTRA.to_owned(), told)
 }
 
 /// Returns the explanation of a name that is not among a few known names: with the nearest one, or with
 /// all of them where none is near.
 #[must_use]
 pub(crate) fn unknown_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    let explanation = extra_field(name, known.clone());
-    if explanation != EXTRA {
-        return explanation;
-    }
-    let known: Vec<&str> = known.collect();
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    format!("{EXTRA}; permitted: {known}")
+    nearest_name(name, known.clone()).map_or_else(
+        || {
+            let known: Vec<&str> = known.collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            format!("{EXTRA}; permitted: {known}")
+        },
+        told,
+    )
+}
+
+fn told(nearest: &str) -> String {
+    format!("{EXTRA}; the nearest name is {nearest}")
 }
 
 /// The letters that two spellings of a name have in common: `dividendYield` and `dividend-yield`

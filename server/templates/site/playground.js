@@ -186,20 +186,37 @@ function prepareSweep() {
 }
 
 const literal = (value) => JSON.stringify(value, null, 2);
-const python = (value) => literal(value).replace(/\btrue\b/g, "True").replace(/\bfalse\b/g, "False").replace(/\bnull\b/g, "None");
 
-/** The present call as text in one language. */
+/** A JSON value as Python writes it: `True`, `False`, `None`. */
+function python(value) {
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
+  if (typeof value === "object") return `{${Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}: ${python(part)}`).join(", ")}}`;
+  return JSON.stringify(value);
+}
+
+/** A call as text in one language; `made` is its body, undefined for a call without one. */
 const AS_TEXT = {
-  curl: (url, key, made) => `curl -s ${url} -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(made).replaceAll("'", "'\\''")}'`,
-  python: (url, key, made) => `import requests\n\nanswer = requests.post("${url}", headers={"X-API-Key": "${key}"}, timeout=30, json=${python(made)})\nprint(answer.json())`,
-  rust: (url, key, made) => `let answer: serde_json::Value = reqwest::blocking::Client::new()\n    .post("${url}")\n    .header("X-API-Key", "${key}")\n    .json(&serde_json::json!(${literal(made)}))\n    .send()?\n    .json()?;`,
+  curl: (url, key, made) => {
+    const data = made && ` -H 'Content-Type: application/json' -d '${JSON.stringify(made).replaceAll("'", "'\\''")}'`;
+    return `curl -s ${url} -H 'X-API-Key: ${key}'${data ?? ""}`;
+  },
+  python: (url, key, made) => {
+    const data = made && `, json=${python(made)}`;
+    return `import requests\n\nanswer = requests.${facts.method.toLowerCase()}("${url}", headers={"X-API-Key": "${key}"}, timeout=30${data ?? ""})\nprint(answer.json())`;
+  },
+  rust: (url, key, made) => {
+    const data = made && `\n    .json(&serde_json::json!(${literal(made)}))`;
+    return `let answer: serde_json::Value = reqwest::blocking::Client::new()\n    .${facts.method.toLowerCase()}("${url}")\n    .header("X-API-Key", "${key}")${data ?? ""}\n    .send()?\n    .json()?;`;
+  },
 };
 
 async function copy(language) {
   const output = byId("copied");
   output.hidden = false;
   try {
-    output.textContent = AS_TEXT[language](location.origin + facts.path, currentKey() || "YOUR_KEY", body());
+    output.textContent = AS_TEXT[language](location.origin + facts.path, currentKey() || SAMPLE_KEY, facts.method === "GET" ? undefined : body());
     await navigator.clipboard?.writeText(output.textContent);
   } catch (error) {
     output.textContent = error.message;

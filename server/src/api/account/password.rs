@@ -6,11 +6,11 @@ use poem_openapi::{Object, OpenApi, types::Example};
 
 use super::{
     errors::refuse,
-    registration::{EmailForm, Message, neutral},
+    registration::{EmailForm, Message, counted, neutral},
 };
 use crate::http::{
-    AccountHolder, Anonymous, Answer, Body, JsonString, Tag, Text, UnlimitedAnonymous,
-    json_string::json_string,
+    AccountHolder, Anonymous, Answer, Body, JsonString, RequestContext, Tag, Text,
+    UnlimitedAnonymous, json_string::json_string,
 };
 
 /// The answer to a reset and to a change.
@@ -35,13 +35,7 @@ impl Passwords {
         body: Body<EmailForm>,
     ) -> Result<Answer<Message>> {
         let call = anonymous.context();
-        let requests = &call.state.code_requests;
-        let work = call.state.accounts.forgot_password(&body.email, call.at);
-        let sent = match requests.admit(call.address) {
-            Ok(()) => requests.run(work).await,
-            Err(dropped) => Err(dropped),
-        };
-        neutral(call, sent)
+        neutral(call, send_reset_code(call, &body.email).await)
     }
 
     /// Set a new password.
@@ -80,6 +74,19 @@ impl Passwords {
         changed.await.map_err(|error| refuse(context, &error))?;
         Ok(Answer::new(Message::new(RESET)))
     }
+}
+
+/// Sends a code for a new password, within the bounds of such requests.
+pub(in crate::api) async fn send_reset_code(
+    call: &RequestContext,
+    email: &Email,
+) -> account_core::Result<()> {
+    let requests = &call.state.code_requests;
+    let sent = match requests.admit(call.address) {
+        Ok(()) => requests.run(call.state.accounts.forgot_password(email, call.at)).await,
+        Err(dropped) => Err(dropped),
+    };
+    counted(call, sent)
 }
 
 /// The present password and the next one.

@@ -54,8 +54,7 @@ impl Registration {
     #[oai(path = "/resend-otp", method = "post", operation_id = "resend_registration_code")]
     async fn resend(&self, anonymous: Anonymous, body: Body<EmailForm>) -> Result<Answer<Message>> {
         let call = anonymous.context();
-        let work = call.state.accounts.resend_registration_code(&body.email, call.at);
-        neutral(call, call.state.code_requests.run(work).await)
+        neutral(call, resend_code(call, &body.email).await)
     }
 
     /// Confirm a registration.
@@ -72,15 +71,27 @@ impl Registration {
     }
 }
 
-/// Answers a request for a code: alike for every e-mail address, and where nothing was done.
-pub(super) fn neutral(
+/// Sends the code of a registration again, within the bounds of such requests.
+pub(in crate::api) async fn resend_code(call: &RequestContext, email: &Email) -> core::Result<()> {
+    let work = call.state.accounts.resend_registration_code(email, call.at);
+    counted(call, call.state.code_requests.run(work).await)
+}
+
+/// Returns the result of a request for a code. One for which a bound left nothing to be done is counted,
+/// and has the result of the others.
+pub(super) fn counted(
     call: &RequestContext,
     sent: std::result::Result<core::Result<()>, Dropped>,
-) -> Result<Answer<Message>> {
-    match sent {
-        Ok(sent) => sent.map_err(|error| refuse(call, &error))?,
-        Err(dropped) => call.state.metrics.count_dropped_code_request(dropped.name()),
-    }
+) -> core::Result<()> {
+    sent.unwrap_or_else(|dropped| {
+        call.state.metrics.count_dropped_code_request(dropped.name());
+        Ok(())
+    })
+}
+
+/// Answers a request for a code: alike for every e-mail address, and where nothing was done.
+pub(super) fn neutral(call: &RequestContext, sent: core::Result<()>) -> Result<Answer<Message>> {
+    sent.map_err(|error| refuse(call, &error))?;
     Ok(Answer::new(Message::new(NEUTRAL)))
 }
 

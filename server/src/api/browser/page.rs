@@ -7,7 +7,7 @@ use account_core::Error;
 use askama::Template;
 use poem::{
     EndpointExt, Request, Response,
-    endpoint::{BoxEndpoint, make},
+    endpoint::{BoxEndpoint, make, make_sync},
     http::{Method, StatusCode, header},
 };
 
@@ -40,6 +40,18 @@ pub(crate) fn anonymous_page<F: Future<Output = Response> + Send + 'static>(
                 Err(refusal) => turned_away(&refusal),
             })
         }
+    })
+    .boxed()
+}
+
+/// Makes the endpoint of a stylesheet, which a browser keeps for an hour.
+pub(crate) fn stylesheet(text: &'static str) -> BoxEndpoint<'static> {
+    make_sync(move |_| {
+        Response::builder()
+            .content_type("text/css; charset=utf-8")
+            .header(header::CACHE_CONTROL, "public, max-age=3600")
+            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+            .body(text)
     })
     .boxed()
 }

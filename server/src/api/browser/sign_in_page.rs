@@ -21,7 +21,8 @@ pub(crate) const FIRST_STEP: &str = "sign_in";
 /// Minutes for which a code is valid.
 const CODE_MINUTES: i64 = account_core::code::VALIDITY.num_minutes();
 const WRONG: &str = "The e-mail address or the password is wrong.";
-const WRONG_CODE: &str = "The code is wrong or has expired.";
+/// The text of a page whose code is refused.
+pub(crate) const WRONG_CODE: &str = "The code is wrong or has expired.";
 
 #[derive(Template)]
 #[template(path = "pages/sign_in.html")]

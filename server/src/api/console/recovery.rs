@@ -7,9 +7,12 @@ use serde_json::json;
 
 use super::visit::{Notice, finish, status, told};
 use crate::{
-    api::browser::{
-        page,
-        sealed_form::{self, Browser},
+    api::{
+        account::password::send_reset_code,
+        browser::{
+            page,
+            sealed_form::{self, Browser},
+        },
     },
     http::{Anonymous, RequestContext, form::Form},
 };
@@ -57,15 +60,8 @@ pub(super) async fn request(anonymous: Anonymous, mut request: Request) -> Respo
         Ok(email) => email,
         Err(error) => return ask(call, &browser, told(&error).map(Notice::fault)),
     };
-    let requests = &call.state.code_requests;
-    let sent = match requests.admit(call.address) {
-        Ok(()) => requests.run(call.state.accounts.forgot_password(&email, call.at)).await,
-        Err(dropped) => Err(dropped),
-    };
-    match sent {
-        Ok(Err(error)) => return page::failed(call, &error),
-        Ok(Ok(())) => {}
-        Err(dropped) => call.state.metrics.count_dropped_code_request(dropped.name()),
+    if let Err(error) = send_reset_code(call, &email).await {
+        return page::failed(call, &error);
     }
     ask_code(call, &browser, &email, None)
 }

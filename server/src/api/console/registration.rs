@@ -10,11 +10,14 @@ use super::{
     visit::{Notice, finish, status, told},
 };
 use crate::{
-    api::browser::{
-        client_cookie::remember_client,
-        page,
-        sealed_form::{self, Browser},
-        session,
+    api::{
+        account::registration::resend_code,
+        browser::{
+            client_cookie::remember_client,
+            page,
+            sealed_form::{self, Browser},
+            session,
+        },
     },
     http::{Anonymous, RequestContext, form::Form},
 };
@@ -153,11 +156,8 @@ async fn confirmed(anonymous: &Anonymous, email: &Email, form: &Form) -> Result<
 
 /// Sends the code again; the page is the same for every address.
 async fn resend(call: &RequestContext, browser: &Browser, email: &Email) -> Response {
-    let work = call.state.accounts.resend_registration_code(email, call.at);
-    match call.state.code_requests.run(work).await {
-        Ok(Err(error)) => return page::failed(call, &error),
-        Ok(Ok(())) => {}
-        Err(dropped) => call.state.metrics.count_dropped_code_request(dropped.name()),
+    if let Err(error) = resend_code(call, email).await {
+        return page::failed(call, &error);
     }
     let text = "If the last e-mail is older than a minute, another one is on the way.";
     ask_code(call, browser, email, Some(Notice::done(text)))

@@ -8,6 +8,7 @@ use crate::{
     api::browser::{
         page,
         sealed_form::{self, Browser},
+        sign_in_page::WRONG_CODE,
     },
     http::{Anonymous, RequestContext},
 };
@@ -127,7 +128,7 @@ pub(super) fn told(error: &Error) -> Option<String> {
         },
         Error::UsernameTaken => "Another account has this user name.".to_owned(),
         Error::WrongConfirmation => "The password is wrong.".to_owned(),
-        Error::WrongCode => "The code is wrong or has expired.".to_owned(),
+        Error::WrongCode => WRONG_CODE.to_owned(),
         Error::Suspended => "The key of this account is suspended. Ask the operator.".to_owned(),
         Error::Locked { .. } => {
             let minutes = account_core::lockout::LOCK.num_minutes();
