@@ -18,6 +18,7 @@
 //! | [`instruments`] | bonds: flows, price, yield, duration; bills, deposits, swaps, forwards |
 //! | [`curves`] | yield curves: bootstrap, interpolation, look-ups, Nelson–Siegel–Svensson |
 //! | [`time`] | tenors, calendars, day counts, schedules |
+//! | [`explanation`] | method, conventions and error of a result |
 //!
 //! Rates, yields and volatilities are annual decimals (0.05 is 5 %), times are in years, and
 //! every function refuses invalid arguments with an [`Error`] that names the argument.
@@ -202,6 +203,7 @@ pub mod cash_flows;
 pub mod curves;
 pub mod economics;
 pub mod entropy;
+pub mod explanation;
 pub mod instruments;
 pub mod numerical;
 pub mod portfolio;

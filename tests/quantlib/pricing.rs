@@ -5,7 +5,7 @@ use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
 use quant_core::pricing::implied_volatility::QuotedOption;
 use quant_core::pricing::margrabe::ExchangeOption;
 use quant_core::pricing::normal;
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted relative error: a few roundings.
 const NORMAL_TOLERANCE: f64 = 2e-15;
@@ -55,6 +55,18 @@ fn barrier(row: &Row) -> BarrierOption {
         knock: if row.text("knock") == "in" { Knock::In } else { Knock::Out },
         rebate: row.get("rebate"),
     }
+}
+
+#[test]
+fn the_stated_error_of_a_european_price_bounds_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("pricing_european", 250) {
+        let option = european(&row);
+        let statement = option.explain_price().expect("an explanation").error;
+        let price = option.price().expect("a price");
+        statements.see(&row, &statement, price, row.get("price"));
+    }
+    statements.hold(250);
 }
 
 fn tree(name: &str) -> Tree {

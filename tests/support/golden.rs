@@ -1,5 +1,7 @@
 //! The golden files: results of other libraries, one to a row, and the largest error against them.
 
+use quant_core::explanation::{ErrorScale, ErrorStatement};
+
 use std::{
     any::type_name,
     fmt::{self, Debug, Display, Formatter},
@@ -25,6 +27,41 @@ pub struct Largest {
     pub error: f64,
     /// The place of its row; empty while the error is zero.
     pub place: String,
+}
+
+/// What explanations state about errors, compared with the errors against golden rows.
+#[derive(Debug, Default)]
+pub struct Statements {
+    seen: usize,
+    exceeded: Vec<String>,
+}
+
+impl Statements {
+    /// Compares a statement with the error of `found` for a row. Panics where a bound is exceeded.
+    #[track_caller]
+    pub fn see(&mut self, row: &Row, statement: &ErrorStatement, found: f64, expected: f64) {
+        let unit = match statement.scale {
+            ErrorScale::Absolute => 1.0,
+            ErrorScale::Relative => expected.abs(),
+        };
+        let (error, stated) = ((found - expected).abs(), statement.estimate * unit);
+        assert!(stated.is_finite() && stated >= 0.0, "{row}: {statement:?}");
+        self.seen += 1;
+        if error > stated {
+            let text =
+                format!("{row}: {found}, expected {expected}: error {error:e}: {statement:?}");
+            assert!(!statement.is_bound, "{text}");
+            self.exceeded.push(text);
+        }
+    }
+
+    /// Asserts that at least 95 in 100 of at least `at_least` estimates were not exceeded.
+    #[track_caller]
+    pub fn hold(&self, at_least: usize) {
+        assert!(self.seen >= at_least, "{} statements, expected {at_least}", self.seen);
+        let (exceeded, seen) = (self.exceeded.len(), self.seen);
+        assert!(exceeded * 20 <= seen, "{exceeded} of {seen}: {:#?}", self.exceeded);
+    }
 }
 
 /// Reads the rows of `tests/golden/{name}.csv`, which follow the line of the tool and the header.

@@ -7,8 +7,16 @@ use super::exchange::{Exchange, Leg};
 use super::exchange_double::DoubleExchange;
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::exponential::exp_rounded;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{Result, check};
+
+/// The assumptions of the model.
+pub(super) const MODEL: [&str; 3] = [
+    "The underlying follows geometric Brownian motion.",
+    "Riskless rate, dividend yield and volatility are constant; both rates compound continuously.",
+    "The option is exercised at expiry only.",
+];
 
 /// The right of the holder: to buy or to sell at expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,6 +96,25 @@ impl EuropeanOption {
             Some(value) => Ok(value),
             None => self.price_beyond_doubles(),
         }
+    }
+
+    /// Explains [`price`](Self::price).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`price`](Self::price).
+    pub fn explain_price(&self) -> Result<Explanation> {
+        self.price()?;
+        let method = Method::new(
+            "Black–Scholes–Merton formula",
+            "Merton (1973), Theory of Rational Option Pricing, equation 21",
+        );
+        let error = ErrorStatement::rounding(
+            "price",
+            2e-14,
+            "largest relative error against 50 digits, prices from 1e-280 to 1e280",
+        );
+        Ok(Explanation::new(method, error).with_conventions(MODEL))
     }
 
     /// Refuses arguments outside their documented ranges.

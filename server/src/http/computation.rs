@@ -6,6 +6,7 @@ use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
     types::{Example, ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
+use quant_core::explanation::Explanation;
 use serde_json::Value;
 
 /// A request that one function of `quant-core` answers.
@@ -37,6 +38,15 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     /// Every error of the functions of `quant-core`.
     fn compute_in_full(&self) -> quant_core::Result<Self::Answer> {
         self.compute()
+    }
+
+    /// Explains the result of [`compute`](Self::compute).
+    ///
+    /// # Errors
+    ///
+    /// Every error of the functions of `quant-core`.
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        todo!("each computation explains itself")
     }
 
     /// Returns whether this request may take over a millisecond, so that it must run off the async threads.
@@ -71,6 +81,15 @@ pub trait SharedComputation: Send + Sync + 'static {
     /// Returns the paths of the fields that a request lacks, where the schema cannot say so.
     fn missing_fields(_request: &Self::Request) -> Vec<Vec<&'static str>> {
         Vec::new()
+    }
+
+    /// Explains the result of [`compute`](Self::compute).
+    ///
+    /// # Errors
+    ///
+    /// Every error of the functions of `quant-core`.
+    fn explain(_request: &Self::Request) -> quant_core::Result<Explanation> {
+        todo!("each computation explains itself")
     }
 
     /// Returns whether a request may take over a millisecond, as in [`Computation::is_long`].
@@ -136,6 +155,10 @@ impl<C: SharedComputation> Computation for RequestFor<C> {
 
     fn missing_fields(&self) -> Vec<Vec<&'static str>> {
         C::missing_fields(&self.0)
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        C::explain(&self.0)
     }
 
     fn is_long(&self) -> bool {

@@ -12,6 +12,7 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     pricing::{barrier, black_scholes, margrabe},
 };
 
@@ -111,6 +112,10 @@ impl Computation for European {
     fn compute(&self) -> quant_core::Result<EuropeanPrice> {
         let option: black_scholes::EuropeanOption = (*self).into();
         Ok(EuropeanPrice { price: option.price()?, option_type: self.option_type })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        black_scholes::EuropeanOption::from(*self).explain_price()
     }
 }
 
