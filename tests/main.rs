@@ -85,6 +85,7 @@ mod quantlib {
     mod risk_http;
     mod scheduling;
     mod scheduling_http;
+    mod spend_caps;
     mod swaps;
     mod swaps_http;
     mod time;
