@@ -41,6 +41,7 @@ mod oauth {
 /// one store.
 mod ops {
     mod attacks;
+    mod headers;
     mod hosts;
     mod instances;
     mod no_store;
