@@ -90,9 +90,9 @@ impl Explanation {
         Self { method, conventions: Vec::new(), steps: None, error }
     }
 
-    /// Adds conventions.
+    /// Adds conventions, as those of an adapter that derives the arguments from others.
     #[must_use]
-    pub(crate) fn with_conventions<T: Into<Cow<'static, str>>>(
+    pub fn with_conventions<T: Into<Cow<'static, str>>>(
         mut self,
         conventions: impl IntoIterator<Item = T>,
     ) -> Self {
@@ -127,6 +127,12 @@ impl ErrorStatement {
         }
     }
 
+    /// States a bound of rounding in the unit of the quantity, as for sums whose terms may cancel.
+    pub(crate) fn rounding_within(quantity: &'static str, bound: f64, how: &'static str) -> Self {
+        let kind = ErrorKind::Rounding;
+        Self { is_bound: true, ..Self::estimated(kind, quantity, bound, how) }
+    }
+
     /// States that the result has no error: dates, counts, choices.
     pub(crate) fn none(quantity: &'static str, how: &'static str) -> Self {
         Self::rounding(quantity, 0.0, how)
@@ -142,10 +148,17 @@ impl ErrorStatement {
         Self {
             kind,
             quantity: quantity.into(),
-            estimate,
+            // A sum of sizes may exceed the largest double, and is then no number.
+            estimate: estimate.min(f64::MAX),
             scale: ErrorScale::Absolute,
             is_bound: false,
             how: how.into(),
         }
+    }
+
+    /// States the estimate as a fraction of the quantity.
+    #[must_use]
+    pub(crate) fn as_fraction(self) -> Self {
+        Self { scale: ErrorScale::Relative, ..self }
     }
 }
