@@ -100,6 +100,13 @@ impl Explanation {
         self
     }
 
+    /// Names the quantity of the error, as the field of an adapter's answer is called.
+    #[must_use]
+    pub fn with_quantity(mut self, name: &'static str) -> Self {
+        self.error.quantity = name.into();
+        self
+    }
+
     /// States the number of steps, nodes or iterations.
     #[must_use]
     pub(crate) fn with_steps(self, steps: u32) -> Self {

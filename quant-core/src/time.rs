@@ -37,8 +37,8 @@ pub(crate) use gregorian::{
 };
 
 /// States that a date, or a number of days, has no error.
-fn dates_are_exact(quantity: &'static str) -> ErrorStatement {
-    ErrorStatement::none(quantity, "integers of the calendar, without rounding")
+fn dates_are_exact() -> ErrorStatement {
+    ErrorStatement::none("every field", "integers of the calendar, without rounding")
 }
 
 /// States the rounding of a length in years, as far as it is tested.

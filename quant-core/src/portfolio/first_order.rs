@@ -171,9 +171,9 @@ mod tests {
         };
         let volatility = |[a, b]: [f64; 2]| (0.01 * a * a + 0.03 * b * b).sqrt();
         let best = volatility([0.75, 0.25]);
-        for weights in [[0.76, 0.24], [0.5, 0.5], [1.0, 0.0]] {
-            let (own, lost) = (volatility(weights), volatility(weights) - best);
-            let stated = optimum(&weights).error_of_volatility(own);
+        for weights in &[[0.76, 0.24], [0.5, 0.5], [1.0, 0.0]] {
+            let (own, lost) = (volatility(*weights), volatility(*weights) - best);
+            let stated = optimum(weights).error_of_volatility(own);
             assert!(stated >= lost && stated < 0.2, "{weights:?}: {stated}, lost {lost}");
         }
         assert!(optimum(&[0.75, 0.25]).error_of_volatility(best) < 1e-16);

@@ -236,7 +236,9 @@ mod tests {
     /// Returns how many of 300 samples of normal returns have their value at risk within the stated
     /// error of the true one.
     fn covered(method: SeriesMethod, count: usize) -> u32 {
-        let (mean, volatility, distribution) = (0.001, 0.02, Distribution::Normal);
+        // An exponentially weighted volatility takes the mean as zero.
+        let mean = if matches!(method, SeriesMethod::Ewma { .. }) { 0.0 } else { 0.001 };
+        let (volatility, distribution) = (0.02, Distribution::Normal);
         let position =
             ParametricRisk { mean, volatility, distribution, confidence: 0.95, horizon: 1.0 };
         let exact = position.evaluate().unwrap().value_at_risk;

@@ -41,8 +41,8 @@ impl TailRisk {
     }
 }
 
-/// The quantity that explanations state an error of.
-pub(super) const FRACTION: &str = "value at risk, as a fraction of the position";
+/// The quantity that explanations state an error of, as a fraction of the position.
+pub(super) const FRACTION: &str = "value_at_risk";
 
 /// The sign and the probability of a value at risk, conventions.
 pub(super) const LOSSES: [&str; 2] = [

@@ -131,8 +131,7 @@ impl DayCount {
             "ISDA (2006), 2006 ISDA Definitions, section 4.16, and the sources of the others",
         );
         let rule = |day_count: &Self| format!("{day_count}: {}.", day_count.source());
-        Explanation::new(method, dates_are_exact("every field"))
-            .with_conventions(Self::ALL.iter().map(rule))
+        Explanation::new(method, dates_are_exact()).with_conventions(Self::ALL.iter().map(rule))
     }
 
     /// Returns the name of the rule and where it was published.

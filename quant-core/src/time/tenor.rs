@@ -98,7 +98,7 @@ impl Tenor {
             "The end of a month is not kept: 28 February and 1M is 28 March.",
             "The date is not adjusted to a business day, and a tenor counts calendar days.",
         ];
-        Ok(Explanation::new(method, dates_are_exact("result_date"))
+        Ok(Explanation::new(method, dates_are_exact())
             .with_conventions(conventions)
             .with_conventions(is_clipped.then_some(clipped)))
     }

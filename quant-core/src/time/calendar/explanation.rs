@@ -18,9 +18,9 @@ impl Calendar {
     /// Explains the list of the calendars, [`ALL`](Self::ALL).
     #[must_use]
     pub fn explain_all() -> Explanation {
-        let error = dates_are_exact("every field");
-        let rules = Self::ALL.iter().filter_map(|calendar| calendar.rule());
-        Explanation::new(RULES, error).with_conventions([NO_PROCLAMATIONS]).with_conventions(rules)
+        Explanation::new(RULES, dates_are_exact())
+            .with_conventions([NO_PROCLAMATIONS])
+            .with_conventions(Self::ALL.iter().filter_map(|calendar| calendar.rule()))
     }
 
     fn rule(self) -> Option<String> {
@@ -33,7 +33,7 @@ impl JointCalendar {
     /// Explains [`is_business_day`](Self::is_business_day).
     #[must_use]
     pub fn explain_is_business_day(&self) -> Explanation {
-        self.explanation("is_business_day")
+        self.explanation()
     }
 
     /// Explains [`adjust`](Self::adjust).
@@ -52,7 +52,7 @@ impl JointCalendar {
             source: "ISDA (2006), 2006 ISDA Definitions, section 4.12".into(),
         };
         let rule = format!("{}; a business day stays.", convention.description());
-        let explanation = self.explanation("adjusted_date").with_conventions([rule]);
+        let explanation = self.explanation().with_conventions([rule]);
         Ok(Explanation { method, ..explanation })
     }
 
@@ -68,7 +68,7 @@ impl JointCalendar {
             (false, 0) => "The start is no business day, and no days lead to the next one.",
             (false, _) => "The start is no business day: the first business day from it counts 1.",
         };
-        Ok(self.explanation("result_date").with_conventions([start]))
+        Ok(self.explanation().with_conventions([start]))
     }
 
     /// Explains [`business_days_between`](Self::business_days_between).
@@ -85,12 +85,12 @@ impl JointCalendar {
         let sides =
             "The earlier date counts where it is a business day, and the later one does not.";
         let sign = "The end comes first, so that the number is minus that of the days forward.";
-        let explanation = self.explanation("business_days").with_conventions([sides]);
+        let explanation = self.explanation().with_conventions([sides]);
         Ok(explanation.with_conventions((end < start).then_some(sign)))
     }
 
-    fn explanation(&self, quantity: &'static str) -> Explanation {
-        Explanation::new(RULES, dates_are_exact(quantity)).with_conventions(self.conventions())
+    fn explanation(&self) -> Explanation {
+        Explanation::new(RULES, dates_are_exact()).with_conventions(self.conventions())
     }
 
     /// The rules of the calendars, a sentence each.

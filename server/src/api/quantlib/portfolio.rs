@@ -11,6 +11,7 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     portfolio::{Covariance, min_variance},
 };
 
@@ -195,6 +196,10 @@ impl Computation for MinVariance {
 
     fn compute(&self) -> quant_core::Result<MinVariancePortfolio> {
         self.answer(self.problem()?.solve()?)
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.problem()?.explain()
     }
 
     fn compute_in_full(&self) -> quant_core::Result<MinVariancePortfolio> {

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::time::tenor::Tenor;
+use quant_core::{explanation::Explanation, time::tenor::Tenor};
 
 use super::{Computation, example_answer};
 use crate::http::{
@@ -57,6 +57,10 @@ impl Computation for TenorAddition {
             tenor: self.tenor.to_string(),
             start_date: self.start_date,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.tenor.explain_add_to(self.start_date.0)
     }
 }
 
