@@ -132,6 +132,25 @@ impl ErrorStatement {
         Self::rounding(quantity, 0.0, how)
     }
 
+    /// States a bound of rounding in the unit of the quantity, as [`rounding`](Self::rounding) does a
+    /// relative one.
+    pub(crate) fn rounding_within(quantity: &'static str, bound: f64, how: &'static str) -> Self {
+        let estimate = bound.min(f64::MAX);
+        Self { estimate, scale: ErrorScale::Absolute, ..Self::rounding(quantity, 0.0, how) }
+    }
+
+    /// States the estimate of a solver: the residual over the derivative, and the rounding.
+    pub(crate) fn solved(
+        quantity: &'static str,
+        (residual, derivative): (f64, f64),
+        rounding: f64,
+        how: &'static str,
+    ) -> Self {
+        let distance = if residual == 0.0 { 0.0 } else { (residual / derivative).abs() };
+        let estimate = (distance + rounding).min(f64::MAX);
+        Self::estimated(ErrorKind::Iteration, quantity, estimate, how)
+    }
+
     /// States an estimate in the unit of the quantity.
     pub(crate) fn estimated(
         kind: ErrorKind,
