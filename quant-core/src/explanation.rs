@@ -115,6 +115,17 @@ impl Method {
 }
 
 impl ErrorStatement {
+    /// States the estimate of a solver: the residual over the derivative, and the rounding.
+    pub(crate) fn solved(
+        quantity: &'static str,
+        (residual, derivative): (f64, f64),
+        rounding: f64,
+        how: &'static str,
+    ) -> Self {
+        let distance = if residual == 0.0 { 0.0 } else { (residual / derivative).abs() };
+        Self::estimated(ErrorKind::Iteration, quantity, distance + rounding, how)
+    }
+
     /// States a relative bound of rounding, `how` names the class of arguments that it was tested on.
     pub(crate) fn rounding(quantity: &'static str, bound: f64, how: &'static str) -> Self {
         Self {
@@ -127,28 +138,15 @@ impl ErrorStatement {
         }
     }
 
+    /// States a bound of rounding in the unit of the quantity, as for sums whose terms may cancel.
+    pub(crate) fn rounding_within(quantity: &'static str, bound: f64, how: &'static str) -> Self {
+        let kind = ErrorKind::Rounding;
+        Self { is_bound: true, ..Self::estimated(kind, quantity, bound, how) }
+    }
+
     /// States that the result has no error: dates, counts, choices.
     pub(crate) fn none(quantity: &'static str, how: &'static str) -> Self {
         Self::rounding(quantity, 0.0, how)
-    }
-
-    /// States a bound of rounding in the unit of the quantity, as [`rounding`](Self::rounding) does a
-    /// relative one.
-    pub(crate) fn rounding_within(quantity: &'static str, bound: f64, how: &'static str) -> Self {
-        let estimate = bound.min(f64::MAX);
-        Self { estimate, scale: ErrorScale::Absolute, ..Self::rounding(quantity, 0.0, how) }
-    }
-
-    /// States the estimate of a solver: the residual over the derivative, and the rounding.
-    pub(crate) fn solved(
-        quantity: &'static str,
-        (residual, derivative): (f64, f64),
-        rounding: f64,
-        how: &'static str,
-    ) -> Self {
-        let distance = if residual == 0.0 { 0.0 } else { (residual / derivative).abs() };
-        let estimate = (distance + rounding).min(f64::MAX);
-        Self::estimated(ErrorKind::Iteration, quantity, estimate, how)
     }
 
     /// States an estimate in the unit of the quantity.
@@ -161,7 +159,8 @@ impl ErrorStatement {
         Self {
             kind,
             quantity: quantity.into(),
-            estimate,
+            // A sum of sizes may exceed the largest double, and is then no number.
+            estimate: estimate.min(f64::MAX),
             scale: ErrorScale::Absolute,
             is_bound: false,
             how: how.into(),
