@@ -122,6 +122,17 @@ impl Method {
 }
 
 impl ErrorStatement {
+    /// States the estimate of a solver: the residual over the derivative, and the rounding.
+    pub(crate) fn solved(
+        quantity: &'static str,
+        (residual, derivative): (f64, f64),
+        rounding: f64,
+        how: &'static str,
+    ) -> Self {
+        let distance = if residual == 0.0 { 0.0 } else { (residual / derivative).abs() };
+        Self::estimated(ErrorKind::Iteration, quantity, distance + rounding, how)
+    }
+
     /// States a relative bound of rounding, `how` names the class of arguments that it was tested on.
     pub(crate) fn rounding(quantity: &'static str, bound: f64, how: &'static str) -> Self {
         Self {

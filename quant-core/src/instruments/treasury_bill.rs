@@ -6,6 +6,7 @@
 use chrono::NaiveDate;
 
 use crate::arithmetic::without_negative_zero;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{
     Error, Result, check,
     time::{add_months, days_between, require_year},
@@ -128,6 +129,40 @@ impl TreasuryBill {
             days_to_maturity,
             discount_amount,
         })
+    }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(&self) -> Result<Explanation> {
+        let value = self.value()?;
+        let days = value.days_to_maturity as f64;
+        let (quantity, size) = match self.quote {
+            Quote::Price(price) => ("yield", self.face_value / price * (366.0 / days)),
+            Quote::DiscountRate(_) | Quote::BondEquivalentYield(_) => ("price", self.face_value),
+        };
+        let error = ErrorStatement::rounding_within(
+            quantity,
+            8.0 * f64::EPSILON * size,
+            "largest error against 50 digits, in units of the face value; of a yield also of the \
+             price, over the part of a year",
+        );
+        let method =
+            Method::new("Treasury bill formulas", "31 CFR part 356, appendix B, section VI");
+        let year = days_in_following_year(self.settlement_date);
+        let coupon = if 2.0 * days <= year {
+            "The bond-equivalent yield is simple, since no half-year ends before the maturity."
+        } else {
+            "The bond-equivalent yield pays interest after half a year, as a bond does."
+        };
+        Ok(Explanation::new(method, error)
+            .with_conventions([
+                "The discount rate and the money-market yield count actual days over 360.",
+                coupon,
+            ])
+            .with_conventions([format!("The year after the settlement has {year} days.")]))
     }
 
     fn validated_days(&self) -> Result<i64> {
