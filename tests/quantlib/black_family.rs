@@ -62,8 +62,8 @@ fn by_name(found: &ForwardGreeks) -> [(&'static str, f64); 13] {
     ]
 }
 
-/// The size by which an error is relative. Three Greeks are sums that may cancel: their errors are those
-/// of their largest term.
+/// The size by which an error is relative. Three Greeks are sums that may cancel: their errors are
+/// those of their largest term.
 fn whole(row: &Row, name: &str) -> f64 {
     match name {
         "theta" | "charm" | "veta" => row.get(&format!("{name}_term")),
@@ -454,8 +454,8 @@ fn digital_by_name(found: &Digital) -> [(&'static str, f64); 8] {
     ]
 }
 
-/// The size by which an error is relative. Two figures are sums that may cancel: their errors are those
-/// of their largest term.
+/// The size by which an error is relative. Two figures are sums that may cancel: their errors are
+/// those of their largest term.
 fn digital_whole(row: &Row, name: &str) -> f64 {
     match name {
         "theta" | "rho" => row.get(&format!("{name}_term")),

@@ -1,4 +1,5 @@
-//! Options on forwards, rates, currencies and American options over HTTP: fields, defaults and refusals.
+//! Options on forwards, rates, currencies and American options over HTTP: fields, defaults and
+//! refusals.
 
 use account_core::Tier;
 use quant_tests::{Answer, App};

@@ -20,8 +20,8 @@ fn every_quotient_is_the_double_nearest_to_its_definition() {
     println!("largest error in units in the last place: {largest}");
 }
 
-/// The exact values are the derivatives in closed form; libm rounds them to a unit in the last place,
-/// which the statement's rounding allows for.
+/// The exact values are the derivatives in closed form; libm rounds them to a unit in the last
+/// place, which the statement's rounding allows for.
 #[test]
 fn the_stated_error_of_a_quotient_is_no_less_than_its_distance_to_the_derivative() {
     let mut statements = Statements::default();

@@ -204,8 +204,8 @@ fn by_name(found: &Greeks) -> [(&'static str, f64); 14] {
     values
 }
 
-/// The size by which an error is relative. Three Greeks are sums that may cancel: their errors are those
-/// of their largest term.
+/// The size by which an error is relative. Three Greeks are sums that may cancel: their errors are
+/// those of their largest term.
 fn whole(row: &Row, name: &str) -> f64 {
     match name {
         "theta" | "charm" | "veta" => row.get(&format!("{name}_term")),

@@ -43,8 +43,8 @@ impl Statements {
         self.see_by(row, statement, found, expected, expected);
     }
 
-    /// Does the same where a relative error is a fraction of `whole`, as that of a sum is of its largest
-    /// term.
+    /// Does the same where a relative error is a fraction of `whole`, as that of a sum is of its
+    /// largest term.
     #[track_caller]
     pub fn see_by(
         &mut self,

@@ -114,13 +114,14 @@ impl Ces {
         let method = Method::new(
             "demand under a constant elasticity of substitution",
             "Arrow, Chenery, Minhas and Solow (1961), Capital-Labor Substitution and Economic \
-             Efficiency; Mas-Colell, Whinston and Green (1995), Microeconomic Theory, exercise 3.C.6",
+             Efficiency; Mas-Colell, Whinston and Green (1995), Microeconomic Theory, exercise \
+             3.C.6",
         );
         let error = ErrorStatement::rounding(
             "every field",
             1e-14,
-            "largest relative error against many digits where the field is a normal double, for any ρ \
-             below 1",
+            "largest relative error against many digits where the field is a normal double, for \
+             any ρ below 1",
         );
         let limit = if self.rho == 0.0 {
             "At ρ = 0 the preferences are those of Cobb and Douglas, with shares wᵢ/(w₁ + w₂)."

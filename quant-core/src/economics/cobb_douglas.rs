@@ -108,7 +108,8 @@ impl CobbDouglas {
         let error = ErrorStatement::rounding(
             "every field",
             1e-14,
-            "largest relative error against many digits where the field is a normal double, for any α",
+            "largest relative error against many digits where the field is a normal double, for \
+             any α",
         );
         Ok(Explanation::new(method, error).with_conventions([
             "The utility is x₁^α x₂^{1−α}, without a factor; 0⁰ is 1.",

@@ -72,8 +72,8 @@ pub fn explain_shannon_entropy(probabilities: &[f64], base: f64) -> Result<Expla
     let error = ErrorStatement::rounding(
         "shannon_entropy",
         1e-15,
-        "largest relative error against many digits; the probabilities are taken as exact, so that the \
-         error of a sample is not included",
+        "largest relative error against many digits; the probabilities are taken as exact, so \
+         that the error of a sample is not included",
     );
     Ok(Explanation::new(method, error).with_conventions([
         "The unit is that of the base: 2 gives bits, e nats and 10 hartleys.",

@@ -145,7 +145,8 @@ pub fn explain_derivative(
         kind,
         "derivative",
         (truncation + rounding).min(f64::MAX),
-        "distance to the same quotient with a step 2⁶⁴ times smaller, and two units in the last place",
+        "distance to the same quotient with a step 2⁶⁴ times smaller, and two units in the last \
+         place",
     );
     let method = match scheme {
         Scheme::Central => "central difference quotient, whose error is of the order of h²",

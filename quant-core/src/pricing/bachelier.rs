@@ -242,8 +242,8 @@ impl NormalOption {
         self.price()?;
         let method = Method::new(
             "Bachelier's formula",
-            "Bachelier (1900), Théorie de la spéculation; Haug (2007), The Complete Guide to Option \
-             Pricing Formulas, 1.3.1",
+            "Bachelier (1900), Théorie de la spéculation; Haug (2007), The Complete Guide to \
+             Option Pricing Formulas, 1.3.1",
         );
         let error = ErrorStatement::rounding("price", 1e-14, TESTED);
         Ok(Explanation::new(method, error).with_conventions(NORMAL).with_conventions(CONVENTIONS))

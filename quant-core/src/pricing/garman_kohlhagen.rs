@@ -171,11 +171,12 @@ impl CurrencyOption {
     ///
     /// The errors of [`price`](Self::price) and of [`forward`](Self::forward).
     pub fn explain(&self) -> Result<Explanation> {
-        (self.price()?, self.forward()?);
+        self.price()?;
+        self.forward()?;
         let method = Method::new(
             "Garman–Kohlhagen formula",
-            "Garman and Kohlhagen (1983), Foreign Currency Option Values; Wystup (2006), FX Options \
-             and Structured Products, 1.2 and 1.3, for the deltas",
+            "Garman and Kohlhagen (1983), Foreign Currency Option Values; Wystup (2006), FX \
+             Options and Structured Products, 1.2 and 1.3, for the deltas",
         );
         let error = ErrorStatement::rounding(
             EVERY_GREEK,
@@ -184,7 +185,8 @@ impl CurrencyOption {
         );
         let market = [
             "The exchange rate follows geometric Brownian motion of constant volatility.",
-            "Prices are in domestic currency per unit of foreign currency; the premium is domestic.",
+            "Prices are in domestic currency per unit of foreign currency; the premium is \
+             domestic.",
             "Both riskless rates are constant and compound continuously.",
             "The option is exercised at expiry only; spot and delivery lags of the market are not \
              applied.",

@@ -3,8 +3,8 @@
 use crate::Result;
 use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 
-/// The number of iterations that gives all bits of a volatility. The error of a first guess is at most
-/// a fifth of the range over which the curvature of the functions matters.
+/// The number of iterations that gives all bits of a volatility. The error of a first guess is at
+/// most a fifth of the range over which the curvature of the functions matters.
 pub(super) const STEPS: usize = 2;
 
 /// A volatility that was found from a price.
@@ -37,7 +37,8 @@ impl Inversion {
         let steps = if self.volatility > 0.0 { STEPS as u32 } else { 0 };
         let explanation = Explanation::new(method, error).with_steps(steps);
         explanation.with_conventions([
-            "The price is taken as exact; a price at the discounted intrinsic value has volatility zero.",
+            "The price is taken as exact; a price at the discounted intrinsic value has \
+             volatility zero.",
         ])
     }
 }

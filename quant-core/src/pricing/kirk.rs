@@ -146,8 +146,8 @@ impl SpreadOption {
         Ok(sum * spacing)
     }
 
-    /// Returns the total deviation of the second forward, that of the first forward with it, and the
-    /// volatility of the first forward given the second.
+    /// Returns the total deviation of the second forward, that of the first forward with it, and
+    /// the volatility of the first forward given the second.
     fn deviations(&self) -> (f64, f64, f64) {
         let root = self.time_to_maturity.sqrt();
         let shared = self.correlation * (self.volatility1 * root);
@@ -183,18 +183,18 @@ impl SpreadOption {
             ErrorKind::Discretisation,
             "price",
             (value.approximation_error.abs() + scale * (1e-13 + corner)).min(f64::MAX),
-            "distance of Kirk's approximation to the exact integral by quadrature, and the error of \
-             the quadrature; `exact_price` has the latter alone",
+            "distance of Kirk's approximation to the exact integral by quadrature, and the error \
+             of the quadrature; `exact_price` has the latter alone",
         );
         let method = Method::new(
             "Kirk's approximation",
-            "Kirk (1995), Correlation in the Energy Markets; Haug (2007), The Complete Guide to Option \
-             Pricing Formulas, 5.7",
+            "Kirk (1995), Correlation in the Energy Markets; Haug (2007), The Complete Guide to \
+             Option Pricing Formulas, 5.7",
         );
         let explanation = Explanation::new(method, error).with_steps(points as u32);
         Ok(explanation.with_conventions([
-            "Both forwards follow geometric Brownian motion without drift, of constant volatilities and \
-             correlation.",
+            "Both forwards follow geometric Brownian motion without drift, of constant \
+             volatilities and correlation.",
             "The second forward with the strike is taken as lognormal, of a constant volatility.",
             "The payment at expiry is discounted by a constant rate that compounds continuously.",
             "The option is exercised at expiry only; times are in years as given.",

@@ -131,10 +131,12 @@ impl ExchangeOption {
         let error = ErrorStatement::rounding(
             "call and put",
             2e-14,
-            "largest relative error against 50 digits, prices from 1e-280, correlations of any size",
+            "largest relative error against 50 digits, prices from 1e-280, correlations of any \
+             size",
         );
         Ok(Explanation::new(method, error).with_conventions([
-            "Both prices follow geometric Brownian motion with constant volatilities and correlation.",
+            "Both prices follow geometric Brownian motion with constant volatilities and \
+             correlation.",
             "The dividend yields are constant and compound continuously.",
             "No riskless rate has an effect, since neither side of the exchange is money.",
             "The assets are exchanged at expiry only, one unit for one unit.",

@@ -244,8 +244,8 @@ impl Swaption {
     pub fn explain(&self) -> Result<Explanation> {
         self.value()?;
         Ok(explain().with_conventions([
-            "The annuity is taken as given: it holds the day count, the dates and the discounting of \
-             the fixed leg, and settles whether the swaption is of physical or cash settlement.",
+            "The annuity is taken as given: it holds the day count, the dates and the discounting \
+             of the fixed leg, and settles whether the swaption is of physical or cash settlement.",
             "The option is exercised at expiry only; times are in years as given.",
         ]))
     }

@@ -181,23 +181,25 @@ impl Capital {
         self.ratios()?;
         let method = Method::new(
             "capital ratios of Basel III",
-            "Basel Committee on Banking Supervision (2011), Basel III: A global regulatory framework \
-             for more resilient banks and banking systems, paragraphs 50 and 153",
+            "Basel Committee on Banking Supervision (2011), Basel III: A global regulatory \
+             framework for more resilient banks and banking systems, paragraphs 50 and 153",
         );
         let error = ErrorStatement::rounding(
             "every ratio",
             0.5 * f64::EPSILON,
-            "half a unit in the last place of one division, where the ratio is a normal double; the \
-             comparisons are exact",
+            "half a unit in the last place of one division, where the ratio is a normal double; \
+             the comparisons are exact",
         );
         let leverage = match self.total_exposure {
             Some(_) => "The leverage ratio is tier 1 capital by the exposure, as given.",
             None => "Without an exposure there is no leverage ratio.",
         };
         Ok(Explanation::new(method, error).with_conventions([
-            "Capital is adequate from 4.5 % (common equity), 6 % (tier 1) and 8 % (total) of the assets.",
+            "Capital is adequate from 4.5 % (common equity), 6 % (tier 1) and 8 % (total) of the \
+             assets.",
             "Capital buffers and national additions are not included.",
-            "The comparison takes the shortest decimals that denote the arguments: 4.5 of 100 suffices.",
+            "The comparison takes the shortest decimals that denote the arguments: 4.5 of 100 \
+             suffices.",
             "Capital is taken as it is given, after deductions; its composition is not checked.",
             leverage,
         ]))

@@ -8,15 +8,16 @@ use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 
 /// Explains [`transfer_entropy`].
 ///
-/// With N triples, and K the numbers of cells that occur, the value exceeds that of the process by about
+/// With N triples, and K the numbers of cells that occur, the value exceeds that of the process by
+/// about
 ///
 /// ```text
 /// bias = ν/2N,   ν = K(y_t, y, x) − K(y_t, y) − K(y, x) + K(y)
 /// ```
 ///
-/// and 2N times the value of independent series follows χ² with ν degrees of freedom, whose standard
-/// deviation is √2ν. The standard error of dependent series is that of a mean of N logarithms. The estimate
-/// is the bias and twice both standard errors.
+/// and 2N times the value of independent series follows χ² with ν degrees of freedom, whose
+/// standard deviation is √2ν. The standard error of dependent series is that of a mean of N
+/// logarithms. The estimate is the bias and twice both standard errors.
 ///
 /// # Errors
 ///
@@ -24,8 +25,8 @@ use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 ///
 /// # References
 ///
-/// Miller (1955), "Note on the bias of information estimates"; Roulston (1999), "Estimating the errors
-/// on measured entropy and mutual information".
+/// Miller (1955), "Note on the bias of information estimates"; Roulston (1999), "Estimating the
+/// errors on measured entropy and mutual information".
 pub fn explain_transfer_entropy(
     x_history: &[f64],
     y_history: &[f64],
@@ -40,8 +41,8 @@ pub fn explain_transfer_entropy(
         ErrorKind::Sampling,
         "transfer_entropy",
         sample.error(value),
-        "bias by the occupied bins (Miller 1955) and two standard errors (Roulston 1999), for triples \
-         that are independent of each other",
+        "bias by the occupied bins (Miller 1955) and two standard errors (Roulston 1999), for \
+         triples that are independent of each other",
     );
     let method = Method::new(
         "plug-in estimate of the transfer entropy",

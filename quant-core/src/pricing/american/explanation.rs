@@ -59,8 +59,8 @@ pub fn explain_on_dates(
 
 /// Estimates the distance of a price to that of infinitely many steps.
 ///
-/// The closed form shows the error of the European option on the same tree, and half the steps that of
-/// the right to exercise early.
+/// The closed form shows the error of the European option on the same tree, and half the steps that
+/// of the right to exercise early.
 fn error(
     option: &EuropeanOption,
     price: f64,
@@ -80,6 +80,6 @@ fn error(
     ))
 }
 
-/// The factor by which the change from half the steps is taken: twice the steps halve an error of first
-/// order, so that the change is the error, and terms of higher order add to it.
+/// The factor by which the change from half the steps is taken: twice the steps halve an error of
+/// first order, so that the change is the error, and terms of higher order add to it.
 const MARGIN: f64 = 1.5;

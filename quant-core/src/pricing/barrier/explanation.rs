@@ -23,8 +23,8 @@ impl BarrierOption {
             ErrorKind::Discretisation,
             "price",
             ((price - continuous).abs() + self.rounding(price)).min(f64::MAX),
-            "distance to the closed form of a continuously monitored barrier, and 1e-14 of the price \
-             and the spot for rounding",
+            "distance to the closed form of a continuously monitored barrier, and 1e-14 of the \
+             price and the spot for rounding",
         );
         let explanation = Explanation::new(tree.method(), error);
         let explanation = explanation.with_steps(tree.steps_used(n_steps) as u32);
@@ -44,14 +44,15 @@ impl BarrierOption {
         let price = self.price_continuous()?;
         let method = Method::new(
             "closed form of Reiner and Rubinstein",
-            "Reiner and Rubinstein (1991), Breaking Down the Barriers; Haug (2007), The Complete Guide \
-             to Option Pricing Formulas, 4.17.1",
+            "Reiner and Rubinstein (1991), Breaking Down the Barriers; Haug (2007), The Complete \
+             Guide to Option Pricing Formulas, 4.17.1",
         );
         let error = ErrorStatement::estimated(
             ErrorKind::Rounding,
             "price",
             self.rounding(price),
-            "largest difference from QuantLib's AnalyticBarrierEngine, as a part of price plus spot",
+            "largest difference from QuantLib's AnalyticBarrierEngine, as a part of price plus \
+             spot",
         );
         let error = ErrorStatement { is_bound: true, ..error };
         let explanation = Explanation::new(method, error).with_conventions(MODEL);
