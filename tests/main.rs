@@ -57,6 +57,7 @@ mod quantlib {
     mod analysis_http;
     mod binomial;
     mod black_family;
+    mod black_family_http;
     mod bodies;
     mod bond_spreads;
     mod bonds;
