@@ -13,6 +13,7 @@ use quant_core::{
 use super::{
     Assets, LONG_FROM_ASSETS, WeightBounds,
     constraint::{Constraint, WeightLimits},
+    problem,
 };
 use crate::{
     api::quantlib::Computation,
@@ -228,21 +229,10 @@ fn solve(
     goal: Goal,
     within_bounds: impl FnOnce(ConstrainedProblem) -> quant_core::Result<portfolio::Portfolio>,
 ) -> quant_core::Result<OptimalPortfolio> {
-    let problem = ConstrainedProblem {
-        expected_returns: assets.expected_returns.to_vec(),
-        covariance_matrix: assets.covariance()?,
-        risk_free_rate,
-        min_weights: bounds.min_weights(),
-        max_weights: bounds.max_weights(),
-        constraints: Vec::new(),
-        turnover: None,
-        goal,
-    };
+    let problem = problem(assets, risk_free_rate, bounds, goal)?;
     let found = match limits.read()? {
         None => within_bounds(problem)?,
-        Some((constraints, turnover)) => {
-            ConstrainedProblem { constraints, turnover, ..problem }.solve()?
-        }
+        Some(limits) => limits.added_to(problem).solve()?,
     };
     Ok(OptimalPortfolio::new(found, risk_free_rate))
 }
