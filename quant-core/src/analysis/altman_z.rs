@@ -184,6 +184,23 @@ mod tests {
     }
 
     #[test]
+    fn the_printed_example_has_its_score() {
+        // Hull, "Risk Management and Financial Institutions", the example of the Z-score: 5.46.
+        let firm = AltmanZ {
+            working_capital: 170_000.0,
+            total_assets: 670_000.0,
+            retained_earnings: 300_000.0,
+            ebit: 60_000.0,
+            market_cap: 380_000.0,
+            total_liabilities: 240_000.0,
+            revenue: 2_200_000.0,
+        };
+        let score = firm.score().unwrap();
+        assert!((score.z_score - 5.46).abs() < 0.005, "{score:?}");
+        assert_eq!(score.zone, DistressZone::Safe);
+    }
+
+    #[test]
     fn the_ratios_of_the_paper_have_their_scores() {
         // Ratios as the means of Altman (1968), table 1: the bankrupt and the other firms. The weighted
         // sums are exact decimals.

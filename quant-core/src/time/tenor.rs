@@ -96,7 +96,7 @@ impl Tenor {
             "Years and months are added first, together; weeks and days are added after them.",
             "A day that the month reached does not have becomes the last day of that month.",
             "The end of a month is not kept: 28 February and 1M is 28 March.",
-            "The date is not adjusted to a business day, and a tenor counts calendar days.",
+            "A tenor counts calendar days, and holidays play no part in the addition.",
         ];
         Ok(Explanation::new(method, dates_are_exact())
             .with_conventions(conventions)

@@ -8,6 +8,7 @@ use account_core::{
     idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
+use tracing::Instrument as _;
 
 use super::{
     super::{
@@ -247,7 +248,8 @@ impl AuthorisedCall {
         if let Some(reservation) = &mut reservation {
             reservation.begin_debit();
         }
-        let settled = write.await;
+        let span = tracing::info_span!(target: "quant_server::span", "charge", credits = cost);
+        let settled = write.instrument(span).await;
         if let (Some(reservation), Ok(Some(settlement))) = (reservation, &settled) {
             reservation.end_debit(settlement.balance());
         }
@@ -400,10 +402,11 @@ impl AuthorisedCall {
             };
             answer.map(|answer| answer.to_json_string())
         };
+        let span = tracing::info_span!(target: "quant_server::span", "compute", operation = self.operation.id);
         let outcome = if is_long {
-            self.context.state.compute_pool.run(self.source, work).await?
+            self.context.state.compute_pool.run(self.source, work).instrument(span).await?
         } else {
-            work()
+            span.in_scope(work)
         };
         outcome.map_err(|error| ApiError::Faults(vec![fault::<C>(&error)]))
     }

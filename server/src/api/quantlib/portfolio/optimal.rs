@@ -14,6 +14,7 @@ use quant_core::{
 use super::{
     Assets, LONG_FROM_ASSETS, WeightBounds,
     constraint::{Constraint, WeightLimits},
+    problem,
 };
 use crate::{
     api::quantlib::Computation,
@@ -227,7 +228,7 @@ enum GoalProblem<B> {
 }
 
 /// Reads the problem of a goal: with the limits of the request where it has some, else `within_bounds`.
-fn problem<B>(
+fn goal_problem<B>(
     assets: &Assets,
     risk_free_rate: f64,
     bounds: &WeightBounds,
@@ -235,33 +236,24 @@ fn problem<B>(
     goal: Goal,
     within_bounds: impl FnOnce(ConstrainedProblem) -> B,
 ) -> quant_core::Result<GoalProblem<B>> {
-    let problem = ConstrainedProblem {
-        expected_returns: assets.expected_returns.to_vec(),
-        covariance_matrix: assets.covariance()?,
-        risk_free_rate,
-        min_weights: bounds.min_weights(),
-        max_weights: bounds.max_weights(),
-        constraints: Vec::new(),
-        turnover: None,
-        goal,
-    };
+    let problem = problem(assets, risk_free_rate, bounds, goal)?;
     Ok(match limits.read()? {
         None => GoalProblem::WithinBounds(within_bounds(problem)),
-        Some((constraints, turnover)) => {
-            GoalProblem::Limited(ConstrainedProblem { constraints, turnover, ..problem })
-        }
+        Some(limits) => GoalProblem::Limited(limits.added_to(problem)),
     })
 }
 
 impl MaxSharpe {
     fn problem(&self) -> quant_core::Result<GoalProblem<portfolio::MaxSharpe>> {
         let Self { assets, rf_rate, bounds, limits } = self;
-        problem(assets, *rf_rate, bounds, limits, Goal::MaxSharpe, |problem| portfolio::MaxSharpe {
-            expected_returns: problem.expected_returns,
-            covariance_matrix: problem.covariance_matrix,
-            risk_free_rate: problem.risk_free_rate,
-            min_weights: problem.min_weights,
-            max_weights: problem.max_weights,
+        goal_problem(assets, *rf_rate, bounds, limits, Goal::MaxSharpe, |problem| {
+            portfolio::MaxSharpe {
+                expected_returns: problem.expected_returns,
+                covariance_matrix: problem.covariance_matrix,
+                risk_free_rate: problem.risk_free_rate,
+                min_weights: problem.min_weights,
+                max_weights: problem.max_weights,
+            }
         })
     }
 }
@@ -297,7 +289,7 @@ impl TargetReturn {
     fn problem(&self) -> quant_core::Result<GoalProblem<portfolio::TargetReturn>> {
         let Self { assets, target_return, rf_rate, bounds, limits } = self;
         let (target_return, goal) = (*target_return, Goal::TargetReturn(*target_return));
-        problem(assets, *rf_rate, bounds, limits, goal, |problem| portfolio::TargetReturn {
+        goal_problem(assets, *rf_rate, bounds, limits, goal, |problem| portfolio::TargetReturn {
             expected_returns: problem.expected_returns,
             covariance_matrix: problem.covariance_matrix,
             risk_free_rate: problem.risk_free_rate,
