@@ -67,6 +67,7 @@ mod quantlib {
     mod detail;
     mod economics;
     mod entropy;
+    mod explanations;
     mod frontier;
     mod further;
     mod idempotency;
@@ -79,6 +80,8 @@ mod quantlib {
     mod portfolio_http;
     mod portfolio_risk;
     mod pricing;
+    mod quotes;
+    mod receipts;
     mod regulatory;
     mod reserved_credits;
     mod risk;
