@@ -11,6 +11,7 @@ mod openapi;
 mod rotate_data_key;
 mod rotate_master_key;
 mod serve;
+mod verify;
 
 use std::{error::Error, io::IsTerminal, process::ExitCode};
 
@@ -58,11 +59,13 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Seal everything under a new master key, also beside a running service.
     RotateMasterKey(StorageArgs),
-    /// Seal keys and e-mails under a new data key, also beside a running service; continues an
-    /// interrupted rotation.
+    /// Seal keys and e-mails under a new data key, and sign receipts with a new key, also beside a
+    /// running service; continues an interrupted rotation.
     RotateDataKey(StorageArgs),
     /// Ask a running service whether it can work; for containers without a shell.
     Health(health::HealthArgs),
+    /// Check a receipt offline: signature, request, data, and the computation again.
+    Verify(verify::VerifyArgs),
 }
 
 impl Cli {
@@ -100,6 +103,7 @@ impl Command {
             Self::RotateMasterKey(args) => block_on(rotate_master_key::run(&args)),
             Self::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
             Self::Health(args) => block_on(health::run(&args)),
+            Self::Verify(args) => verify::run(&args),
         }
     }
 
@@ -113,7 +117,7 @@ impl Command {
             }
             Self::Backup(args) => Some(&args.storage),
             Self::Migrate(args) => Some(&args.storage),
-            Self::Demo(_) | Self::Openapi(_) | Self::Health(_) => None,
+            Self::Demo(_) | Self::Openapi(_) | Self::Health(_) | Self::Verify(_) => None,
         }
     }
 }

@@ -67,6 +67,16 @@ pub(super) fn add_answer_examples(schemas: &mut Map<String, Value>) {
     }
 }
 
+/// Adds the parts that a caller may ask for to the named schemas, which are answers of metered
+/// operations.
+pub(super) fn add_answer_parts(schemas: &mut Map<String, Value>, answers: &BTreeSet<String>) {
+    for (_, schema) in schemas.iter_mut().filter(|(name, _)| answers.contains(*name)) {
+        for (part, name) in [("meta", "AnswerMeta"), ("receipt", "Receipt")] {
+            schema["properties"][part] = json!({ "$ref": format!("#/components/schemas/{name}") });
+        }
+    }
+}
+
 /// Describes the message of a registration, which is also beside `data`, where its clients read the
 /// message.
 pub(super) fn describe_root_message(schemas: &mut Map<String, Value>) {
