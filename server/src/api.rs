@@ -12,4 +12,4 @@ pub mod ops;
 pub mod pages;
 pub mod quantlib;
 pub mod routes;
-mod site;
+pub mod site;

@@ -4,10 +4,13 @@ mod account;
 mod audit;
 mod backup;
 mod command_error;
+mod completions;
 mod demo;
 mod health;
+mod man;
 mod migrate;
 mod openapi;
+mod output;
 mod rotate_data_key;
 mod rotate_master_key;
 mod serve;
@@ -62,6 +65,10 @@ enum Command {
     RotateDataKey(StorageArgs),
     /// Ask a running service whether it can work; for containers without a shell.
     Health(health::HealthArgs),
+    /// Print the script that completes commands and flags in a shell.
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands to a folder.
+    Man(man::ManArgs),
 }
 
 impl Cli {
@@ -103,6 +110,8 @@ impl Command {
             Self::RotateMasterKey(args) => block_on(rotate_master_key::run(&args)),
             Self::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
             Self::Health(args) => block_on(health::run(&args)),
+            Self::Completions(args) => completions::run(&args),
+            Self::Man(args) => man::run(&args),
         }
     }
 
@@ -116,7 +125,11 @@ impl Command {
             }
             Self::Backup(args) => Some(&args.storage),
             Self::Migrate(args) => Some(&args.storage),
-            Self::Demo(_) | Self::Openapi(_) | Self::Health(_) => None,
+            Self::Demo(_)
+            | Self::Openapi(_)
+            | Self::Health(_)
+            | Self::Completions(_)
+            | Self::Man(_) => None,
         }
     }
 }

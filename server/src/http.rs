@@ -20,6 +20,7 @@ pub(crate) mod echo;
 mod error;
 mod execute;
 mod executed_call;
+pub mod fault_types;
 pub(crate) mod form;
 pub(crate) mod host;
 pub(crate) mod idempotency;

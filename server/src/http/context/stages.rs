@@ -18,6 +18,7 @@ use super::{
         echo,
         error::ApiError,
         executed_call::ExecutedCall,
+        fault_types,
         idempotency::{is_claimed, other_request, unreadable},
         operation::Operation,
         unknown_fields::Handling,
@@ -470,7 +471,7 @@ fn missing(path: &[&'static str]) -> Fault {
 
 /// An error of the computation as a fault of the request.
 fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
-    let kind = format!("value_error.{}", error.code());
+    let kind = fault_types::of_code(error.code());
     let mut path = vec![Step::name("body")];
     path.extend(error.argument().map(|argument| Step::name(C::wire_name(argument))));
     path.extend(error.index().map(Step::Index));
