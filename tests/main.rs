@@ -58,6 +58,7 @@ mod quantlib {
     mod analysis_http;
     mod binomial;
     mod black_family;
+    mod black_family_http;
     mod bodies;
     mod bond_spreads;
     mod bonds;
@@ -68,6 +69,7 @@ mod quantlib {
     mod detail;
     mod economics;
     mod entropy;
+    mod explanations;
     mod frontier;
     mod further;
     mod idempotency;
@@ -80,6 +82,8 @@ mod quantlib {
     mod portfolio_http;
     mod portfolio_risk;
     mod pricing;
+    mod quotes;
+    mod receipts;
     mod regulatory;
     mod reserved_credits;
     mod risk;
@@ -99,6 +103,7 @@ mod quantlib {
 /// The repository itself: imports, names, documents.
 mod structure {
     mod documents;
+    mod fault_types;
     mod imports;
     mod repository;
     mod revocation;

@@ -254,7 +254,7 @@ impl ProfileChanges {
                 Error::invalid(
                     "spend_cap_per_day",
                     "a whole number of credits, or empty for no cap",
-                    "spend_cap_per_day",
+                    "spend_cap",
                 ),
             )?),
         };
