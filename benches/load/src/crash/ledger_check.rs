@@ -59,7 +59,7 @@ impl LedgerCheck {
     ) -> Result<u64, Failure> {
         let rows = charged(database, first).await?;
         check_answered(known, &rows)?;
-        if let Some(number) = known.over_cap.iter().find(|number| rows.contains_key(number)) {
+        if let Some(number) = known.over_cap.iter().find(|number| rows.contains_key(*number)) {
             return Err(
                 format!("{} was refused and charged", uuid::Uuid::from_u128(*number)).into()
             );
