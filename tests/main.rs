@@ -68,6 +68,7 @@ mod quantlib {
     mod detail;
     mod economics;
     mod entropy;
+    mod explanations;
     mod frontier;
     mod further;
     mod idempotency;
@@ -80,6 +81,8 @@ mod quantlib {
     mod portfolio_http;
     mod portfolio_risk;
     mod pricing;
+    mod quotes;
+    mod receipts;
     mod regulatory;
     mod reserved_credits;
     mod risk;

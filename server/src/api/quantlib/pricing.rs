@@ -115,7 +115,8 @@ impl Computation for European {
     }
 
     fn explain(&self) -> quant_core::Result<Explanation> {
-        black_scholes::EuropeanOption::from(*self).explain_price()
+        let option: black_scholes::EuropeanOption = (*self).into();
+        option.explain_price()
     }
 }
 
