@@ -101,6 +101,7 @@ mod quantlib {
 /// The repository itself: imports, names, documents.
 mod structure {
     mod documents;
+    mod fault_types;
     mod imports;
     mod repository;
     mod revocation;

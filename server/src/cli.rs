@@ -4,10 +4,13 @@ mod account;
 mod audit;
 mod backup;
 mod command_error;
+mod completions;
 mod demo;
 mod health;
+mod man;
 mod migrate;
 mod openapi;
+mod output;
 mod rotate_data_key;
 mod rotate_master_key;
 mod serve;
@@ -66,6 +69,10 @@ enum Command {
     Health(health::HealthArgs),
     /// Check a receipt offline: signature, request, data, and the computation again.
     Verify(verify::VerifyArgs),
+    /// Print the script that completes commands and flags in a shell.
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands to a folder.
+    Man(man::ManArgs),
 }
 
 impl Cli {
@@ -104,6 +111,8 @@ impl Command {
             Self::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
             Self::Health(args) => block_on(health::run(&args)),
             Self::Verify(args) => verify::run(&args),
+            Self::Completions(args) => completions::run(&args),
+            Self::Man(args) => man::run(&args),
         }
     }
 
@@ -117,7 +126,12 @@ impl Command {
             }
             Self::Backup(args) => Some(&args.storage),
             Self::Migrate(args) => Some(&args.storage),
-            Self::Demo(_) | Self::Openapi(_) | Self::Health(_) | Self::Verify(_) => None,
+            Self::Demo(_)
+            | Self::Openapi(_)
+            | Self::Health(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Verify(_) => None,
         }
     }
 }
