@@ -74,7 +74,7 @@ fn error(
     ErrorStatement::estimated(
         ErrorKind::Discretisation,
         "price",
-        (european_error + MARGIN * (price - coarse).abs() + rounding).min(f64::MAX),
+        european_error + MARGIN * (price - coarse).abs() + rounding,
         "distance of the European option on the same tree to its closed form, and one and a \
          half times the change of the price from half the steps",
     )
