@@ -12,6 +12,7 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     instruments::{fixed_bond, treasury_bill},
     time::{calendar, day_count, schedule},
 };
@@ -252,6 +253,10 @@ impl Computation for FixedBond {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bond()?.explain(self.settlement_date.map(|day| day.0)).map_err(in_request)
+    }
+
     fn is_long(&self) -> bool {
         // A thousand years of monthly coupons is a valid request.
         true
@@ -387,17 +392,23 @@ impl TreasuryBill {
     }
 }
 
-impl Computation for TreasuryBill {
-    type Answer = TreasuryBillValue;
-
-    fn compute(&self) -> quant_core::Result<TreasuryBillValue> {
-        let bill = treasury_bill::TreasuryBill {
+impl TreasuryBill {
+    /// Returns the bill of `quant-core`.
+    fn bill(&self) -> quant_core::Result<treasury_bill::TreasuryBill> {
+        Ok(treasury_bill::TreasuryBill {
             settlement_date: self.settlement_date.0,
             maturity_date: self.maturity_date.0,
             face_value: self.face_value,
             quote: self.quote()?,
-        };
-        let value = bill.value()?;
+        })
+    }
+}
+
+impl Computation for TreasuryBill {
+    type Answer = TreasuryBillValue;
+
+    fn compute(&self) -> quant_core::Result<TreasuryBillValue> {
+        let value = self.bill()?.value()?;
         Ok(TreasuryBillValue {
             price: value.price,
             bond_equivalent_yield: value.bond_equivalent_yield,
@@ -406,6 +417,10 @@ impl Computation for TreasuryBill {
             days_to_maturity: value.days_to_maturity,
             discount_amount: value.discount_amount,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bill()?.explain()
     }
 }
 
