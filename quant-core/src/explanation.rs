@@ -90,13 +90,20 @@ impl Explanation {
         Self { method, conventions: Vec::new(), steps: None, error }
     }
 
-    /// Adds conventions.
+    /// Adds conventions, as those of an adapter that derives the arguments from others.
     #[must_use]
-    pub(crate) fn with_conventions<T: Into<Cow<'static, str>>>(
+    pub fn with_conventions<T: Into<Cow<'static, str>>>(
         mut self,
         conventions: impl IntoIterator<Item = T>,
     ) -> Self {
         self.conventions.extend(conventions.into_iter().map(Into::into));
+        self
+    }
+
+    /// Names the quantity of the error, as the field of an adapter's answer is called.
+    #[must_use]
+    pub fn with_quantity(mut self, name: &'static str) -> Self {
+        self.error.quantity = name.into();
         self
     }
 
@@ -165,5 +172,11 @@ impl ErrorStatement {
             is_bound: false,
             how: how.into(),
         }
+    }
+
+    /// States the estimate as a fraction of the quantity.
+    #[must_use]
+    pub(crate) fn as_fraction(self) -> Self {
+        Self { scale: ErrorScale::Relative, ..self }
     }
 }

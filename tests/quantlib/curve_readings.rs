@@ -18,6 +18,9 @@ const RATE_TOLERANCE: f64 = 1e-15;
 /// The accepted error of a zero rate after a shift.
 const SHIFT_TOLERANCE: f64 = 1e-15;
 
+/// Of a zero rate over at least a year, found by Newton's method for all pillars.
+const PAR_SHIFT_TOLERANCE: f64 = 1e-12;
+
 /// The accepted excess of the root of the mean squared residual over the least one, in units of the
 /// largest rate or parameter: a rounding or two.
 const MISFIT_TOLERANCE: f64 = 4e-16;
@@ -194,6 +197,26 @@ fn shifted_curves_agree_with_fifty_digits() {
     }
     statements.hold(300);
     println!("largest error of a shifted zero rate {largest}");
+}
+
+#[test]
+fn curves_with_shifted_par_rates_agree_with_fifty_digits() {
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
+    for row in golden::rows("curve_par_shifts", 60) {
+        let curve = curve(&row, "2026-11-20", row.get("interpolation"));
+        let shift = row.get::<f64>("basis_points") / 10_000.0;
+        let space = ShiftSpace::ParRate;
+        let shifted = curve.parallel_shift(shift, space).expect("a shifted curve").curve;
+        let explanation = curve.explain_parallel_shift(shift, space).expect("an explanation");
+        let expected = row.list::<f64>(row.text("zero_rates"));
+        for (pillar, expected) in shifted.pillars().iter().zip(expected) {
+            let error = (pillar.zero_rate - expected).abs() * pillar.tenor.min(1.0);
+            largest.see(&row, error, PAR_SHIFT_TOLERANCE, pillar);
+            statements.see(&row, &explanation.error, pillar.zero_rate, expected);
+        }
+    }
+    statements.hold(200);
+    println!("largest error of a zero rate after a shift of par rates {largest}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     api::openapi::VERSION,
-    http::{RepeatKey, echo, idempotency::parse_key, nearest_name::unknown_name},
+    http::{AnswerOptions, RepeatKey, echo, idempotency::parse_key, nearest_name::unknown_name},
     state::AppState,
     store::ResultWriter,
 };
@@ -98,7 +98,10 @@ impl ServerHandler for Protocol {
         };
         let caller = mcp_context(&context);
         let arguments = caller.arguments.clone().unwrap_or_else(no_arguments);
-        let call = CallOptions { version: version(&context), repeat_key: repeat_key(&context) };
+        let call = match call_options(&context) {
+            Ok(call) => call,
+            Err(failure) => return Ok(failed(&failure).into()),
+        };
         let result = match entry.target {
             Target::Computation(..) | Target::Account(..) => {
                 self.run(caller, entry, arguments, call, |_, data| data).await
@@ -209,6 +212,8 @@ struct CallOptions {
     version: String,
     /// The key under which the call may be repeated.
     repeat_key: RepeatKey,
+    /// The parts of the answer that the caller asks for.
+    options: AnswerOptions,
 }
 
 impl Protocol {
@@ -221,12 +226,13 @@ impl Protocol {
         call: CallOptions,
         wrap: impl FnOnce(&str, Value) -> Value + Send + 'static,
     ) -> Result<CallToolResult, ToolError> {
-        let CallOptions { version, repeat_key } = call;
+        let CallOptions { version, repeat_key, options } = call;
         // A task of its own: where the client goes away, the call ends as if the client had waited,
         // and a call that is charged has a stored result.
         let (protocol, own) = (self.clone(), context.clone());
         let task = tokio::spawn(async move {
-            let outcome = calls::call(&protocol.0.app, &own, entry, arguments, repeat_key).await;
+            let app = &protocol.0.app;
+            let outcome = calls::call(app, &own, entry, arguments, repeat_key, options).await;
             let mut outcome = outcome.expect("only operations are run");
             outcome.was_kept |= protocol.keep(&own, &outcome).await;
             outcome
@@ -286,6 +292,9 @@ impl Protocol {
         if let Some(key) = optional_text(&members, IDEMPOTENCY_KEY)? {
             call.repeat_key = parse_key(key.as_bytes()).map(Some);
         }
+        let asked = answer_options(&members)?;
+        call.options.explain |= asked.explain;
+        call.options.receipt |= asked.receipt;
         let name = text(&members, "name")?;
         let entry = known(&name)?;
         if matches!(entry.target, Target::Gateway(_)) {
@@ -351,6 +360,20 @@ fn version(context: &RequestContext<RoleServer>) -> String {
     context.protocol_version().map(|version| version.as_str().to_owned()).unwrap_or_default()
 }
 
+/// Reads the version of a message and the members of its `_meta`.
+fn call_options(context: &RequestContext<RoleServer>) -> Result<CallOptions, ToolError> {
+    Ok(CallOptions {
+        version: version(context),
+        repeat_key: repeat_key(context),
+        options: answer_options(&context.meta)?,
+    })
+}
+
+/// Reads the parts of the answer that a caller asks for.
+fn answer_options(members: &JsonObject) -> Result<AnswerOptions, ToolError> {
+    AnswerOptions::of_members(members).map_err(|fault| invalid(calls::line(&fault)))
+}
+
 /// Reads the idempotency key of a message.
 fn repeat_key(context: &RequestContext<RoleServer>) -> RepeatKey {
     match context.meta.get(IDEMPOTENCY_KEY) {
@@ -397,7 +420,9 @@ fn instructions() -> String {
          `?toolsets=NAMES` on the address lists sets of them directly: {}, or `all`. Each tool \
          says its tier and cost; a refused call costs nothing. Results are kept for 24 hours at \
          {}; `resources/list` shows the newest. A call whose answer may be lost takes a key of \
-         your own in `_meta.{IDEMPOTENCY_KEY}`: reuse on retry, and the repeat costs nothing.",
+         your own in `_meta.{IDEMPOTENCY_KEY}`: reuse on retry, and the repeat costs nothing. \
+         `_meta.explain: true` adds method, conventions, defaults and error of the result; \
+         `_meta.receipt: true` adds a signed receipt.",
         CATALOGUE.toolsets().join(", "),
         results::TEMPLATE,
     )

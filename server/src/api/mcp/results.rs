@@ -10,7 +10,7 @@ use super::{
     context::McpContext,
     tools::Target,
 };
-use crate::http::echo;
+use crate::http::{AnswerParts, echo};
 
 /// The start of a result's address, before the id.
 const ADDRESS: &str = "svc://results/";
@@ -52,9 +52,10 @@ impl Called {
         format!("{title}: {} credits taken.", self.cost)
     }
 
-    /// Makes the envelope of data in JSON. Refusals have none.
-    pub(super) fn envelope(&self, data: &str) -> ResultTemplate {
-        let told = json!({
+    /// Makes the envelope of an answer. Refusals have none. The explanation of the answer is in
+    /// `meta`, which has facts of the call in every envelope.
+    pub(super) fn envelope(&self, parts: &AnswerParts) -> ResultTemplate {
+        let mut told = json!({
             "svc": "result/v1",
             "tool": self.tool(),
             "status": "ok",
@@ -68,11 +69,20 @@ impl Called {
                 "expires_at": json_string(self.at + KEPT),
             },
         });
-        let told = told.to_string();
+        if let (Value::Object(explained), Some(told)) =
+            (parsed(parts.meta.as_deref().unwrap_or("null")), told["meta"].as_object_mut())
+        {
+            told.extend(explained);
+        }
+        let receipt = parts.receipt.as_ref();
+        let receipt = receipt.map(|receipt| format!(",\"receipt\":{receipt}")).unwrap_or_default();
+        let (told, data) = (told.to_string(), &parts.data);
         let fields = told.strip_suffix('}').expect("an object ends so");
         let cost = self.cost;
         ResultTemplate {
-            before: format!("{fields},\"data\":{data},\"credits\":{{\"cost\":{cost},\"balance\":"),
+            before: format!(
+                "{fields},\"data\":{data}{receipt},\"credits\":{{\"cost\":{cost},\"balance\":"
+            ),
             after: "}}".to_owned(),
         }
     }
@@ -83,11 +93,11 @@ impl Outcome {
     /// computations are stored: refusals and reads of the account cost nothing, and could fill the
     /// database.
     pub(super) fn to_keep(&self, context: &McpContext) -> Option<StoredResult> {
-        let data = self.answer.as_ref().ok()?;
+        let parts = self.answer.as_ref().ok()?;
         if self.was_kept || !matches!(self.called.entry.target, Target::Computation(..)) {
             return None;
         }
-        let body = self.called.envelope(data).with(self.balance);
+        let body = self.called.envelope(parts).with(self.balance);
         let (id, owner) = (ResultId(self.called.id), context.caller.id);
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }
@@ -109,9 +119,15 @@ impl Outcome {
                 self.retry_after,
                 self.balance,
             ))]),
-            Ok(data) if data.len() <= INLINE => structured(wrap(tool, parsed(&data))),
-            Ok(data) => {
-                let mut result = structured(wrap(tool, cut(&parsed(&data), INLINE)));
+            Ok(parts) if parts.data.len() <= INLINE => {
+                let mut result = structured(wrap(tool, parsed(&parts.data)));
+                result.content.extend(further_parts(&parts));
+                result
+            }
+            Ok(parts) => {
+                let data = &parts.data;
+                let mut result = structured(wrap(tool, cut(&parsed(data), INLINE)));
+                result.content.extend(further_parts(&parts));
                 let note = note(data.len(), was_kept.then_some(&uri));
                 result.content.push(ContentBlock::text(note));
                 if was_kept && version >= KNOWS_LINKS {
@@ -137,8 +153,23 @@ impl Outcome {
         if self.is_repeat {
             meta.insert("idempotent_replayed".into(), true.into());
         }
+        let parts = self.answer.iter().flat_map(further);
+        meta.extend(parts.map(|(name, part)| (name.to_owned(), parsed(part))));
         MetaObject(meta)
     }
+}
+
+/// Returns the members of an answer beside its data.
+fn further(parts: &AnswerParts) -> impl Iterator<Item = (&'static str, &str)> {
+    parts.members().filter(|(name, _)| *name != "data")
+}
+
+/// Returns the explanation and the receipt as a text that a model reads; `None` where the caller
+/// asked for neither. The structured content has the data alone, as the output schema says.
+fn further_parts(parts: &AnswerParts) -> Option<ContentBlock> {
+    let further: Map<_, _> =
+        further(parts).map(|(name, part)| (name.to_owned(), parsed(part))).collect();
+    (!further.is_empty()).then(|| ContentBlock::text(Value::from(further).to_string()))
 }
 
 fn json_string(at: account_core::Timestamp) -> String {

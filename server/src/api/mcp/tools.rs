@@ -20,7 +20,7 @@ use crate::{
         openapi::DOCUMENT,
         operations::{self, MeteredOperation},
     },
-    http::MatchedRoute,
+    http::{MatchedRoute, answer_options::META_NAMES},
 };
 
 /// The set of the tools about the account.
@@ -220,8 +220,10 @@ fn tool(name: &str, operation: &Value, fields: &[&str], document: &Value) -> Too
 /// Returns the parameters of the query string and of the path as properties of a tool's arguments.
 fn of_parameters(parameters: &Value, components: &Value) -> Map<String, Value> {
     let parameters = parameters.as_array().into_iter().flatten();
-    // Headers belong to HTTP.
-    let parameters = parameters.filter(|parameter| parameter["in"] != "header");
+    // Headers belong to HTTP, and a message has an explanation and a receipt asked for in `_meta`.
+    let is_in_meta = |name: &Value| META_NAMES.iter().any(|known| name == known);
+    let parameters = parameters
+        .filter(|parameter| parameter["in"] != "header" && !is_in_meta(&parameter["name"]));
     let properties = parameters.map(|parameter| {
         let mut schema = schema::convert(&parameter["schema"], components);
         schema["description"] = parameter["description"].clone();
@@ -339,6 +341,8 @@ fn call_tool() -> Tool {
             "name": { "type": "string", "description": "The name of a tool, as `search_tools` finds it." },
             "arguments": { "type": "object", "description": "Its arguments, as `describe_tool` describes them." },
             "idempotency_key": { "type": "string", "description": "A new key of your own for this call; reuse on retry: a repeat with the same arguments within 24 hours costs nothing and gets the first answer.", "minLength": 1, "maxLength": 255 },
+            "explain": { "type": "boolean", "description": "`true` adds method, conventions, defaults, steps and error of the result, as `meta`.", "default": false },
+            "receipt": { "type": "boolean", "description": "`true` adds a signed receipt of the result, as `receipt`.", "default": false },
         },
         "required": ["name"],
     });
