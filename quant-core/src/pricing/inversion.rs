@@ -31,7 +31,7 @@ impl Inversion {
         let error = ErrorStatement::estimated(
             ErrorKind::Iteration,
             "volatility",
-            (residual + rounding).min(f64::MAX),
+            residual + rounding,
             "residual price over vega, and 12 times the effect of the last bit of the price",
         );
         let steps = if self.volatility > 0.0 { STEPS as u32 } else { 0 };

@@ -33,6 +33,7 @@ pub const FAULT_TYPES: &[FaultType] = &[
     fault("value_error", "The input cannot be read, for the reason in `msg`.", "Correct what `msg` names."),
     fault("value_error.any_str.max_length", "The text is too long.", "Send at most as many characters as `msg` states."),
     fault("value_error.any_str.min_length", "The text is too short.", "Send at least as many characters as `msg` states."),
+    fault("value_error.canonical_form", "A receipt was asked for a body that has no canonical form (RFC 8785).", "Send each name of an object once, and numbers within a double."),
     fault("value_error.date", "The text is not a date, or the date is outside its range.", "Send a date as 2026-11-22, within the range in `msg`."),
     fault("value_error.datetime", "The text is not a time.", "Send a time as in RFC 3339, such as 2026-11-22T10:00:00Z."),
     fault("value_error.dict.max_items", "The object has too many names.", "Send at most as many names as `msg` states."),
