@@ -10,6 +10,7 @@ mod answer;
 pub(crate) mod body;
 pub(crate) mod body_schema;
 mod caller;
+mod cancellation;
 mod computation;
 mod context;
 pub(crate) mod cookies;
@@ -46,6 +47,7 @@ pub use body::Body;
 pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};
 pub(crate) use caller::not_an_administrator;
 pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
+pub use cancellation::Cancellation;
 pub use computation::{Computation, NoArguments, RequestFor, SharedComputation};
 pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,

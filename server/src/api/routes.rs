@@ -48,5 +48,7 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
     route
         .at("/openapi.json", Methods::page("/openapi.json", openapi::endpoint().boxed()))
         .at("/metrics", Methods::page("/metrics", metrics::endpoint().boxed()))
-        .at("/mcp", AnyMethod::new("/mcp", gateway))
+        .at("/mcp", AnyMethod::new("/mcp", gateway.clone()))
+        // The address that some hosts make of `/mcp`.
+        .at("/mcp/", AnyMethod::new("/mcp", gateway))
 }
