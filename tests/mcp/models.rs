@@ -51,7 +51,7 @@ async fn a_refusal_names_the_tier_what_is_within_reach_and_how_to_get_more() {
     let low = app.bearer_of("ada", Tier::Free, 100).await;
     let poor = app.bearer_of("bob", Tier::Pro, 1).await;
     let rows = [
-        (&low, vec!["Your tier is Free", "Within reach: ", "adjust_date", "raises a tier"]),
+        (&low, vec!["Your tier is Free", "Within reach: ", "add_tenor_to_date", "raises a tier"]),
         (&poor, vec!["The balance is 1 credits, the tier Pro", "Within reach: ", "grants credits"]),
     ];
     for (token, parts) in rows {

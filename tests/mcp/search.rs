@@ -32,7 +32,10 @@ async fn a_plain_question_finds_the_right_tool_first() {
         first += u32::from(place == Some(0));
         of_three += u32::from(place.is_some());
         if place != Some(0) {
-            missed.push_str(&format!("{question}: {} instead of {expected}\n", tools[0]["name"]));
+            missed.push_str(&format!(
+                "{question}: {} instead of {expected}\n",
+                found["tools"][0]["name"]
+            ));
         }
     }
     println!("{first} of {all} questions find the right tool first, {of_three} among three");
@@ -74,8 +77,7 @@ async fn descriptions_are_for_models_and_say_what_spends_credits() {
     host.query = "?toolsets=all";
     let listed = host.ask("tools/list", json!({})).await.expect(200)["result"].clone();
     let tools = listed["tools"].as_array().expect("tools");
-    let of =
-        |name: &str| -> &Value { tools.iter().find(|tool| tool["name"] == name).expect("a tool") };
+    let of = |name: &str| tools.iter().find(|tool| tool["name"] == name).expect("a tool");
     let text = |tool: &Value| tool["description"].as_str().expect("a text").to_owned();
     for tool in tools {
         assert!(!text(tool).contains("Published with"), "{tool}");

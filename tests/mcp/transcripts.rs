@@ -125,6 +125,7 @@ async fn a_model_without_credits_and_one_with_a_misspelt_argument_go_on() {
     assert!(told[0].contains("the nearest name is spot"), "{told:?}");
     let priced = model.call(&tool, arguments.clone()).await;
     assert!(priced[1].contains("balance 0."), "{priced:?}");
+    app.forget_callers();
     let refused = model.call(&tool, arguments).await;
     assert!(refused[0].contains("The balance is 0 credits"), "{refused:?}");
     let (name, example) = model.found("is 4 July a trading day").await;

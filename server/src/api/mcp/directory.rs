@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde_json::{Map, Value, json};
 
 use super::{
-    search::{Field, Index},
+    search::{Index, WeightedText},
     tools::{CATALOGUE, Entry},
 };
 use crate::http::nearest_name::nearest_name;
@@ -53,7 +53,7 @@ fn index() -> Index {
     let texts: Vec<[String; 7]> = CATALOGUE.all().map(|entry| entry.texts(&words)).collect();
     let fields = |texts: &'_ [String; 7]| {
         let fields = texts.iter().zip(WEIGHTS);
-        fields.map(|(text, weight)| Field { text: text.clone(), weight }).collect()
+        fields.map(|(text, weight)| WeightedText { text: text.clone(), weight }).collect()
     };
     Index::of(texts.iter().map(fields))
 }

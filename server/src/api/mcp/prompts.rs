@@ -11,26 +11,26 @@ use crate::http::echo;
 const LONGEST_VALUE: usize = 2000;
 
 /// A prompt of the list.
-struct Template {
+struct PromptTemplate {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [TemplateArgument],
     /// The text, with the names of arguments in braces.
     text: &'static str,
 }
 
 /// An argument of a prompt.
-struct Argument {
+struct TemplateArgument {
     name: &'static str,
     description: &'static str,
     /// The value where none is sent; `None` for a required argument.
     default: Option<&'static str>,
-    values: Values,
+    values: PermittedValues,
 }
 
 /// The permitted values of an argument.
-enum Values {
+enum PermittedValues {
     /// Every text.
     Any,
     /// Those of an argument of a tool.
@@ -39,26 +39,26 @@ enum Values {
     These(&'static [&'static str]),
 }
 
-const fn required(name: &'static str, description: &'static str) -> Argument {
-    Argument { name, description, default: None, values: Values::Any }
+const fn required(name: &'static str, description: &'static str) -> TemplateArgument {
+    TemplateArgument { name, description, default: None, values: PermittedValues::Any }
 }
 
 const fn optional(
     name: &'static str,
     description: &'static str,
     default: &'static str,
-) -> Argument {
-    Argument { name, description, default: Some(default), values: Values::Any }
+) -> TemplateArgument {
+    TemplateArgument { name, description, default: Some(default), values: PermittedValues::Any }
 }
 
-static PROMPTS: [Template; 4] = [
-    Template {
+static PROMPTS: [PromptTemplate; 4] = [
+    PromptTemplate {
         name: "price_option",
         title: "Price and explain an option",
         description: "The value of a European option, its Greeks, and what they mean.",
         arguments: &[
-            Argument {
-                values: Values::OfTool("price_european_option", "option_type"),
+            TemplateArgument {
+                values: PermittedValues::OfTool("price_european_option", "option_type"),
                 ..required("option_type", "call or put")
             },
             required("spot", "The price of the underlying today."),
@@ -75,7 +75,7 @@ static PROMPTS: [Template; 4] = [
                if the volatility rises by a point, and the loss of a day. State what the calls \
                cost.",
     },
-    Template {
+    PromptTemplate {
         name: "build_and_read_curve",
         title: "Build a curve and read it",
         description: "A yield curve from market quotes, with zero and forward rates.",
@@ -90,7 +90,7 @@ static PROMPTS: [Template; 4] = [
                at each tenor in a table, and say what the shape of the curve means. State what \
                the calls cost.",
     },
-    Template {
+    PromptTemplate {
         name: "check_bank",
         title: "Check the capital of a bank",
         description: "The Basel III capital ratios of a bank against the minimum.",
@@ -103,13 +103,13 @@ static PROMPTS: [Template; 4] = [
                its minimum, state how much capital is missing or left at each, and what the call \
                cost. Do not guess a figure that is missing: ask for it.",
     },
-    Template {
+    PromptTemplate {
         name: "optimise_portfolio",
         title: "Optimise a portfolio",
         description: "Optimal weights for an objective, with the risk of the result.",
         arguments: &[
-            Argument {
-                values: Values::These(&OBJECTIVES),
+            TemplateArgument {
+                values: PermittedValues::These(&OBJECTIVES),
                 ..required("objective", "min_variance, max_sharpe, target_return or risk_parity")
             },
             required("assets", "Names, expected returns, and covariances or volatilities."),
@@ -128,7 +128,7 @@ const OBJECTIVES: [&str; 4] = ["max_sharpe", "min_variance", "risk_parity", "tar
 
 /// Returns all prompts.
 pub(super) fn list() -> Vec<Prompt> {
-    PROMPTS.iter().map(Template::listed).collect()
+    PROMPTS.iter().map(PromptTemplate::listed).collect()
 }
 
 /// Writes a prompt with its arguments.
@@ -165,21 +165,21 @@ pub(super) fn complete(name: &str, argument: &str, start: &str) -> Result<Vec<St
     Ok(values.into_iter().filter(|value| value.starts_with(start)).collect())
 }
 
-fn find(name: &str) -> Result<&'static Template, String> {
+fn find(name: &str) -> Result<&'static PromptTemplate, String> {
     let found = PROMPTS.iter().find(|template| template.name == name);
     found.ok_or_else(|| format!("Unknown prompt: {}", echo::value(name)))
 }
 
-impl Template {
+impl PromptTemplate {
     fn listed(&self) -> Prompt {
-        let arguments = self.arguments.iter().map(Argument::listed).collect();
+        let arguments = self.arguments.iter().map(TemplateArgument::listed).collect();
         let mut prompt = Prompt::new(self.name, Some(self.description), Some(arguments));
         prompt.title = Some(self.title.to_owned());
         prompt
     }
 }
 
-impl Argument {
+impl TemplateArgument {
     fn listed(&self) -> PromptArgument {
         PromptArgument::new(self.name)
             .with_description(self.description)
@@ -188,9 +188,11 @@ impl Argument {
 
     fn permitted(&self) -> Vec<String> {
         let (tool, argument) = match self.values {
-            Values::Any => return Vec::new(),
-            Values::These(values) => return values.iter().map(|value| (*value).into()).collect(),
-            Values::OfTool(tool, argument) => (tool, argument),
+            PermittedValues::Any => return Vec::new(),
+            PermittedValues::These(values) => {
+                return values.iter().map(|value| (*value).into()).collect();
+            }
+            PermittedValues::OfTool(tool, argument) => (tool, argument),
         };
         let entry = CATALOGUE.find(tool);
         let schema = entry.map(|entry| &entry.tool.input_schema["properties"][argument]);
@@ -218,7 +220,7 @@ mod tests {
                 let name = format!("{{{}}}", argument.name);
                 assert!(template.text.contains(&name), "{}: {name}", template.name);
                 let has_values = !argument.permitted().is_empty();
-                assert_eq!(has_values, !matches!(argument.values, Values::Any), "{name}");
+                assert_eq!(has_values, !matches!(argument.values, PermittedValues::Any), "{name}");
             }
         }
         for objective in OBJECTIVES {

@@ -23,7 +23,7 @@ const SYNONYM_OF_EXPRESSION: f64 = 1.0;
 const WORD_OF_EXPRESSION: f64 = 0.35;
 
 /// A text of a document with the weight of its words.
-pub(super) struct Field {
+pub(super) struct WeightedText {
     /// The text in plain words; `_`, `-` and `/` separate words.
     pub(super) text: String,
     /// The weight of each word.
@@ -49,7 +49,7 @@ struct IndexedDocument {
 
 impl Index {
     /// Makes the index of documents, each with its fields.
-    pub(super) fn of(documents: impl Iterator<Item = Vec<Field>>) -> Self {
+    pub(super) fn of(documents: impl Iterator<Item = Vec<WeightedText>>) -> Self {
         let mut index = Self {
             stemmer: Stemmer::create(Algorithm::English),
             stop_words: STOP_WORDS.iter().copied().collect(),
@@ -127,7 +127,7 @@ impl Index {
         terms
     }
 
-    fn indexed(&self, fields: &[Field]) -> IndexedDocument {
+    fn indexed(&self, fields: &[WeightedText]) -> IndexedDocument {
         let mut document = IndexedDocument { terms: HashMap::new(), length: 0.0 };
         for field in fields {
             for stem in self.stems(&field.text) {

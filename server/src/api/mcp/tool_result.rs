@@ -16,14 +16,14 @@ pub(super) static SERVER: LazyLock<Value> =
 
 /// The result of a tool call.
 pub(super) struct ToolResult {
-    content: Vec<Content>,
+    content: Vec<ResultBlock>,
     structured: Option<String>,
     is_error: bool,
     meta: Map<String, Value>,
 }
 
 /// A block of the content.
-enum Content {
+enum ResultBlock {
     Text(String),
     Link(Box<Resource>),
 }
@@ -31,25 +31,25 @@ enum Content {
 impl ToolResult {
     /// Makes a result with structured content, which is JSON, and the same JSON as text.
     pub(super) fn structured(data: String) -> Self {
-        let content = vec![Content::Text(data.clone())];
+        let content = vec![ResultBlock::Text(data.clone())];
         Self { content, structured: Some(data), is_error: false, meta: Map::new() }
     }
 
     /// Makes the result of a failed call.
     pub(super) fn failed(text: String) -> Self {
-        let content = vec![Content::Text(text)];
+        let content = vec![ResultBlock::Text(text)];
         Self { content, structured: None, is_error: true, meta: Map::new() }
     }
 
     /// Adds a block of text.
     pub(super) fn with_text(mut self, text: String) -> Self {
-        self.content.push(Content::Text(text));
+        self.content.push(ResultBlock::Text(text));
         self
     }
 
     /// Adds a link to a resource.
     pub(super) fn with_link(mut self, link: Resource) -> Self {
-        self.content.push(Content::Link(Box::new(link)));
+        self.content.push(ResultBlock::Link(Box::new(link)));
         self
     }
 
@@ -101,7 +101,7 @@ impl ToolResult {
     }
 }
 
-impl Content {
+impl ResultBlock {
     fn write(&self, json: &mut String) {
         match self {
             Self::Text(text) => {
