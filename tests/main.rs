@@ -61,6 +61,7 @@ mod quantlib {
     mod analysis_http;
     mod binomial;
     mod black_family;
+    mod black_family_http;
     mod bodies;
     mod bond_spreads;
     mod bonds;
@@ -71,6 +72,7 @@ mod quantlib {
     mod detail;
     mod economics;
     mod entropy;
+    mod explanations;
     mod frontier;
     mod further;
     mod idempotency;
@@ -83,6 +85,8 @@ mod quantlib {
     mod portfolio_http;
     mod portfolio_risk;
     mod pricing;
+    mod quotes;
+    mod receipts;
     mod regulatory;
     mod reserved_credits;
     mod risk;
@@ -101,6 +105,7 @@ mod quantlib {
 /// The repository itself: imports, names, documents.
 mod structure {
     mod documents;
+    mod fault_types;
     mod imports;
     mod repository;
     mod revocation;

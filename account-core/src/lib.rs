@@ -10,6 +10,7 @@
 //! | [`store`] | the storage traits, and the rows that the traits pass |
 //! | [`tier`] | tiers, the cost of an endpoint, hourly limits |
 //! | [`key`], [`vault`], [`digest`] | API keys, their digests, and their encryption at rest |
+//! | [`signing`] | keys that sign statements of the service, and the public keys that verify them |
 //! | [`identity`], [`client`], [`password`] | e-mail addresses, names, contact details, known clients, passwords |
 //! | [`code`], [`outbox`] | one-time codes; e-mails and chat messages that wait to be sent |
 //! | [`oauth`] | clients, consent, codes and tokens of the OAuth 2.1 server |
@@ -48,6 +49,7 @@ pub mod random;
 pub mod reseal;
 pub mod revocation;
 pub mod session;
+pub mod signing;
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -10,6 +10,9 @@
 //! before one of them seals with the key ([`Vault::activate`]). Then all values under the old key
 //! are sealed again ([`reseal`](crate::reseal)), and at last the old key is retired
 //! ([`Vault::retire`]).
+//!
+//! Each data key has a signing key of the same number, which follows the same steps: published once
+//! staged, signing once active. A retired signing key is deleted and its public key is kept.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -31,6 +34,7 @@ use crate::code::{ChallengeId, Code, EmailChangeCodes, MfaToken, Purpose};
 use crate::digest::Digest;
 use crate::identity::{AccountId, Email};
 use crate::session::SessionToken;
+use crate::signing::{PublicKey, SigningKey};
 use crate::token::{StateToken, Token, TokenKind};
 use crate::{Error, random};
 
@@ -71,11 +75,16 @@ pub enum SecretKind {
     Data,
     /// A data key that can open values but does not seal yet.
     Staged,
+    /// A key that signs statements of the service, or is staged with its data key.
+    Signing,
+    /// The public key of a retired signing key.
+    Verifying,
 }
 
 impl SecretKind {
     /// All kinds of wrapped secrets.
-    pub const ALL: [Self; 4] = [Self::Canary, Self::Lookup, Self::Data, Self::Staged];
+    pub const ALL: [Self; 6] =
+        [Self::Canary, Self::Lookup, Self::Data, Self::Staged, Self::Signing, Self::Verifying];
 
     /// Returns the name under which the secret is stored, which is part of the associated data of
     /// its wrapping.
@@ -86,6 +95,8 @@ impl SecretKind {
             Self::Lookup => "lookup",
             Self::Data => "data",
             Self::Staged => "staged",
+            Self::Signing => "signing",
+            Self::Verifying => "verifying",
         }
     }
 }
@@ -152,10 +163,13 @@ pub struct Vault {
     data: RwLock<DataKeys>,
 }
 
-/// The data keys by number. The current key seals, keys up to the current one open, and one beyond
-/// is staged.
+/// The data keys by number, with the signing key of each. The current key seals, keys up to the
+/// current one open, and one beyond is staged.
 struct DataKeys {
     keys: BTreeMap<u32, Zeroizing<[u8; 32]>>,
+    signing: BTreeMap<u32, SigningKey>,
+    /// The public keys of deleted signing keys.
+    retired: BTreeMap<u32, PublicKey>,
     current: u32,
 }
 
@@ -164,8 +178,10 @@ impl Vault {
     #[must_use]
     pub fn create(rng: &mut dyn CryptoRng) -> Self {
         let keys = BTreeMap::from([(1, random::secret_bytes(rng))]);
-        let data = RwLock::new(DataKeys { keys, current: 1 });
-        Self { lookup: random::secret_bytes(rng), data }
+        let lookup = random::secret_bytes(rng);
+        let signing = BTreeMap::from([(1, SigningKey::generate(rng))]);
+        let data = DataKeys { keys, signing, retired: BTreeMap::new(), current: 1 };
+        Self { lookup, data: RwLock::new(data) }
     }
 
     /// Opens a vault with the stored secrets.
@@ -183,21 +199,32 @@ impl Vault {
         }
         let mut lookup = None;
         let (mut keys, mut current) = (BTreeMap::new(), None);
-        for row in rows.iter().filter(|row| row.kind != SecretKind::Canary) {
-            let opened = unwrap_secret(master, row).ok_or(VaultError::Damaged)?;
-            let secret: [u8; 32] = opened.as_slice().try_into().map_err(|_| VaultError::Damaged)?;
-            if row.kind == SecretKind::Lookup {
-                lookup = Some(Zeroizing::new(secret));
-            } else {
-                keys.insert(row.id, Zeroizing::new(secret));
-            }
-            if row.kind == SecretKind::Data {
-                current = current.max(Some(row.id));
+        let (mut signing, mut retired) = (BTreeMap::new(), BTreeMap::new());
+        for row in rows {
+            let secret = || unwrap_key(master, row);
+            match row.kind {
+                SecretKind::Canary => {}
+                SecretKind::Lookup => lookup = Some(secret()?),
+                SecretKind::Data => {
+                    keys.insert(row.id, secret()?);
+                    current = current.max(Some(row.id));
+                }
+                SecretKind::Staged => drop(keys.insert(row.id, secret()?)),
+                SecretKind::Signing => {
+                    signing.insert(row.id, SigningKey::from_bytes(&*secret()?));
+                }
+                SecretKind::Verifying => {
+                    let key = PublicKey::from_bytes(&*secret()?).ok_or(VaultError::Damaged)?;
+                    retired.insert(row.id, key);
+                }
             }
         }
         let lookup = lookup.ok_or(VaultError::Damaged)?;
         let current = current.ok_or(VaultError::Damaged)?;
-        Ok(Self { lookup, data: RwLock::new(DataKeys { keys, current }) })
+        if !signing.contains_key(&current) {
+            return Err(VaultError::Damaged);
+        }
+        Ok(Self { lookup, data: RwLock::new(DataKeys { keys, signing, retired, current }) })
     }
 
     /// Wraps all secrets and a canary with a master key: at the first start, and again after a
@@ -218,30 +245,40 @@ impl Vault {
             let kind = if *id > data.current { SecretKind::Staged } else { SecretKind::Data };
             wrap(kind, *id, secret.as_slice())
         }));
+        let signing = data.signing.iter();
+        rows.extend(signing.map(|(id, key)| wrap(SecretKind::Signing, *id, &*key.expose())));
+        let retired = data.retired.iter();
+        rows.extend(retired.map(|(id, key)| wrap(SecretKind::Verifying, *id, key.as_bytes())));
         rows
     }
 
-    /// Generates a new data key, which can open values and does not seal yet. Does nothing where a
-    /// key is staged already.
+    /// Generates a new data key, which can open values and does not seal yet, and its signing key.
+    /// Does nothing where a key is staged already.
     pub fn stage(&self, rng: &mut dyn CryptoRng) {
         let mut data = self.data_mut();
         if !data.has_staged() {
             let next = data.current + 1;
             data.keys.insert(next, random::secret_bytes(rng));
+            data.signing.insert(next, SigningKey::generate(rng));
         }
     }
 
-    /// Makes the staged data key the one that seals. Does nothing where no key is staged.
+    /// Makes the staged data key the one that seals, and its signing key the one that signs. Does
+    /// nothing where no key is staged.
     pub fn activate(&self) {
         let mut data = self.data_mut();
         data.current = data.newest();
     }
 
-    /// Removes the data keys before the current one, under which no stored value is sealed.
+    /// Removes the data keys before the current one, under which no stored value is sealed, and the
+    /// signing keys before the current one, of which the public keys stay.
     pub fn retire(&self) {
         let mut data = self.data_mut();
         let current = data.current;
         data.keys.retain(|id, _| *id >= current);
+        let kept = data.signing.split_off(&current);
+        let retired = std::mem::replace(&mut data.signing, kept);
+        data.retired.extend(retired.into_iter().map(|(id, key)| (id, key.public())));
     }
 
     /// Takes over the data keys of the same vault that was opened later. Keys that the newer vault
@@ -252,7 +289,25 @@ impl Vault {
         let newer = newer.data.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut data = self.data_mut();
         data.keys.extend(newer.keys);
+        data.signing = newer.signing;
+        data.retired = newer.retired;
         data.current = newer.current;
+    }
+
+    /// Returns the key that signs statements of the service now.
+    #[must_use]
+    pub fn signing_key(&self) -> SigningKey {
+        let data = self.data();
+        data.signing[&data.current].clone()
+    }
+
+    /// Returns every public key, the oldest first: of retired signing keys, of the one that signs
+    /// now, and of a staged one.
+    #[must_use]
+    pub fn public_keys(&self) -> Vec<PublicKey> {
+        let data = self.data();
+        let signing = data.signing.values().map(SigningKey::public);
+        data.retired.values().copied().chain(signing).collect()
     }
 
     /// Returns the number of the data key that seals.
@@ -484,6 +539,12 @@ fn unwrap_secret(master: &MasterKey, row: &WrappedSecret) -> Option<Zeroizing<Ve
     open(&master.0, &secret_context(row.kind, row.id), &row.wrapped)
 }
 
+fn unwrap_key(master: &MasterKey, row: &WrappedSecret) -> Result<Zeroizing<[u8; 32]>, VaultError> {
+    let opened = unwrap_secret(master, row).ok_or(VaultError::Damaged)?;
+    let secret = opened.as_slice().try_into().map_err(|_| VaultError::Damaged)?;
+    Ok(Zeroizing::new(secret))
+}
+
 fn seal(key: &[u8; 32], context: &[u8], plain: &[u8], rng: &mut dyn CryptoRng) -> Vec<u8> {
     let mut nonce = [0; NONCE_BYTES];
     rng.fill_bytes(&mut nonce);
@@ -621,6 +682,31 @@ mod tests {
         assert!(!vault.has_outdated());
         vault.activate();
         assert_eq!(vault.data_key(), 2, "nothing is staged");
+    }
+
+    #[test]
+    fn a_signing_key_is_published_from_its_staging_on_and_for_ever() {
+        let mut rng = seeded_rng(10);
+        let master = MasterKey::generate(&mut rng);
+        let vault = Vault::create(&mut rng);
+        let first = vault.signing_key().public();
+        let signature = vault.signing_key().sign(b"statement");
+        assert_eq!(vault.public_keys(), [first]);
+        vault.stage(&mut rng);
+        assert_eq!(vault.signing_key().public(), first, "a staged key does not sign");
+        let staged = vault.public_keys()[1];
+        vault.activate();
+        assert_eq!(vault.signing_key().public(), staged);
+        vault.retire();
+        let rows = vault.wrap(&master, &mut rng);
+        let signing = rows.iter().filter(|row| row.kind == SecretKind::Signing).count();
+        assert_eq!(signing, 1, "the secret of a retired key is not stored");
+        let reopened = Vault::open(&master, &rows).expect("the same key");
+        for vault in [&vault, &reopened] {
+            assert_eq!(vault.public_keys(), [first, staged]);
+            assert_eq!(vault.signing_key().public(), staged);
+        }
+        assert!(reopened.public_keys()[0].verifies(b"statement", &signature));
     }
 
     #[test]

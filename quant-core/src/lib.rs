@@ -215,6 +215,13 @@ pub mod time;
 
 pub use error::{Error, Result};
 
+/// The version of the bits of all results.
+///
+/// Two releases with the same version answer the same request with the same bits. The version is
+/// raised where a bit of `tests/golden_bits.txt` changes, and only there: new computations leave
+/// the version unchanged. `tests/golden_bits/versions.rs` checks both.
+pub const NUMERIC_VERSION: u32 = 1;
+
 /// Runs the README's example as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

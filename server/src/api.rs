@@ -11,5 +11,6 @@ pub mod operations;
 pub mod ops;
 pub mod pages;
 pub mod quantlib;
+pub mod receipts;
 pub mod routes;
-mod site;
+pub mod site;

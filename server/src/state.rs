@@ -5,6 +5,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use account_core::Vault;
+
 pub use crate::{
     auth::accounts::Accounts,
     config::{MetricsToken, Settings, TierGate},
@@ -47,6 +49,8 @@ pub struct AppState {
     pub is_draining: AtomicBool,
     /// The OpenID Connect provider; `None` for a service without one.
     pub idp: Option<Provider>,
+    /// The keys of the service: receipts are signed by its signing key.
+    pub vault: Arc<Vault>,
     /// The clock of the service, which tests replace.
     pub clock: Clock,
     /// The settings that the handlers of requests read.

@@ -6,7 +6,7 @@
 use std::{
     fs::{self, Permissions},
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
@@ -147,6 +147,52 @@ impl Drop for Running {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The fields of an answer's body.
+fn json(body: &str) -> serde_json::Value {
+    serde_json::from_str(body).unwrap()
+}
+
+#[test]
+fn a_receipt_is_verified_offline_with_the_public_key_alone() {
+    let (data, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let key = account(data.path());
+    let service = Running::start(&mut quant_server(data.path()));
+    let (status, _, answer) = service.post(&format!("{PRICE}?receipt=true"), Some(&key), OPTION);
+    assert_eq!(status, 200, "{answer}");
+    let public_key = json(&service.get("/.well-known/quant-receipts.json").2)["keys"][0]["x"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    service.stop();
+    let answer = json(&answer);
+    let submission = serde_json::json!({
+        "receipt": answer["receipt"], "request": json(OPTION), "data": answer["data"],
+    });
+    let file = elsewhere.path().join("receipt.json");
+    let verify = |submission: &str| {
+        fs::write(&file, submission).unwrap();
+        let mut command = quant_server(elsewhere.path());
+        told(
+            &command.arg("verify").arg(&file).args(["--public-key", &public_key]).output().unwrap(),
+        )
+    };
+    let text = submission.to_string();
+    let (is_ok, stdout, stderr) = verify(&text);
+    assert!(is_ok && stdout.contains("recomputed: true"), "{stdout}{stderr}");
+    for (digit, changed, finding) in [
+        ("\"spot\":42", "\"spot\":43", "The request is not that of the receipt."),
+        ("\"price\":4.7", "\"price\":4.8", "The data are not those of the receipt."),
+        ("\"credits\":5", "\"credits\":6", "The signature is not that of this receipt."),
+        ("\"numeric_version\":1", "\"numeric_version\":2", "The signature is not that"),
+    ] {
+        assert!(text.contains(digit), "{text}");
+        let (is_ok, _, stderr) = verify(&text.replacen(digit, changed, 1));
+        assert!(!is_ok && stderr.contains(finding), "{digit}: {stderr}");
+    }
+    let files: Vec<_> = fs::read_dir(elsewhere.path()).unwrap().collect();
+    assert_eq!(files.len(), 1, "no data directory is made: {files:?}");
 }
 
 const LOGIN: &str = r#"{"email": "ada@example.com", "password": "a long sentence of hers"}"#;
@@ -342,6 +388,75 @@ async fn a_new_database_on_postgresql_is_made_on_request() {
     assert!(error.contains("master.key") && error.contains("--create-database"), "{error}");
     assert!(!error.contains("postgres://"), "an address may hold a password: {error}");
     life_of_an_account(&|words| command(words));
+}
+
+/// A port of the loopback on which nothing listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_refused_postgresql_is_named_with_host_port_and_cause_by_every_command() {
+    let data = TempDir::new().unwrap();
+    let server = format!("127.0.0.1:{}", free_port());
+    let address = format!("postgres://ada:secret@{server}/quant");
+    let commands: [&[&str]; 7] = [
+        &["serve"],
+        &["migrate"],
+        &["audit"],
+        &["account", "list"],
+        &CREATE,
+        &["rotate-master-key"],
+        &["rotate-data-key"],
+    ];
+    for command in commands {
+        let error = refused(quant_server(data.path()).env("DATABASE_URL", &address).args(command));
+        let named = format!("the PostgreSQL server at `{server}` cannot be used: ");
+        assert!(error.contains(&named), "{command:?}: {error}");
+        assert!(error.contains("Connection refused"), "{command:?}: {error}");
+        assert!(!error.contains("secret"), "{command:?}: {error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_postgresql_that_refuses_the_database_is_named_with_its_own_words() {
+    let Some(database) = Postgres::empty().await else { return };
+    let data = TempDir::new().unwrap();
+    let address = database.address();
+    let (place, settings) = address.split_once('?').unwrap_or((&address, ""));
+    let (server, _) = place.rsplit_once('/').expect("a database's name");
+    let address = format!("{server}/no_such_database?{settings}");
+    let error = refused(quant_server(data.path()).env("DATABASE_URL", &address).arg("audit"));
+    assert!(error.contains("the PostgreSQL server at `"), "{error}");
+    assert!(error.contains("database \"no_such_database\" does not exist"), "{error}");
+}
+
+#[test]
+fn each_shell_gets_a_script_that_knows_every_command() {
+    let data = TempDir::new().unwrap();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = run(quant_server(data.path()).args(["completions", shell]));
+        for word in ["rotate-master-key", "set-tier", "database-pool"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    assert!(refused(quant_server(data.path()).args(["completions", "tcl"])).contains("zsh"));
+}
+
+#[test]
+fn the_manual_has_a_page_of_the_settings_and_one_of_each_command() {
+    let data = TempDir::new().unwrap();
+    let page = run(quant_server(data.path()).arg("man"));
+    for part in [".TH quant-server 1", "QS_DATABASE_POOL", "quant\\-server\\-account(1)"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let folder = data.path().to_str().unwrap();
+    run(quant_server(data.path()).args(["man", "--folder", folder]));
+    for name in ["quant-server.1", "quant-server-migrate.1", "quant-server-account-grant.1"] {
+        assert!(fs::read_to_string(data.path().join(name)).unwrap().contains(".SH"), "{name}");
+    }
+    let error = refused(quant_server(data.path()).args(["man", "--folder", "/no/such/folder"]));
+    assert!(error.contains("`/no/such/folder`: "), "{error}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The same bits on every machine: each line of `golden_bits.txt` is a computation, its input and
 //! the bits of what it answers.
 //!
-//! A change of bits is a change of the results that people have kept, and belongs in the
-//! changelog. To write the table anew: `GOLDEN_BITS=write cargo test -p quant-core --test golden_bits`.
+//! A change of bits is a change of the results that people have kept, and belongs in the changelog
+//! with a raised [`NUMERIC_VERSION`](quant_core::NUMERIC_VERSION), to which [`versions`] holds the
+//! table. To write the table anew: `GOLDEN_BITS=write cargo test -p quant-core --test golden_bits`.
 
 mod analysis;
 mod bonds_and_time_value;
@@ -11,6 +12,7 @@ mod lines;
 mod portfolio_risk;
 mod risk;
 mod scheduling;
+mod versions;
 
 use quant_core::curves::{
     Curve, CurveType, Instrument, InstrumentKind, Interpolation, NelsonSiegelSvensson,
@@ -554,6 +556,7 @@ fn every_machine_computes_the_same_bits() {
     curve_readings::lines(&mut lines);
     let found = lines.0.join("\n") + "\n";
     if std::env::var_os("GOLDEN_BITS").is_some_and(|value| value == "write") {
+        versions::write(&found);
         std::fs::write(TABLE, &found).expect("the table can be written");
     }
     let expected = std::fs::read_to_string(TABLE).expect("the table can be read");
@@ -564,4 +567,5 @@ fn every_machine_computes_the_same_bits() {
         );
     }
     assert_eq!(found.lines().count(), expected.lines().count(), "lines of the table");
+    versions::check(&expected);
 }

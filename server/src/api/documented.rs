@@ -9,7 +9,7 @@ use poem_openapi::{
     types::Type as _,
 };
 
-use super::{account, operations, ops::health::Health, quantlib};
+use super::{account, operations, ops::health::Health, quantlib, receipts::Receipts};
 use crate::http::{MatchedRoute, NoArguments, Parameter, body_schema::BodySchema};
 
 /// The APIs that the generated document describes.
@@ -90,6 +90,7 @@ pub type Api = (
         account::notification::Notifications,
         account::external_sign_in::IdentityProvider,
     ),
+    Receipts,
     Health,
 );
 

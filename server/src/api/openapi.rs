@@ -23,7 +23,7 @@ use super::{
     documented::{self, Api},
     operations::{self, MeteredOperation},
 };
-use crate::http::{MatchedRoute, RequestContext, StaticPage, detail};
+use crate::http::{MatchedRoute, RequestContext, StaticPage, answer_options};
 
 /// The version of the interface, which is that of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -104,7 +104,9 @@ fn generate() -> Value {
     let mut components = document["components"].take();
     let schemas = components["schemas"].as_object_mut().expect("there are schemas");
     schemas::remove_nulls(schemas, &bodies(&document));
+    document["info"]["x-numeric-version"] = quant_core::NUMERIC_VERSION.into();
     add_computed_examples(&mut document, schemas);
+    schemas::add_answer_parts(schemas, &metered_answers(&document));
     schemas::add_answer_examples(schemas);
     schemas::describe_root_message(schemas);
     schemas::add_patterns(schemas);
@@ -133,6 +135,18 @@ fn bodies(document: &Value) -> BTreeSet<String> {
     each_operation(document, |_, _, operation| {
         let body = &operation["requestBody"]["content"]["application/json"]["schema"];
         names.extend(schema_name(body).map(str::to_owned));
+    });
+    names
+}
+
+/// Returns the names of the schemas that are answers of metered operations.
+fn metered_answers(document: &Value) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    each_operation(document, |_, _, operation| {
+        if operation["operationId"].as_str().is_some_and(|id| operations::find(id).is_some()) {
+            let answer = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+            names.extend(schema_name(answer).map(str::to_owned));
+        }
     });
     names
 }
@@ -170,10 +184,10 @@ fn complete(
     if let Some(metered) = described.metered {
         add_cost(operation, metered);
     }
-    let has_detail = described.metered.is_some_and(|metered| metered.has_further_fields);
-    let detail = has_detail.then(detail::described);
+    let options =
+        described.metered.map(|metered| answer_options::described(metered.has_further_fields));
     let parameters: Vec<Value> =
-        detail.into_iter().chain(headers::parameters(&described)).collect();
+        options.into_iter().flatten().chain(headers::parameters(&described)).collect();
     if !parameters.is_empty() {
         let mut all = operation["parameters"].as_array().cloned().unwrap_or_default();
         all.extend(parameters);

@@ -11,9 +11,12 @@ use super::{
     mcp::Gateway,
     oauth, openapi,
     ops::metrics,
-    pages, site,
+    pages, receipts, site,
 };
 use crate::http::{AnyMethod, Methods};
+
+/// The path of the public keys of receipts.
+const RECEIPT_KEYS: &str = "/.well-known/quant-receipts.json";
 
 /// All routes: the documented operations, the pages, OAuth, the operator's pages and MCP.
 ///
@@ -47,6 +50,7 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
     }
     route
         .at("/openapi.json", Methods::page("/openapi.json", openapi::endpoint().boxed()))
+        .at(RECEIPT_KEYS, Methods::page(RECEIPT_KEYS, receipts::keys().boxed()))
         .at("/metrics", Methods::page("/metrics", metrics::endpoint().boxed()))
         .at("/mcp", AnyMethod::new("/mcp", gateway.clone()))
         // The address that some hosts make of `/mcp`.

@@ -10,6 +10,38 @@ use poem_openapi::{
 };
 use serde_json::Value;
 
+/// The members of a successful answer beside `success`, each as JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerParts {
+    /// The data.
+    pub data: String,
+    /// The explanation of the data, where the caller asked for one.
+    pub meta: Option<String>,
+    /// The receipt of the answer, where the caller asked for one.
+    pub receipt: Option<String>,
+}
+
+impl AnswerParts {
+    /// Makes an answer of its data alone.
+    #[must_use]
+    pub fn new(data: String) -> Self {
+        Self { data, meta: None, receipt: None }
+    }
+
+    /// Returns the names and values of the members that an envelope has.
+    pub fn members(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let further = [("meta", &self.meta), ("receipt", &self.receipt)];
+        let further = further.into_iter().filter_map(|(name, part)| Some((name, part.as_deref()?)));
+        std::iter::once(("data", &*self.data)).chain(further)
+    }
+
+    /// Returns the number of bytes of all members.
+    #[must_use]
+    pub fn byte_count(&self) -> usize {
+        self.members().map(|(_, part)| part.len()).sum()
+    }
+}
+
 /// A success: `{"success": true, "data": …}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<T> {
@@ -31,6 +63,11 @@ impl<T> Answer<T> {
     /// Makes a success whose envelope carries `data`.
     pub fn new(data: T) -> Self {
         Self::with(Content::Data(data))
+    }
+
+    /// Makes a success whose data are JSON already.
+    pub(super) fn from_data(data: String) -> Self {
+        Self::from_body(envelope(SUCCESS, &AnswerParts::new(data)))
     }
 
     /// Makes a success whose whole body is JSON already.
@@ -77,18 +114,36 @@ impl<T: Type> Answer<T> {
     }
 }
 
-/// The body of a success, around data that are JSON already.
-pub(super) fn envelope(data: &str, root_message: Option<String>) -> String {
+/// Writes an envelope: an object with `head`, the text of its first members, and the parts of an
+/// answer.
+pub(super) fn envelope(head: &str, parts: &AnswerParts) -> String {
+    let mut text = String::with_capacity(head.len() + parts.byte_count() + 64);
+    text.push('{');
+    text.push_str(head);
+    for (name, part) in parts.members() {
+        text.extend([",\"", name, "\":", part]);
+    }
+    text.push('}');
+    text
+}
+
+/// The first members of a success over HTTP.
+pub(super) const SUCCESS: &str = r#""success":true"#;
+
+/// Returns the first members of a success with a message beside the data.
+fn success_with(root_message: Option<String>) -> Cow<'static, str> {
     match root_message.map(Value::String) {
-        None => format!(r#"{{"success":true,"data":{data}}}"#),
-        Some(message) => format!(r#"{{"success":true,"message":{message},"data":{data}}}"#),
+        None => SUCCESS.into(),
+        Some(message) => format!(r#"{SUCCESS},"message":{message}"#).into(),
     }
 }
 
 impl<T: ToJSON> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
         let body = match self.content {
-            Content::Data(data) => envelope(&data.to_json_string(), self.root_message),
+            Content::Data(data) => {
+                envelope(&success_with(self.root_message), &AnswerParts::new(data.to_json_string()))
+            }
             Content::JsonString(body) => body,
         };
         let response = Response::builder().content_type("application/json");

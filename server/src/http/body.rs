@@ -15,7 +15,10 @@ use poem_openapi::{
     types::{ParseFromJSON, Type},
 };
 
+use serde_json::Value;
+
 use super::{
+    body_schema::BodySchema,
     context::{RETRY_AFTER_BUSY, RequestContext},
     echo,
     error::ApiError,
@@ -272,15 +275,41 @@ pub(super) fn parse<T: ParseFromJSON>(
     bytes: &[u8],
     handling: Handling,
 ) -> Result<T, ApiError> {
+    parse_and_inspect(context, bytes, handling, |_| {})
+}
+
+/// Parses bytes as [`parse`] does, and shows `inspect` the value before it becomes the type.
+///
+/// # Panics
+///
+/// Panics where the route has no body.
+pub(super) fn parse_and_inspect<T: ParseFromJSON>(
+    context: &RequestContext,
+    bytes: &[u8],
+    handling: Handling,
+    inspect: impl FnOnce(&Value),
+) -> Result<T, ApiError> {
     let schema = context.route().body.as_ref().expect("an operation with a body has its schema");
     let mut unknown = UnknownFields::new(handling);
-    let value = validation::read(schema, bytes, &mut unknown);
+    let parsed = parse_along(schema, bytes, &mut unknown, inspect);
     // The headers tell what the caller's own preference led to.
     if handling == context.handling {
         context.keep_unknown_fields(unknown);
     }
+    parsed
+}
+
+/// Parses bytes as JSON into a type along the schema of that type.
+pub(super) fn parse_along<T: ParseFromJSON>(
+    schema: &BodySchema,
+    bytes: &[u8],
+    unknown: &mut UnknownFields,
+    inspect: impl FnOnce(&Value),
+) -> Result<T, ApiError> {
+    let value = validation::read(schema, bytes, unknown).map_err(ApiError::Faults)?;
+    inspect(&value);
     // A fault that the type finds and the schema does not is reported in the type's own words.
-    T::parse_from_json(Some(value.map_err(ApiError::Faults)?)).map_err(|error| {
+    T::parse_from_json(Some(value)).map_err(|error| {
         let message = echo::message(&error.into_message()).into_owned();
         ApiError::Faults(vec![Fault::new(&[Step::name("body")], "value_error", message)])
     })

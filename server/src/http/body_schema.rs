@@ -41,6 +41,8 @@ pub(super) enum Shape {
 pub(super) struct Property {
     pub(super) name: &'static str,
     pub(super) is_required: bool,
+    /// The documented value of an absent field; `None` for a field without one.
+    pub(super) default: Option<Value>,
     pub(super) schema: BodySchema,
 }
 
@@ -131,6 +133,10 @@ fn properties(registry: &Registry, schema: &MetaSchema) -> Vec<Property> {
     let property = |(name, field): &(&'static str, MetaSchemaRef)| Property {
         name,
         is_required: schema.required.contains(name),
+        default: match field {
+            MetaSchemaRef::Inline(field) => field.default.clone(),
+            MetaSchemaRef::Reference(_) => None,
+        },
         schema: BodySchema::compile(registry, field),
     };
     schema.properties.iter().map(property).collect()

@@ -32,11 +32,13 @@ use super::{
     address,
     cancellation::Cancellation,
     error::{ApiError, Surface},
+    quote::Quote,
     route::MatchedRoute,
     unknown_fields::{Handling, UnknownFields},
 };
 use crate::{
     body_memory::RequestSource, failpoint, metrics::Observed, state::AppState, store::StoreFault,
+    telemetry,
 };
 
 pub(super) mod stages;
@@ -60,6 +62,8 @@ pub struct RequestHead {
     pub surface: Surface,
     /// The treatment of unknown fields that the caller prefers.
     pub(super) handling: Handling,
+    /// True if the caller prefers a quote to the call of a metered operation.
+    pub(super) is_quote_preferred: bool,
     method: Method,
     /// True if the request is the call of a tool by a message of another protocol.
     is_tool_call: bool,
@@ -74,6 +78,7 @@ pub struct RequestContext {
     route: Arc<MatchedRoute>,
     record: Mutex<RequestRecord>,
     unknown_fields: OnceLock<UnknownFields>,
+    quoted: OnceLock<()>,
 }
 
 /// The credits that a call took, and the balance after it.
@@ -160,6 +165,7 @@ impl RequestHead {
             client_request_id: is_logged.then(|| access_log::name_given(request)).flatten(),
             surface: Surface::of(request.uri().path()),
             handling: Handling::preferred(request),
+            is_quote_preferred: Quote::is_preferred(request),
             ..Self::new(
                 address::of_request(request, &state.settings.trusted_proxies),
                 request.method().clone(),
@@ -177,6 +183,7 @@ impl RequestHead {
             at,
             surface: Surface::Account,
             handling: Handling::default(),
+            is_quote_preferred: false,
             method,
             is_tool_call: false,
             cancellation: None,
@@ -194,7 +201,9 @@ impl RequestHead {
     pub(super) fn finish_unrouted(&self, response: &mut Response) {
         failpoint::hit("answered");
         insert(response.headers_mut(), "x-request-id", &self.id.to_string());
-        self.report(None, RequestRecord::Anonymous, response.status().as_u16());
+        let status = response.status().as_u16();
+        self.report(None, RequestRecord::Anonymous, status);
+        telemetry::conclude_request(self.method.as_str(), "unknown", status);
     }
 
     /// Counts the answered request and writes its line in the access log.
@@ -238,7 +247,8 @@ impl RequestContext {
     /// Makes the context of a request that `route` took.
     #[must_use]
     pub(super) fn routed(head: Arc<RequestHead>, route: Arc<MatchedRoute>) -> Arc<Self> {
-        Arc::new(Self { head, route, record: Mutex::default(), unknown_fields: OnceLock::new() })
+        let (unknown_fields, quoted) = (OnceLock::new(), OnceLock::new());
+        Arc::new(Self { head, route, record: Mutex::default(), unknown_fields, quoted })
     }
 
     /// The context of a call of an operation that arrived as a message of another protocol.
@@ -297,6 +307,11 @@ impl RequestContext {
         self.unknown_fields.get_or_init(|| unknown);
     }
 
+    /// Keeps for the headers of the answer that the answer is a quote.
+    pub(super) fn keep_quoted(&self) {
+        self.quoted.get_or_init(|| ());
+    }
+
     fn set_record(&self, record: RequestRecord) {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner) = record;
     }
@@ -332,11 +347,16 @@ impl RequestContext {
     /// Concludes the request and writes the headers that its record stands for.
     pub(super) fn finish(&self, response: &mut Response) {
         failpoint::hit("answered");
-        let record = self.conclude(response.status().as_u16());
+        let status = response.status().as_u16();
+        let record = self.conclude(status);
+        telemetry::conclude_request(self.method.as_str(), &self.route.path, status);
         let headers = response.headers_mut();
         insert(headers, "x-request-id", &self.id.to_string());
         if let Some(unknown) = self.unknown_fields.get() {
             unknown.tell(headers);
+        }
+        if self.quoted.get().is_some() {
+            Quote::tell(headers);
         }
         let Some(Admission { limit_status, .. }) = record.admission() else { return };
         insert(headers, "x-ratelimit-limit", &limit_status.limit.to_string());

@@ -130,6 +130,12 @@ impl From<ComputeError> for ApiError {
     }
 }
 
+impl From<Fault> for ApiError {
+    fn from(fault: Fault) -> Self {
+        Self::Faults(vec![fault])
+    }
+}
+
 impl ApiError {
     /// Makes a refusal by a rule of accounts, sessions or the operator's routes.
     #[must_use]

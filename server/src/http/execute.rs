@@ -7,13 +7,13 @@ use bytes::Bytes;
 use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{
+    answer_options::AnswerOptions,
     body::{self, Received},
     computation::Computation,
     context::{
         RequestContext,
         stages::{AdmittedCall, ChargedContent, Template},
     },
-    detail::Detail,
     error::ApiError,
     executed_call::ExecutedCall,
     unknown_fields::Handling,
@@ -26,13 +26,14 @@ pub type Executor = fn(
     Caller,
     Bytes,
     RepeatKey,
+    AnswerOptions,
     Template<'static>,
 ) -> BoxFuture<'static, Executed>;
 
 /// The key under which a call may be repeated, none, or the fault of a malformed key.
 pub type RepeatKey = Result<Option<IdempotencyKey>, Fault>;
 
-/// The data of a success, or the refusal.
+/// The answer of a success, or the refusal.
 pub type Executed = Result<ExecutedCall, ApiError>;
 
 /// Executes a metered operation for an identified caller, with arguments as JSON: limit, tier,
@@ -46,6 +47,7 @@ pub fn execute<C: Computation>(
     caller: Caller,
     arguments: Bytes,
     repeat_key: RepeatKey,
+    options: AnswerOptions,
     template: Template<'static>,
 ) -> BoxFuture<'static, Executed> {
     async move {
@@ -55,14 +57,14 @@ pub fn execute<C: Computation>(
         if arguments.len() > limits.bytes {
             return Err(ApiError::BodyTooLarge { limit: limits.bytes });
         }
-        let (detail, arguments) = Detail::of_arguments::<C>(arguments)?;
-        let call = call.in_detail(detail);
+        let (options, arguments) = options.with_detail_of::<C>(arguments)?;
+        let call = call.with_options(options);
         let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
         let received = Received { bytes: arguments, held };
         let parse = move |bytes: &[u8]| call.parse::<C>(bytes, Handling::Strict);
         let parsed = body::parsed(&context, received, parse).await?;
         match parsed.0.execute(Some(template)).await?.content {
-            ChargedContent::Data(data) => Ok(ExecutedCall::new(data)),
+            ChargedContent::Parts(parts) => Ok(ExecutedCall::new(parts)),
             ChargedContent::Envelope(body) => {
                 ExecutedCall::of_stored(&body, context.id).ok_or(ApiError::Internal)
             }

@@ -1,12 +1,14 @@
-//! The data of a call outside HTTP, and the form in which an idempotency key stores the data.
+//! The answer to a call outside HTTP, and the form in which an idempotency key stores the answer.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The data of a call.
+use super::answer::{AnswerParts, envelope};
+
+/// The answer to a call.
 pub struct ExecutedCall {
-    /// The data as JSON.
-    pub data: String,
+    /// The data, and what the caller asked for beside them.
+    pub parts: AnswerParts,
     /// The id of the call that computed the data, where an earlier call under the same key did.
     pub first_run: Option<uuid::Uuid>,
 }
@@ -18,25 +20,32 @@ struct StoredCall<'a> {
     id: &'a str,
     #[serde(borrow)]
     data: &'a RawValue,
+    #[serde(borrow)]
+    meta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    receipt: Option<&'a RawValue>,
 }
 
 impl ExecutedCall {
-    /// Makes the data of a call that was not answered before.
+    /// Makes the answer to a call that was not answered before.
     #[must_use]
-    pub fn new(data: String) -> Self {
-        Self { data, first_run: None }
+    pub fn new(parts: AnswerParts) -> Self {
+        Self { parts, first_run: None }
     }
 
     /// Writes the answer that is stored under the key of a call.
-    pub(super) fn stored(id: uuid::Uuid, data: &str) -> String {
-        format!(r#"{{"id":"{id}","data":{data}}}"#)
+    pub(super) fn stored(id: uuid::Uuid, parts: &AnswerParts) -> String {
+        envelope(&format!(r#""id":"{id}""#), parts)
     }
 
     /// Reads a stored answer; `current` is the id of the call that is answered.
     pub(super) fn of_stored(body: &str, current: uuid::Uuid) -> Option<Self> {
-        let StoredCall { id, data } = serde_json::from_str(body).ok()?;
+        let StoredCall { id, data, meta, receipt } = serde_json::from_str(body).ok()?;
         let id: uuid::Uuid = id.parse().ok()?;
-        Some(Self { data: data.get().to_owned(), first_run: Some(id).filter(|id| *id != current) })
+        let text = |part: &RawValue| part.get().to_owned();
+        let parts =
+            AnswerParts { data: text(data), meta: meta.map(text), receipt: receipt.map(text) };
+        Some(Self { parts, first_run: Some(id).filter(|id| *id != current) })
     }
 }
 
@@ -47,11 +56,19 @@ mod tests {
     #[test]
     fn a_stored_answer_names_its_first_run_to_every_later_one() {
         let (first, later) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
-        let body = ExecutedCall::stored(first, r#"{"price": 1.0}"#);
-        for (current, expected) in [(first, None), (later, Some(first))] {
-            let read = ExecutedCall::of_stored(&body, current).expect("a stored answer");
-            assert_eq!(read.data, r#"{"price": 1.0}"#);
-            assert_eq!(read.first_run, expected);
+        let data = AnswerParts::new(r#"{"price": 1.0}"#.to_owned());
+        let all = AnswerParts {
+            meta: Some(r#"{"steps":101}"#.to_owned()),
+            receipt: Some(r#"{"credits":5}"#.to_owned()),
+            ..data.clone()
+        };
+        for parts in [data, all] {
+            let body = ExecutedCall::stored(first, &parts);
+            for (current, expected) in [(first, None), (later, Some(first))] {
+                let read = ExecutedCall::of_stored(&body, current).expect("a stored answer");
+                assert_eq!(read.parts, parts);
+                assert_eq!(read.first_run, expected);
+            }
         }
         assert!(ExecutedCall::of_stored(r#"{"success":true,"data":{}}"#, first).is_none());
     }

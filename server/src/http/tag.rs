@@ -32,6 +32,8 @@ pub enum Tag {
     Portfolio,
     /// Option prices.
     Pricing,
+    /// The check of receipts.
+    Receipts,
     /// New accounts and the confirmation of their e-mail.
     Registration,
     /// Bank regulation.

@@ -7,17 +7,15 @@ use std::borrow::Cow;
 
 use poem::{
     Request,
-    http::{HeaderMap, HeaderName, HeaderValue},
+    http::{HeaderMap, HeaderName},
 };
 
-/// The header of a request by which a caller prefers that unknown fields are refused (RFC 7240).
-const PREFER: &str = "prefer";
+use super::prefer;
+
 /// The header of an answer with the names of the fields that were ignored.
 const IGNORED: HeaderName = HeaderName::from_static("x-ignored-fields");
-/// The header of an answer that has met a preference.
-const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
-/// The value of [`APPLIED`] where unknown fields were refused.
-const STRICT: HeaderValue = HeaderValue::from_static("handling=strict");
+/// The preference that was met where unknown fields were refused.
+const STRICT: &str = "handling=strict";
 
 /// The fields that an answer names at most.
 const MOST_NAMES: usize = 20;
@@ -48,17 +46,13 @@ pub(crate) enum Handling {
 }
 
 impl Handling {
-    /// Reads the header `Prefer`. Of two preferences of one name the first one counts.
+    /// Reads the header `Prefer`.
     pub(super) fn preferred(request: &Request) -> Self {
-        let lines = request.headers().get_all(PREFER).into_iter();
-        let lines = lines.filter_map(|line| line.to_str().ok());
-        let handling = lines.flat_map(|line| line.split(',')).find_map(|preference| {
-            let (name, value) = preference.split(';').next()?.split_once('=')?;
-            let is_handling = name.trim().eq_ignore_ascii_case("handling");
-            is_handling.then(|| value.trim().trim_matches('"'))
-        });
+        let mut preferences = prefer::preferences(request);
+        let handling = preferences
+            .find(|(name, value)| name.eq_ignore_ascii_case("handling") && !value.is_empty());
         match handling {
-            Some(value) if value.eq_ignore_ascii_case("strict") => Self::Strict,
+            Some((_, value)) if value.eq_ignore_ascii_case("strict") => Self::Strict,
             _ => Self::Lenient,
         }
     }
@@ -100,7 +94,7 @@ impl UnknownFields {
     /// Adds the headers of the answer: the names, or that the preference was met.
     pub(super) fn tell(&self, headers: &mut HeaderMap) {
         if self.handling == Handling::Strict {
-            headers.insert(APPLIED, STRICT);
+            prefer::tell_applied(headers, STRICT);
         } else if !self.names.is_empty() {
             let names = self.header().parse().expect("visible ASCII characters make a header");
             headers.insert(IGNORED, names);
@@ -170,7 +164,7 @@ mod tests {
     fn preferred(lines: &[&str]) -> Handling {
         let mut request = Request::builder();
         for line in lines {
-            request = request.header(PREFER, *line);
+            request = request.header("Prefer", *line);
         }
         Handling::preferred(&request.finish())
     }

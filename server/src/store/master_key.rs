@@ -413,7 +413,7 @@ mod tests {
         let rotated = rotate_master_key(&store, &file, rng.clone(), |step| steps.push(step)).await;
         rotated.expect("rotated");
         use Rotation::{KeyInPlace, KeyWritten, Opened, SecretsWrapped};
-        assert_eq!(steps, [Opened, KeyWritten, SecretsWrapped(3), KeyInPlace]);
+        assert_eq!(steps, [Opened, KeyWritten, SecretsWrapped(4), KeyInPlace]);
         assert!(std::fs::read(&file).expect("a file") != old && !next_to(&file).exists());
         #[cfg(unix)]
         {

@@ -13,7 +13,7 @@ use super::message::{self, MOST_WITHOUT_ARGUMENTS, SplitError};
 use crate::{
     api::account::{profile, usage},
     http::{
-        AdmittedCall, ApiError, Executed, ExecutedCall, RequestContext,
+        AdmittedCall, AnswerParts, ApiError, Executed, ExecutedCall, RequestContext,
         query::check_pairs,
         validation::{Fault, Step},
     },
@@ -77,7 +77,7 @@ impl AccountTool {
         if let Some(fields) = data.as_object_mut().filter(|_| !self.fields.is_empty()) {
             fields.retain(|name, _| self.fields.contains(&name.as_str()));
         }
-        Ok(ExecutedCall::new(data.to_string()))
+        Ok(ExecutedCall::new(AnswerParts::new(data.to_string())))
     }
 }
 

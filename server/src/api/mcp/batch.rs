@@ -11,11 +11,11 @@ use super::{
     calls::{Outcome, ToolError},
     context::McpContext,
     gateway_tools::MOST_CALLS,
-    message, results,
-    tool_calls::{CallOptions, McpState, inner_arguments, invalid, operation},
+    message, results, shape,
+    tool_calls::{McpState, inner_arguments, invalid, operation},
     tool_result::{ToolResult, quoted},
 };
-use crate::http::echo;
+use crate::http::{AnswerOptions, echo, idempotency::parse_key};
 
 /// The calls of a batch that run at the same time.
 const AT_ONCE: usize = 8;
@@ -30,6 +30,10 @@ struct BatchCall<'a> {
     arguments: Option<&'a RawValue>,
     #[serde(default)]
     idempotency_key: Option<String>,
+    #[serde(default)]
+    explain: bool,
+    #[serde(default)]
+    receipt: bool,
 }
 
 /// The end of one call of a batch.
@@ -70,9 +74,11 @@ impl McpState {
             Ok(arguments) => arguments,
             Err(error) => return refused(error),
         };
-        let key = call.idempotency_key.clone().map(serde_json::Value::from);
-        let repeat_key = CallOptions::new("", key.as_ref()).repeat_key;
-        match self.executed(context, entry, arguments, repeat_key).await {
+        let key = call.idempotency_key.as_ref();
+        let repeat_key = key.map(|key| parse_key(key.as_bytes())).transpose();
+        let (explain, receipt) = (call.explain, call.receipt);
+        let answer = AnswerOptions { explain, receipt, ..AnswerOptions::default() };
+        match self.executed(context, entry, arguments, repeat_key, answer).await {
             Ok(outcome) => BatchItem::Ended(Box::new(outcome)),
             Err(error) => refused(error),
         }
@@ -142,16 +148,22 @@ impl BatchItem {
             Self::Refused(tool, failure) => return failed(tool, failure),
         };
         let tool = outcome.called.tool();
-        let data = match &outcome.answer {
-            Ok(data) if data.len() <= room => data.clone(),
-            Ok(data) => results::cut(&results::parsed(data), room).to_string(),
+        let parts = match &outcome.answer {
+            Ok(parts) => parts,
             Err(failure) => return failed(tool, failure),
         };
+        let data = if parts.data.len() <= room {
+            Cow::Borrowed(&parts.data)
+        } else {
+            Cow::Owned(results::cut(&results::parsed(&parts.data), room).to_string())
+        };
+        let further = shape::further(parts).map(|(name, part)| format!(r#","{name}":{part}"#));
+        let further: String = further.collect();
         let (tool, cost) = (quoted(tool), outcome.called.cost);
         let uri = match outcome.was_kept {
             true => format!(r#","uri":"{}""#, results::address(outcome.called.id)),
             false => String::new(),
         };
-        format!(r#"{{"tool":{tool},"status":"ok","data":{data},"cost":{cost}{uri}}}"#)
+        format!(r#"{{"tool":{tool},"status":"ok","data":{data}{further},"cost":{cost}{uri}}}"#)
     }
 }

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     http::{
-        ApiError, Cancellation, Executed, ExecutedCall, RepeatKey, RequestContext, RequestRecord,
-        SMALL_BODY, conclude, echo, seconds_up,
+        AnswerOptions, AnswerParts, ApiError, Cancellation, Executed, ExecutedCall, RepeatKey,
+        RequestContext, RequestRecord, SMALL_BODY, conclude, echo, seconds_up,
         validation::{Fault, Step},
     },
     state::AppState,
@@ -56,8 +56,8 @@ pub(super) struct Outcome {
     pub(super) limit: Option<(u64, u64)>,
     /// The seconds to wait before the next attempt; `None` where the refusal states none.
     pub(super) retry_after: Option<u64>,
-    /// The data of a success as JSON, or the refusal.
-    pub(super) answer: Result<String, ToolError>,
+    /// The answer of a success, or the refusal.
+    pub(super) answer: Result<AnswerParts, ToolError>,
     /// True if the answer is so large that making its result must not delay others.
     pub(super) is_large: bool,
 }
@@ -78,6 +78,7 @@ pub(super) async fn call(
     entry: &'static Entry,
     arguments: Bytes,
     repeat_key: RepeatKey,
+    options: AnswerOptions,
     cancellation: Arc<Cancellation>,
 ) -> Option<Outcome> {
     let (Target::Computation(operation, _) | Target::Account(operation, _)) = &entry.target else {
@@ -90,7 +91,8 @@ pub(super) async fn call(
         Target::Computation(_, metered) => {
             let template = Box::new(template(entry));
             let caller = Caller::Account(mcp.caller.clone());
-            let work = (metered.execute)(context.clone(), caller, arguments, repeat_key, template);
+            let execute = metered.execute;
+            let work = execute(context.clone(), caller, arguments, repeat_key, options, template);
             conclude(&context, work).await
         }
         Target::Account(_, tool) => {
@@ -106,14 +108,14 @@ pub(super) async fn call(
 /// it is so large that other calls would wait for it.
 fn template(
     entry: &'static Entry,
-) -> impl FnOnce(&RequestContext, u32, &str) -> Option<ResultTemplate> + Send {
-    move |context, cost, data| {
-        if data.len() > LARGEST_WITH_CHARGE {
+) -> impl FnOnce(&RequestContext, u32, &AnswerParts) -> Option<ResultTemplate> + Send {
+    move |context, cost, parts| {
+        if parts.byte_count() > LARGEST_WITH_CHARGE {
             return None;
         }
         let (id, at, cost) = (context.id.as_u128(), context.at, cost.into());
         let called = Called { entry, status: StatusCode::OK, id, at, cost };
-        Some(called.envelope(data))
+        Some(called.envelope(parts))
     }
 }
 
@@ -123,7 +125,7 @@ fn outcome(
     context: &RequestContext,
     executed: Executed,
 ) -> Outcome {
-    let length = executed.as_ref().map_or(0, |call| call.data.len());
+    let length = executed.as_ref().map_or(0, |call| call.parts.byte_count());
     let first_run = executed.as_ref().ok().and_then(|call| call.first_run);
     let record = context.record();
     let charge = record.charge();
@@ -146,7 +148,7 @@ fn outcome(
         limit,
         retry_after: executed.as_ref().err().and_then(ApiError::retry_after_seconds),
         answer: executed
-            .map(|ExecutedCall { data, .. }| data)
+            .map(|ExecutedCall { parts, .. }| parts)
             .map_err(|refusal| ToolError::of(&refusal)),
         is_large: length > SMALL_BODY,
     }
@@ -196,7 +198,7 @@ fn lines(faults: &[Fault]) -> String {
 }
 
 /// Writes a fault of the arguments, as in `prices[1]: field required`.
-fn line(fault: &Fault) -> String {
+pub(super) fn line(fault: &Fault) -> String {
     let mut place = String::new();
     for step in fault.loc.iter().skip(1) {
         match step {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     head::{META_VERSION, RpcMessage},
-    tool_calls::{CallOptions, IDEMPOTENCY_KEY},
+    tool_calls::CallOptions,
     tool_result::ToolResult,
     tools::{CATALOGUE, Entry},
 };
@@ -51,8 +51,7 @@ impl DirectCall {
             None => return None,
             Some(version) => current(headers, version, name, meta?)?,
         };
-        let key = meta.and_then(|meta| meta.get(IDEMPOTENCY_KEY));
-        let options = CallOptions::new(version, key);
+        let options = CallOptions::new(version, meta.and_then(Value::as_object)).ok()?;
         Some(Self { id, entry: CATALOGUE.find(name)?, options })
     }
 

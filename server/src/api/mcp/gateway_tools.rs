@@ -112,6 +112,8 @@ fn call_arguments() -> Value {
         "name": { "type": "string", "description": "The name of a tool, as `search_tools` finds it." },
         "arguments": { "type": "object", "description": "Its arguments, as `describe_tool` describes them." },
         "idempotency_key": { "type": "string", "description": "A new key of your own for this call; reuse on retry: a repeat with the same arguments within 24 hours costs nothing and gets the first answer.", "minLength": 1, "maxLength": 255 },
+        "explain": { "type": "boolean", "description": "`true` adds method, conventions, defaults, steps and error of the result, as `meta`.", "default": false },
+        "receipt": { "type": "boolean", "description": "`true` adds a signed receipt of the result, as `receipt`.", "default": false },
     })
 }
 
@@ -154,6 +156,8 @@ fn call_tools() -> GatewayDescription {
                 "properties": { "code": { "type": "string" }, "message": { "type": "string" } },
                 "required": ["code", "message"],
             },
+            "meta": { "type": "object", "description": "The explanation, where asked for." },
+            "receipt": { "type": "object", "description": "The receipt, where asked for." },
             "cost": { "type": "integer", "description": "The credits of this call." },
             "uri": { "type": "string", "description": "The address of the whole result, for 24 hours." },
         },

@@ -9,11 +9,11 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CompletionInfo, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-        GetPromptRequestParams, GetPromptResponse, Icon, Implementation, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
-        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-        ReadResourceResult, Reference, ResourceContents, ResourceTemplate, ServerCapabilities,
-        ServerConfig,
+        GetPromptRequestParams, GetPromptResponse, Icon, Implementation, JsonObject,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, Reference, ResourceContents, ResourceTemplate,
+        ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
 };
@@ -24,7 +24,7 @@ use super::{
     context::McpContext,
     prompts, results,
     tool_calls::{CallOptions, IDEMPOTENCY_KEY, McpState, UNREADABLE, no_arguments},
-    tool_result::{SERVER, SERVER_INFO},
+    tool_result::{SERVER, SERVER_INFO, ToolResult},
     tools::CATALOGUE,
 };
 use crate::{api::openapi::VERSION, http::echo};
@@ -94,8 +94,12 @@ impl ServerHandler for Protocol {
         };
         let caller = mcp_context(&context);
         let arguments = caller.arguments.clone().unwrap_or_else(no_arguments);
-        let options = CallOptions::new(version(&context), context.meta.get(IDEMPOTENCY_KEY));
-        Ok(self.0.call_tool(entry, caller, arguments, options).await.into_sdk().into())
+        let meta: &JsonObject = &context.meta;
+        let result = match CallOptions::new(version(&context), Some(meta)) {
+            Ok(options) => self.0.call_tool(entry, caller, arguments, options).await,
+            Err(failure) => ToolResult::failed(failure.message),
+        };
+        Ok(result.into_sdk().into())
     }
 
     async fn list_resources(
@@ -296,7 +300,9 @@ fn instructions() -> String {
          directly: {}, or `all`. Each tool says its tier and cost; a refused call costs nothing. \
          Results are kept for 24 hours at {}; `resources/list` shows the newest. A call whose \
          answer may be lost takes a key of your own in `_meta.{IDEMPOTENCY_KEY}`: reuse on retry, \
-         and the repeat costs nothing.",
+         and the repeat costs nothing. \
+         `_meta.explain: true` adds method, conventions, defaults and error of the result; \
+         `_meta.receipt: true` adds a signed receipt.",
         CATALOGUE.toolsets().join(", "),
         results::TEMPLATE,
     )

@@ -11,7 +11,7 @@ use super::{
     tool_result::quoted,
     tools::Target,
 };
-use crate::http::echo;
+use crate::http::{AnswerParts, echo};
 
 /// The start of a result's address, before the id.
 const ADDRESS: &str = "svc://results/";
@@ -52,15 +52,22 @@ impl Called {
         format!("{title}: {} credits taken.", self.cost)
     }
 
-    /// Makes the envelope of data in JSON. Refusals have none.
-    pub(super) fn envelope(&self, data: &str) -> ResultTemplate {
+    /// Makes the envelope of an answer. Refusals have none. The explanation of the answer is in
+    /// `meta`, which has facts of the call in every envelope.
+    pub(super) fn envelope(&self, parts: &AnswerParts) -> ResultTemplate {
         let (tool, summary) = (quoted(self.tool()), quoted(&self.summary()));
         let (id, uri) = (uuid::Uuid::from_u128(self.id), address(self.id));
-        let (status, cost) = (self.status.as_u16(), self.cost);
+        let (status, cost, data) = (self.status.as_u16(), self.cost, &parts.data);
         let (at, until) = (json_string(self.at), json_string(self.at + KEPT));
+        // The explanation is an object, whose members follow those of the call.
+        let explained = parts.meta.as_deref().and_then(|meta| meta.strip_prefix('{'));
+        let explained = explained.filter(|members| *members != "}");
+        let explained = explained.map_or_else(|| "}".to_owned(), |members| format!(",{members}"));
+        let receipt = parts.receipt.as_ref();
+        let receipt = receipt.map(|receipt| format!(r#","receipt":{receipt}"#)).unwrap_or_default();
         ResultTemplate {
             before: format!(
-                r#"{{"svc":"result/v1","tool":{tool},"status":"ok","summary":{summary},"error":null,"meta":{{"id":"{id}","uri":"{uri}","http_status":{status},"created_at":"{at}","expires_at":"{until}"}},"data":{data},"credits":{{"cost":{cost},"balance":"#
+                r#"{{"svc":"result/v1","tool":{tool},"status":"ok","summary":{summary},"error":null,"meta":{{"id":"{id}","uri":"{uri}","http_status":{status},"created_at":"{at}","expires_at":"{until}"{explained},"data":{data}{receipt},"credits":{{"cost":{cost},"balance":"#
             ),
             after: "}}".to_owned(),
         }
@@ -72,11 +79,11 @@ impl Outcome {
     /// computations are stored: refusals and reads of the account cost nothing, and could fill the
     /// database.
     pub(super) fn to_keep(&self, context: &McpContext) -> Option<StoredResult> {
-        let data = self.answer.as_ref().ok()?;
+        let parts = self.answer.as_ref().ok()?;
         if self.was_kept || !matches!(self.called.entry.target, Target::Computation(..)) {
             return None;
         }
-        let body = self.called.envelope(data).with(self.balance);
+        let body = self.called.envelope(parts).with(self.balance);
         let (id, owner) = (ResultId(self.called.id), context.caller.id);
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }

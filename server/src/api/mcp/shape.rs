@@ -9,6 +9,7 @@ use super::{
     results::{self, INLINE, address},
     tool_result::ToolResult,
 };
+use crate::http::AnswerParts;
 
 /// The first revision of the protocol with links to resources.
 const KNOWS_LINKS: &str = "2025-06-18";
@@ -25,19 +26,42 @@ pub(super) fn result(
     version: &str,
     wrap: impl FnOnce(&str, String) -> String,
 ) -> ToolResult {
-    let data = std::mem::replace(&mut outcome.answer, Ok(String::new())).unwrap_or_default();
-    let (meta, tool) = (outcome.meta(), outcome.called.tool());
-    if data.len() <= INLINE {
-        let short = short_text(&outcome, &data);
-        return ToolResult::structured(wrap(tool, data)).with_text(short).with_meta(meta);
+    let nothing = Ok(AnswerParts::new(String::new()));
+    let meta = outcome.meta();
+    let Ok(parts) = std::mem::replace(&mut outcome.answer, nothing) else {
+        return ToolResult::failed(String::new()).with_meta(meta);
+    };
+    let (tool, asked) = (outcome.called.tool(), further_text(&parts));
+    let length = parts.data.len();
+    let (data, short) = if length <= INLINE {
+        let short = short_text(&outcome, &parts.data);
+        (parts.data, short)
+    } else {
+        let cut = results::cut(&results::parsed(&parts.data), INLINE).to_string();
+        (cut, format!("{} {}", note(&outcome, length), charged(&outcome)))
+    };
+    let mut result = ToolResult::structured(wrap(tool, data)).with_meta(meta);
+    if let Some(asked) = asked {
+        result = result.with_text(asked);
     }
-    let cut = results::cut(&results::parsed(&data), INLINE).to_string();
-    let short = format!("{} {}", note(&outcome, data.len()), charged(&outcome));
-    let result = ToolResult::structured(wrap(tool, cut)).with_text(short).with_meta(meta);
-    if outcome.was_kept && version >= KNOWS_LINKS {
-        return result.with_link(link(&outcome));
+    result = result.with_text(short);
+    if length > INLINE && outcome.was_kept && version >= KNOWS_LINKS {
+        result = result.with_link(link(&outcome));
     }
     result
+}
+
+/// Returns the members of an answer beside its data.
+pub(super) fn further(parts: &AnswerParts) -> impl Iterator<Item = (&'static str, &str)> {
+    parts.members().filter(|(name, _)| *name != "data")
+}
+
+/// Returns the explanation and the receipt as a text that a model reads; `None` where the caller
+/// asked for neither. The structured content has the data alone, as the output schema says.
+fn further_text(parts: &AnswerParts) -> Option<String> {
+    let members: Vec<String> =
+        further(parts).map(|(name, part)| format!(r#""{name}":{part}"#)).collect();
+    (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
 }
 
 impl Outcome {
@@ -55,6 +79,8 @@ impl Outcome {
         if self.is_repeat {
             meta.insert("idempotent_replayed".into(), true.into());
         }
+        let parts = self.answer.iter().flat_map(further);
+        meta.extend(parts.map(|(name, part)| (name.to_owned(), results::parsed(part))));
         meta
     }
 }

@@ -21,7 +21,7 @@ use super::{
     tools::{CATALOGUE, Entry, Target},
 };
 use crate::{
-    http::{RepeatKey, echo, idempotency::parse_key, nearest_name::unknown_name},
+    http::{AnswerOptions, RepeatKey, echo, idempotency::parse_key, nearest_name::unknown_name},
     state::AppState,
     store::ResultWriter,
 };
@@ -48,24 +48,35 @@ pub(super) struct CallOptions {
     pub(super) version: Cow<'static, str>,
     /// The key under which the call may be repeated.
     pub(super) repeat_key: RepeatKey,
+    /// The parts of the answer that the caller asks for.
+    pub(super) answer: AnswerOptions,
 }
 
 impl CallOptions {
-    /// Returns the options of a message of this version, with the member of its `_meta`.
-    pub(super) fn new(version: impl Into<Cow<'static, str>>, repeat_key: Option<&Value>) -> Self {
-        let repeat_key = match repeat_key {
+    /// Reads the options of a message of this version from its `_meta`.
+    pub(super) fn new(
+        version: impl Into<Cow<'static, str>>,
+        meta: Option<&JsonObject>,
+    ) -> Result<Self, ToolError> {
+        let repeat_key = match meta.and_then(|meta| meta.get(IDEMPOTENCY_KEY)) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(key)) => parse_key(key.as_bytes()).map(Some),
             // No key has this text, so that the refusal is that of a malformed key.
             Some(_) => parse_key(b"\n").map(Some),
         };
-        Self { version: version.into(), repeat_key }
+        let answer = meta.map_or(Ok(AnswerOptions::default()), answer_options)?;
+        Ok(Self { version: version.into(), repeat_key, answer })
     }
 
     /// Returns whether the message is of a client without the handshake.
     pub(super) fn is_current(&self) -> bool {
         *self.version >= *ProtocolVersion::V_2026_07_28.as_str()
     }
+}
+
+/// Reads the parts of the answer that a caller asks for.
+fn answer_options(members: &JsonObject) -> Result<AnswerOptions, ToolError> {
+    AnswerOptions::of_members(members).map_err(|fault| invalid(calls::line(&fault)))
 }
 
 /// Makes the structured content from the name of a tool and its data as JSON.
@@ -100,8 +111,8 @@ impl McpState {
         options: CallOptions,
         wrap: Wrap,
     ) -> Result<ToolResult, ToolError> {
-        let CallOptions { version, repeat_key } = options;
-        let outcome = self.executed(context, entry, arguments, repeat_key).await?;
+        let CallOptions { version, repeat_key, answer } = options;
+        let outcome = self.executed(context, entry, arguments, repeat_key, answer).await?;
         if let Err(failure) = &outcome.answer {
             let text = advice::text(failure, &outcome, context, &self.app.settings);
             return Ok(ToolResult::failed(text).with_meta(outcome.meta()));
@@ -120,13 +131,15 @@ impl McpState {
         entry: &'static Entry,
         arguments: Bytes,
         repeat_key: RepeatKey,
+        answer: AnswerOptions,
     ) -> Result<Outcome, ToolError> {
         let (state, own) = (self.clone(), context.clone());
         let running = self.running.add(own.caller.id, own.client, own.request_id.clone());
         let cancellation = running.cancellation.clone();
         let task = tokio::spawn(async move {
             let (app, cancellation) = (&state.app, running.cancellation.clone());
-            let outcome = calls::call(app, &own, entry, arguments, repeat_key, cancellation).await;
+            let outcome =
+                calls::call(app, &own, entry, arguments, repeat_key, answer, cancellation).await;
             let mut outcome = outcome.expect("only operations are run");
             outcome.was_kept |= state.keep(&own, &outcome).await;
             outcome
@@ -191,6 +204,9 @@ impl McpState {
         if let Some(key) = optional_text(&members, IDEMPOTENCY_KEY)? {
             options.repeat_key = parse_key(key.as_bytes()).map(Some);
         }
+        let asked = answer_options(&members)?;
+        options.answer.explain |= asked.explain;
+        options.answer.receipt |= asked.receipt;
         let entry = operation(&text(&members, "name")?)?;
         let inner = inner_arguments(arguments, inner)?;
         let wrap: Wrap = |tool, data| format!(r#"{{"tool":{},"data":{data}}}"#, quoted(tool));

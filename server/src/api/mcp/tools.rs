@@ -21,7 +21,7 @@ use crate::{
         openapi::DOCUMENT,
         operations::{self, MeteredOperation},
     },
-    http::MatchedRoute,
+    http::{MatchedRoute, answer_options::META_NAMES},
 };
 
 /// The set of the tools about the account.
@@ -238,8 +238,10 @@ fn spending(mut tool: Tool) -> Tool {
 /// Returns the parameters of the query string and of the path as properties of a tool's arguments.
 fn of_parameters(parameters: &Value, components: &Value) -> Map<String, Value> {
     let parameters = parameters.as_array().into_iter().flatten();
-    // Headers belong to HTTP.
-    let parameters = parameters.filter(|parameter| parameter["in"] != "header");
+    // Headers belong to HTTP, and a message has an explanation and a receipt asked for in `_meta`.
+    let is_in_meta = |name: &Value| META_NAMES.iter().any(|known| name == known);
+    let parameters = parameters
+        .filter(|parameter| parameter["in"] != "header" && !is_in_meta(&parameter["name"]));
     let properties = parameters.map(|parameter| {
         let mut schema = schema::convert(&parameter["schema"], components);
         schema["description"] = parameter["description"].clone();

@@ -26,9 +26,7 @@ pub(super) fn parameters(operation: &Described<'_>) -> Vec<Value> {
     if READ_SESSION.contains(&operation.id) {
         parameters.push(session_token(operation.id == REQUIRES_SESSION));
     }
-    if operation.has_body() {
-        parameters.push(preference());
-    }
+    parameters.extend(preference(operation.has_body(), operation.metered.is_some()));
     parameters
 }
 
@@ -58,16 +56,26 @@ fn session_token(is_required: bool) -> Value {
     })
 }
 
-fn preference() -> Value {
-    json!({
-        "name": "Prefer",
-        "in": "header",
-        "required": false,
-        "schema": { "type": "string" },
-        "example": "handling=strict",
-        "description": "With `handling=strict` (RFC 7240), a field that the body's schema does not \
-                        have is refused with 422, which names the nearest field. By default such a \
-                        field is ignored, and `X-Ignored-Fields` names it.",
+/// Returns the header with preferences; `None` for an operation that knows none.
+fn preference(has_body: bool, is_metered: bool) -> Option<Value> {
+    let strict = "With `handling=strict` (RFC 7240), a field that the body's schema does not have \
+                  is refused with 422, which names the nearest field. By default such a field is \
+                  ignored, and `X-Ignored-Fields` names it.";
+    let quote = "With `quote`, nothing is computed or charged: the request is checked, and `data` \
+                 is `{operation, credits_cost, balance, hourly_limit, limit_remaining, \
+                 would_pass, reason}`. `reason` is null, `insufficient_tier`, \
+                 `insufficient_credits` or `rate_limited`. A quote counts against the hourly limit.";
+    let known = [has_body.then_some(strict), is_metered.then_some(quote)];
+    let known: Vec<&str> = known.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| {
+        json!({
+            "name": "Prefer",
+            "in": "header",
+            "required": false,
+            "schema": { "type": "string" },
+            "example": if has_body { "handling=strict" } else { "quote" },
+            "description": known.join("\n\n"),
+        })
     })
 }
 
@@ -91,8 +99,12 @@ pub(super) fn add_to_answers(operation: &Described<'_>, responses: &mut Map<Stri
             add(response, "X-Credits-Balance");
             add(response, "Idempotent-Replayed");
         }
-        if operation.has_body() && matches!(status.as_str(), "200" | "422") {
+        let is_checked = matches!(status.as_str(), "200" | "422");
+        if operation.has_body() && is_checked {
             add(response, "X-Ignored-Fields");
+        }
+        if (operation.has_body() && is_checked) || (operation.metered.is_some() && status == "200")
+        {
             add(response, "Preference-Applied");
         }
     }

@@ -547,8 +547,9 @@ const UNITS: &[(&str, &[&str])] = &[
         ],
     ),
     ("page number", &["page"]),
-    ("identifier", &["id", "notification_id", "session_id", "user_id"]),
+    ("identifier", &["id", "notification_id", "numeric_version", "session_id", "user_id"]),
     ("HTTP status", &["status_code"]),
+    ("that of the quantity, or a fraction of it, by scale", &["ErrorEstimate.estimate"]),
     // First derivatives of the price.
     (
         "currency per currency of the spot",

@@ -34,10 +34,10 @@ impl Health {
     /// the limits answer, the store takes writes, the schema is current, and the ledger's queue has
     /// room. Otherwise 503 with the reason. Needs no key.
     #[oai(path = "/ready", method = "get", operation_id = "get_readiness")]
-    async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<State>> {
+    async fn ready(&self, prober: UnlimitedAnonymous) -> Result<Answer<Readiness>> {
         let call = prober.context();
         match obstacle(&call.state).await {
-            None => Ok(Answer::new(State { status: ServiceStatus::Ready })),
+            None => Ok(Answer::new(Readiness::example())),
             Some(reason) => {
                 let refusal = ApiError::NotReady { reason };
                 Err(poem::Error::from_response(refusal.into_response(call.surface)))
@@ -96,6 +96,16 @@ pub struct State {
     pub status: ServiceStatus,
 }
 
+/// The state of a service that can work.
+#[derive(Clone, Debug, Object)]
+#[oai(rename = "ServiceReadiness", example)]
+pub struct Readiness {
+    /// The state in a word.
+    pub status: ServiceStatus,
+    /// The version of the bits: equal versions give equal bits on every machine.
+    pub numeric_version: u32,
+}
+
 /// The state of the service in a word.
 #[derive(Clone, Copy, Debug, Enum, PartialEq, Eq)]
 #[oai(rename_all = "snake_case")]
@@ -109,5 +119,11 @@ pub enum ServiceStatus {
 impl Example for State {
     fn example() -> Self {
         Self { status: ServiceStatus::Ok }
+    }
+}
+
+impl Example for Readiness {
+    fn example() -> Self {
+        Self { status: ServiceStatus::Ready, numeric_version: quant_core::NUMERIC_VERSION }
     }
 }

@@ -280,6 +280,16 @@ impl Computation for Barrier {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        match self.barrier_monitoring {
+            BarrierMonitoring::Tree => self
+                .option()
+                .explain_price_on_tree(self.method.into(), self.n_steps as usize)
+                .map_err(within_reach),
+            BarrierMonitoring::Continuous => self.option().explain_price_continuous(),
+        }
+    }
+
     fn is_long(&self) -> bool {
         self.barrier_monitoring == BarrierMonitoring::Tree && self.n_steps > LONG_FROM_STEPS
     }
@@ -383,6 +393,10 @@ impl Computation for Exchange {
             spread_volatility: Some(deltas.volatility),
             ..self.compute()?
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.option().explain_prices()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

@@ -4,17 +4,21 @@ use poem::{Error, Request, RequestBody, Result};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaRequest, Registry},
+    types::Type as _,
 };
 
 use super::{
     super::{
         answer::Answer,
+        answer_meta::AnswerMeta,
+        answer_options::AnswerOptions,
         body,
         computation::Computation,
         context::stages::{AuthorisedCall, ParsedCall},
-        detail::Detail,
         error::ApiError,
         idempotency::repeat_key,
+        quote::Quote,
+        receipt::Receipt,
     },
     guard::{SCHEME, identify, or_refuse, register_scheme, session},
 };
@@ -27,6 +31,8 @@ use crate::body_memory::HeldBytes;
 /// a swapped order nor a missing digest can be written.
 pub struct Metered<C> {
     call: ParsedCall<C>,
+    /// The quote of the call, where the caller prefers a quote to the call.
+    quote: Option<Quote>,
     /// The count of the body's bytes, given back after the computation: the arguments take the
     /// body's place in memory.
     held: HeldBytes,
@@ -42,6 +48,8 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
     fn register(registry: &mut Registry) {
         register_scheme(registry);
         C::register(registry);
+        AnswerMeta::register(registry);
+        Receipt::register(registry);
     }
 
     fn security_schemes() -> Vec<&'static str> {
@@ -58,7 +66,7 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let call = or_refuse(request, body, authorise::<C>(request).await).await?;
+        let (call, quote) = or_refuse(request, body, authorise::<C>(request).await).await?;
         let context = call.context().clone();
         let limits = call.body_limits();
         let outcome = async {
@@ -67,26 +75,38 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
             body::parsed(&context, received, move |bytes| call.parse(bytes, handling)).await
         };
         let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
-        Ok(Self { call, held })
+        Ok(Self { call, quote, held })
     }
 }
 
-/// Checks everything that the head of the request decides.
-async fn authorise<C: Computation>(request: &Request) -> Result<AuthorisedCall, ApiError> {
+/// Checks everything that the head of the request decides. A caller that prefers a quote gets one
+/// in place of the refusals by tier and balance.
+async fn authorise<C: Computation>(
+    request: &Request,
+) -> Result<(AuthorisedCall, Option<Quote>), ApiError> {
     let (call, _) = identify(request).await?;
     session(request, call.context(), call.caller()).await?;
-    let call = call.authorise(repeat_key(request)).await?;
-    Ok(call.in_detail(Detail::of_query::<C>(request)?))
+    let (call, quote) = if call.context().is_quote_preferred {
+        let (call, quote) = call.quote().await?;
+        (call, Some(quote))
+    } else {
+        (call.authorise(repeat_key(request)).await?, None)
+    };
+    Ok((call.with_options(AnswerOptions::of_query::<C>(request)?), quote))
 }
 
 impl<C: Computation> Metered<C> {
-    /// Computes, charges and answers.
+    /// Computes, charges and answers; or answers with the quote that the caller prefers.
     ///
     /// # Errors
     ///
     /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
-        let Self { call, held } = self;
+        let Self { call, quote, held } = self;
+        if let Some(quote) = quote {
+            call.context().keep_quoted();
+            return Ok(Answer::from_data(quote.data().to_string()));
+        }
         let surface = call.context().surface;
         let charged = call.execute(None).await;
         drop(held);

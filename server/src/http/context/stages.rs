@@ -8,18 +8,23 @@ use account_core::{
     idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
+use tracing::Instrument as _;
 
 use super::{
     super::{
-        answer::{Answer, envelope},
-        body::{BodyLimits, COMMON_BODY_LIMIT, parse},
+        answer::{Answer, AnswerParts, SUCCESS, envelope},
+        answer_meta::{AnswerMeta, Defaults, defaults_taken},
+        answer_options::AnswerOptions,
+        body::{BodyLimits, COMMON_BODY_LIMIT, parse_and_inspect},
         computation::Computation,
-        detail::Detail,
         echo,
         error::ApiError,
+        evaluation::{answer_data, fault, refuse_missing},
         executed_call::ExecutedCall,
         idempotency::{is_claimed, other_request, unreadable},
         operation::Operation,
+        quote::{Obstacle, Quote},
+        receipt::{AnsweredRequest, Receipt, request_digest},
         unknown_fields::Handling,
         validation::{Fault, Step},
     },
@@ -46,14 +51,23 @@ pub struct AuthorisedCall {
     source: RequestSource,
     operation: &'static Operation,
     slot: Option<Slot>,
-    detail: Detail,
+    options: AnswerOptions,
 }
 
 /// An authorised call with its typed arguments. Arguments and claim are made from the same bytes.
 pub struct ParsedCall<C> {
     call: AuthorisedCall,
-    arguments: C,
+    request: ReadRequest<C>,
     claim: Option<Claim>,
+}
+
+/// The arguments of a call, and what its explanation and its receipt need of the body.
+struct ReadRequest<C> {
+    arguments: C,
+    /// The defaults that were taken; empty where no explanation is asked for.
+    defaults: Defaults,
+    /// The digest of the body; `None` where no receipt is asked for.
+    request_sha256: Option<String>,
 }
 
 /// A call that was computed and charged, or answered from the store of answers.
@@ -66,16 +80,16 @@ pub struct ChargedCall {
 
 /// The content of the answer to a charged call.
 pub enum ChargedContent {
-    /// The data of the answer, as JSON.
-    Data(String),
+    /// The parts of the answer, as JSON.
+    Parts(AnswerParts),
     /// The whole body of an answer, which is stored under its `Idempotency-Key`.
     Envelope(String),
 }
 
-/// Makes the result that is stored with the charge from the context, the cost and the data as JSON.
+/// Makes the result that is stored with the charge from the context, the cost and the answer.
 /// Returns none where nothing is to be stored.
 pub type Template<'a> =
-    Box<dyn FnOnce(&RequestContext, u32, &str) -> Option<ResultTemplate> + Send + 'a>;
+    Box<dyn FnOnce(&RequestContext, u32, &AnswerParts) -> Option<ResultTemplate> + Send + 'a>;
 
 impl AdmittedCall {
     /// Counts the call of an identified caller against its limit.
@@ -142,8 +156,8 @@ impl AdmittedCall {
         self,
         repeat_key: Result<Option<IdempotencyKey>, Fault>,
     ) -> Result<AuthorisedCall, ApiError> {
+        let operation = self.operation();
         let Self { context, caller } = self;
-        let operation = context.route.operation.expect("a metered endpoint is in the table");
         check_tier(context.state.settings.tier_gate, &caller, operation.tier)?;
         let cost = operation.cost;
         let slot = repeat_key.as_ref().ok().and_then(Option::as_ref).map(|key| {
@@ -154,10 +168,51 @@ impl AdmittedCall {
             return Err(ApiError::Credits { cost });
         }
         repeat_key.map_err(|fault| ApiError::Faults(vec![fault]))?;
+        Ok(Self { context, caller }.authorised(slot))
+    }
+
+    /// Returns the terms of the call in place of the refusals by tier and balance. The call that is
+    /// returned with them is for reading the body alone; its `Idempotency-Key` is not read.
+    ///
+    /// # Errors
+    ///
+    /// The refusal where the balance cannot be read.
+    pub(in crate::http) async fn quote(self) -> Result<(AuthorisedCall, Quote), ApiError> {
+        let operation = self.operation();
+        let (context, caller) = (&self.context, &self.caller);
+        let balance = match caller {
+            Caller::Account(account) => {
+                let balance = context.state.accounts.store().credit_balance(account.id).await;
+                Some(balance.map_err(|error| no_balance(context, &error))?.unwrap_or_default())
+            }
+            Caller::Guest(_) => None,
+        };
+        let gate = context.state.settings.tier_gate;
+        let pays = can_pay(context, caller, operation.cost).await?;
+        let call = self.authorised(None);
+        let obstacle = if check_tier(gate, &call.caller, operation.tier).is_err() {
+            Some(Obstacle::Tier)
+        } else if !pays {
+            Some(Obstacle::Credits)
+        } else {
+            (call.admission.limit_status.remaining == 0).then_some(Obstacle::Limit)
+        };
+        let limit_status = call.admission.limit_status;
+        let quote = Quote { operation, balance, limit_status, obstacle };
+        Ok((call, quote))
+    }
+
+    fn operation(&self) -> &'static Operation {
+        self.context.route.operation.expect("a metered endpoint is in the table")
+    }
+
+    fn authorised(self, slot: Option<Slot>) -> AuthorisedCall {
+        let operation = self.operation();
+        let Self { context, caller } = self;
         let admission = context.record().admission().expect("the caller was admitted");
         let source = context.source();
-        let detail = Detail::default();
-        Ok(AuthorisedCall { context, admission, caller, source, operation, slot, detail })
+        let options = AnswerOptions::default();
+        AuthorisedCall { context, admission, caller, source, operation, slot, options }
     }
 }
 
@@ -195,29 +250,45 @@ impl AuthorisedCall {
         handling: Handling,
     ) -> Result<ParsedCall<C>, ApiError> {
         let claim = self.slot.map(|slot| self.claim(slot, bytes));
-        let arguments: C = match &self.context.route.body {
-            Some(_) => parse(&self.context, bytes, handling)?,
-            None => C::parse_from_json(None).map_err(|_| ApiError::Internal)?,
-        };
-        let missing: Vec<Fault> =
-            arguments.missing_fields().iter().map(|path| missing(path)).collect();
-        if !missing.is_empty() {
-            return Err(ApiError::Faults(missing));
-        }
-        Ok(ParsedCall { call: self, arguments, claim })
+        let request = self.read(bytes, handling)?;
+        Ok(ParsedCall { call: self, request, claim })
     }
 
-    /// Asks for the fields of a level of detail.
+    fn read<C: Computation>(
+        &self,
+        bytes: &[u8],
+        handling: Handling,
+    ) -> Result<ReadRequest<C>, ApiError> {
+        let mut defaults = Defaults::new();
+        let arguments: C = match &self.context.route.body {
+            Some(schema) => parse_and_inspect(&self.context, bytes, handling, |value| {
+                if self.options.explain {
+                    defaults = defaults_taken(schema, value);
+                }
+            })?,
+            None => C::parse_from_json(None).map_err(|_| ApiError::Internal)?,
+        };
+        refuse_missing(&arguments)?;
+        let request_sha256 = match (self.options.receipt, &self.context.route.body) {
+            (false, _) => None,
+            (true, Some(_)) => Some(request_digest(bytes).map_err(|error| no_digest(&error))?),
+            (true, None) => Some(request_digest(b"").map_err(|error| no_digest(&error))?),
+        };
+        Ok(ReadRequest { arguments, defaults, request_sha256 })
+    }
+
+    /// Asks for parts of the answer.
     #[must_use]
-    pub fn in_detail(self, detail: Detail) -> Self {
-        Self { detail, ..self }
+    pub fn with_options(self, options: AnswerOptions) -> Self {
+        Self { options, ..self }
     }
 
     fn claim(&self, slot: Slot, bytes: &[u8]) -> Claim {
-        // A body with further fields is another request than the body alone.
-        let request = match self.detail {
-            Detail::Listed => RequestDigest::of(bytes),
-            Detail::Full => RequestDigest::of(&[bytes, b"?detail=full"].concat()),
+        let suffix = self.options.suffix();
+        let request = if suffix.is_empty() {
+            RequestDigest::of(bytes)
+        } else {
+            RequestDigest::of(&[bytes, suffix.as_bytes()].concat())
         };
         Claim { slot, request, run: self.context.id.as_u128() }
     }
@@ -248,7 +319,8 @@ impl AuthorisedCall {
         if let Some(reservation) = &mut reservation {
             reservation.begin_debit();
         }
-        let settled = write.await;
+        let span = tracing::info_span!(target: "quant_server::span", "charge", credits = cost);
+        let settled = write.instrument(span).await;
         if let (Some(reservation), Ok(Some(settlement))) = (reservation, &settled) {
             reservation.end_debit(settlement.balance());
         }
@@ -307,10 +379,10 @@ impl<C: Computation> ParsedCall<C> {
     /// key was sent with another body. Nothing is charged in these cases.
     pub async fn execute(self, template: Option<Template<'_>>) -> Result<ChargedCall, ApiError> {
         failpoint::hit("guarded");
-        let Self { call, arguments, claim } = self;
+        let Self { call, request, claim } = self;
         match claim {
-            None => call.run(arguments, template).await,
-            Some(claim) => Box::pin(call.run_once(claim, arguments, template)).await,
+            None => call.run(request, template).await,
+            Some(claim) => Box::pin(call.run_once(claim, request, template)).await,
         }
     }
 }
@@ -318,26 +390,26 @@ impl<C: Computation> ParsedCall<C> {
 impl AuthorisedCall {
     async fn run<C: Computation>(
         self,
-        arguments: C,
+        request: ReadRequest<C>,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         let reservation = self.reserve().await?;
-        let data = self.compute(arguments).await?;
+        let parts = self.compute(request).await?;
         failpoint::hit("computed");
         let kept =
-            template.and_then(|template| template(&self.context, self.operation.cost, &data));
+            template.and_then(|template| template(&self.context, self.operation.cost, &parts));
         let entry = Entry { kept, ..self.entry() };
         let ledger = &self.context.state.ledger;
         let settled = async { ledger.settle(entry).await.map(Some) };
         let charge = self.settle(reservation, settled).await?;
-        Ok(ChargedCall { content: ChargedContent::Data(data), charge })
+        Ok(ChargedCall { content: ChargedContent::Parts(parts), charge })
     }
 
     /// Answers a request that may have been sent before.
     async fn run_once<C: Computation>(
         self,
         claim: Claim,
-        arguments: C,
+        request: ReadRequest<C>,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         let context = &self.context;
@@ -349,7 +421,7 @@ impl AuthorisedCall {
             Claimed::Running => return Err(ApiError::StillRunning),
             Claimed::OtherRequest => return Err(other_request()),
         }
-        let answered = self.run_claimed(claim, arguments, template).await;
+        let answered = self.run_claimed(claim, request, template).await;
         if answered.is_err()
             && let Err(error) = store.release(claim).await
         {
@@ -362,17 +434,17 @@ impl AuthorisedCall {
     async fn run_claimed<C: Computation>(
         &self,
         claim: Claim,
-        arguments: C,
+        request: ReadRequest<C>,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
         // After the claim, so that a repeat finds the claim wherever the credits are reserved.
         let reservation = self.reserve().await?;
-        let data = self.compute(arguments).await?;
+        let parts = self.compute(request).await?;
         let (kept, body) = match template {
-            None => (None, envelope(&data, None)),
+            None => (None, envelope(SUCCESS, &parts)),
             Some(template) => (
-                template(&self.context, self.operation.cost, &data),
-                ExecutedCall::stored(self.context.id, &data),
+                template(&self.context, self.operation.cost, &parts),
+                ExecutedCall::stored(self.context.id, &parts),
             ),
         };
         let store = self.context.state.accounts.store();
@@ -389,24 +461,22 @@ impl AuthorisedCall {
         ChargedCall { content: ChargedContent::Envelope(stored.body), charge }
     }
 
-    /// Computes the answer and writes it as JSON. Both run in the compute pool where the computation
-    /// may be long, because the JSON of a long answer takes longer than the computation.
-    async fn compute<C: Computation>(&self, arguments: C) -> Result<String, ApiError> {
-        let is_long = arguments.is_long();
-        let detail = self.detail;
-        let work = move || {
-            let answer = match detail {
-                Detail::Listed => arguments.compute(),
-                Detail::Full => arguments.compute_in_full(),
-            };
-            answer.map(|answer| answer.to_json_string())
-        };
-        let outcome = if is_long {
-            self.context.state.compute_pool.run(self.source, work).await?
+    /// Computes the answer and writes it as JSON, with the parts that are asked for. All run in the
+    /// compute pool where the computation may be long, because the JSON of a long answer takes longer
+    /// than the computation, and where it is explained, because an explanation computes more than once.
+    async fn compute<C: Computation>(
+        &self,
+        request: ReadRequest<C>,
+    ) -> Result<AnswerParts, ApiError> {
+        let is_long = self.options.explain || request.arguments.is_long();
+        let (context, operation, options) = (self.context.clone(), self.operation, self.options);
+        let work = move || answer_parts(&context, operation, options, request);
+        let span = tracing::info_span!(target: "quant_server::span", "compute", operation = self.operation.id);
+        if is_long {
+            self.context.state.compute_pool.run(self.source, work).instrument(span).await?
         } else {
-            work()
-        };
-        outcome.map_err(|error| ApiError::Faults(vec![fault::<C>(&error)]))
+            span.in_scope(work)
+        }
     }
 
     fn entry(&self) -> Entry {
@@ -417,10 +487,49 @@ impl AuthorisedCall {
 impl<A> From<ChargedCall> for Answer<A> {
     fn from(charged: ChargedCall) -> Self {
         match charged.content {
-            ChargedContent::Data(data) => Self::from_body(envelope(&data, None)),
+            ChargedContent::Parts(parts) => Self::from_body(envelope(SUCCESS, &parts)),
             ChargedContent::Envelope(body) => Self::from_body(body),
         }
     }
+}
+
+/// Computes the parts of an answer.
+fn answer_parts<C: Computation>(
+    context: &RequestContext,
+    operation: &Operation,
+    options: AnswerOptions,
+    request: ReadRequest<C>,
+) -> Result<AnswerParts, ApiError> {
+    let ReadRequest { arguments, defaults, request_sha256 } = request;
+    let data = answer_data(&arguments, options.detail)?;
+    let meta = if options.explain {
+        let explanation = arguments.explain().map_err(|error| fault::<C>(&error))?;
+        Some(AnswerMeta::new(explanation, defaults).to_json_string())
+    } else {
+        None
+    };
+    let answered = request_sha256.map(|request_sha256| AnsweredRequest {
+        operation: operation.id,
+        detail: options.detail,
+        request_sha256,
+        data: &data,
+        credits: operation.cost,
+        at: context.at,
+    });
+    let key = || context.state.vault.signing_key();
+    let receipt = answered.map(|answered| Receipt::sign(&key(), answered)).transpose();
+    let receipt = receipt.map_err(|error| {
+        tracing::error!(request_id = %context.id, %error, "an answer has no canonical form");
+        ApiError::Internal
+    })?;
+    Ok(AnswerParts { data, meta, receipt: receipt.map(|receipt| receipt.to_json_string()) })
+}
+
+/// Makes the refusal of a receipt for a body that has no canonical form.
+fn no_digest(error: &serde_json::Error) -> ApiError {
+    let message = format!("a receipt needs the canonical form of RFC 8785: {error}");
+    let message = echo::message(&message).into_owned();
+    Fault::new(&[Step::name("body")], "value_error.canonical_form", message).into()
 }
 
 /// Guests reach FREE endpoints only, under either gate; accounts by their tier, or all of them.
@@ -461,19 +570,4 @@ async fn read_balance(context: &RequestContext, price: Price) -> Result<u64, Sto
 fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "a balance cannot be read");
     ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
-}
-
-/// The fault of a field that is absent from the body.
-fn missing(path: &[&'static str]) -> Fault {
-    let steps = std::iter::once(&"body").chain(path).map(|name| Step::name(name));
-    Fault::new(&steps.collect::<Vec<_>>(), "value_error.missing", "field required")
-}
-
-/// An error of the computation as a fault of the request.
-fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
-    let kind = format!("value_error.{}", error.code());
-    let mut path = vec![Step::name("body")];
-    path.extend(error.argument().map(|argument| Step::name(C::wire_name(argument))));
-    path.extend(error.index().map(Step::Index));
-    Fault::new(&path, kind, echo::error(error))
 }

@@ -21,8 +21,8 @@ pub struct CurveShifts;
 impl CurveShifts {
     /// Shift a curve by one number at every pillar.
     ///
-    /// The basis points are added to the zero rates, to the simple forward rates between pillars, or to
-    /// the discount factors, by `space`.
+    /// The basis points are added to the zero rates, to the simple forward rates between pillars, to
+    /// the discount factors, or to the par rates, by `space`.
     #[oai(path = "/parallel-shift", method = "post", operation_id = "shift_curve")]
     async fn parallel(&self, call: Metered<ParallelShift>) -> Result<Answer<ParallelShifted>> {
         call.run().await
@@ -48,6 +48,8 @@ pub enum Space {
     SimpleForwardRate,
     /// The discount factor; a basis point is 0.0001.
     DiscountFactor,
+    /// The rate of a par swap with annual payments up to the pillar. At most 100 pillars and 100 years.
+    ParRate,
 }
 
 fn zero_rate() -> Space {

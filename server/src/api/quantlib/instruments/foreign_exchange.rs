@@ -3,6 +3,7 @@
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
+    explanation::Explanation,
     instruments::{CurrencyForward, CurrencyPair},
     pricing::CurrencyOption,
 };
@@ -138,6 +139,11 @@ impl Computation for Currency {
         });
         let (price, forward) = (option.price()?, option.forward()?);
         Ok(CurrencyPrice { price, option_type: self.option_type, forward, greeks })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let option: CurrencyOption = (*self).into();
+        option.explain()
     }
 }
 
