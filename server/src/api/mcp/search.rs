@@ -37,7 +37,7 @@ pub(super) struct Index {
     synonyms: Vec<(Vec<String>, Vec<String>)>,
     documents: Vec<IndexedDocument>,
     /// The number of documents with each term.
-    containing: HashMap<String, usize>,
+    containing: HashMap<String, u32>,
     mean_length: f64,
 }
 
@@ -68,8 +68,7 @@ impl Index {
             index.documents.push(document);
         }
         let total: f64 = index.documents.iter().map(|document| document.length).sum();
-        #[expect(clippy::cast_precision_loss, reason = "there are few documents")]
-        let count = index.documents.len().max(1) as f64;
+        let count = index.count().max(1.0);
         index.mean_length = (total / count).max(1.0);
         index
     }
@@ -147,11 +146,15 @@ impl Index {
         terms.iter().map(score).sum()
     }
 
+    /// Returns the number of documents.
+    fn count(&self) -> f64 {
+        u32::try_from(self.documents.len()).map_or(f64::INFINITY, f64::from)
+    }
+
     /// Returns the inverse document frequency of a term.
-    #[expect(clippy::cast_precision_loss, reason = "there are few documents")]
     fn rarity(&self, term: &str) -> f64 {
-        let containing = self.containing.get(term).copied().unwrap_or_default() as f64;
-        let all = self.documents.len() as f64;
+        let containing = f64::from(self.containing.get(term).copied().unwrap_or_default());
+        let all = self.count();
         (1.0 + (all - containing + 0.5) / (containing + 0.5)).ln()
     }
 }
