@@ -55,6 +55,7 @@ mod ops {
 mod quantlib {
     mod analysis;
     mod analysis_http;
+    mod batch;
     mod binomial;
     mod black_family;
     mod bodies;

@@ -32,6 +32,7 @@ mod operation;
 pub(crate) mod path;
 pub mod pipeline;
 pub(crate) mod query;
+mod raw_json;
 mod record;
 mod route;
 mod static_page;
@@ -45,16 +46,19 @@ pub use answer::Answer;
 pub use body::Body;
 pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};
 pub(crate) use caller::not_an_administrator;
-pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
+pub use caller::{AccountHolder, Administrator, Admitted, Authenticated, LimitedBody, Metered};
 pub use computation::{Computation, NoArguments, RequestFor, SharedComputation};
 pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,
-    stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},
+    stages::{
+        AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ComputedCall, ParsedCall,
+        PreparedCall, Template,
+    },
 };
 pub(crate) use cookies::cookie;
 pub use detail::Detail;
 pub use error::{ApiError, Surface};
-pub use execute::{Executed, Executor, RepeatKey, conclude, execute};
+pub use execute::{Executed, Executor, Preparer, RepeatKey, conclude, execute, prepare};
 pub use executed_call::ExecutedCall;
 pub use json_string::{Date, JsonString, Moment, Text};
 pub(crate) use methods::{AnyMethod, Methods};
@@ -63,6 +67,7 @@ pub use operation::Operation;
 pub use path::Path;
 pub use pipeline::RequestPipeline;
 pub use query::Query;
+pub use raw_json::RawJson;
 pub use record::Record;
 pub use route::MatchedRoute;
 pub(crate) use route::Parameter;

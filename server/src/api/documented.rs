@@ -9,7 +9,7 @@ use poem_openapi::{
     types::Type as _,
 };
 
-use super::{account, operations, ops::health::Health, quantlib};
+use super::{account, batch::Batches, operations, ops::health::Health, quantlib};
 use crate::http::{MatchedRoute, NoArguments, Parameter, body_schema::BodySchema};
 
 /// The APIs that the generated document describes.
@@ -70,6 +70,7 @@ pub type Api = (
             quantlib::scheduling::day_counts::DayCounts,
             quantlib::scheduling::schedules::Schedules,
         ),
+        Batches,
     ),
     (
         account::key::Keys,

@@ -31,7 +31,9 @@ use super::quantlib::{
     solver::{finance, finance::bonds as bond_spreads},
     time,
 };
-use crate::http::{COMMON_BODY_LIMIT, Computation, Executor, Operation, execute};
+use crate::http::{
+    COMMON_BODY_LIMIT, Computation, Executor, Operation, Preparer, execute, prepare,
+};
 
 /// A metered operation with its computation.
 #[derive(Clone, Copy)]
@@ -39,6 +41,8 @@ pub struct MeteredOperation {
     operation: Operation,
     /// Executes the operation on JSON arguments, for callers other than the REST endpoint.
     pub execute: Executor,
+    /// Checks the JSON arguments of a call of a batch whose calls are charged together.
+    pub prepare: Preparer,
     body_name: fn() -> Cow<'static, str>,
     example_answer: fn() -> Value,
     /// Whether `detail=full` adds fields to the answer.
@@ -229,6 +233,7 @@ const fn line<C: Computation + Example>(
     MeteredOperation {
         operation: Operation { id, tier, cost, body_limit: COMMON_BODY_LIMIT, remark },
         execute: execute::<C>,
+        prepare: prepare::<C>,
         body_name: C::name,
         example_answer: example_answer::<C>,
         has_further_fields: C::HAS_FURTHER_FIELDS,

@@ -33,6 +33,11 @@ impl<T> Answer<T> {
         Self::with(Content::Data(data))
     }
 
+    /// Makes a success whose data are JSON already.
+    pub fn from_data(data: &str) -> Self {
+        Self::from_body(envelope(data, None))
+    }
+
     /// Makes a success whose whole body is JSON already.
     pub(super) fn from_body(body: String) -> Self {
         Self::with(Content::JsonString(body))

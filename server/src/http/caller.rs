@@ -1,5 +1,6 @@
 //! Extractors of callers with an API key: identified, then counted, before the body is read.
 
+mod admitted;
 mod guard;
 mod metered;
 
@@ -9,7 +10,10 @@ use account_core::{AccountCaller, ApiKey, Caller, Client, SessionToken};
 use poem::{Request, http::StatusCode};
 
 use self::guard::{Guard, guards, identify, session};
-pub use self::metered::Metered;
+pub use self::{
+    admitted::{Admitted, LimitedBody},
+    metered::Metered,
+};
 use super::{context::RequestContext, error::ApiError};
 
 /// A caller with a valid key, within its limit.

@@ -9,7 +9,10 @@ use poem::{
 };
 use serde_json::{Value, json};
 
-use super::validation::{self, Fault};
+use super::{
+    context::RETRY_AFTER_BUSY,
+    validation::{self, Fault},
+};
 use crate::compute_pool::ComputeError;
 
 /// The seconds to wait before the next attempt, where the database cannot serve a request.
@@ -131,6 +134,12 @@ impl From<ComputeError> for ApiError {
 }
 
 impl ApiError {
+    /// Makes the refusal of a service without room for the request.
+    #[must_use]
+    pub fn busy() -> Self {
+        Self::Busy { retry_after: RETRY_AFTER_BUSY }
+    }
+
     /// Makes a refusal by a rule of accounts, sessions or the operator's routes.
     #[must_use]
     pub fn account<T: Into<String>>(status: StatusCode, message: &'static str, detail: T) -> Self {

@@ -79,7 +79,7 @@ impl Step {
 }
 
 /// Faults that one answer lists at most: a body of megabytes can hold millions.
-const MOST_FAULTS: usize = 100;
+pub const MOST_FAULTS: usize = 100;
 
 /// Reads a body along its schema. The value has known fields alone, whole numbers such as `5.0`
 /// written as integers, and lists of numbers as their JSON text. Unknown fields are added to
@@ -217,7 +217,7 @@ impl<'t> Reader<'t> {
     /// The fault of a value of another type than the schema's.
     fn wrong_type(&mut self, shape: &Shape) {
         let (kind, msg) = match shape {
-            Shape::Object(_) | Shape::Record { .. } => {
+            Shape::Object(_) | Shape::Record { .. } | Shape::JsonText => {
                 ("type_error.dict", "value is not a valid dict")
             }
             Shape::List { .. } | Shape::NumberList { .. } => {
@@ -348,6 +348,15 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_> {
                         .map_err(D::Error::custom)?,
                 };
                 reader.stop_if_full(value)
+            }
+            Shape::JsonText => {
+                let text = <&RawValue>::deserialize(deserializer)?.get();
+                match text.as_bytes() {
+                    b"null" => Seed { reader, schema }.null(),
+                    [b'{', ..] if reader.is_discarding => Ok(Value::Null),
+                    [b'{', ..] => Ok(Value::from(text)),
+                    _ => Seed { reader, schema }.wrong_type(),
+                }
             }
             Shape::Any => {
                 let value = Value::deserialize(deserializer)?;

@@ -167,7 +167,14 @@ const UNITS: &[(&str, &[&str])] = &[
     ),
     (
         "credits",
-        &["balance_after", "credit_balance", "credits", "credits_used", "total_credits_used"],
+        &[
+            "balance_after",
+            "credit_balance",
+            "credits",
+            "credits_cost",
+            "credits_used",
+            "total_credits_used",
+        ],
     ),
     ("credits per request", &["avg_credits_per_request"]),
     // Rates and times.
@@ -494,6 +501,7 @@ const UNITS: &[(&str, &[&str])] = &[
         "correlation",
         &["ExchangeOptionRequest.rho", "PerformanceRatios.correlation", "SpreadOptionRequest.rho"],
     ),
+    ("HTTP status", &["BatchResult.status"]),
     ("substitution parameter", &["CesRequest.rho"]),
     ("relative weight", &["CesRequest.weights"]),
     ("utility", &["indirect_utility", "utility"]),
@@ -536,6 +544,7 @@ const UNITS: &[(&str, &[&str])] = &[
             "simulations",
             "steps",
             "steps_used",
+            "succeeded",
             "successful_logins",
             "tail_count",
             "total",

@@ -1,5 +1,7 @@
 //! The stages of a call after its route is known, each consumed by the next.
 
+mod batch;
+
 use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
@@ -31,6 +33,8 @@ use crate::{
     failpoint,
     limits::{CreditReservation, Price, Unavailable},
 };
+
+pub use batch::{ComputedCall, PreparedCall};
 
 /// An identified caller whose call its limit has counted and granted.
 pub struct AdmittedCall {
@@ -172,16 +176,7 @@ impl AuthorisedCall {
     /// those of every body, because guest keys and accounts are free to make.
     #[must_use]
     pub(crate) fn body_limits(&self) -> BodyLimits {
-        let state = &self.context.state;
-        let operation = self.operation.body_limit.min(state.settings.body_limit);
-        let has_large_bodies =
-            matches!(&self.caller, Caller::Account(account) if account.tier > Tier::Free);
-        BodyLimits {
-            bytes: if has_large_bodies { operation } else { operation.min(COMMON_BODY_LIMIT) },
-            source: self.source,
-            has_large_bodies,
-            memory: state.body_memory.clone(),
-        }
+        body_limits(&self.context, &self.caller, self.operation.body_limit)
     }
 
     /// Parses the bytes of the body. They are ignored where the route has no body.
@@ -224,14 +219,7 @@ impl AuthorisedCall {
 
     /// Reserves the cost of the call; `None` for a free call.
     async fn reserve(&self) -> Result<Option<CreditReservation>, ApiError> {
-        let (context, cost) = (&self.context, self.operation.cost);
-        let Some(price) = price(&self.caller, cost) else { return Ok(None) };
-        let credits = &context.state.reserved_credits;
-        let reserved = credits.reserve(price, || read_balance(context, price)).await;
-        match reserved.map_err(|error| no_balance(context, &error))? {
-            Some(reservation) => Ok(Some(reservation)),
-            None => Err(ApiError::Credits { cost }),
-        }
+        reserve(&self.context, &self.caller, self.operation.cost).await
     }
 
     /// Charges the call by `write`, which commits the debit, the usage row and what is stored of
@@ -256,7 +244,7 @@ impl AuthorisedCall {
                 let charge = Charge { cost, balance };
                 context.set_record(RequestRecord::Charged(admission, charge));
                 context.state.metrics.count_debit(cost);
-                self.add_notice_of_debit(charge).await;
+                add_notice_of_debit(context, &self.caller, charge).await;
                 Ok(charge)
             }
             Ok(unpaid) => {
@@ -267,23 +255,6 @@ impl AuthorisedCall {
                 tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
                 Err(context.storage_refusal(&error))
             }
-        }
-    }
-
-    /// Writes the notice of a debit that crossed a mark, which two calls in a grant do. The charge
-    /// stands where the notice cannot be written.
-    async fn add_notice_of_debit(&self, charge: Charge) {
-        let Caller::Account(account) = &self.caller else { return };
-        let before = charge.balance + u64::from(charge.cost);
-        let Some(notice) = Notice::of_debit(before, charge.balance, account.last_grant) else {
-            return;
-        };
-        // Boxed, so that the future of the common call has no room for this rare case.
-        let context = &self.context;
-        let added =
-            Box::pin(context.state.accounts.add_notice(account.id, &notice, context.at)).await;
-        if let Err(error) = added {
-            tracing::error!(request_id = %context.id, %error, "a notice of credits was not written");
         }
     }
 }
@@ -391,7 +362,8 @@ impl AuthorisedCall {
     /// Computes the answer and writes it as JSON. Both run in the compute pool where the computation
     /// may be long, because the JSON of a long answer takes longer than the computation.
     async fn compute<C: Computation>(&self, arguments: C) -> Result<String, ApiError> {
-        let is_long = arguments.is_long();
+        // A batch has so many short computations that they would delay other requests together.
+        let is_long = arguments.is_long() || self.context.is_of_batch();
         let detail = self.detail;
         let work = move || {
             let answer = match detail {
@@ -432,6 +404,34 @@ fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), ApiEr
     if is_allowed { Ok(()) } else { Err(ApiError::Tier(needed)) }
 }
 
+/// Writes the notice of a debit that crossed a mark, which two calls in a grant do. The charge
+/// stands where the notice cannot be written.
+async fn add_notice_of_debit(context: &RequestContext, caller: &Caller, charge: Charge) {
+    let Caller::Account(account) = caller else { return };
+    let before = charge.balance + u64::from(charge.cost);
+    let Some(notice) = Notice::of_debit(before, charge.balance, account.last_grant) else {
+        return;
+    };
+    // Boxed, so that the future of the common call has no room for this rare case.
+    let added = Box::pin(context.state.accounts.add_notice(account.id, &notice, context.at)).await;
+    if let Err(error) = added {
+        tracing::error!(request_id = %context.id, %error, "a notice of credits was not written");
+    }
+}
+
+/// The limits of a body for a caller: guests and accounts of tier FREE send small bodies alone.
+fn body_limits(context: &RequestContext, caller: &Caller, of_operation: usize) -> BodyLimits {
+    let state = &context.state;
+    let operation = of_operation.min(state.settings.body_limit);
+    let has_large_bodies = matches!(caller, Caller::Account(account) if account.tier > Tier::Free);
+    BodyLimits {
+        bytes: if has_large_bodies { operation } else { operation.min(COMMON_BODY_LIMIT) },
+        source: context.source(),
+        has_large_bodies,
+        memory: state.body_memory.clone(),
+    }
+}
+
 /// The price of a call; `None` where the call is free, as all calls of guests are.
 fn price(caller: &Caller, cost: u32) -> Option<Price> {
     match caller {
@@ -448,6 +448,21 @@ async fn can_pay(context: &RequestContext, caller: &Caller, cost: u32) -> Result
     let credits = &context.state.reserved_credits;
     let suffice = credits.suffice(price, || read_balance(context, price)).await;
     suffice.map_err(|error| no_balance(context, &error))
+}
+
+/// Reserves the cost of running calls; `None` where they are free.
+async fn reserve(
+    context: &RequestContext,
+    caller: &Caller,
+    cost: u32,
+) -> Result<Option<CreditReservation>, ApiError> {
+    let Some(price) = price(caller, cost) else { return Ok(None) };
+    let credits = &context.state.reserved_credits;
+    let reserved = credits.reserve(price, || read_balance(context, price)).await;
+    match reserved.map_err(|error| no_balance(context, &error))? {
+        Some(reservation) => Ok(Some(reservation)),
+        None => Err(ApiError::Credits { cost }),
+    }
 }
 
 /// Reads the balance in the store; an account that was deleted meanwhile has none.
