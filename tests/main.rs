@@ -62,6 +62,7 @@ mod quantlib {
     mod bond_spreads;
     mod bonds;
     mod bonds_http;
+    mod columns;
     mod curve_readings;
     mod curve_readings_http;
     mod curves;

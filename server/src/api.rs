@@ -4,6 +4,7 @@ pub mod account;
 pub mod batch;
 pub mod batch_catalogue;
 mod browser;
+pub mod columns;
 mod console;
 pub mod documented;
 pub mod mcp;

@@ -10,6 +10,7 @@ mod answer;
 pub(crate) mod body;
 pub(crate) mod body_schema;
 mod caller;
+pub mod columns;
 mod computation;
 mod context;
 pub(crate) mod cookies;

@@ -20,10 +20,15 @@ use serde_json::{Map, Value, json};
 use self::described::Described;
 pub(in crate::api) use self::schemas::schema_name;
 use super::{
+    columns,
     documented::{self, Api},
     operations::{self, MeteredOperation},
 };
-use crate::http::{MatchedRoute, RequestContext, StaticPage, detail};
+use crate::http::{
+    MatchedRoute, RequestContext, StaticPage,
+    columns::{MAX_ROWS, ROWS_OF_A_MARKER},
+    detail,
+};
 
 /// The version of the interface, which is that of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -169,6 +174,16 @@ fn complete(
     };
     if let Some(metered) = described.metered {
         add_cost(operation, metered);
+    }
+    if let Some(columnar) = columns::find(&id) {
+        operation["x-columns"] = json!({
+            "single": columnar.single,
+            "tier": columnar.operation.tier.name().to_uppercase(),
+            "credits": columnar.marker,
+            "rows": ROWS_OF_A_MARKER,
+            "max_rows": MAX_ROWS,
+        });
+        operation["x-body-limit"] = columnar.operation.body_limit.into();
     }
     let has_detail = described.metered.is_some_and(|metered| metered.has_further_fields);
     let detail = has_detail.then(detail::described);

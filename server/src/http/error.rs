@@ -10,6 +10,7 @@ use poem::{
 use serde_json::{Value, json};
 
 use super::{
+    columns::ROWS_OF_A_MARKER,
     context::RETRY_AFTER_BUSY,
     validation::{self, Fault},
 };
@@ -66,6 +67,15 @@ pub enum ApiError {
     Credits {
         /// The credits that a call costs.
         cost: u32,
+    },
+    /// The balance is below the cost of the rows of columns.
+    CreditsOfRows {
+        /// The credits that the rows cost.
+        cost: u32,
+        /// The number of rows.
+        rows: usize,
+        /// The credits of a single call.
+        marker: u32,
     },
     /// The body is larger than the caller may send.
     BodyTooLarge {
@@ -191,7 +201,7 @@ impl ApiError {
             Self::Key | Self::GuestKeyExpired | Self::Session => StatusCode::UNAUTHORIZED,
             Self::RateLimit { .. } | Self::TooManyGuests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::GuestNotAllowed | Self::Tier(_) => StatusCode::FORBIDDEN,
-            Self::Credits { .. } => StatusCode::PAYMENT_REQUIRED,
+            Self::Credits { .. } | Self::CreditsOfRows { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken | Self::Malformed { .. } => StatusCode::BAD_REQUEST,
@@ -258,6 +268,7 @@ impl ApiError {
                 | Self::GuestNotAllowed
                 | Self::Tier(_)
                 | Self::Credits { .. }
+                | Self::CreditsOfRows { .. }
                 | Self::StillRunning
                 | Self::Busy { .. }
                 | Self::Storage { .. }
@@ -298,6 +309,13 @@ impl ApiError {
             Self::Credits { cost } => (
                 "Insufficient credits",
                 format!("Insufficient credits. This endpoint requires {cost} credits."),
+            ),
+            Self::CreditsOfRows { cost, rows, marker } => (
+                "Insufficient credits",
+                format!(
+                    "Insufficient credits. {rows} rows at {marker} credits for {ROWS_OF_A_MARKER} \
+                     rows require {cost} credits."
+                ),
             ),
             Self::BodyTooLarge { limit } => {
                 ("Request body too large", format!("The body may hold at most {limit} bytes."))

@@ -131,6 +131,43 @@ pub(super) fn check_value(schema: &BodySchema, path: &[Step], value: Value) -> V
     reader.faults
 }
 
+/// Reads a body as JSON of a type that checks its own fields.
+///
+/// # Errors
+///
+/// The fault of a body that is absent or no JSON, or another JSON value than the type's.
+pub(super) fn read_typed<'t, T: serde::Deserialize<'t>>(bytes: &'t [u8]) -> Result<T, Vec<Fault>> {
+    let body = [Step::name("body")];
+    if bytes.trim_ascii().is_empty() || bytes.trim_ascii() == b"null" {
+        return Err(vec![Fault::new(&body, "value_error.missing", "field required")]);
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        vec![if error.is_data() {
+            Fault::new(&body, "type_error.dict", "value is not a valid dict")
+        } else {
+            no_json(json_position::of(bytes, &error), error.to_string())
+        }]
+    })
+}
+
+/// Reads a value at `path` along its schema, as [`read`] does.
+///
+/// # Errors
+///
+/// Every fault of the value.
+pub(super) fn read_value(
+    schema: &BodySchema,
+    path: &[Step],
+    value: Value,
+) -> Result<Value, Vec<Fault>> {
+    let mut reader = Reader::new("", path.to_vec(), UnknownFields::default());
+    let value = Seed { reader: &mut reader, schema }.deserialize(value);
+    match value {
+        Ok(value) if reader.faults.is_empty() => Ok(value),
+        _ => Err(reader.faults),
+    }
+}
+
 fn no_json(position: usize, msg: String) -> Fault {
     Fault::new(&[Step::name("body"), Step::Index(position)], "value_error.jsondecode", msg)
 }

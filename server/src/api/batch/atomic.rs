@@ -4,7 +4,9 @@ use account_core::idempotency::Claim;
 use futures_util::{StreamExt as _, stream};
 
 use super::{
-    BatchCall, BatchCatalogue, CALLS_AT_ONCE, NO_OPERATION, RepeatedBatch, results::Results,
+    catalogue::BatchCatalogue,
+    request::{BatchCall, CALLS_AT_ONCE, NO_OPERATION, RepeatedBatch},
+    results::Results,
 };
 use crate::{
     body_memory::HeldBytes,

@@ -8,7 +8,9 @@ use std::sync::{
 use futures_util::{StreamExt as _, stream};
 
 use super::{
-    BatchCall, BatchCatalogue, BatchOperation, CALLS_AT_ONCE, RepeatedBatch, results::Results,
+    catalogue::{BatchCatalogue, BatchOperation},
+    request::{BatchCall, CALLS_AT_ONCE, RepeatedBatch},
+    results::Results,
 };
 use crate::{
     body_memory::HeldBytes,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::NO_OPERATION;
+use super::request::NO_OPERATION;
 use crate::{
     body_memory::HeldBytes,
     http::{ApiError, Surface},

@@ -28,13 +28,13 @@ pub(super) struct Described<'d> {
 impl Described<'_> {
     /// Returns whether the operation charges credits and stores its answer under a key.
     pub(super) fn is_charged(&self) -> bool {
-        self.metered.is_some() || self.id == batch::OPERATION
+        self.route.operation.is_some() || self.id == batch::OPERATION
     }
 
     /// Returns the largest body of the operation, in bytes.
     pub(super) fn body_limit(&self) -> usize {
-        match self.metered {
-            Some(metered) => metered.body_limit,
+        match self.route.operation {
+            Some(operation) => operation.body_limit,
             None if self.id == batch::OPERATION => batch::BODY_LIMIT,
             None => COMMON_BODY_LIMIT,
         }

@@ -13,10 +13,9 @@ use crate::{
     api::{
         account::{errors::rule_refusal, external_sign_in, notification, session, subscription},
         batch,
-        operations::MeteredOperation,
     },
     http::{
-        ApiError, Surface, idempotency, not_an_administrator, path,
+        ApiError, Operation, Surface, idempotency, not_an_administrator, path,
         unknown_fields::{Handling, UnknownFields},
         validation::{self, Fault},
     },
@@ -238,7 +237,7 @@ fn refusals(operation: &Described<'_>) -> Vec<Refusal> {
     }
     refusals
         .extend(own.into_iter().map(|own| Refusal::new(own.name, own.description, (own.error)())));
-    if let Some(metered) = operation.metered {
+    if let Some(metered) = operation.route.operation {
         refusals.extend(of_metering(metered));
     }
     if operation.has_body() {
@@ -279,7 +278,7 @@ fn of_key() -> Vec<Refusal> {
     ]
 }
 
-fn of_metering(metered: &MeteredOperation) -> Vec<Refusal> {
+fn of_metering(metered: &Operation) -> Vec<Refusal> {
     let (tier, cost) = (metered.tier, metered.cost);
     let mut refusals = vec![Refusal::new(
         "still_running",

@@ -514,6 +514,7 @@ const UNITS: &[(&str, &[&str])] = &[
     (
         "count",
         &[
+            "RowFault.index",
             "breaches",
             "count",
             "daily_limit",
@@ -689,7 +690,8 @@ fn unit_of(schema: &str, field: &str) -> Option<&'static str> {
         let named = UNITS.iter().find(|(_, fields)| fields.contains(&name));
         named.map(|&(unit, _)| unit)
     };
-    let whole = format!("{schema}.{field}");
+    // Columns have the units of the single request or answer.
+    let whole = format!("{}.{field}", schema.strip_suffix("Columns").unwrap_or(schema));
     let of_suffix = || {
         let holds = |name: &&str| name.strip_prefix('*').is_some_and(|end| whole.ends_with(end));
         UNITS.iter().find(|(_, fields)| fields.iter().any(holds)).map(|&(unit, _)| unit)

@@ -1,6 +1,7 @@
 //! The stages of a call after its route is known, each consumed by the next.
 
 mod batch;
+mod columns;
 
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ pub struct AuthorisedCall {
     caller: Caller,
     source: RequestSource,
     operation: &'static Operation,
+    /// The credits that the call costs.
+    cost: u32,
     slot: Option<Slot>,
     detail: Detail,
 }
@@ -161,7 +164,7 @@ impl AdmittedCall {
         let admission = context.record().admission().expect("the caller was admitted");
         let source = context.source();
         let detail = Detail::default();
-        Ok(AuthorisedCall { context, admission, caller, source, operation, slot, detail })
+        Ok(AuthorisedCall { context, admission, caller, source, operation, cost, slot, detail })
     }
 }
 
@@ -219,7 +222,7 @@ impl AuthorisedCall {
 
     /// Reserves the cost of the call; `None` for a free call.
     async fn reserve(&self) -> Result<Option<CreditReservation>, ApiError> {
-        reserve(&self.context, &self.caller, self.operation.cost).await
+        reserve(&self.context, &self.caller, self.cost).await
     }
 
     /// Charges the call by `write`, which commits the debit, the usage row and what is stored of
@@ -229,7 +232,7 @@ impl AuthorisedCall {
         mut reservation: Option<CreditReservation>,
         write: impl Future<Output = Result<Option<Settlement>, StoreError>>,
     ) -> Result<Charge, ApiError> {
-        let (context, admission, cost) = (&self.context, self.admission, self.operation.cost);
+        let (context, admission, cost) = (&self.context, self.admission, self.cost);
         // Set before the write: from here on the ledger writes the usage row, whatever its answer.
         context.set_record(RequestRecord::Settling(admission));
         if let Some(reservation) = &mut reservation {
@@ -294,8 +297,7 @@ impl AuthorisedCall {
         let reservation = self.reserve().await?;
         let data = self.compute(arguments).await?;
         failpoint::hit("computed");
-        let kept =
-            template.and_then(|template| template(&self.context, self.operation.cost, &data));
+        let kept = template.and_then(|template| template(&self.context, self.cost, &data));
         let entry = Entry { kept, ..self.entry() };
         let ledger = &self.context.state.ledger;
         let settled = async { ledger.settle(entry).await.map(Some) };
@@ -341,7 +343,7 @@ impl AuthorisedCall {
         let (kept, body) = match template {
             None => (None, envelope(&data, None)),
             Some(template) => (
-                template(&self.context, self.operation.cost, &data),
+                template(&self.context, self.cost, &data),
                 ExecutedCall::stored(self.context.id, &data),
             ),
         };
@@ -381,7 +383,7 @@ impl AuthorisedCall {
     }
 
     fn entry(&self) -> Entry {
-        self.context.entry(self.admission.caller, self.operation.cost, 200)
+        self.context.entry(self.admission.caller, self.cost, 200)
     }
 }
 
@@ -478,13 +480,13 @@ fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
 }
 
 /// The fault of a field that is absent from the body.
-fn missing(path: &[&'static str]) -> Fault {
+pub(in crate::http) fn missing(path: &[&'static str]) -> Fault {
     let steps = std::iter::once(&"body").chain(path).map(|name| Step::name(name));
     Fault::new(&steps.collect::<Vec<_>>(), "value_error.missing", "field required")
 }
 
 /// An error of the computation as a fault of the request.
-fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
+pub(in crate::http) fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
     let kind = format!("value_error.{}", error.code());
     let mut path = vec![Step::name("body")];
     path.extend(error.argument().map(|argument| Step::name(C::wire_name(argument))));

@@ -52,7 +52,7 @@ impl PreparedCall {
 
 impl ComputedCall {
     fn cost(&self) -> u32 {
-        self.0.operation.cost
+        self.0.cost
     }
 }
 
@@ -61,7 +61,7 @@ impl<C: Computation> ParsedCall<C> {
     #[must_use]
     pub fn prepared(self) -> PreparedCall {
         let Self { call, arguments, .. } = self;
-        let cost = call.operation.cost;
+        let cost = call.cost;
         let answer = async move {
             let data = call.compute(arguments).await?;
             Ok((data, ComputedCall(call)))
