@@ -1,7 +1,14 @@
 //! Columns of rows: the bits of single calls, faults by row, prices and limits.
 
+use std::{io::Cursor, sync::Arc};
+
 use account_core::Tier;
-use poem::{Request, http::Method};
+use arrow_array::{
+    Array as _, ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    cast::AsArray as _, types::Float64Type,
+};
+use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
+use poem::{Request, Response, http::Method};
 use quant_server::{
     api::{columns::COLUMNAR, openapi::DOCUMENT},
     http::columns::cost,
@@ -299,4 +306,138 @@ async fn an_answer_is_compressed_where_the_client_asks() {
     let compressed = send("gzip").await;
     assert_eq!(compressed.header("content-encoding"), Some("gzip"));
     assert!(compressed.body_text.len() < plain.body_text.len() / 4);
+}
+
+/// The media type of a stream of Arrow.
+const ARROW: &str = "application/vnd.apache.arrow.stream";
+
+/// Writes a batch as a stream; the metadata of the schema hold for every row.
+fn stream(columns: Vec<(&str, ArrayRef)>, shared: &[(&str, &str)]) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
+    let shared = shared.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    let schema = batch.schema().as_ref().clone().with_metadata(shared.collect());
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).expect("a schema");
+    let batch = batch.with_schema(schema.into()).expect("the same columns");
+    writer.write(&batch).expect("a batch");
+    writer.into_inner().expect("a stream")
+}
+
+fn numbers(numbers: &[f64]) -> ArrayRef {
+    Arc::new(Float64Array::from(numbers.to_vec()))
+}
+
+/// The option of the other tests, as a stream.
+fn option_stream() -> Vec<u8> {
+    let columns =
+        vec![("strike", numbers(&[90.0, 100.0, 110.5])), ("volatility", numbers(&[0.1, 0.2, 0.3]))];
+    stream(columns, &[("spot", "100"), ("risk_free_rate", "0.05"), ("time_to_maturity", "1")])
+}
+
+async fn send(app: &App, key: &str, path: &str, accept: &str, body: Vec<u8>) -> Response {
+    let request = Request::builder().method(Method::POST).content_type(ARROW);
+    let request = request.header("X-API-Key", key).header("Accept", accept).uri_str(path);
+    app.respond(request.body(body)).await
+}
+
+/// Reads the batches of a stream.
+async fn batches(response: Response) -> Vec<RecordBatch> {
+    assert_eq!(response.status().as_u16(), 200);
+    assert_eq!(response.content_type(), Some(ARROW));
+    let bytes = response.into_body().into_vec().await.expect("a body in memory");
+    let reader = StreamReader::try_new(Cursor::new(bytes), None).expect("a stream");
+    reader.map(|batch| batch.expect("a batch")).collect()
+}
+
+#[tokio::test]
+async fn a_stream_of_arrow_has_the_bits_of_json() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 1000).await;
+    let json = post(&app, &key, COLUMNS, &option()).await;
+    let prices = &json.expect(200)["data"]["price"];
+    let found = batches(send(&app, &key, COLUMNS, ARROW, option_stream()).await).await;
+    let column = found[0].column_by_name("price").expect("a column").as_primitive::<Float64Type>();
+    for row in 0..3 {
+        assert_eq!(prices[row].as_f64().map(f64::to_bits), Some(column.value(row).to_bits()));
+    }
+    assert_eq!(found[0].column_by_name("fault").map(|faults| faults.null_count()), Some(3));
+    // The body as Arrow and the answer as JSON.
+    let response = send(&app, &key, COLUMNS, "application/json", option_stream()).await;
+    let text = response.into_body().into_string().await.expect("a text");
+    assert_eq!(text, json.body_text);
+}
+
+#[tokio::test]
+async fn rows_of_a_stream_are_refused_by_null_and_fault() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 1000).await;
+    let rows = 40_000;
+    let mut strikes = vec![100.0; rows];
+    (strikes[7], strikes[30_000]) = (-1.0, f64::NAN);
+    let types: ArrayRef = Arc::new(StringArray::from(vec!["put"; rows]));
+    let columns = vec![("strike", numbers(&strikes)), ("option_type", types)];
+    let shared = [
+        ("spot", "100"),
+        ("risk_free_rate", "0.05"),
+        ("volatility", "0.2"),
+        ("time_to_maturity", "1"),
+    ];
+    let found = batches(send(&app, &key, COLUMNS, ARROW, stream(columns, &shared)).await).await;
+    let (mut row, mut refused) = (0, Vec::new());
+    for batch in &found {
+        let prices = batch.column_by_name("price").expect("a column");
+        let faults = batch.column_by_name("fault").expect("a column").as_string::<i32>();
+        for at in 0..batch.num_rows() {
+            assert_eq!(prices.is_null(at), !faults.is_null(at));
+            if prices.is_null(at) {
+                refused.push((row + at, faults.value(at).contains("strike")));
+            }
+        }
+        row += batch.num_rows();
+    }
+    assert_eq!((row, refused), (rows, vec![(7, true), (30_000, true)]));
+}
+
+#[tokio::test]
+async fn dates_are_read_from_texts_and_from_days() {
+    let app = App::start().await;
+    let guest = app.guest().await;
+    let days: ArrayRef = Arc::new(Date32Array::from(vec![19_753, 19_782]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["2024-01-31", "2024-02-29"]));
+    for dates in [days, texts] {
+        let body = stream(vec![("start_date", dates)], &[("tenor", "\"1M\"")]);
+        let found = batches(send(&app, &guest, TENORS, ARROW, body).await).await;
+        let reached = found[0].column_by_name("result_date").expect("a column").as_string::<i32>();
+        assert_eq!((reached.value(0), reached.value(1)), ("2024-02-29", "2024-03-29"));
+    }
+}
+
+#[tokio::test]
+async fn a_bad_stream_is_refused_and_costs_nothing() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let sound = option_stream();
+    let mut bodies: Vec<Vec<u8>> =
+        (1..sound.len()).step_by(7).map(|end| sound[..end].to_vec()).collect();
+    bodies.push(b"not a stream of Arrow".to_vec());
+    // A message that claims four gigabytes, and a changed byte at each place.
+    bodies.push([&[0xff; 4][..], &0xffff_fff0_u32.to_le_bytes(), &[0; 64]].concat());
+    for place in (0..sound.len()).step_by(3) {
+        let mut changed = sound.clone();
+        changed[place] ^= 0x55;
+        bodies.push(changed);
+    }
+    for body in bodies {
+        let length = body.len();
+        let status = send(&app, &key, COLUMNS, ARROW, body).await.status().as_u16();
+        // A changed byte of a number or of padding leaves a sound stream.
+        assert!([200, 402, 422].contains(&status), "{length} bytes: {status}");
+    }
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["90"]));
+    let lists: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    for (name, array) in [("strike", texts), ("option_type", lists)] {
+        let response = send(&app, &key, COLUMNS, ARROW, stream(vec![(name, array)], &[])).await;
+        assert_eq!(response.status().as_u16(), 422);
+        let text = response.into_body().into_string().await.expect("a text");
+        assert!(text.contains("type_error.arrow"), "{text}");
+    }
 }

@@ -5,6 +5,7 @@
 //! [`plan`] holds what the schemas say about the fields, [`input`] reads a body, [`rows`] computes,
 //! and [`output`] writes. [`endpoint`] is the whole of a request.
 
+mod arrow;
 mod endpoint;
 mod input;
 mod output;
@@ -12,6 +13,7 @@ mod plan;
 mod price;
 mod rows;
 
+pub(crate) use arrow::MEDIA_TYPE as ARROW;
 pub(crate) use endpoint::ColumnsEndpoint;
 pub(crate) use plan::Plan;
 pub use price::{MAX_ROWS, ROWS_OF_A_MARKER, cost};

@@ -9,9 +9,20 @@ use poem_openapi::registry::{
 use serde_json::{Map, Value, json};
 
 use super::table::ColumnarOperation;
-use crate::http::columns::MAX_ROWS;
+use crate::http::columns::{ARROW, MAX_ROWS};
 
 const JSON: &str = "application/json";
+
+/// The stream of Apache Arrow that a body or an answer may be.
+fn arrow() -> MetaMediaType {
+    let stream = MetaSchema {
+        description: Some(
+            "A stream of Apache Arrow's interprocess format, with a column for each list.",
+        ),
+        ..MetaSchema::new_with_format("string", "binary")
+    };
+    MetaMediaType { content_type: ARROW, schema: inline(stream) }
+}
 
 fn inline(schema: MetaSchema) -> MetaSchemaRef {
     MetaSchemaRef::Inline(Box::new(schema))
@@ -122,7 +133,7 @@ impl ColumnarOperation {
             params: vec![fields],
             request: Some(MetaRequest {
                 description: None,
-                content: vec![MetaMediaType { content_type: JSON, schema: request }],
+                content: vec![MetaMediaType { content_type: JSON, schema: request }, arrow()],
                 required: true,
             }),
             responses: MetaResponses {
@@ -130,7 +141,7 @@ impl ColumnarOperation {
                     description: "Success.",
                     status: Some(200),
                     status_range: None,
-                    content: vec![MetaMediaType { content_type: JSON, schema: answer }],
+                    content: vec![MetaMediaType { content_type: JSON, schema: answer }, arrow()],
                     headers: vec![],
                 }],
             },

@@ -1,8 +1,9 @@
 //! A request for columns, from its authorised caller to the answer.
 
-use std::{io::Write as _, sync::Arc};
+use std::{io::Write as _, ops::Range, sync::Arc};
 
 use account_core::idempotency::RequestDigest;
+use arrow_array::RecordBatch;
 use flate2::{Compression, write::GzEncoder};
 use futures_util::{StreamExt as _, stream};
 use poem::{Endpoint, IntoResponse as _, Request, RequestBody, Response, Result, http::header};
@@ -16,8 +17,9 @@ use super::{
         static_page::takes,
         unknown_fields::UnknownFields,
     },
+    arrow,
     input::{InputColumns, read_json},
-    output::{self, OutputColumns, WrittenRows},
+    output::{self, JsonRows, OutputColumns},
     plan::{FIELDS, Plan, max_rows},
     price::cost,
     rows::RowsFunction,
@@ -30,6 +32,61 @@ const ROWS_OF_A_JOB: usize = 16_384;
 const JOBS_AT_ONCE: usize = 16;
 /// An answer below this size is sent as it is: its compression would save no packet.
 const LEAST_COMPRESSED: usize = 1400;
+
+/// The form of a body or of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// JSON.
+    Json,
+    /// A stream of Apache Arrow.
+    Arrow,
+}
+
+impl Format {
+    /// The form of the body.
+    fn sent(request: &Request) -> Self {
+        if is_arrow(request.content_type()) { Self::Arrow } else { Self::Json }
+    }
+
+    /// The form of the answer: the first one that the header `Accept` names, or that of the body.
+    fn asked(request: &Request) -> Self {
+        let accepted = request.header(header::ACCEPT).unwrap_or_default();
+        let mut types = accepted.split(',').filter_map(|item| item.split(';').next());
+        let named = types.find_map(|name| match name.trim() {
+            "application/json" => Some(Self::Json),
+            arrow::MEDIA_TYPE => Some(Self::Arrow),
+            _ => None,
+        });
+        named.unwrap_or_else(|| Self::sent(request))
+    }
+}
+
+fn is_arrow(content_type: Option<&str>) -> bool {
+    let name = content_type.and_then(|text| text.split(';').next()).unwrap_or_default();
+    name.trim().eq_ignore_ascii_case(arrow::MEDIA_TYPE)
+}
+
+fn is_taken(content_type: Option<&str>) -> bool {
+    is_arrow(content_type) || body::is_json(content_type)
+}
+
+/// Rows of the answer, written by a job.
+enum WrittenRows {
+    /// As JSON.
+    Json(JsonRows),
+    /// As a record batch.
+    Arrow(RecordBatch),
+}
+
+impl WrittenRows {
+    /// Returns the number of bytes.
+    fn len(&self) -> usize {
+        match self {
+            Self::Json(rows) => rows.len(),
+            Self::Arrow(batch) => batch.get_array_memory_size(),
+        }
+    }
+}
 
 /// The endpoint of the columns of one computation.
 #[derive(Clone)]
@@ -63,11 +120,15 @@ impl ColumnsEndpoint {
         let (context, limits) = (call.context().clone(), call.body_limits());
         let asked = self.asked(request)?;
         let most_rows = max_rows(asked.iter().filter(|is_asked| **is_asked).count());
-        let received = body::read(request, body, &limits).await?;
+        let received = body::read_as(request, body, &limits, is_taken).await?;
+        let (sent, format) = (Format::sent(request), Format::asked(request));
         let (plan, reading, has_key) = (self.plan.clone(), context.clone(), call.has_key());
         let parse = move |bytes: &[u8]| {
             let mut unknown = UnknownFields::new(reading.handling);
-            let input = read_json(&plan, bytes, most_rows, &mut unknown);
+            let input = match sent {
+                Format::Json => read_json(&plan, bytes, most_rows, &mut unknown),
+                Format::Arrow => arrow::read(&plan, bytes, most_rows, &mut unknown),
+            };
             reading.keep_unknown_fields(unknown);
             let digest = has_key.then(|| RequestDigest::of(bytes));
             Ok((input.map_err(ApiError::Faults)?, digest))
@@ -76,7 +137,7 @@ impl ColumnsEndpoint {
         let (rows, marker) = (input.rows, self.marker);
         let accepted = request.header(header::ACCEPT_ENCODING).unwrap_or_default();
         let is_compressed = takes(accepted, "gzip");
-        let work = self.compute(&context, input, asked, held, is_compressed);
+        let work = self.compute(&context, input, Answered { asked, format, is_compressed }, held);
         let out_of_credits = move |cost| ApiError::CreditsOfRows { cost, rows, marker };
         call.run_priced(cost(marker, rows), out_of_credits, digest, work).await
     }
@@ -94,45 +155,93 @@ impl ColumnsEndpoint {
         &self,
         context: &RequestContext,
         input: InputColumns,
-        asked: Vec<bool>,
+        answered: Answered,
         mut held: HeldBytes,
-        is_compressed: bool,
     ) -> std::result::Result<(Response, u32), ApiError> {
         let (pool, source) = (&context.state.compute_pool, held.source());
-        let (rows, input, asked) = (input.rows, Arc::new(input), Arc::new(asked));
+        let (rows, input, answered) = (input.rows, Arc::new(input), Arc::new(answered));
         let jobs = (0..rows).step_by(ROWS_OF_A_JOB).map(|start| {
-            let (endpoint, input, asked) = (self.clone(), input.clone(), asked.clone());
-            let end = rows.min(start + ROWS_OF_A_JOB);
-            pool.run(source, move || {
-                let mut output = OutputColumns::new(&endpoint.plan, &asked, end - start);
-                (endpoint.rows)(&endpoint.plan, &input, start..end, &mut output);
-                output.write()
-            })
+            let (endpoint, input, answered) = (self.clone(), input.clone(), answered.clone());
+            let range = start..rows.min(start + ROWS_OF_A_JOB);
+            pool.run(source, move || endpoint.job(&input, &answered, range))
         });
         let mut jobs = stream::iter(jobs).buffered(JOBS_AT_ONCE);
-        let mut blocks: Vec<WrittenRows> = Vec::new();
-        while let Some(block) = jobs.next().await {
-            let block = block?;
+        let (mut blocks, mut refused) = (Vec::new(), 0);
+        while let Some(job) = jobs.next().await {
+            let (block, refused_rows) = job??;
             held.grow(block.len()).map_err(|_| ApiError::busy())?;
+            refused += refused_rows;
             blocks.push(block);
         }
-        drop(jobs);
-        let refused: usize = blocks.iter().map(|block| block.faults.len()).sum();
         let plan = self.plan.clone();
         let response = pool.run(source, move || {
-            let body = output::body(&plan, &asked, &blocks);
+            let response = answered.response(&plan, blocks);
             drop(held);
-            response("application/json", body.into_bytes(), is_compressed)
+            response
         });
-        Ok((response.await?, cost(self.marker, rows - refused)))
+        Ok((response.await??, cost(self.marker, rows - refused)))
+    }
+
+    /// Computes and writes the rows of one job, and counts those that it refuses.
+    fn job(
+        &self,
+        input: &InputColumns,
+        answered: &Answered,
+        range: Range<usize>,
+    ) -> std::result::Result<(WrittenRows, usize), ApiError> {
+        let (first, rows) = (range.start, range.len());
+        let mut output = OutputColumns::new(&self.plan, &answered.asked, rows);
+        (self.rows)(&self.plan, input, range, &mut output);
+        let refused = output.faults.len();
+        let written = match answered.format {
+            Format::Json => WrittenRows::Json(output.write()),
+            Format::Arrow => {
+                let batch = arrow::batch(&self.plan, &answered.asked, output, first, rows);
+                WrittenRows::Arrow(batch?)
+            }
+        };
+        Ok((written, refused))
+    }
+}
+
+/// The answer that a request asks for.
+struct Answered {
+    /// For each column of the answer whether the request asks for it.
+    asked: Vec<bool>,
+    format: Format,
+    is_compressed: bool,
+}
+
+impl Answered {
+    /// Makes the answer of all rows.
+    fn response(
+        &self,
+        plan: &Plan,
+        blocks: Vec<WrittenRows>,
+    ) -> std::result::Result<Response, ApiError> {
+        let (mut texts, mut batches) = (Vec::new(), Vec::new());
+        for block in blocks {
+            match block {
+                WrittenRows::Json(rows) => texts.push(rows),
+                WrittenRows::Arrow(batch) => batches.push(batch),
+            }
+        }
+        let (media_type, body) = match self.format {
+            Format::Json => {
+                ("application/json", output::body(plan, &self.asked, &texts).into_bytes())
+            }
+            Format::Arrow => (arrow::MEDIA_TYPE, arrow::stream(plan, &self.asked, &batches)?),
+        };
+        Ok(response(media_type, body, self.is_compressed))
     }
 }
 
 /// Makes the answer, compressed where the client asks for compression. The fastest level is chosen:
 /// a better one takes several times longer than the computation.
 fn response(media_type: &str, body: Vec<u8>, is_compressed: bool) -> Response {
-    let response =
-        Response::builder().content_type(media_type).header(header::VARY, "Accept-Encoding");
+    let response = Response::builder()
+        .content_type(media_type)
+        .header(header::VARY, "Accept, Accept-Encoding");
     if !is_compressed || body.len() < LEAST_COMPRESSED {
         return response.body(body);
     }

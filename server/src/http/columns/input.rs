@@ -169,6 +169,14 @@ impl InputField {
         }
     }
 
+    /// Makes the column of these values.
+    pub(super) fn of_cells(&self, cells: JsonCells) -> Column {
+        match self.places(&cells) {
+            Some(places) => Column::Members(places),
+            None => Column::Values(cells),
+        }
+    }
+
     /// The position of each member in a column of the enumeration; `None` for any other column.
     fn places(&self, cells: &JsonCells) -> Option<Vec<u8>> {
         let InputKind::Members(members) = &self.kind else { return None };
@@ -221,16 +229,22 @@ pub(super) fn read_json(
     for (name, value) in fields {
         match plan.inputs.iter().position(|field| field.name == name) {
             Some(place) => columns[place] = column(&plan.inputs[place], value.get()),
-            None if unknown.handling == Handling::Lenient => unknown.add(&[], &name),
-            None => {
-                let path = [Step::name("body"), Step::name(&name)];
-                let msg = extra_field(&name, plan.inputs.iter().map(|field| field.name));
-                faults.push(Fault::new(&path, "value_error.extra", msg));
-            }
+            None => faults.extend(unknown_field(plan, &name, unknown)),
         }
     }
     faults.truncate(validation::MOST_FAULTS);
     if faults.is_empty() { InputColumns::new(plan, columns, most_rows) } else { Err(faults) }
+}
+
+/// Records a field that the request does not have. Returns a fault where such fields are refused.
+pub(super) fn unknown_field(plan: &Plan, name: &str, unknown: &mut UnknownFields) -> Option<Fault> {
+    if unknown.handling == Handling::Lenient {
+        unknown.add(&[], name);
+        return None;
+    }
+    let path = [Step::name("body"), Step::name(name)];
+    let msg = extra_field(name, plan.inputs.iter().map(|field| field.name));
+    Some(Fault::new(&path, "value_error.extra", msg))
 }
 
 /// Reads the column of one field from its JSON text, which is sound.
@@ -247,7 +261,7 @@ fn column(field: &InputField, text: &str) -> Column {
         return Column::Numbers(column);
     }
     match serde_json::from_str::<JsonCells>(text) {
-        Ok(cells) => field.places(&cells).map_or(Column::Values(cells), Column::Members),
+        Ok(cells) => field.of_cells(cells),
         Err(_) => Column::Scalar(Value::Null),
     }
 }

@@ -125,21 +125,21 @@ impl OutputColumns {
     }
 
     /// Writes each column as elements of a JSON list.
-    pub(super) fn write(self) -> WrittenRows {
+    pub(super) fn write(self) -> JsonRows {
         let columns = self.columns.iter().map(OutputCells::write).collect();
-        WrittenRows { columns, faults: self.faults }
+        JsonRows { columns, faults: self.faults }
     }
 }
 
 /// Rows of an answer as JSON.
-pub(super) struct WrittenRows {
+pub(super) struct JsonRows {
     /// The elements of each column.
     columns: Vec<String>,
     /// The faults of each refused row.
-    pub(super) faults: Vec<(usize, Vec<Fault>)>,
+    faults: Vec<(usize, Vec<Fault>)>,
 }
 
-impl WrittenRows {
+impl JsonRows {
     /// Returns the number of bytes.
     pub(super) fn len(&self) -> usize {
         self.columns.iter().map(String::len).sum()
@@ -147,8 +147,8 @@ impl WrittenRows {
 }
 
 /// Writes the body of the answer.
-pub(super) fn body(plan: &Plan, asked: &[bool], blocks: &[WrittenRows]) -> String {
-    let length: usize = blocks.iter().map(WrittenRows::len).sum();
+pub(super) fn body(plan: &Plan, asked: &[bool], blocks: &[JsonRows]) -> String {
+    let length: usize = blocks.iter().map(JsonRows::len).sum();
     let mut text = String::with_capacity(length + 64 * plan.outputs.len() + 256);
     text.push_str(r#"{"success":true,"data":{"#);
     let mut group = None;
