@@ -6,7 +6,7 @@ use account_core::idempotency::RequestDigest;
 use arrow_array::RecordBatch;
 use flate2::{Compression, write::GzEncoder};
 use futures_util::{StreamExt as _, stream};
-use poem::{Endpoint, IntoResponse as _, Request, RequestBody, Response, Result, http::header};
+use poem::{Endpoint, Request, RequestBody, Response, Result, http::header};
 
 use super::{
     super::{
@@ -118,9 +118,9 @@ impl ColumnsEndpoint {
         body: &mut RequestBody,
     ) -> std::result::Result<Response, ApiError> {
         let (context, limits) = (call.context().clone(), call.body_limits());
+        let received = body::read_as(request, body, &limits, is_taken).await?;
         let asked = self.asked(request)?;
         let most_rows = max_rows(asked.iter().filter(|is_asked| **is_asked).count());
-        let received = body::read_as(request, body, &limits, is_taken).await?;
         let (sent, format) = (Format::sent(request), Format::asked(request));
         let (plan, reading, has_key) = (self.plan.clone(), context.clone(), call.has_key());
         let parse = move |bytes: &[u8]| {
@@ -173,6 +173,7 @@ impl ColumnsEndpoint {
             refused += refused_rows;
             blocks.push(block);
         }
+        drop(jobs);
         let plan = self.plan.clone();
         let response = pool.run(source, move || {
             let response = answered.response(&plan, blocks);
@@ -250,5 +251,4 @@ fn response(media_type: &str, body: Vec<u8>, is_compressed: bool) -> Response {
         Ok(compressed) => response.header(header::CONTENT_ENCODING, "gzip").body(compressed),
         Err(_) => response.body(body),
     }
-    .into_response()
 }
