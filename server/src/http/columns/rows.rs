@@ -9,7 +9,7 @@ use super::{
     super::{
         body_schema::NumberRange,
         computation::{Computation, RequestFor, SharedComputation},
-        context::stages::{fault, missing},
+        evaluation::{fault, missing_fault},
         validation::{self, Fault, Step},
     },
     input::{Column, InputColumns},
@@ -77,7 +77,7 @@ fn answer_to<C: Computation>(plan: &Plan, request: Value) -> Result<Value, Vec<F
         .map_err(|error| vec![Fault::new(&body, "value_error", error.into_message())])?;
     let absent = arguments.missing_fields();
     if !absent.is_empty() {
-        return Err(absent.iter().map(|path| missing(path)).collect());
+        return Err(absent.iter().map(|path| missing_fault(path)).collect());
     }
     if arguments.is_long() {
         let msg = "this row takes too long for a column; send a single call";
