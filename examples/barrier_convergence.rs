@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         y: "price",
         legend: SeriesLabelPosition::UpperRight,
         lines: &[Line { name: "tree", points }, Line { name: "closed form", points: closed }],
+        marks: &[],
     }
     .save("barrier_convergence")
 }

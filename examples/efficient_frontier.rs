@@ -6,7 +6,7 @@
 use std::array::from_fn;
 
 use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, Portfolio, TargetReturn};
-use quant_examples::{Chart, Line, SeriesLabelPosition};
+use quant_examples::{Chart, Line, Mark, SeriesLabelPosition};
 
 const ASSETS: [&str; 5] = ["bonds", "gold", "property", "shares", "emerging"];
 const RETURNS: [f64; 5] = [0.025, 0.035, 0.05, 0.07, 0.09];
@@ -71,6 +71,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let slope = tangency.sharpe_ratio.unwrap_or_default();
     let capital_line = [0.0, 1.6 * tangency.volatility]
         .map(|volatility| (percent(volatility), percent(RISK_FREE_RATE + slope * volatility)));
+    let asset =
+        |i: usize| Mark { name: ASSETS[i], point: (percent(VOLATILITIES[i]), percent(RETURNS[i])) };
+    let best = (percent(tangency.volatility), percent(tangency.expected_return));
+    let marks: Vec<Mark> =
+        (0..5).map(asset).chain([Mark { name: "tangency", point: best }]).collect();
     Chart {
         title: "Efficient frontier, weights from 0 to 60 %",
         x: "volatility (% a year)",
@@ -83,6 +88,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             },
             Line { name: "capital market line", points: capital_line.to_vec() },
         ],
+        marks: &marks,
     }
     .save("efficient_frontier")
 }

@@ -13,9 +13,12 @@
 use std::{error::Error, ops::Range, path::PathBuf};
 
 pub use plotters::prelude::SeriesLabelPosition;
-use plotters::prelude::*;
+use plotters::{element::DashedPathElement, prelude::*, series::DashedLineSeries};
 
 const SIZE: (u32, u32) = (960, 560);
+/// Pixels of a dash and of the gap after the dash. The first line is solid; the others have dashes, so
+/// that a line shows under another that coincides with it.
+const DASHES: [(u32, u32); 5] = [(1, 0), (10, 6), (3, 4), (16, 4), (6, 10)];
 /// Blue, vermilion, green, orange, purple: told apart by colour-blind readers too (Okabe and Ito).
 const COLOURS: [RGBColor; 5] = [
     RGBColor(0, 114, 178),
@@ -33,7 +36,15 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A chart of lines over common axes.
+/// A point with its name beside it.
+pub struct Mark {
+    /// The text beside the point.
+    pub name: &'static str,
+    /// The place of the point.
+    pub point: (f64, f64),
+}
+
+/// A chart of lines and points over common axes.
 pub struct Chart<'a> {
     /// The heading.
     pub title: &'a str,
@@ -45,6 +56,8 @@ pub struct Chart<'a> {
     pub legend: SeriesLabelPosition,
     /// The lines.
     pub lines: &'a [Line],
+    /// The points; none for most charts.
+    pub marks: &'a [Mark],
 }
 
 impl Chart<'_> {
@@ -80,16 +93,29 @@ impl Chart<'_> {
             .y_desc(self.y)
             .axis_desc_style(("sans-serif", 15))
             .label_style(("sans-serif", 13))
+            .x_label_formatter(&label)
+            .y_label_formatter(&label)
             .light_line_style(WHITE)
             .bold_line_style(RGBColor(225, 225, 225))
             .draw()?;
-        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
+        let looks = COLOURS.iter().zip(DASHES).cycle();
+        for (line, (colour, (dash, gap))) in self.lines.iter().zip(looks) {
             let style = colour.stroke_width(2);
-            chart
-                .draw_series(LineSeries::new(line.points.iter().copied(), style))?
-                .label(line.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+            let points = line.points.iter().copied();
+            let drawn = if gap == 0 {
+                chart.draw_series(LineSeries::new(points, style))?
+            } else {
+                chart.draw_series(DashedLineSeries::new(points, dash, gap, style))?
+            };
+            drawn.label(line.name).legend(move |(x, y)| {
+                DashedPathElement::new([(x, y), (x + 18, y)].into_iter(), dash, gap, style)
+            });
         }
+        chart.draw_series(self.marks.iter().map(|mark| {
+            EmptyElement::at(mark.point)
+                + Circle::new((0, 0), 4, BLACK.filled())
+                + Text::new(mark.name, (8, -5), ("sans-serif", 13))
+        }))?;
         chart
             .configure_series_labels()
             .position(self.legend.clone())
@@ -103,10 +129,49 @@ impl Chart<'_> {
 
     /// Returns the range of an axis, with a margin relative to the range.
     fn range(&self, coordinate: impl Fn(&(f64, f64)) -> f64, margin: f64) -> Range<f64> {
-        let values = || self.lines.iter().flat_map(|line| &line.points).map(&coordinate);
+        let lines = || self.lines.iter().flat_map(|line| &line.points);
+        let values = || lines().chain(self.marks.iter().map(|mark| &mark.point)).map(&coordinate);
         let low = values().fold(f64::INFINITY, f64::min);
         let high = values().fold(f64::NEG_INFINITY, f64::max);
         let room = margin * (high - low);
         low - room..high + room
+    }
+}
+
+/// Returns the label of a tick: a whole number without a fraction, any other without the digits that
+/// rounding errors add.
+fn label(value: &f64) -> String {
+    format!("{}", (value * 1e9).round() / 1e9 + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_has_the_shortest_label() {
+        let labels = [100.0, 0.1 + 0.2, -0.0, 12.5].map(|value| label(&value));
+        assert_eq!(labels, ["100", "0.3", "0", "12.5"]);
+    }
+
+    #[test]
+    fn a_chart_has_its_points_and_tells_coinciding_lines_apart() {
+        let line = |name| Line { name, points: vec![(0.0, 1.0), (10.0, 2.0)] };
+        let chart = Chart {
+            title: "two lines in one place",
+            x: "steps",
+            y: "price",
+            legend: SeriesLabelPosition::UpperLeft,
+            lines: &[line("solid"), line("dashed")],
+            marks: &[Mark { name: "a point", point: (12.0, 3.0) }],
+        };
+        let path = std::env::temp_dir().join(format!("chart-{}.svg", std::process::id()));
+        chart.draw(&path).expect("a chart");
+        let text = std::fs::read_to_string(&path).expect("a file");
+        std::fs::remove_file(&path).expect("a file to remove");
+        assert!(text.contains("a point") && text.contains("<circle"), "{text}");
+        let pieces = text.matches("stroke=\"#D55E00\"").count();
+        assert!(pieces > 10, "{pieces} dashes of the second line");
+        assert!(!text.contains(">10.0<"), "{text}");
     }
 }

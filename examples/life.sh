@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The life of an account over HTTP, against a service of its own: from a guest key to the deletion,
 # with a metered call and every refusal. Prints each step, and stops at the first unexpected one.
+# Every operation on accounts is called; the end names one that is not, and fails.
 #
 #   cargo build --release && bash examples/life.sh
 set -euo pipefail
@@ -31,6 +32,7 @@ call() {
   status=$(curl "${options[@]}" "$url$path")
   body=$(cat "$folder/body")
   printf '%-44s %s %s\n' "$step" "$status" "${body:0:110}"
+  echo "$method ${path%%\?*}" >>"$folder/called"
   [ "$status" = "$expected" ] || { echo "expected $expected" >&2; exit 1; }
 }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" <<<"$body"; }
@@ -69,9 +71,12 @@ call "guest's day is over" 429 POST $tenor "$guest" "$date"
 echo "  Retry-After: $(header retry-after)"
 [ "$(header retry-after)" -ge 1 ]
 
+call "alive" 200 GET /health ""
+call "ready" 200 GET /ready ""
 call "register" 200 POST /user/register "" \
   '{"username":"ada","email":"ada@example.com","password":"a long and private sentence"}'
 code
+call "no code for a verified or unknown address" 200 POST /user/resend-otp "" '{"email":"nobody@example.com"}'
 call "verify with the code from the letter" 200 POST /user/verify-otp "" \
   "{\"email\":\"ada@example.com\",\"otp\":\"$otp\"}"; key=$(field api_key)
 call "log in" 200 POST /user/login "" \
@@ -125,12 +130,17 @@ call "choose another" 200 POST /user/reset-password "" \
 call "log in with it" 200 POST /user/login "" \
   '{"email":"ada@example.com","password":"another private sentence"}'; session=$(field session_token)
 call "the session lives" 200 GET /user/session-pulse "$key"
+call "the session is valid" 200 POST /user/validate-session "$key"
+call "a code for a desktop program" 200 POST /user/auth/desktop-handoff "$key"; hand_off=$(field code)
+call "the program signs in with it" 200 POST /user/auth/desktop-handoff/redeem "" "{\"code\":\"$hand_off\"}"
+call "once only" 400 POST /user/auth/desktop-handoff/redeem "" "{\"code\":\"$hand_off\"}"
 call "change the profile" 200 PUT /user/profile "$key" '{"country":"United Kingdom"}'
 call "usage" 200 GET "/user/usage?days=1" "$key"
 call "transactions" 200 GET /user/transactions "$key"
 call "login history" 200 GET /user/login-history "$key"
 call "the databases" 200 GET /user/databases "$key"; database="{\"database_name\":\"$(field database_name)\"}"
 call "subscribe to one" 200 POST /user/subscribe "$key" "$database"
+call "the subscriptions" 200 GET /user/subscriptions "$key"
 call "unsubscribe" 200 POST /user/unsubscribe "$key" "$database"
 call "no subscription is left" 404 POST /user/unsubscribe "$key" "$database"
 call "log in elsewhere" 200 POST /user/login "" \
@@ -171,10 +181,36 @@ call "log in with it" 200 POST /user/login "" \
   '{"email":"grace@example.com","password":"another of hers"}'; new=$(field api_key)
 [ "$new" != "$grace" ] || { echo "the key was not replaced" >&2; exit 1; }
 
+account make-admin poor@example.com --reason "writes to all"; sleep 1
+call "an administrator writes to all" 200 POST /user/admin/notifications/broadcast "$poor" \
+  '{"title":"Maintenance on Sunday","description":"Ten minutes at 06:00 UTC.","channels":["in_app"]}'
+call "the inbox has it" 200 GET "/user/notifications?unread_only=true" "$key"; number=$(field id)
+call "read it" 200 PUT "/user/notifications/$number/read" "$key"
+call "read all" 200 PUT /user/notifications/read-all "$key"
+call "delete it" 200 DELETE "/user/notifications/$number" "$key"
+call "it is gone" 404 DELETE "/user/notifications/$number" "$key"
+call "the preferences" 200 GET /user/notifications/preferences "$key"
+call "no e-mails" 200 PUT /user/notifications/preferences "$key" '{"notify_email":false}'
+call "no chat to test" 503 POST /user/notifications/messaging/test "$key"
+# This service has no identity provider; tests/idp/run signs in by one.
+call "no identity provider: a token" 503 POST /user/auth/idp "" '{"id_token":"eyJhbGciOi"}'
+call "its start" 503 GET /user/auth/idp/start ""
+call "its return" 503 GET /user/auth/idp/callback ""
+call "no profile to complete" 400 POST /user/auth/complete-profile "" \
+  '{"completion_token":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","phone":"+44 20 7946 0000","country":"United Kingdom"}'
+
 call "delete the account" 200 DELETE /user/account "$key" '{"password":"a third private sentence"}'
 call "its key is refused" 401 GET /auth/validate "$key"
 call "and its password" 401 POST /user/login "" \
   '{"email":"ada@example.com","password":"a third private sentence"}'
+
+# A line of operations.txt is id, method, path, tier, credits; `-` is the tier of what is not metered.
+uncalled=$(awk '$4 == "-" && $3 ~ "^/(user|auth|guest)/" { print $1, $2, $3 }' openapi/operations.txt | while read -r id method path; do
+  pattern="^$method $(sed 's/{[a-z_]*}/[^\/]*/g' <<<"$path")\$"
+  grep -q "$pattern" "$folder/called" || echo "  $id $method $path"
+done)
+[ -z "$uncalled" ] || { printf 'not called here:\n%s\n' "$uncalled" >&2; exit 1; }
+echo "every operation on accounts was called"
 
 "$server" audit --data-dir "$folder/data"
 kill -TERM "$service"

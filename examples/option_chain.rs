@@ -17,7 +17,8 @@ const DIVIDEND_YIELD: f64 = 0.01;
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let years = 0.25;
-    println!("spot {SPOT}, {years} years to go, out of the money\n");
+    println!("spot {SPOT}, {years} years to go, out of the money");
+    println!("volatility a year; vega and vanna for 1 % of volatility, theta for a calendar day\n");
     println!(
         "{:>6} {:>5} {:>7} {:>10} {:>8} {:>7} {:>7} {:>8} {:>7}",
         "strike", "", "price", "volatility", "delta", "gamma", "vega", "theta", "vanna"
@@ -65,6 +66,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             line("one year, implied", &implied(1.0))?,
             line("one year, the market's own", &|strike| Ok(skew(strike, 1.0)))?,
         ],
+        marks: &[],
     }
     .save("option_chain")
 }

@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Line { name: "leader to follower", points: forth },
             Line { name: "follower to leader", points: back },
         ],
+        marks: &[],
     }
     .save("transfer_entropy")
 }

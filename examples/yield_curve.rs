@@ -66,6 +66,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 Ok(fitted.at(tenor)?.instantaneous_forward_rate)
             })?,
         ],
+        marks: &[],
     }
     .save("yield_curve")
 }

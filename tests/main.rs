@@ -41,6 +41,7 @@ mod oauth {
 /// one store.
 mod ops {
     mod attacks;
+    mod headers;
     mod hosts;
     mod instances;
     mod no_store;
@@ -57,6 +58,7 @@ mod quantlib {
     mod analysis_http;
     mod binomial;
     mod black_family;
+    mod black_family_http;
     mod bodies;
     mod bond_spreads;
     mod bonds;
@@ -88,6 +90,7 @@ mod quantlib {
     mod risk_http;
     mod scheduling;
     mod scheduling_http;
+    mod spend_caps;
     mod swaps;
     mod swaps_http;
     mod time;
@@ -100,6 +103,7 @@ mod quantlib {
 /// The repository itself: imports, names, documents.
 mod structure {
     mod documents;
+    mod fault_types;
     mod imports;
     mod repository;
     mod revocation;

@@ -25,6 +25,7 @@ fuzz_target!(|drawn: Drawn| {
         net_debt: ebit,
     };
     check(&firm.value());
+    check(&firm.explain());
     let firm = AltmanZ {
         working_capital,
         total_assets,
@@ -35,6 +36,7 @@ fuzz_target!(|drawn: Drawn| {
         revenue,
     };
     check(&firm.score());
+    check(&firm.explain());
     let years = years.map(|accounts| accounts.map(|account| account.map(|number| number.0)));
     let [current, prior] = years.map(|year| PiotroskiAccounts {
         net_income: year[0],
@@ -49,6 +51,7 @@ fuzz_target!(|drawn: Drawn| {
         revenue: year[9],
     });
     check(&PiotroskiF { current, prior }.score());
+    check(&PiotroskiF { current, prior }.explain());
     let [current, prior] = years.map(|year| BeneishAccounts {
         revenue: year[0],
         receivables: year[1],
@@ -65,4 +68,5 @@ fuzz_target!(|drawn: Drawn| {
         cash: year[12],
     });
     check(&BeneishM { current, prior }.score());
+    check(&BeneishM { current, prior }.explain());
 });

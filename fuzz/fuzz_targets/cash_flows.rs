@@ -7,7 +7,10 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::{
-    cash_flows::{Loan, dated_internal_rates, internal_rates, net_present_value, z_spread},
+    cash_flows::{
+        Loan, dated_internal_rates, explain_dated_internal_rates, explain_internal_rates,
+        explain_net_present_value, explain_z_spread, internal_rates, net_present_value, z_spread,
+    },
     curves::Compounding,
     time::NaiveDate,
 };
@@ -41,14 +44,18 @@ fuzz_target!(|drawn: Drawn| {
     let dates: Vec<NaiveDate> = drawn.payments.iter().take(24).map(|row| row.3.0).collect();
     let sent = drawn.has_times.then_some(&times[..]);
     check(&net_present_value(&cashflows, sent, drawn.rate.0));
+    check(&explain_net_present_value(&cashflows, sent, drawn.rate.0));
+    check(&explain_internal_rates(&cashflows, sent));
     let found = internal_rates(&cashflows, sent);
     check(&found);
     if let Ok(found) = found {
         check(&found.nearest(drawn.rate.0));
     }
     check(&dated_internal_rates(&cashflows, &dates));
+    check(&explain_dated_internal_rates(&cashflows, &dates));
     let compounding = one(&COMPOUNDINGS, drawn.compounding);
     check(&z_spread(drawn.given.0, &cashflows, &times, &rates, compounding));
+    check(&explain_z_spread(drawn.given.0, &cashflows, &times, &rates, compounding));
     let loan = Loan {
         // Whole cents now and then.
         principal: if drawn.has_times { drawn.given.0 } else { drawn.given.0.round() },
@@ -57,4 +64,5 @@ fuzz_target!(|drawn: Drawn| {
         frequency: u32::from(drawn.frequency % 400),
     };
     check(&loan.amortization());
+    check(&loan.explain());
 });

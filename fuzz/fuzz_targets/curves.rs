@@ -61,10 +61,14 @@ fn look_up(curve: &Curve, drawn: &Drawn<'_>) {
     };
     check(&curve.zero_reading(start, &conventions));
     check(&curve.forward_reading(start, end, &conventions));
+    check(&curve.explain_zero_reading(start, &conventions));
+    check(&curve.explain_forward_reading(start, end, &conventions));
     check(&curve.par_rate(start, one(Frequency::ALL, drawn.calendar)));
     let shift = drawn.parameters[0].0;
     check(&curve.parallel_shift(shift, one(ShiftSpace::ALL, drawn.space)));
     check(&curve.key_rate_shift(start, shift, end));
+    check(&curve.explain_parallel_shift(shift, one(ShiftSpace::ALL, drawn.space)));
+    check(&curve.explain_key_rate_shift(start, shift, end));
     for instrument in drawn.quotes.iter().take(4).filter_map(instrument) {
         check(&curve.reprice(&instrument));
     }
@@ -102,6 +106,7 @@ fuzz_target!(|drawn: Drawn<'_>| {
         drawn.quotes.iter().take(12).filter_map(instrument).collect();
     let curve = Curve::bootstrap(reference_date, &instruments, interpolation);
     curve.iter().for_each(|curve| look_up(curve, &drawn));
+    check(&Curve::explain_bootstrap(reference_date, &instruments, interpolation));
     let [level, slope, curvature, second_curvature, decay_time, second_decay_time] =
         drawn.parameters.map(|number| number.0);
     let model = NelsonSiegelSvensson {
@@ -120,5 +125,7 @@ fuzz_target!(|drawn: Drawn<'_>| {
     if tenors.len() <= 12 {
         check(&NelsonSiegelSvensson::fit(&tenors, values));
         check(&NelsonSiegel::fit(&tenors, values));
+        check(&NelsonSiegel::explain_fit(&tenors, values));
+        check(&NelsonSiegelSvensson::explain_fit(&tenors, values));
     }
 });

@@ -9,6 +9,10 @@ use quant_fuzz::{Number, check};
 fuzz_target!(|drawn: [Number; 6]| {
     let [first, second, third, income, price, other_price] = drawn.map(|number| number.0);
     let prices = [price, other_price];
-    check(&CobbDouglas { alpha: first, income, prices }.optimum());
-    check(&Ces { rho: first, weights: [second, third], income, prices }.optimum());
+    let douglas = CobbDouglas { alpha: first, income, prices };
+    check(&douglas.optimum());
+    check(&douglas.explain());
+    let ces = Ces { rho: first, weights: [second, third], income, prices };
+    check(&ces.optimum());
+    check(&ces.explain());
 });

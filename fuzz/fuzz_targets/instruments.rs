@@ -13,6 +13,7 @@ use quant_core::{
         CurrencyForward, CurrencyPair, Deposit, ForwardRateAgreement, InterestRateSwap, LegTerms,
         OvernightIndex, OvernightSwap, SwapCurves, SwapSide,
         bond_yield::YieldConvention,
+        explain_g_spread,
         fixed_bond::FixedBond,
         g_spread,
         treasury_bill::{Quote, TreasuryBill},
@@ -88,6 +89,7 @@ fuzz_target!(|drawn: Drawn| {
         frequency,
     };
     check(&bond.cash_flows(Some(settlement)));
+    check(&bond.explain(Some(settlement)));
     check(&bond.accrued_interest(settlement));
     let convention =
         if drawn.is_price { YieldConvention::Street } else { YieldConvention::Treasury };
@@ -95,18 +97,24 @@ fuzz_target!(|drawn: Drawn| {
     check(&bond.dirty_price(settlement, drawn.given.0, convention));
     check(&bond.clean_price(settlement, drawn.given.0, convention));
     check(&bond.yield_to_maturity(settlement, drawn.given.0, convention));
+    check(&bond.explain_price(settlement, drawn.given.0, convention));
+    check(&bond.explain_measures(settlement, drawn.given.0, convention));
+    check(&bond.explain_yield(settlement, drawn.given.0, convention));
     let tenors = [drawn.coupon_rate.0, drawn.face_value.0];
     check(&bond.key_rate_dv01s(settlement, drawn.given.0, convention, &tenors));
     check(&g_spread(drawn.given.0, drawn.coupon_rate.0));
+    check(&explain_g_spread(drawn.given.0, drawn.coupon_rate.0));
     let zero_rates = [drawn.given.0, drawn.coupon_rate.0];
     let shape = Interpolation::Linear;
     let curve = Curve::from_values(settlement, &[1.0, 30.0], &zero_rates, CurveType::Zero, shape);
     if let Ok(curve) = curve {
         check(&bond.present_value(&curve));
         check(&level.asset_swap_spread(drawn.face_value.0, &curve, frequency));
+        check(&level.explain_asset_swap_spread(drawn.face_value.0, &curve, frequency));
         swaps(&drawn, &curve, frequency);
     }
     check(&level.measures(drawn.given.0));
+    check(&level.explain_measures(drawn.given.0));
     check(&level.accrued_interest());
     let zero_coupon = ZeroCouponBond {
         issue_date: drawn.issue.0,
@@ -117,6 +125,7 @@ fuzz_target!(|drawn: Drawn| {
     };
     let compounding = one(&COMPOUNDINGS, drawn.convention);
     check(&zero_coupon.value(settlement, drawn.given.0, compounding));
+    check(&zero_coupon.explain(settlement, drawn.given.0, compounding));
     contracts(&drawn);
     let quote = if drawn.is_price {
         Quote::Price(drawn.given.0)
@@ -130,6 +139,7 @@ fuzz_target!(|drawn: Drawn| {
         quote,
     };
     check(&bill.value());
+    check(&bill.explain());
 });
 
 /// Swaps and an agreement, on one curve and on two.
@@ -192,10 +202,16 @@ fn swaps(drawn: &Drawn, curve: &Curve, frequency: Frequency) {
         check(&swap.value(&curves));
         check(&swap.par_rate(&curves));
         check(&swap.dv01(&curves));
+        check(&swap.explain_value(&curves));
+        check(&swap.explain_par_rate(&curves));
+        check(&swap.explain_dv01(&curves));
         check(&overnight.value(&curves));
         check(&overnight.dv01(&curves));
+        check(&overnight.explain_value(&curves));
         check(&agreement.value(&curves));
         check(&agreement.dv01(&curves));
+        check(&agreement.explain_value(&curves));
+        check(&agreement.explain_break_even(&curves));
     }
 }
 
@@ -211,6 +227,7 @@ fn contracts(drawn: &Drawn) {
         convention: one(&CONVENTIONS, drawn.convention),
     };
     check(&deposit.value());
+    check(&deposit.explain());
     let text = String::from_utf8_lossy(&drawn.pair);
     let pair: Result<CurrencyPair, _> = text.parse();
     let Ok(pair) = pair.or_else(|_| "EURUSD".parse()) else { return };
@@ -225,4 +242,5 @@ fn contracts(drawn: &Drawn) {
         contract_rate: drawn.is_price.then_some(drawn.given.0),
     };
     check(&forward.value());
+    check(&forward.explain());
 }

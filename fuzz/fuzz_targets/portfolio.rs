@@ -11,7 +11,7 @@ use quant_core::portfolio::{
     ReturnSeries, RiskParity, TargetReturn,
     black_litterman::{Uncertainty, View},
     constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
-    risk_contributions,
+    explain_risk_contributions, risk_contributions,
     risk_parity::RiskParityMethod,
 };
 use quant_fuzz::{Number, check, numbers};
@@ -86,42 +86,31 @@ fuzz_target!(|drawn: Drawn| {
         max_weights: max_weights.clone(),
     };
     check(&least.solve().and_then(|portfolio| least.detail(&portfolio)));
+    check(&least.explain());
     check(
         &least
             .solve()
             .and_then(|portfolio| portfolio.with_returns(&expected_returns, risk_free_rate)),
     );
-    check(
-        &MaxSharpe {
-            expected_returns: expected_returns.clone(),
-            covariance_matrix: covariance_matrix.clone(),
-            risk_free_rate,
-            min_weights: min_weights.clone(),
-            max_weights: max_weights.clone(),
-        }
-        .solve(),
-    );
-    check(
-        &TargetReturn {
-            expected_returns: expected_returns.clone(),
-            covariance_matrix: covariance_matrix.clone(),
-            risk_free_rate,
-            min_weights: min_weights.clone(),
-            max_weights: max_weights.clone(),
-            target_return,
-        }
-        .solve(),
-    );
-    check(
-        &EfficientFrontier {
-            expected_returns: expected_returns.clone(),
-            covariance_matrix: covariance_matrix.clone(),
-            risk_free_rate,
-            min_weights: min_weights.clone(),
-            max_weights: max_weights.clone(),
-        }
-        .solve(),
-    );
+    let steepest = MaxSharpe {
+        expected_returns: expected_returns.clone(),
+        covariance_matrix: covariance_matrix.clone(),
+        risk_free_rate,
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
+    };
+    check(&steepest.solve());
+    check(&steepest.explain());
+    let target = TargetReturn {
+        expected_returns: expected_returns.clone(),
+        covariance_matrix: covariance_matrix.clone(),
+        risk_free_rate,
+        min_weights: min_weights.clone(),
+        max_weights: max_weights.clone(),
+        target_return,
+    };
+    check(&target.solve());
+    check(&target.explain());
     let views = drawn.views(n);
     let constraint = |view: &View| LinearConstraint {
         coefficients: view.weights.clone(),
@@ -132,19 +121,18 @@ fuzz_target!(|drawn: Drawn| {
         .clone()
         .map(|current_weights| TurnoverLimit { current_weights, max_turnover: drawn.tau.0 });
     for goal in [Goal::MinVariance, Goal::TargetReturn(target_return), Goal::MaxSharpe] {
-        check(
-            &ConstrainedProblem {
-                expected_returns: expected_returns.clone(),
-                covariance_matrix: covariance_matrix.clone(),
-                risk_free_rate,
-                min_weights: min_weights.clone(),
-                max_weights: max_weights.clone(),
-                constraints: views.iter().map(constraint).collect(),
-                turnover: turnover.clone(),
-                goal,
-            }
-            .solve(),
-        );
+        let constrained = ConstrainedProblem {
+            expected_returns: expected_returns.clone(),
+            covariance_matrix: covariance_matrix.clone(),
+            risk_free_rate,
+            min_weights: min_weights.clone(),
+            max_weights: max_weights.clone(),
+            constraints: views.iter().map(constraint).collect(),
+            turnover: turnover.clone(),
+            goal,
+        };
+        check(&constrained.solve());
+        check(&constrained.explain());
     }
     let frontier = EfficientFrontier {
         expected_returns: expected_returns.clone(),
@@ -153,25 +141,32 @@ fuzz_target!(|drawn: Drawn| {
         min_weights,
         max_weights: max_weights.clone(),
     };
+    check(&frontier.solve());
+    check(&frontier.explain());
     check(&frontier.points(5));
     check(&frontier.at_return(target_return));
     check(&risk_contributions(&expected_returns, &covariance_matrix));
+    check(&explain_risk_contributions(&expected_returns, &covariance_matrix));
     for &method in RiskParityMethod::ALL {
         let (covariance_matrix, budgets) = (covariance_matrix.clone(), max_weights.clone());
-        check(&RiskParity { covariance_matrix, budgets, method }.solve());
+        let parity = RiskParity { covariance_matrix, budgets, method };
+        check(&parity.solve());
+        check(&parity.explain());
     }
     let market_caps = expected_returns.iter().map(|value| value.abs()).collect();
     let market = MarketEquilibrium { covariance_matrix, market_caps, risk_aversion: target_return };
     check(&market.returns());
-    check(&BlackLitterman { market, tau: drawn.tau.0, views }.posterior());
-    check(
-        &ReturnSeries {
-            returns: expected_returns,
-            benchmark_returns: max_weights,
-            risk_free_rate,
-            target_return: Some(target_return),
-            periods_per_year: drawn.periods_per_year.0,
-        }
-        .ratios(),
-    );
+    check(&market.explain());
+    let model = BlackLitterman { market, tau: drawn.tau.0, views };
+    check(&model.posterior());
+    check(&model.explain());
+    let series = ReturnSeries {
+        returns: expected_returns,
+        benchmark_returns: max_weights,
+        risk_free_rate,
+        target_return: Some(target_return),
+        periods_per_year: drawn.periods_per_year.0,
+    };
+    check(&series.ratios());
+    check(&series.explain());
 });

@@ -51,6 +51,8 @@ fuzz_target!(|drawn: Drawn| {
     let price = option.price();
     check(&price);
     check(&option.greeks());
+    check(&option.explain_price());
+    check(&option.explain_greeks());
     let mut prices = [0.0; 33];
     let priced = batch::prices(&vec![option; 33], &mut prices);
     if let (Ok(()), Ok(price)) = (&priced, &price) {
@@ -72,6 +74,7 @@ fuzz_target!(|drawn: Drawn| {
             time_to_maturity,
         };
         check(&option.implied_volatility());
+        check(&option.explain());
     }
     // Beyond this a run takes long without taking another road.
     let (tree, n_steps) = (one(&TREES, drawn.tree), usize::from(drawn.n_steps) % 600);
@@ -80,7 +83,10 @@ fuzz_target!(|drawn: Drawn| {
     }
     check(&american::evaluate(&option, tree, n_steps));
     check(&american::evaluate_on_dates(&option, tree, n_steps, &[barrier, rebate]));
+    check(&american::explain(&option, tree, n_steps));
+    check(&american::explain_on_dates(&option, tree, n_steps, &[barrier, rebate]));
     check(&option.digital());
+    check(&option.explain_digital());
     faces(&option, barrier, rebate);
     let barrier = BarrierOption {
         option,
@@ -92,6 +98,8 @@ fuzz_target!(|drawn: Drawn| {
     check(&barrier.price_continuous());
     check(&barrier.price_discrete(n_steps));
     check(&barrier.price_on_tree(tree, n_steps));
+    check(&barrier.explain_price_on_tree(tree, n_steps));
+    check(&barrier.explain_price_continuous());
     let exchange = ExchangeOption {
         spot1: spot,
         spot2: strike,
@@ -104,6 +112,7 @@ fuzz_target!(|drawn: Drawn| {
     };
     check(&exchange.prices());
     check(&exchange.deltas());
+    check(&exchange.explain_prices());
     for value in [normal::probability(spot), normal::density(spot), normal::mills_ratio(spot)] {
         check(&value);
         assert!(value.is_err() || value.is_ok_and(|value| value >= 0.0), "at {spot}");
@@ -125,6 +134,8 @@ fn faces(option: &EuropeanOption, first: f64, second: f64) {
     let price = forward.price();
     check(&price);
     check(&forward.greeks());
+    check(&forward.explain_price());
+    check(&forward.explain_greeks());
     let normal = NormalOption {
         option_type,
         forward: spot,
@@ -136,9 +147,13 @@ fn faces(option: &EuropeanOption, first: f64, second: f64) {
     let normal_price = normal.price();
     check(&normal_price);
     check(&normal.greeks());
+    check(&normal.explain_price());
+    check(&normal.explain_greeks());
     for price in [first, price.unwrap_or(second), normal_price.unwrap_or(second)] {
         check(&forward.implied_volatility(price));
         check(&normal.implied_volatility(price));
+        check(&forward.explain_implied_volatility(price));
+        check(&normal.explain_implied_volatility(price));
     }
     let caplet = Caplet {
         option_type,
@@ -151,6 +166,7 @@ fn faces(option: &EuropeanOption, first: f64, second: f64) {
         notional: foreign_rate,
     };
     check(&caplet.value());
+    check(&caplet.explain());
     let swaption = Swaption {
         option_type,
         forward_swap_rate: spot,
@@ -161,6 +177,7 @@ fn faces(option: &EuropeanOption, first: f64, second: f64) {
         notional: second,
     };
     check(&swaption.value());
+    check(&swaption.explain());
     let spread = SpreadOption {
         option_type,
         forward1: spot,
@@ -173,6 +190,7 @@ fn faces(option: &EuropeanOption, first: f64, second: f64) {
         time_to_maturity,
     };
     check(&spread.value());
+    check(&spread.explain());
     let currency = CurrencyOption {
         option_type,
         spot,
@@ -185,4 +203,5 @@ fn faces(option: &EuropeanOption, first: f64, second: f64) {
     check(&currency.price());
     check(&currency.forward());
     check(&currency.greeks());
+    check(&currency.explain());
 }

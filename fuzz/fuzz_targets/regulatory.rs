@@ -17,4 +17,5 @@ fuzz_target!(|drawn: ([Number; 4], Option<Number>)| {
     };
     check(&capital.ratios());
     check(&capital.surplus());
+    check(&capital.explain_ratios());
 });

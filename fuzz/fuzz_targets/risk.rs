@@ -8,7 +8,8 @@ use libfuzzer_sys::{
 };
 use quant_core::risk::{
     ComponentRisk, CovarianceEstimator, Distribution, Moments, MonteCarlo, ParametricRisk,
-    SeriesMethod, backtest, ewma_volatility, historical, ledoit_wolf, series_risk, stress,
+    SeriesMethod, backtest, ewma_volatility, explain_backtest, explain_series_risk,
+    explain_stress, historical, ledoit_wolf, series_risk, stress,
 };
 use quant_fuzz::{Number, check, numbers, one};
 
@@ -42,11 +43,13 @@ fuzz_target!(|drawn: Drawn| {
     let distribution = one(&distributions, drawn.choice);
     let position = ParametricRisk { mean, volatility, distribution, confidence, horizon };
     check(&position.evaluate());
+    check(&position.explain());
     check(&position.deviation());
     check(&position.evaluate().and_then(|risk| risk.of_value(volatility)));
     check(&distribution.is_monotone(confidence));
     let simulations = usize::from(drawn.simulations % 1000);
     check(&MonteCarlo { position, simulations, seed: drawn.seed }.evaluate());
+    check(&MonteCarlo { position, simulations, seed: drawn.seed }.explain());
     check(&historical(&series, confidence).and_then(|risk| risk.over_horizon(horizon)));
     check(&historical(&series, confidence).and_then(|risk| risk.of_value(volatility)));
     check(&Moments::of(&series));
@@ -59,12 +62,15 @@ fuzz_target!(|drawn: Drawn| {
         SeriesMethod::Ewma { decay: mean },
     ];
     check(&series_risk(&series, one(&methods, drawn.choice), confidence, horizon));
+    check(&explain_series_risk(&series, one(&methods, drawn.choice), confidence, horizon));
     check(&backtest(&series, &others, confidence));
+    check(&explain_backtest(&series, &others, confidence));
     let length = usize::from(drawn.choice % 5) + 1;
     let columns: Vec<Vec<f64>> = series.chunks(length).take(8).map(<[f64]>::to_vec).collect();
     check(&ledoit_wolf(&columns));
     let weights = named(numbers(&drawn.weights), &drawn.names);
     check(&stress(&weights, None, volatility));
+    check(&explain_stress(&weights, None, volatility));
     check(&stress(&weights, Some(&named(others, &[])), volatility));
     let portfolio = ComponentRisk {
         returns_by_factor: named(columns, &[]),
@@ -75,4 +81,5 @@ fuzz_target!(|drawn: Drawn| {
         portfolio_value: volatility,
     };
     check(&portfolio.contributions());
+    check(&portfolio.explain());
 });

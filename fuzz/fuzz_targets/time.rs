@@ -27,6 +27,7 @@ fuzz_target!(|drawn: Drawn| {
     let [start, end, period_start, period_end, maturity_date] = dates.map(|date| date.0);
     if let Ok(tenor) = tenor.parse::<Tenor>() {
         check(&tenor.add_to(start));
+        check(&tenor.explain_add_to(start));
         assert_eq!(tenor.to_string().parse::<Tenor>(), Ok(tenor), "it is written as it is read");
     }
     let calendar = one(Calendar::ALL, choices[0]);
@@ -39,9 +40,12 @@ fuzz_target!(|drawn: Drawn| {
         holidays: [period_start, period_end, maturity_date].into_iter().collect(),
     };
     check(&joint.advance(start, days));
+    check(&joint.explain_advance(start, days));
     check(&joint.advance(start, days % 3_652_059));
     check(&joint.adjust(start, one(&CONVENTIONS, choices[1])));
+    check(&joint.explain_adjust(start, one(&CONVENTIONS, choices[1])));
     check(&joint.business_days_between(start, end));
+    check(&joint.explain_business_days_between(start, end));
     let length = match further[1] % 3 {
         0 => PeriodLength::Months(u32::from(step)),
         1 => PeriodLength::Days(u32::from(step)),
@@ -60,6 +64,7 @@ fuzz_target!(|drawn: Drawn| {
     };
     let periods = rule.periods();
     check(&periods);
+    check(&rule.explain());
     for period in periods.iter().flatten() {
         assert!(period.start < period.end, "{period:?}");
     }
@@ -76,6 +81,7 @@ fuzz_target!(|drawn: Drawn| {
         calendar: joint,
     };
     check(&accrual.measure());
+    check(&accrual.explain());
     if let Ok(schedule) = Schedule::backward(start, end, frequency, end_of_month) {
         // The first few hundred: a thousand years of months add nothing.
         for period in schedule.take(400) {

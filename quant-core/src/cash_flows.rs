@@ -16,10 +16,13 @@ pub mod net_present_value;
 mod roots;
 pub mod z_spread;
 
-pub use internal_rate::{InternalRates, dated_internal_rates, internal_rates};
+pub use internal_rate::{
+    InternalRates, dated_internal_rates, explain_dated_internal_rates, explain_internal_rates,
+    internal_rates,
+};
 pub use loan::{AmortizationTable, Installment, Loan};
-pub use net_present_value::{NetPresentValue, net_present_value};
-pub use z_spread::{ZSpread, z_spread};
+pub use net_present_value::{NetPresentValue, explain_net_present_value, net_present_value};
+pub use z_spread::{ZSpread, explain_z_spread, z_spread};
 
 use crate::{Error, Result, check};
 

@@ -31,6 +31,7 @@ mod compounding;
 mod conventions;
 mod cubic;
 mod curve;
+mod explanations;
 mod exponent_shift;
 mod forward_period;
 mod instrument;

@@ -90,13 +90,20 @@ impl Explanation {
         Self { method, conventions: Vec::new(), steps: None, error }
     }
 
-    /// Adds conventions.
+    /// Adds conventions, as those of an adapter that derives the arguments from others.
     #[must_use]
-    pub(crate) fn with_conventions<T: Into<Cow<'static, str>>>(
+    pub fn with_conventions<T: Into<Cow<'static, str>>>(
         mut self,
         conventions: impl IntoIterator<Item = T>,
     ) -> Self {
         self.conventions.extend(conventions.into_iter().map(Into::into));
+        self
+    }
+
+    /// Names the quantity of the error, as the field of an adapter's answer is called.
+    #[must_use]
+    pub fn with_quantity(mut self, name: &'static str) -> Self {
+        self.error.quantity = name.into();
         self
     }
 
@@ -115,6 +122,17 @@ impl Method {
 }
 
 impl ErrorStatement {
+    /// States the estimate of a solver: the residual over the derivative, and the rounding.
+    pub(crate) fn solved(
+        quantity: &'static str,
+        (residual, derivative): (f64, f64),
+        rounding: f64,
+        how: &'static str,
+    ) -> Self {
+        let distance = if residual == 0.0 { 0.0 } else { (residual / derivative).abs() };
+        Self::estimated(ErrorKind::Iteration, quantity, distance + rounding, how)
+    }
+
     /// States a relative bound of rounding, `how` names the class of arguments that it was tested on.
     pub(crate) fn rounding(quantity: &'static str, bound: f64, how: &'static str) -> Self {
         Self {
@@ -125,6 +143,12 @@ impl ErrorStatement {
             is_bound: true,
             how: how.into(),
         }
+    }
+
+    /// States a bound of rounding in the unit of the quantity, as for sums whose terms may cancel.
+    pub(crate) fn rounding_within(quantity: &'static str, bound: f64, how: &'static str) -> Self {
+        let kind = ErrorKind::Rounding;
+        Self { is_bound: true, ..Self::estimated(kind, quantity, bound, how) }
     }
 
     /// States that the result has no error: dates, counts, choices.
@@ -142,10 +166,17 @@ impl ErrorStatement {
         Self {
             kind,
             quantity: quantity.into(),
-            estimate,
+            // A sum of sizes may exceed the largest double, and is then no number.
+            estimate: estimate.min(f64::MAX),
             scale: ErrorScale::Absolute,
             is_bound: false,
             how: how.into(),
         }
+    }
+
+    /// States the estimate as a fraction of the quantity.
+    #[must_use]
+    pub(crate) fn as_fraction(self) -> Self {
+        Self { scale: ErrorScale::Relative, ..self }
     }
 }

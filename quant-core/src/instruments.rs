@@ -40,7 +40,7 @@ pub use currency_forward::{CurrencyForward, CurrencyForwardValue, CurrencyPair};
 pub use deposit::{Deposit, DepositValue};
 pub use fixed_bond::{CashFlow, CashFlowKind, CashFlows, FixedBond};
 pub use forward_rate_agreement::{ForwardRateAgreement, ForwardRateAgreementValue};
-pub use g_spread::{GSpread, g_spread};
+pub use g_spread::{GSpread, explain_g_spread, g_spread};
 pub use interest_rate_swap::InterestRateSwap;
 pub use leg::{Coupon, LegTerms, RateSource, SwapCurves, SwapLeg};
 pub use level_coupon_bond::{AssetSwapSpread, LevelCouponBond};

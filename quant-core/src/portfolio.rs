@@ -26,6 +26,7 @@ mod critical_line;
 mod dual_active_set;
 pub mod efficient_frontier;
 mod face;
+mod first_order;
 mod least_norm;
 pub mod max_sharpe;
 pub mod min_variance;
@@ -36,7 +37,7 @@ pub mod target_return;
 
 pub use assets::Portfolio;
 pub use black_litterman::{BlackLitterman, MarketEquilibrium};
-pub use contribution::{RiskContributions, risk_contributions};
+pub use contribution::{RiskContributions, explain_risk_contributions, risk_contributions};
 pub use covariance::Covariance;
 pub use efficient_frontier::{EfficientFrontier, Frontier};
 pub use max_sharpe::MaxSharpe;

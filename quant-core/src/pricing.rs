@@ -43,6 +43,7 @@ pub mod rate_option;
 
 mod exchange;
 mod exchange_double;
+mod inversion;
 mod lattice;
 
 pub use american::{American, AmericanGreeks, Bermudan, BoundaryPoint};

@@ -40,13 +40,13 @@ pub mod stress;
 mod student_t;
 mod tail;
 
-pub use backtest::{Backtest, LikelihoodRatio, Zone, backtest};
+pub use backtest::{Backtest, LikelihoodRatio, Zone, backtest, explain_backtest};
 pub use component::{Component, ComponentRisk, Contributions, CovarianceEstimator};
-pub use historical::{HistoricalRisk, QuantileInterval, historical};
+pub use historical::{HistoricalRisk, QuantileInterval, explain_historical, historical};
 pub use moments::{Moments, ewma_volatility};
 pub use monte_carlo::MonteCarlo;
 pub use parametric::{Distribution, ParametricRisk};
-pub use series::{SeriesMethod, SeriesRisk, series_risk};
+pub use series::{SeriesMethod, SeriesRisk, explain_series_risk, series_risk};
 pub use shrinkage::{Shrinkage, ledoit_wolf};
-pub use stress::{FactorImpact, Stress, stress};
+pub use stress::{FactorImpact, Stress, explain_stress, stress};
 pub use tail::TailRisk;

@@ -13,4 +13,4 @@ pub mod pages;
 pub mod quantlib;
 pub mod receipts;
 pub mod routes;
-mod site;
+pub mod site;

@@ -4,10 +4,13 @@ mod account;
 mod audit;
 mod backup;
 mod command_error;
+mod completions;
 mod demo;
 mod health;
+mod man;
 mod migrate;
 mod openapi;
+mod output;
 mod rotate_data_key;
 mod rotate_master_key;
 mod serve;
@@ -25,6 +28,7 @@ use crate::{
     config::{LogFormat, ServeArgs, Storage, StorageArgs},
     http::ACCESS,
     store::StoreFault,
+    telemetry::{SPANS, SpanExport},
 };
 
 /// Exact financial computations over REST, with keys, tiers, credits and limits.
@@ -65,6 +69,10 @@ enum Command {
     Health(health::HealthArgs),
     /// Check a receipt offline: signature, request, data, and the computation again.
     Verify(verify::VerifyArgs),
+    /// Print the script that completes commands and flags in a shell.
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands to a folder.
+    Man(man::ManArgs),
 }
 
 impl Cli {
@@ -89,14 +97,10 @@ impl Command {
             Clock::check_system()?;
         }
         match self {
-            Self::Serve(args) => {
-                log(args.operation.log);
-                block_on(serve::run(&args))
-            }
+            Self::Serve(args) => serve(args.operation.log, serve::run(&args)),
             Self::Demo(args) => {
-                log(LogFormat::Text);
                 Clock::check_system()?;
-                block_on(demo::run(&args))
+                serve(LogFormat::Text, demo::run(&args))
             }
             Self::Openapi(args) => openapi::run(&args),
             Self::Account(command) => block_on(account::run(command)),
@@ -107,6 +111,8 @@ impl Command {
             Self::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
             Self::Health(args) => block_on(health::run(&args)),
             Self::Verify(args) => verify::run(&args),
+            Self::Completions(args) => completions::run(&args),
+            Self::Man(args) => man::run(&args),
         }
     }
 
@@ -120,7 +126,12 @@ impl Command {
             }
             Self::Backup(args) => Some(&args.storage),
             Self::Migrate(args) => Some(&args.storage),
-            Self::Demo(_) | Self::Openapi(_) | Self::Health(_) | Self::Verify(_) => None,
+            Self::Demo(_)
+            | Self::Openapi(_)
+            | Self::Health(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Verify(_) => None,
         }
     }
 }
@@ -146,25 +157,50 @@ fn block_on(command: impl Future<Output = Result<(), CommandError>>) -> Result<(
     tokio::runtime::Runtime::new()?.block_on(command)
 }
 
-/// Writes the log to standard error; other crates log warnings and errors only.
-fn log(format: LogFormat) {
-    use tracing_subscriber::{filter::LevelFilter, fmt, prelude::*};
+/// Writes the log to standard error, where other crates log warnings and errors only, and begins the
+/// export of spans where a collector is named.
+fn log(format: LogFormat) -> Result<Option<SpanExport>, CommandError> {
+    use tracing_subscriber::{
+        Layer as _,
+        filter::{LevelFilter, Targets},
+        fmt,
+        prelude::*,
+    };
 
-    let levels = tracing_subscriber::filter::Targets::new()
+    let export = SpanExport::start()?;
+    // The line for every request is written in JSON only.
+    let access = if format == LogFormat::Json { LevelFilter::INFO } else { LevelFilter::OFF };
+    let lines = Targets::new()
         .with_target("quant_server", LevelFilter::INFO)
-        // The line for every request is written in JSON only.
-        .with_target(
-            ACCESS,
-            if format == LogFormat::Json { LevelFilter::INFO } else { LevelFilter::OFF },
-        )
+        .with_target(ACCESS, access)
+        .with_target(SPANS, LevelFilter::OFF)
         .with_default(LevelFilter::WARN);
-    let registry = tracing_subscriber::registry().with(levels);
+    // Each statement of the database is a span of sea-orm.
+    let spans = Targets::new()
+        .with_target(SPANS, LevelFilter::INFO)
+        .with_target("sea_orm", LevelFilter::INFO);
+    let exported = export.as_ref().map(|export| {
+        tracing_opentelemetry::layer().with_tracer(export.tracer()).with_filter(spans)
+    });
     // Colours are for a terminal, not for a file.
     let text = || fmt::layer().with_ansi(std::io::stderr().is_terminal());
-    match format {
-        LogFormat::Text => registry.with(text().with_writer(std::io::stderr)).init(),
-        LogFormat::Json => registry.with(fmt::layer().json().with_writer(std::io::stderr)).init(),
-    }
+    let written = match format {
+        LogFormat::Text => text().with_writer(std::io::stderr).boxed(),
+        LogFormat::Json => fmt::layer().json().with_writer(std::io::stderr).boxed(),
+    };
+    tracing_subscriber::registry().with(exported).with(written.with_filter(lines)).init();
+    Ok(export)
+}
+
+/// Runs a command that serves, with its log; then the last spans are exported.
+fn serve(
+    format: LogFormat,
+    command: impl Future<Output = Result<(), CommandError>>,
+) -> Result<(), CommandError> {
+    let export = log(format)?;
+    let outcome = block_on(command);
+    export.map(SpanExport::close);
+    outcome
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod error;
 mod evaluation;
 mod execute;
 mod executed_call;
+pub mod fault_types;
 pub(crate) mod form;
 pub(crate) mod host;
 pub(crate) mod idempotency;

@@ -20,4 +20,5 @@ pub mod metrics;
 pub mod shutdown;
 pub mod state;
 pub mod store;
+pub mod telemetry;
 mod thread_priority;

@@ -6,7 +6,7 @@
 use std::{
     fs::{self, Permissions},
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
@@ -16,6 +16,9 @@ use std::{
 use quant_test_services::Postgres;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use tempfile::TempDir;
+
+#[path = "operator/faults.rs"]
+mod faults;
 
 /// A process under test: a shell runs `prologue` and then becomes the program.
 fn shell(prologue: &str, data: &Path) -> Command {
@@ -388,6 +391,75 @@ async fn a_new_database_on_postgresql_is_made_on_request() {
     assert!(error.contains("master.key") && error.contains("--create-database"), "{error}");
     assert!(!error.contains("postgres://"), "an address may hold a password: {error}");
     life_of_an_account(&|words| command(words));
+}
+
+/// A port of the loopback on which nothing listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_refused_postgresql_is_named_with_host_port_and_cause_by_every_command() {
+    let data = TempDir::new().unwrap();
+    let server = format!("127.0.0.1:{}", free_port());
+    let address = format!("postgres://ada:secret@{server}/quant");
+    let commands: [&[&str]; 7] = [
+        &["serve"],
+        &["migrate"],
+        &["audit"],
+        &["account", "list"],
+        &CREATE,
+        &["rotate-master-key"],
+        &["rotate-data-key"],
+    ];
+    for command in commands {
+        let error = refused(quant_server(data.path()).env("DATABASE_URL", &address).args(command));
+        let named = format!("the PostgreSQL server at `{server}` cannot be used: ");
+        assert!(error.contains(&named), "{command:?}: {error}");
+        assert!(error.contains("Connection refused"), "{command:?}: {error}");
+        assert!(!error.contains("secret"), "{command:?}: {error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_postgresql_that_refuses_the_database_is_named_with_its_own_words() {
+    let Some(database) = Postgres::empty().await else { return };
+    let data = TempDir::new().unwrap();
+    let address = database.address();
+    let (place, settings) = address.split_once('?').unwrap_or((&address, ""));
+    let (server, _) = place.rsplit_once('/').expect("a database's name");
+    let address = format!("{server}/no_such_database?{settings}");
+    let error = refused(quant_server(data.path()).env("DATABASE_URL", &address).arg("audit"));
+    assert!(error.contains("the PostgreSQL server at `"), "{error}");
+    assert!(error.contains("database \"no_such_database\" does not exist"), "{error}");
+}
+
+#[test]
+fn each_shell_gets_a_script_that_knows_every_command() {
+    let data = TempDir::new().unwrap();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = run(quant_server(data.path()).args(["completions", shell]));
+        for word in ["rotate-master-key", "set-tier", "database-pool"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    assert!(refused(quant_server(data.path()).args(["completions", "tcl"])).contains("zsh"));
+}
+
+#[test]
+fn the_manual_has_a_page_of_the_settings_and_one_of_each_command() {
+    let data = TempDir::new().unwrap();
+    let page = run(quant_server(data.path()).arg("man"));
+    for part in [".TH quant-server 1", "QS_DATABASE_POOL", "quant\\-server\\-account(1)"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let folder = data.path().to_str().unwrap();
+    run(quant_server(data.path()).args(["man", "--folder", folder]));
+    for name in ["quant-server.1", "quant-server-migrate.1", "quant-server-account-grant.1"] {
+        assert!(fs::read_to_string(data.path().join(name)).unwrap().contains(".SH"), "{name}");
+    }
+    let error = refused(quant_server(data.path()).args(["man", "--folder", "/no/such/folder"]));
+    assert!(error.contains("`/no/such/folder`: "), "{error}");
 }
 
 #[test]

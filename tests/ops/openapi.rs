@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use account_core::Tier;
 use poem::http::Method;
-use quant_server::api::{openapi, operations::METERED};
+use quant_server::api::{openapi, operations::METERED, site::errors};
 use quant_tests::{
     App,
     documented::{example_of, metered},
@@ -30,6 +30,14 @@ fn the_committed_table_of_operations_is_the_generated_one() {
     assert!(
         file("openapi/operations.txt") == openapi::operations_table(),
         "openapi/operations.txt is stale; run: cargo run -q -- openapi --operations > openapi/operations.txt"
+    );
+}
+
+#[test]
+fn the_committed_catalogue_of_errors_is_the_generated_one() {
+    assert!(
+        file("docs/errors.md") == errors::text(),
+        "docs/errors.md is stale; run: cargo run -q -- openapi --errors > docs/errors.md"
     );
 }
 
@@ -60,6 +68,16 @@ fn route_of(id: &str) -> (&'static str, &'static str) {
     let found =
         found.unwrap_or_else(|| panic!("{id} is in the table of costs but has no endpoint"));
     (found.path, if found.method == Method::GET { "get" } else { "post" })
+}
+
+#[test]
+fn every_metered_operation_documents_the_fault_of_a_reused_idempotency_key() {
+    for operation in metered() {
+        let faults = &openapi::DOCUMENT["paths"][operation.path]
+            [operation.method.as_str().to_lowercase()]["responses"]["422"];
+        let examples = &faults["content"]["application/json"]["examples"];
+        assert!(examples["reused_idempotency_key"].is_object(), "{}", operation.id);
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The pages for people: front page, reference, playground, `llms.txt`.
 
+use std::collections::BTreeSet;
+
 use poem::Request;
 use quant_server::api::openapi::DOCUMENT;
 use quant_tests::{Answer, App};
@@ -49,6 +51,42 @@ async fn every_operation_has_a_page_with_its_path_and_a_line_of_llms_txt() {
         form.expect(if is_metered { 200 } else { 404 });
     }
     get(&app, "/docs/nowhere", &[]).await.expect(404);
+}
+
+#[tokio::test]
+async fn the_catalogue_of_errors_is_a_page_to_which_the_reference_and_llms_txt_refer() {
+    let app = App::start().await;
+    let page = get(&app, "/docs/errors", &[]).await;
+    page.expect(200);
+    for part in
+        ["<h1>Errors and limits</h1>", "<td><code>value_error.missing</code></td>", "<h3>402"]
+    {
+        assert!(page.body_text.contains(part), "{part}");
+    }
+    for list in ["/docs", "/llms.txt"] {
+        assert!(get(&app, list, &[]).await.body_text.contains("/docs/errors"), "{list}");
+    }
+}
+
+#[tokio::test]
+async fn every_link_of_the_pages_to_a_page_is_followed() {
+    let app = App::start().await;
+    let mut links = BTreeSet::new();
+    for path in ["/docs", "/docs/errors", "/docs/price_european_option", "/playground"] {
+        let page = get(&app, path, &[]).await.body_text;
+        let found = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        links.extend(found.filter(|link| link.starts_with('/')).map(str::to_owned));
+    }
+    // Another test reads the pages of the operations.
+    for (id, _) in operations() {
+        links.remove(&format!("/docs/{id}"));
+        links.remove(&format!("/playground/{id}"));
+    }
+    assert!(links.len() > 5, "{links:?}");
+    for link in links {
+        let page = get(&app, &link, &[]).await;
+        assert_eq!(page.status, 200, "{link}");
+    }
 }
 
 #[tokio::test]

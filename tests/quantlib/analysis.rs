@@ -3,7 +3,7 @@
 use quant_core::analysis::{
     AltmanZ, BeneishAccounts, BeneishM, DiscountedCashFlow, PiotroskiAccounts, PiotroskiF,
 };
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted error of a sum of a few products and quotients, in units of its largest term.
 const SUM_TOLERANCE: f64 = 2e-15;
@@ -11,17 +11,21 @@ const SUM_TOLERANCE: f64 = 2e-15;
 /// the two rates.
 const VALUE_TOLERANCE: f64 = 4e-16;
 
+fn firm(row: &Row) -> DiscountedCashFlow {
+    DiscountedCashFlow {
+        fcff: row.list(row.text("fcff")),
+        wacc: row.get("wacc"),
+        terminal_growth: row.get("terminal_growth"),
+        shares_outstanding: row.get("shares_outstanding"),
+        net_debt: row.get("net_debt"),
+    }
+}
+
 #[test]
 fn firms_have_the_value_of_their_cash_flows() {
     let mut largest = Largest::default();
     for row in golden::rows("analysis_dcf", 100) {
-        let firm = DiscountedCashFlow {
-            fcff: row.list(row.text("fcff")),
-            wacc: row.get("wacc"),
-            terminal_growth: row.get("terminal_growth"),
-            shares_outstanding: row.get("shares_outstanding"),
-            net_debt: row.get("net_debt"),
-        };
+        let firm = firm(&row);
         let value = firm.value().expect("a value");
         let size: f64 = row.get::<f64>("size") + firm.net_debt.abs();
         // The difference of the rates has their rounding, in units of itself.
@@ -41,20 +45,23 @@ fn firms_have_the_value_of_their_cash_flows() {
     println!("largest error of a firm's value: {largest}");
 }
 
+fn altman(row: &Row) -> AltmanZ {
+    AltmanZ {
+        working_capital: row.get("working_capital"),
+        total_assets: row.get("total_assets"),
+        retained_earnings: row.get("retained_earnings"),
+        ebit: row.get("ebit"),
+        market_cap: row.get("market_cap"),
+        total_liabilities: row.get("total_liabilities"),
+        revenue: row.get("revenue"),
+    }
+}
+
 #[test]
 fn altman_scores_are_those_of_the_formula() {
     let mut largest = Largest::default();
     for row in golden::rows("analysis_altman", 150) {
-        let firm = AltmanZ {
-            working_capital: row.get("working_capital"),
-            total_assets: row.get("total_assets"),
-            retained_earnings: row.get("retained_earnings"),
-            ebit: row.get("ebit"),
-            market_cap: row.get("market_cap"),
-            total_liabilities: row.get("total_liabilities"),
-            revenue: row.get("revenue"),
-        };
-        let score = firm.score().expect("a score");
+        let score = altman(&row).score().expect("a score");
         let terms = ["t1", "t2", "t3", "t4", "t5"].map(|name| row.get::<f64>(name));
         let size = terms.iter().fold(1.0_f64, |most, term| most.max(term.abs()));
         for (found, expected) in score.terms.into_iter().zip(terms) {
@@ -138,4 +145,35 @@ fn beneish_scores_are_those_of_the_formula() {
         largest.see(&row, error, 4.0 * SUM_TOLERANCE * size, &score);
     }
     println!("largest error of Beneish's score: {largest}");
+}
+
+#[test]
+fn the_stated_errors_of_values_and_scores_bound_their_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("analysis_dcf", 100) {
+        let firm = firm(&row);
+        let (stated, value) = (firm.explain(), firm.value().expect("a value"));
+        let stated = stated.expect("an explanation").error;
+        statements.see(&row, &stated, value.value_per_share, row.get("per_share"));
+    }
+    for row in golden::rows("analysis_altman", 150) {
+        let firm = altman(&row);
+        let (stated, score) = (firm.explain(), firm.score().expect("a score"));
+        let stated = stated.expect("an explanation").error;
+        statements.see(&row, &stated, score.z_score, row.get("z_score"));
+    }
+    for row in golden::rows("analysis_beneish", 150) {
+        let years = BeneishM { current: beneish(&row, "current"), prior: beneish(&row, "prior") };
+        let (stated, score) = (years.explain(), years.score().expect("a score"));
+        let stated = stated.expect("an explanation").error;
+        statements.see(&row, &stated, score.m_score, row.get("m_score"));
+    }
+    for row in golden::rows("analysis_piotroski", 150) {
+        let years =
+            PiotroskiF { current: piotroski(&row, "current"), prior: piotroski(&row, "prior") };
+        let (stated, score) = (years.explain(), years.score().expect("a score"));
+        let stated = stated.expect("an explanation").error;
+        statements.see(&row, &stated, f64::from(score.f_score), row.get("f_score"));
+    }
+    statements.hold(600);
 }

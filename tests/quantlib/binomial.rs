@@ -1,10 +1,11 @@
 //! European and American options on trees, and discretely monitored barriers, against mpmath,
 //! QuantLib and quadrature: `tests/golden/generate/binomial.py`.
 
+use quant_core::pricing::american;
 use quant_core::pricing::barrier::{BarrierOption, Direction, Knock};
 use quant_core::pricing::binomial::{Exercise, Tree, price};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted error relative to the spot, against the same tree at 50 digits.
 const TREE_TOLERANCE: f64 = 1e-14;
@@ -82,6 +83,24 @@ fn trees_of_many_steps_lead_to_the_american_price() {
         largest.see(&row, error, LIMIT_TOLERANCE, &found);
     }
     println!("LR of 2001 steps against QD+: largest error {largest} of the spot");
+}
+
+#[test]
+fn the_stated_error_of_an_american_price_is_no_less_than_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("binomial_american", 40) {
+        let option = option(&row);
+        for (&tree, n_steps) in
+            Tree::ALL.iter().flat_map(|tree| [10, 51, 100, 400].map(|n| (tree, n)))
+        {
+            // A CRR tree of few steps may not exist.
+            let Ok(explanation) = american::explain(&option, tree, n_steps) else { continue };
+            assert_eq!(explanation.steps, u32::try_from(tree.steps_used(n_steps)).ok());
+            let found = price(&option, Exercise::American, tree, n_steps).expect("a price");
+            statements.see(&row, &explanation.error, found, row.get("price"));
+        }
+    }
+    statements.hold(600);
 }
 
 #[test]

@@ -2,14 +2,13 @@
 //! options with their Greeks, against mpmath and QuantLib: `tests/golden/generate/black_family.py`
 //! and `options_rest.py`.
 
-use account_core::Tier;
+use quant_core::Error;
+use quant_core::explanation::Explanation;
 use quant_core::pricing::{
-    Caplet, CurrencyOption, EuropeanOption, ForwardGreeks, ForwardOption, NormalOption, OptionType,
-    RateOptionValue, SpreadOption, Swaption, Tree, american,
+    Caplet, CurrencyOption, Digital, EuropeanOption, ForwardGreeks, ForwardOption, NormalOption,
+    OptionType, SpreadOption, Swaption, Tree, american,
 };
-use quant_tests::golden::{self, Largest, Row};
-use quant_tests::{Answer, App};
-use serde_json::{Value, json};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// Relative, down to prices of 1e-280.
 const CLOSED_FORM_TOLERANCE: f64 = 1e-14;
@@ -38,7 +37,15 @@ fn error(found: f64, expected: f64, scale: f64) -> f64 {
 
 /// Holds all Greeks against a row: relative, and those that may cancel as parts of their largest term.
 fn hold_greeks(row: &Row, found: &ForwardGreeks, largest: &mut Largest) {
-    for (name, value) in [
+    for (name, value) in by_name(found) {
+        let error = error(value, row.get(name), whole(row, name));
+        largest.see(row, error, CLOSED_FORM_TOLERANCE, &(name, value));
+    }
+}
+
+/// The Greeks by the names of their columns.
+fn by_name(found: &ForwardGreeks) -> [(&'static str, f64); 13] {
+    [
         ("price", found.price),
         ("delta", found.delta),
         ("gamma", found.gamma),
@@ -52,32 +59,189 @@ fn hold_greeks(row: &Row, found: &ForwardGreeks, largest: &mut Largest) {
         ("charm", found.charm),
         ("veta", found.veta),
         ("vera", found.vera),
-    ] {
-        let expected: f64 = row.get(name);
-        let scale = match name {
-            "theta" | "charm" | "veta" => row.get(&format!("{name}_term")),
-            _ => expected,
-        };
-        let error = error(value, expected, scale);
-        largest.see(row, error, CLOSED_FORM_TOLERANCE, &(name, value));
+    ]
+}
+
+/// The size by which an error is relative. Three Greeks are sums that may cancel: their errors are
+/// those of their largest term.
+fn whole(row: &Row, name: &str) -> f64 {
+    match name {
+        "theta" | "charm" | "veta" => row.get(&format!("{name}_term")),
+        _ => row.get(name),
     }
+}
+
+/// Holds the statements about a price and its Greeks against a row.
+fn hold_statements(
+    row: &Row,
+    statements: &mut Statements,
+    found: &ForwardGreeks,
+    [of_price, of_greeks]: [Result<Explanation, Error>; 2],
+) {
+    let of_price = of_price.expect("an explanation").error;
+    statements.see(row, &of_price, found.price, row.get("price"));
+    let of_greeks = of_greeks.expect("an explanation").error;
+    for (name, value) in by_name(found) {
+        statements.see_by(row, &of_greeks, value, row.get(name), whole(row, name));
+    }
+}
+
+#[test]
+fn the_stated_errors_of_options_on_forwards_bound_their_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("black76", 130) {
+        let option = forward_option(&row);
+        let explanations = [option.explain_price(), option.explain_greeks()];
+        hold_statements(&row, &mut statements, &option.greeks().expect("greeks"), explanations);
+    }
+    statements.hold(130 * 14);
+}
+
+#[test]
+fn the_stated_error_of_a_volatility_from_a_forward_is_no_less_than_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("black76", 130) {
+        let (option, price) = (forward_option(&row), row.get("price"));
+        let explanation = option.explain_implied_volatility(price).expect("an explanation");
+        let found = option.implied_volatility(price).expect("a volatility");
+        // The intrinsic value needs no iteration.
+        assert_eq!(explanation.steps, Some(if found > 0.0 { 2 } else { 0 }));
+        statements.see(&row, &explanation.error, found, row.get("volatility"));
+    }
+    statements.hold(130);
+}
+
+#[test]
+fn the_stated_errors_of_normal_options_bound_their_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("bachelier", 150) {
+        let option = normal_option(&row);
+        let explanations = [option.explain_price(), option.explain_greeks()];
+        hold_statements(&row, &mut statements, &option.greeks().expect("greeks"), explanations);
+    }
+    statements.hold(150 * 14);
+}
+
+#[test]
+fn the_stated_error_of_a_normal_volatility_is_no_less_than_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("bachelier_implied", 200) {
+        let (option, price) = (normal_option(&row), row.get("price"));
+        let statement = option.explain_implied_volatility(price).expect("an explanation").error;
+        let found = option.implied_volatility(price).expect("a volatility");
+        statements.see(&row, &statement, found, row.get("volatility"));
+    }
+    statements.hold(200);
+}
+
+#[test]
+fn the_stated_error_of_an_option_on_a_rate_bounds_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("rate_options", 90) {
+        let (caplet, swaption) = (caplet(&row), swaption(&row));
+        let found = [(caplet.value(), caplet.explain()), (swaption.value(), swaption.explain())];
+        for (value, explanation) in found {
+            let (value, statement) = (value.expect("a value"), explanation.expect("one").error);
+            let greeks = value.greeks.expect("greeks");
+            for (name, value) in [
+                ("price", value.price),
+                ("time_value", value.time_value),
+                ("normal_volatility", value.normal_volatility),
+                ("delta", greeks.delta),
+                ("gamma", greeks.gamma),
+                ("vega", greeks.vega),
+                ("theta", greeks.theta),
+            ] {
+                statements.see(&row, &statement, value, row.get(name));
+            }
+        }
+    }
+    statements.hold(90 * 14);
+}
+
+#[test]
+fn the_stated_error_of_a_currency_option_bounds_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("garman_kohlhagen", 70) {
+        let option = currency_option(&row);
+        let statement = option.explain().expect("an explanation").error;
+        let found = option.greeks().expect("greeks");
+        for (name, value) in [
+            ("price", option.price().expect("a price")),
+            ("forward", option.forward().expect("a forward")),
+            ("delta", found.greeks.delta),
+            ("forward_delta", found.forward_delta),
+            ("premium_adjusted_delta", found.premium_adjusted_delta),
+            ("rho_domestic", found.greeks.rho),
+            ("rho_foreign", found.greeks.epsilon),
+        ] {
+            statements.see(&row, &statement, value, row.get(name));
+        }
+    }
+    statements.hold(70 * 7);
+}
+
+#[test]
+fn the_stated_error_of_a_digital_option_bounds_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("digital", 90) {
+        let option = european(&row);
+        let statement = option.explain_digital().expect("an explanation").error;
+        for (name, value) in digital_by_name(&option.digital().expect("a value")) {
+            statements.see_by(&row, &statement, value, row.get(name), digital_whole(&row, name));
+        }
+    }
+    statements.hold(90 * 8);
+}
+
+#[test]
+fn the_stated_error_of_a_spread_option_is_no_less_than_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("spread", 50) {
+        let option = spread_option(&row);
+        let explanation = option.explain().expect("an explanation");
+        assert!(explanation.steps.is_some_and(|steps| steps >= 1152), "{explanation:?}");
+        let found = option.value().expect("a value").price;
+        statements.see(&row, &explanation.error, found, row.get("exact_price"));
+    }
+    statements.hold(50);
+}
+
+/// The price of a CRR tree of many steps stands for the exact one, which no closed form gives.
+#[test]
+fn the_stated_error_of_a_bermudan_price_is_no_less_than_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("bermudan", 36) {
+        let (option, times) = (european(&row), row.list(row.text("exercise_times")));
+        let (tree, n_steps): (Tree, usize) = (row.get("tree"), row.get("n_steps"));
+        let priced = |tree, n_steps| american::evaluate_on_dates(&option, tree, n_steps, &times);
+        let found = priced(tree, n_steps).expect("a price").price;
+        let exact = priced(Tree::CoxRossRubinstein, 1500).expect("a price").price;
+        let explanation = american::explain_on_dates(&option, tree, n_steps, &times);
+        statements.see(&row, &explanation.expect("an explanation").error, found, exact);
+    }
+    statements.hold(36);
 }
 
 #[test]
 fn options_on_forwards_agree_with_numerical_derivatives_of_four_hundred_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("black76", 130) {
-        let option = ForwardOption {
-            option_type: option_type(&row),
-            forward: row.get("forward"),
-            strike: row.get("strike"),
-            risk_free_rate: row.get("risk_free_rate"),
-            volatility: row.get("volatility"),
-            time_to_maturity: row.get("time_to_maturity"),
-        };
-        hold_greeks(&row, &option.greeks().expect("greeks"), &mut largest);
+        let greeks = forward_option(&row).greeks().expect("greeks");
+        hold_greeks(&row, &greeks, &mut largest);
     }
     println!("options on forwards: largest relative error {largest}");
+}
+
+fn forward_option(row: &Row) -> ForwardOption {
+    ForwardOption {
+        option_type: option_type(row),
+        forward: row.get("forward"),
+        strike: row.get("strike"),
+        risk_free_rate: row.get("risk_free_rate"),
+        volatility: row.get("volatility"),
+        time_to_maturity: row.get("time_to_maturity"),
+    }
 }
 
 fn normal_option(row: &Row) -> NormalOption {
@@ -113,38 +277,40 @@ fn implied_normal_volatilities_agree_with_roots_of_four_hundred_digits() {
     println!("normal volatility: largest error in bits that the price determines {largest}");
 }
 
-/// The value of the row's option as a caplet and as a swaption.
-fn rate_options(row: &Row) -> [RateOptionValue; 2] {
-    let (forward_rate, strike, volatility) =
-        (row.get("forward"), row.get("strike"), row.get("volatility"));
-    let (annuity, time): (f64, f64) = (row.get("annuity"), row.get("time"));
-    let caplet = Caplet {
+/// The row's option as one on the rate of a period.
+fn caplet(row: &Row) -> Caplet {
+    let start_time = row.get("time");
+    Caplet {
         option_type: option_type(row),
-        forward_rate,
-        strike,
+        forward_rate: row.get("forward"),
+        strike: row.get("strike"),
         discount_factor: 0.5,
-        volatility,
-        start_time: time,
-        end_time: time + 2.0,
-        notional: annuity,
-    };
-    let swaption = Swaption {
+        volatility: row.get("volatility"),
+        start_time,
+        end_time: start_time + 2.0,
+        notional: row.get("annuity"),
+    }
+}
+
+/// The row's option as one on the rate of a swap.
+fn swaption(row: &Row) -> Swaption {
+    Swaption {
         option_type: option_type(row),
-        forward_swap_rate: forward_rate,
-        strike,
-        annuity,
-        volatility,
-        time_to_expiry: time,
+        forward_swap_rate: row.get("forward"),
+        strike: row.get("strike"),
+        annuity: row.get("annuity"),
+        volatility: row.get("volatility"),
+        time_to_expiry: row.get("time"),
         notional: 1.0,
-    };
-    [caplet.value().expect("a value"), swaption.value().expect("a value")]
+    }
 }
 
 #[test]
 fn options_on_rates_agree_with_four_hundred_digits_and_with_quantlib() {
     let (mut largest, mut beside_quantlib) = (Largest::default(), Largest::default());
     for row in golden::rows("rate_options", 90) {
-        for found in rate_options(&row) {
+        for found in [caplet(&row).value(), swaption(&row).value()] {
+            let found = found.expect("a value");
             let greeks = found.greeks.expect("greeks");
             for (name, value) in [
                 ("price", found.price),
@@ -170,19 +336,23 @@ fn options_on_rates_agree_with_four_hundred_digits_and_with_quantlib() {
     );
 }
 
+fn currency_option(row: &Row) -> CurrencyOption {
+    CurrencyOption {
+        option_type: option_type(row),
+        spot: row.get("spot"),
+        strike: row.get("strike"),
+        domestic_rate: row.get("domestic_rate"),
+        foreign_rate: row.get("foreign_rate"),
+        volatility: row.get("volatility"),
+        time_to_expiry: row.get("time_to_expiry"),
+    }
+}
+
 #[test]
 fn currency_options_agree_with_four_hundred_digits_and_with_quantlib() {
     let (mut largest, mut beside_quantlib) = (Largest::default(), Largest::default());
     for row in golden::rows("garman_kohlhagen", 70) {
-        let option = CurrencyOption {
-            option_type: option_type(&row),
-            spot: row.get("spot"),
-            strike: row.get("strike"),
-            domestic_rate: row.get("domestic_rate"),
-            foreign_rate: row.get("foreign_rate"),
-            volatility: row.get("volatility"),
-            time_to_expiry: row.get("time_to_expiry"),
-        };
+        let option = currency_option(&row);
         let found = option.greeks().expect("greeks");
         for (name, value) in [
             ("price", option.price().expect("a price")),
@@ -270,48 +440,61 @@ fn bermudan_options_agree_with_the_same_trees_in_sixty_digits() {
     println!("bermudan options: largest error {largest} of the spot");
 }
 
+/// The values of a digital option by the names of their columns.
+fn digital_by_name(found: &Digital) -> [(&'static str, f64); 8] {
+    [
+        ("cash_or_nothing", found.cash_or_nothing),
+        ("asset_or_nothing", found.asset_or_nothing),
+        ("delta", found.delta),
+        ("gamma", found.gamma),
+        ("vega", found.vega),
+        ("theta", found.theta),
+        ("rho", found.rho),
+        ("epsilon", found.epsilon),
+    ]
+}
+
+/// The size by which an error is relative. Two figures are sums that may cancel: their errors are
+/// those of their largest term.
+fn digital_whole(row: &Row, name: &str) -> f64 {
+    match name {
+        "theta" | "rho" => row.get(&format!("{name}_term")),
+        _ => row.get(name),
+    }
+}
+
 #[test]
 fn digital_options_agree_with_numerical_derivatives_of_four_hundred_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("digital", 90) {
         let found = european(&row).digital().expect("a value");
-        for (name, value) in [
-            ("cash_or_nothing", found.cash_or_nothing),
-            ("asset_or_nothing", found.asset_or_nothing),
-            ("delta", found.delta),
-            ("gamma", found.gamma),
-            ("vega", found.vega),
-            ("theta", found.theta),
-            ("rho", found.rho),
-            ("epsilon", found.epsilon),
-        ] {
-            let expected: f64 = row.get(name);
-            // These two are sums that may cancel: their errors are those of their largest term.
-            let scale = match name {
-                "theta" | "rho" => row.get(&format!("{name}_term")),
-                _ => expected,
-            };
-            largest.see(&row, error(value, expected, scale), CLOSED_FORM_TOLERANCE, &(name, value));
+        for (name, value) in digital_by_name(&found) {
+            let error = error(value, row.get(name), digital_whole(&row, name));
+            largest.see(&row, error, CLOSED_FORM_TOLERANCE, &(name, value));
         }
     }
     println!("digital options: largest relative error {largest}");
+}
+
+fn spread_option(row: &Row) -> SpreadOption {
+    SpreadOption {
+        option_type: option_type(row),
+        forward1: row.get("forward1"),
+        forward2: row.get("forward2"),
+        strike: row.get("strike"),
+        risk_free_rate: row.get("risk_free_rate"),
+        volatility1: row.get("volatility1"),
+        volatility2: row.get("volatility2"),
+        correlation: row.get("correlation"),
+        time_to_maturity: row.get("time_to_maturity"),
+    }
 }
 
 #[test]
 fn spread_options_agree_with_quadrature_of_forty_digits() {
     let (mut largest, mut beside_quantlib) = (Largest::default(), Largest::default());
     for row in golden::rows("spread", 50) {
-        let option = SpreadOption {
-            option_type: option_type(&row),
-            forward1: row.get("forward1"),
-            forward2: row.get("forward2"),
-            strike: row.get("strike"),
-            risk_free_rate: row.get("risk_free_rate"),
-            volatility1: row.get("volatility1"),
-            volatility2: row.get("volatility2"),
-            correlation: row.get("correlation"),
-            time_to_maturity: row.get("time_to_maturity"),
-        };
+        let option = spread_option(&row);
         let found = option.value().expect("a value");
         for (name, value, scale) in [
             ("price", found.price, option.forward1),
@@ -347,105 +530,4 @@ fn the_boundary_of_a_long_put_is_that_of_a_perpetual_one() {
     // The first step with nodes on both sides of the boundary; no tree of this length has more.
     let first = found.boundary.first().expect("a boundary");
     assert!((first.spot / expected - 1.0).abs() < 0.02, "{first:?} {expected}");
-}
-
-async fn asked(app: &App, key: &str, path: &str, body: &Value) -> Answer {
-    app.post(path, Some(key), &body.to_string()).await
-}
-
-#[tokio::test]
-async fn the_recorded_price_is_answered_by_price_and_greeks() {
-    let app = App::start().await;
-    let key = app.account("ada", Tier::Pro, 100).await;
-    let option = json!({ "spot": 100, "strike": 105, "risk_free_rate": 0.05, "volatility": 0.2,
-                         "time_to_maturity": 1.0 });
-    for path in ["price", "greeks", "greeks-full"] {
-        let answer = asked(&app, &key, &format!("/quantlib/pricing/bs/{path}"), &option).await;
-        // The recorded answer of the interface; in fifty digits the price is 8.0213522351431712….
-        let error = answer.number("/data/price") / 8.021352235143176 - 1.0;
-        assert!(error.abs() <= 1e-15, "{path}: {error:e}");
-    }
-}
-
-#[tokio::test]
-async fn an_implied_volatility_comes_under_both_names_with_the_parts_of_its_price() {
-    let app = App::start().await;
-    let key = app.account("ada", Tier::Pro, 100).await;
-    let quoted = |price: f64| {
-        json!({ "forward": 110, "strike": 105, "risk_free_rate": 0.0, "time_to_maturity": 1,
-                "market_price": price })
-    };
-    for model in ["black76", "bachelier"] {
-        let path = format!("/quantlib/pricing/{model}/implied-vol");
-        let answer = asked(&app, &key, &path, &quoted(8.0)).await;
-        let data = &answer.expect(200)["data"];
-        assert_eq!(data["iv"], data["implied_volatility"]);
-        assert_eq!((&data["intrinsic_value"], &data["time_value"]), (&json!(5.0), &json!(3.0)));
-        assert!(data["vega"].as_f64().is_some_and(|vega| vega > 0.0), "{data}");
-        let certain = asked(&app, &key, &path, &quoted(5.0)).await;
-        let data = &certain.expect(200)["data"];
-        assert_eq!((&data["iv"], &data["vega"]), (&json!(0.0), &Value::Null));
-        let refused = asked(&app, &key, &path, &quoted(4.0)).await;
-        let fault = &refused.expect(422)["detail"][0];
-        assert_eq!(fault["loc"], json!(["body", "market_price"]), "{fault}");
-        assert_eq!(fault["type"], "value_error.domain");
-    }
-}
-
-#[tokio::test]
-async fn a_swaption_is_a_payer_unless_either_field_says_otherwise() {
-    let app = App::start().await;
-    let key = app.account("ada", Tier::Pro, 100).await;
-    let ask = |more: Value| {
-        let mut body = json!({ "forward_swap_rate": 0.05, "strike": 0.055, "annuity": 4.5,
-                               "volatility": 0.2, "t_expiry": 1.0, "notional": 1000000 });
-        body.as_object_mut()
-            .expect("an object")
-            .extend(more.as_object().expect("an object").clone());
-        let (app, key) = (&app, &key);
-        async move { asked(app, key, "/quantlib/pricing/black76/swaption", &body).await }
-    };
-    let (payer, receiver) = (ask(json!({})).await, ask(json!({ "is_payer": false })).await);
-    let (payer, receiver) = (payer.expect(200), receiver.expect(200));
-    assert_ne!(payer, receiver);
-    assert_eq!(ask(json!({ "option_type": "call" })).await.expect(200), payer);
-    assert_eq!(ask(json!({ "option_type": "put" })).await.expect(200), receiver);
-    assert_eq!(ask(json!({ "option_type": "put", "is_payer": false })).await.expect(200), receiver);
-    let refused = ask(json!({ "option_type": "put", "is_payer": true })).await;
-    assert_eq!(refused.expect(422)["detail"][0]["loc"], json!(["body", "option_type"]));
-}
-
-#[tokio::test]
-async fn a_fault_of_the_mathematics_names_the_field_that_was_sent() {
-    let app = App::start().await;
-    let key = app.account("ada", Tier::Pro, 100).await;
-    let period = json!({ "forward_rate": 0.05, "strike": 0.05, "discount_factor": 0.95,
-                         "volatility": 0.2, "t_start": 1.0, "t_end": 1.0 });
-    let option = json!({ "spot": 100, "strike": 105, "risk_free_rate": 0.5, "volatility": 0.01,
-                         "time_to_maturity": 1.0, "steps": 2 });
-    for (path, body, field) in [
-        ("/quantlib/pricing/black76/caplet", &period, "t_end"),
-        ("/quantlib/pricing/black76/floorlet", &period, "t_end"),
-        ("/quantlib/pricing/binomial/american", &option, "steps"),
-    ] {
-        let refused = asked(&app, &key, path, body).await;
-        assert_eq!(refused.expect(422)["detail"][0]["loc"], json!(["body", field]), "{path}");
-    }
-}
-
-#[tokio::test]
-async fn greeks_that_have_no_limit_are_absent_and_the_price_is_there() {
-    let app = App::start().await;
-    let key = app.account("ada", Tier::Pro, 100).await;
-    let currency = json!({ "spot": 1.25, "strike": 1.25, "domestic_rate": 0.02, "foreign_rate": 0.02,
-                           "volatility": 0.1, "time_to_expiry": 0 });
-    let due = asked(&app, &key, "/quantlib/instruments/fx/garman-kohlhagen", &currency).await;
-    let data = due.expect(200)["data"].as_object().expect("an object");
-    assert_eq!((&data["price"], data.contains_key("greeks")), (&json!(0.0), false));
-    let american = json!({ "spot": 100, "strike": 105, "risk_free_rate": 0.05, "volatility": 0,
-                           "time_to_maturity": 1, "option_type": "put", "method": "LR" });
-    let certain = asked(&app, &key, "/quantlib/pricing/binomial/american", &american).await;
-    let data = certain.expect(200)["data"].as_object().expect("an object");
-    assert_eq!((&data["price"], data.contains_key("greeks")), (&json!(5.0), false));
-    assert_eq!((&data["steps_used"], &data["early_exercise_boundary"]), (&json!(101), &json!([])));
 }

@@ -2,8 +2,9 @@
 //! `tests/golden/generate/bond_spreads.py`.
 
 use quant_core::{
-    cash_flows::z_spread,
+    cash_flows::{explain_z_spread, z_spread},
     curves::{Compounding, Curve, CurveType, Interpolation},
+    explanation::ErrorStatement,
     instruments::{
         FixedBond, LevelCouponBond, ZeroCouponBond, bond_yield::YieldConvention,
         level_coupon_bond::AssetSwapSpread,
@@ -15,7 +16,7 @@ use quant_core::{
         schedule::Frequency,
     },
 };
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted error of prices and measures in twice the precision: a few roundings, and that of a
 /// maturity in hundredths of a year.
@@ -80,9 +81,12 @@ fn level_bond(row: &Row, face_value: f64) -> LevelCouponBond {
 
 #[test]
 fn bonds_by_years_agree_with_fifty_digits() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("level_bonds", 150) {
-        let found = level_bond(&row, row.get("face")).measures(row.get("ytm")).expect("measures");
+        let bond = level_bond(&row, row.get("face"));
+        let found = bond.measures(row.get("ytm")).expect("measures");
+        let statement = bond.explain_measures(row.get("ytm")).expect("an explanation").error;
+        statements.see(&row, &statement, found.modified_duration, row.get("modified"));
         let [price, accrued, modified, macaulay, convexity]: [f64; 5] =
             ["price", "accrued", "modified", "macaulay", "convexity"].map(|name| row.get(name));
         let errors = [
@@ -97,6 +101,7 @@ fn bonds_by_years_agree_with_fifty_digits() {
         let error = errors.into_iter().fold(0.0, f64::max);
         largest.see(&row, error, MEASURE_TOLERANCE, &found);
     }
+    statements.hold(150);
     println!("bonds by years: largest error {largest}");
 }
 
@@ -130,7 +135,7 @@ fn key_rate_dv01s_agree_with_numerical_derivatives() {
 
 #[test]
 fn zero_coupon_bonds_agree_with_fifty_digits() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("zero_coupon_bonds", 150) {
         let bond = ZeroCouponBond {
             issue_date: row.get("issue_date"),
@@ -140,8 +145,10 @@ fn zero_coupon_bonds_agree_with_fifty_digits() {
             calendar: Calendar::None,
         };
         let compounding = compounding(row.text("compounding"));
-        let found = bond.value(row.get("settlement_date"), row.get("yield"), compounding);
-        let found = found.expect("a price");
+        let (settlement, rate) = (row.get("settlement_date"), row.get("yield"));
+        let found = bond.value(settlement, rate, compounding).expect("a price");
+        let explained = bond.explain(settlement, rate, compounding).expect("an explanation");
+        statements.see(&row, &explained.error, found.price, row.get("price"));
         let errors = [
             part(found.time_to_maturity, row.get("time")),
             part(found.price, row.get("price")),
@@ -151,23 +158,29 @@ fn zero_coupon_bonds_agree_with_fifty_digits() {
         let error = errors.into_iter().fold(0.0, f64::max);
         largest.see(&row, error, ZERO_COUPON_TOLERANCE, &found);
     }
+    statements.hold(150);
     println!("zero-coupon bonds: largest error {largest}");
 }
 
 #[test]
 fn z_spreads_agree_with_fifty_digits() {
     let (mut spreads, mut falls) = (Largest::default(), Largest::default());
+    let mut statements = Statements::default();
     for row in golden::rows("z_spreads", 150) {
         let (price, kind): (f64, _) = (row.get("price"), compounding(row.text("compounding")));
         let (cashflows, times, rates) =
             (list(&row, "cashflows"), list(&row, "times"), list(&row, "base_rates"));
         let found = z_spread(price, &cashflows, &times, &rates, kind).expect("a spread");
         let (expected, fall): (f64, f64) = (row.get("z_spread"), row.get("fall"));
+        let explained = explain_z_spread(price, &cashflows, &times, &rates, kind);
+        let statement = explained.expect("an explanation").error;
+        statements.see(&row, &statement, found.z_spread, expected);
         let size = expected.abs() + price / fall;
         spreads.see(&row, (found.z_spread - expected).abs() / size, SPREAD_TOLERANCE, &found);
         falls.see(&row, part(found.dv01, 1e-4 * fall), MEASURE_TOLERANCE, &found);
         assert_eq!(found.all_spreads, [found.z_spread], "{row}");
     }
+    statements.hold(150);
     println!("z-spreads: largest error {spreads}, of the DV01 {falls}");
 }
 
@@ -186,21 +199,29 @@ fn z_spreads_agree_with_quantlib() {
     println!("z-spreads as in QuantLib: largest error {largest}");
 }
 
-fn asset_swap(row: &Row, bond: &LevelCouponBond, floating: Frequency) -> AssetSwapSpread {
+fn asset_swap(
+    row: &Row,
+    bond: &LevelCouponBond,
+    floating: Frequency,
+) -> (AssetSwapSpread, ErrorStatement) {
     let start = NaiveDate::from_ymd_opt(2026, 1, 15).expect("a date");
     let (times, rates) = (list(row, "base_times"), list(row, "base_rates"));
     let shape = Interpolation::Linear;
     let curve = Curve::from_values(start, &times, &rates, CurveType::Zero, shape).expect("a curve");
-    bond.asset_swap_spread(row.get("price"), &curve, floating).expect("a spread")
+    let price = row.get("price");
+    let explained = bond.explain_asset_swap_spread(price, &curve, floating);
+    let found = bond.asset_swap_spread(price, &curve, floating).expect("a spread");
+    (found, explained.expect("an explanation").error)
 }
 
 #[test]
 fn asset_swaps_agree_with_fifty_digits() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("asset_swaps", 150) {
         let face: f64 = row.get("face");
         let bond = level_bond(&row, face);
-        let found = asset_swap(&row, &bond, frequency(&row, "floating_frequency"));
+        let (found, statement) = asset_swap(&row, &bond, frequency(&row, "floating_frequency"));
+        statements.see(&row, &statement, found.par_spread, row.get("par_spread"));
         let [par, market, value, annuity]: [f64; 4] =
             ["par_spread", "market_value_spread", "curve_value", "annuity"]
                 .map(|name| row.get(name));
@@ -214,6 +235,7 @@ fn asset_swaps_agree_with_fifty_digits() {
         let error = errors.into_iter().fold(0.0, f64::max);
         largest.see(&row, error, ASSET_SWAP_TOLERANCE, &found);
     }
+    statements.hold(150);
     println!("asset swaps: largest error {largest}");
 }
 
@@ -221,7 +243,7 @@ fn asset_swaps_agree_with_fifty_digits() {
 fn asset_swaps_agree_with_quantlib() {
     let mut largest = Largest::default();
     for row in golden::rows("asset_swaps_quantlib", 100) {
-        let found = asset_swap(&row, &level_bond(&row, 100.0), Frequency::Semiannual);
+        let (found, _) = asset_swap(&row, &level_bond(&row, 100.0), Frequency::Semiannual);
         let found = if row.get("is_par") { found.par_spread } else { found.market_value_spread };
         let expected: f64 = row.get("spread");
         largest.see(&row, (found - expected).abs(), QUANTLIB_TOLERANCE, &found);

@@ -8,7 +8,7 @@ use quant_core::{
         schedule::Frequency,
     },
 };
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 use quant_tests::names::day_count;
 
 /// The accepted error of a price in units of the dirty price, of a measure in units of itself: a few
@@ -89,6 +89,27 @@ fn check(name: &str, file: &str, tolerances: [f64; 3]) {
 fn prices_and_yields_agree_with_fifty_digits() {
     let tolerances = [PRICE_TOLERANCE, MEASURE_TOLERANCE, YIELD_TOLERANCE];
     check("mpmath", "bond_yields", tolerances);
+}
+
+#[test]
+fn the_stated_errors_of_bonds_hold() {
+    let mut statements = Statements::default();
+    for row in golden::rows("bond_yields", 200) {
+        let (bond, convention) = (bond(&row), convention(row.text("convention")));
+        let (settlement, rate): (NaiveDate, f64) = (row.get("settlement_date"), row.get("yield"));
+        let found = bond.measures(settlement, rate, convention).expect("measures");
+        let price = bond.explain_price(settlement, rate, convention).expect("an explanation");
+        statements.see(&row, &price.error, found.clean_price, row.get("clean_price"));
+        let measures = bond.explain_measures(settlement, rate, convention).expect("an explanation");
+        let expected = row.get("modified_duration");
+        statements.see(&row, &measures.error, found.modified_duration, expected);
+        let quoted = row.get("quoted_price");
+        let solved = bond.yield_to_maturity(settlement, quoted, convention).expect("a yield");
+        let explained = bond.explain_yield(settlement, quoted, convention).expect("an explanation");
+        assert!(explained.steps.is_some_and(|steps| (1..=40).contains(&steps)), "{explained:?}");
+        statements.see(&row, &explained.error, solved, row.get("yield_of_quoted"));
+    }
+    statements.hold(600);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use quant_core::curves::{
     Curve, CurveType, Instrument, InstrumentKind, Interpolation, Market, NelsonSiegel,
     NelsonSiegelSvensson, RateConventions, ShiftSpace,
 };
+use quant_core::explanation::ErrorStatement;
 use quant_core::time::{Calendar, Frequency, NaiveDate};
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted error of a discount factor, relative to the factor times 1 plus its logarithm.
 const FACTOR_TOLERANCE: f64 = 1e-15;
@@ -16,6 +17,9 @@ const RATE_TOLERANCE: f64 = 1e-15;
 
 /// The accepted error of a zero rate after a shift.
 const SHIFT_TOLERANCE: f64 = 1e-15;
+
+/// Of a zero rate over at least a year, found by Newton's method for all pillars.
+const PAR_SHIFT_TOLERANCE: f64 = 1e-12;
 
 /// The accepted excess of the root of the mean squared residual over the least one, in units of the
 /// largest rate or parameter: a rounding or two.
@@ -35,6 +39,15 @@ fn curve(row: &Row, reference_date: &str, interpolation: Interpolation) -> Curve
     curve.unwrap_or_else(|refused| panic!("{row}: {refused}"))
 }
 
+fn conventions(row: &Row) -> RateConventions {
+    let day_count = row.text("day_count");
+    RateConventions {
+        compounding: row.get("compounding"),
+        day_count: (!day_count.is_empty()).then(|| row.parse(day_count)),
+        calendar: Calendar::None,
+    }
+}
+
 /// The error of a rate over some years, less what a rounding of the curve's numbers makes.
 fn error_of_rate(row: &Row, found: f64, expected: f64, tenor: f64, years: f64) -> f64 {
     let values = row.list::<f64>(row.text("values"));
@@ -52,12 +65,7 @@ fn rates_of_any_compounding_and_day_count_agree_with_fifty_digits() {
         [(); 4].map(|()| Largest::default());
     for row in golden::rows("curve_readings", 300) {
         let curve = curve(&row, row.text("reference_date"), row.get("interpolation"));
-        let day_count = row.text("day_count");
-        let conventions = RateConventions {
-            compounding: row.get("compounding"),
-            day_count: (!day_count.is_empty()).then(|| row.parse(day_count)),
-            calendar: Calendar::None,
-        };
+        let conventions = conventions(&row);
         let [start, end] = ["start", "end"].map(|name| row.get::<f64>(name));
         let zero = curve.zero_reading(start, &conventions).expect("a reading");
         let forward = curve.forward_reading(start, end, &conventions).expect("a reading");
@@ -80,27 +88,135 @@ fn rates_of_any_compounding_and_day_count_agree_with_fifty_digits() {
 }
 
 #[test]
+fn the_stated_errors_of_readings_bound_their_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("curve_readings", 300) {
+        let curve = curve(&row, row.text("reference_date"), row.get("interpolation"));
+        let conventions = conventions(&row);
+        let [start, end] = ["start", "end"].map(|name| row.get::<f64>(name));
+        let factor = curve.at(start).expect("a point").discount_factor;
+        let explained = curve.explain_zero_reading(start, &conventions).expect("an explanation");
+        statements.see(&row, &explained.error, factor, row.get("discount_factor"));
+        let rate = curve.forward_reading(start, end, &conventions).expect("a rate").forward_rate;
+        let explained = curve.explain_forward_reading(start, end, &conventions);
+        let statement = explained.expect("an explanation").error;
+        statements.see(&row, &statement, rate, row.get("forward_rate"));
+    }
+    for row in golden::rows("curves_values", 250) {
+        let curve = curve(&row, "2026-11-20", row.get("interpolation"));
+        let tenor = row.get("query_tenor");
+        let statement = curve.explain_points(&[tenor]).expect("an explanation").error;
+        let factor = curve.at(tenor).expect("a point").discount_factor;
+        statements.see(&row, &statement, factor, row.get("discount_factor"));
+    }
+    statements.hold(850);
+}
+
+#[test]
+fn the_stated_errors_of_fits_hold() {
+    let mut statements = Statements::default();
+    let data = |row: &Row| ["tenors", "rates"].map(|name| row.list::<f64>(row.text(name)));
+    for row in golden::rows("nelson_siegel", 80) {
+        let [tenors, rates] = data(&row);
+        let found = NelsonSiegel::fit(&tenors, &rates).expect("a fit");
+        let found = found.quality(&tenors, &rates).expect("figures").root_mean_square;
+        let least = (row.get::<f64>("misfit") / tenors.len() as f64).sqrt();
+        let explained = NelsonSiegel::explain_fit(&tenors, &rates).expect("an explanation");
+        assert_eq!(explained.steps, Some(257));
+        statements.see(&row, &explained.error, found.max(least), least);
+    }
+    for row in golden::rows("svensson", 24) {
+        let [tenors, rates] = data(&row);
+        let found = NelsonSiegelSvensson::fit(&tenors, &rates).expect("a fit");
+        let found = found.quality(&tenors, &rates).expect("figures").root_mean_square;
+        let least: f64 = row.get("root_mean_square");
+        let explained = NelsonSiegelSvensson::explain_fit(&tenors, &rates);
+        let statement = explained.expect("an explanation").error;
+        statements.see(&row, &statement, found.max(least), least);
+    }
+    statements.hold(104);
+}
+
+#[test]
+fn the_stated_errors_of_bootstraps_hold() {
+    let mut statements = Statements::default();
+    for row in golden::rows("curve_conventions", 60) {
+        let market: Market = row.get("market");
+        let spelled = row.text("instruments").split(' ');
+        let instruments: Vec<Instrument> =
+            spelled.map(|spelled| instrument(&row, market, spelled)).collect();
+        let (start, shape) = (row.get("reference_date"), row.get("interpolation"));
+        let curve = Curve::bootstrap(start, &instruments, shape).expect("a curve");
+        let explained = Curve::explain_bootstrap(start, &instruments, shape);
+        let explained = explained.expect("an explanation");
+        let report = Curve::bootstrap_with_report(start, &instruments, shape).expect("a report");
+        assert_eq!(explained.steps, Some(report.iterations), "{row}");
+        for conventions in instruments.iter().filter_map(|instrument| instrument.conventions) {
+            let is_stated = |text: &str| text.contains(conventions.day_count.name());
+            assert!(explained.conventions.iter().any(|text| is_stated(text)), "{row}");
+        }
+        let rates = row.list::<f64>(row.text("zero_rates"));
+        for (pillar, rate) in curve.pillars().iter().zip(rates) {
+            let expected = (-rate * pillar.tenor).exp();
+            statements.see(&row, &explained.error, pillar.discount_factor, expected);
+        }
+    }
+    statements.hold(300);
+}
+
+/// The curve of a row of shifts, the explanation of the shift, and the shifted curve.
+fn shifted(row: &Row) -> (Curve, ErrorStatement) {
+    let curve = curve(row, "2026-11-20", Interpolation::Linear);
+    let shift = row.get::<f64>("basis_points") / 10_000.0;
+    let space = row.text("space");
+    let (shifted, explained) = if space == "key_rate" {
+        let (tenor, width) = (row.get("tenor"), row.get("width"));
+        let explained = curve.explain_key_rate_shift(tenor, shift, width);
+        (curve.key_rate_shift(tenor, shift, width), explained)
+    } else {
+        let space = row.parse::<ShiftSpace>(space);
+        (curve.parallel_shift(shift, space), curve.explain_parallel_shift(shift, space))
+    };
+    (shifted.expect("a shifted curve").curve, explained.expect("an explanation").error)
+}
+
+#[test]
 fn shifted_curves_agree_with_fifty_digits() {
     let mut largest = Largest::default();
+    let mut statements = Statements::default();
     for row in golden::rows("curve_shifts", 100) {
-        let curve = curve(&row, "2026-11-20", Interpolation::Linear);
-        let shift = row.get::<f64>("basis_points") / 10_000.0;
-        let space = row.text("space");
-        let shifted = if space == "key_rate" {
-            curve.key_rate_shift(row.get("tenor"), shift, row.get("width"))
-        } else {
-            curve.parallel_shift(shift, row.parse::<ShiftSpace>(space))
-        };
-        let shifted = shifted.expect("a shifted curve").curve;
+        let (shifted, statement) = shifted(&row);
         let expected = row.list::<f64>(row.text("zero_rates"));
         assert_eq!(shifted.pillars().len(), expected.len(), "{row}");
         for (pillar, expected) in shifted.pillars().iter().zip(expected) {
             // A discount factor is given to 2⁻⁵³, which a short pillar turns into a rate.
             let error = (pillar.zero_rate - expected).abs() * pillar.tenor.min(1.0);
             largest.see(&row, error, SHIFT_TOLERANCE, pillar);
+            statements.see(&row, &statement, pillar.zero_rate, expected);
         }
     }
+    statements.hold(300);
     println!("largest error of a shifted zero rate {largest}");
+}
+
+#[test]
+fn curves_with_shifted_par_rates_agree_with_fifty_digits() {
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
+    for row in golden::rows("curve_par_shifts", 60) {
+        let curve = curve(&row, "2026-11-20", row.get("interpolation"));
+        let shift = row.get::<f64>("basis_points") / 10_000.0;
+        let space = ShiftSpace::ParRate;
+        let shifted = curve.parallel_shift(shift, space).expect("a shifted curve").curve;
+        let explanation = curve.explain_parallel_shift(shift, space).expect("an explanation");
+        let expected = row.list::<f64>(row.text("zero_rates"));
+        for (pillar, expected) in shifted.pillars().iter().zip(expected) {
+            let error = (pillar.zero_rate - expected).abs() * pillar.tenor.min(1.0);
+            largest.see(&row, error, PAR_SHIFT_TOLERANCE, pillar);
+            statements.see(&row, &explanation.error, pillar.zero_rate, expected);
+        }
+    }
+    statements.hold(200);
+    println!("largest error of a zero rate after a shift of par rates {largest}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use quant_core::{
     time::{NaiveDate, schedule::Frequency},
 };
 use quant_tests::App;
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted absolute error of rates: a few roundings below 1, divided by the shortest time.
 const RATE_TOLERANCE: f64 = 4e-15;
@@ -126,19 +126,25 @@ fn curves_of_market_conventions_have_the_dates_of_quantlib_and_fifty_digits() {
 
 #[test]
 fn bootstrapped_curves_agree_with_fifty_digits() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("curves_bootstraps", 40) {
         let [shape, instruments, zero_rates] = row.texts();
         let instruments: Vec<Instrument> =
             instruments.split(' ').map(|spelled| instrument(&row, spelled)).collect();
-        let curve = Curve::bootstrap(today(), &instruments, interpolation(shape)).expect("a curve");
+        let shape = interpolation(shape);
+        let curve = Curve::bootstrap(today(), &instruments, shape).expect("a curve");
+        let explained = Curve::explain_bootstrap(today(), &instruments, shape);
+        let statement = explained.expect("an explanation").error;
         let zero_rates = row.list::<f64>(zero_rates);
         assert_eq!(curve.pillars().len(), zero_rates.len(), "{row}");
         for (pillar, expected) in curve.pillars().iter().zip(zero_rates) {
             let error = (pillar.zero_rate - expected).abs();
             largest.see(&row, error, BOOTSTRAP_TOLERANCE, pillar);
+            let factor = (-expected * pillar.tenor).exp();
+            statements.see(&row, &statement, pillar.discount_factor, factor);
         }
     }
+    statements.hold(100);
     println!("largest error of a bootstrapped zero rate: {largest}");
 }
 

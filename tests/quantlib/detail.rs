@@ -12,6 +12,11 @@ const BARRIER: &str = r#"{"spot": 100, "strike": 100, "risk_free_rate": 0.05, "v
 const PORTFOLIO: &str = r#"{"expected_returns": [0.05, 0.06], "covariance_matrix": [[0.25, 0], [0, 0.75]],
     "max_weights": [0.5, 1]}"#;
 
+const BILL: &str =
+    r#"{"settlement_date": "2023-09-01", "maturity_date": "2024-06-01", "discount_rate": 0.05}"#;
+const TENOR: &str = r#"{"start_date": "2024-01-31", "tenor": "2M", "calendar": "TARGET",
+    "convention": "modified following"}"#;
+
 #[tokio::test]
 async fn further_fields_come_on_request_alone() {
     let app = App::start().await;
@@ -21,6 +26,7 @@ async fn further_fields_come_on_request_alone() {
         ("pricing/margrabe", EXCHANGE, &["call_delta1", "put_delta2", "spread_volatility"][..]),
         ("pricing/binomial/barrier", BARRIER, &["steps_used", "continuous_price"][..]),
         ("portfolio/optimize/min-variance", PORTFOLIO, &["budget_multiplier"][..]),
+        ("instruments/money-market/tbill", BILL, &["days_in_year"][..]),
     ] {
         let path = format!("/quantlib/{path}");
         let listed = app.post(&path, Some(&key), body).await;
@@ -53,6 +59,35 @@ async fn the_figures_of_the_further_fields_are_right() {
     let answer = app.post(path, Some(&key), CAPITAL).await;
     assert_eq!(answer.expect(200)["data"]["leverage_adequate"], false);
     assert_eq!(answer.number("/data/tier1_surplus"), -1.0);
+    let path = "/quantlib/instruments/money-market/tbill?detail=full";
+    let answer = app.post(path, Some(&key), BILL).await;
+    assert_eq!(answer.expect(200)["data"]["basis"], "ACT/360");
+    // The year that follows the settlement holds 29 February 2024; the bill runs 274 days of it.
+    assert_eq!(answer.number("/data/days_in_year"), 366.0);
+    assert_eq!(answer.expect(200)["data"]["is_beyond_half_year"], true);
+}
+
+#[tokio::test]
+async fn a_tenor_leads_to_a_business_day_where_a_convention_asks_for_it() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let path = "/quantlib/core/types/tenor/add-to-date";
+    let answer = app.post(path, Some(&key), TENOR).await;
+    // 31 March 2024 is Easter Sunday, and 29 March Good Friday.
+    let listed = serde_json::json!({
+        "result_date": "2024-03-28", "tenor": "2M", "start_date": "2024-01-31",
+    });
+    assert_eq!(answer.expect(200)["data"], listed);
+    let answer = app.post(&format!("{path}?detail=full"), Some(&key), TENOR).await;
+    let data = &answer.expect(200)["data"];
+    assert_eq!(
+        (&data["unadjusted_date"], &data["is_business_day"]),
+        (&"2024-03-31".into(), &true.into())
+    );
+    assert_eq!(
+        (&data["calendar"], &data["convention"]),
+        (&"TARGET".into(), &"modified following".into())
+    );
 }
 
 #[tokio::test]

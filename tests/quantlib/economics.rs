@@ -2,7 +2,8 @@
 
 use quant_core::Error;
 use quant_core::economics::{ces::Ces, cobb_douglas::CobbDouglas};
-use quant_tests::golden::{self, Largest};
+use quant_core::explanation::ErrorStatement;
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// Largest relative error accepted in a quantity or a utility.
 const TOLERANCE: f64 = 1e-14;
@@ -49,6 +50,36 @@ fn ces_agrees_with_many_digits() {
         }
     }
     println!("CES: largest relative error {largest}");
+}
+
+#[test]
+fn the_stated_errors_bound_the_errors_of_normal_doubles() {
+    let mut statements = Statements::default();
+    let mut see = |row: &Row, statement: &ErrorStatement, pairs: &[(f64, f64)]| {
+        for &(found, expected) in pairs.iter().filter(|(_, expected)| expected.is_normal()) {
+            statements.see(row, statement, found, expected);
+        }
+    };
+    for row in golden::rows("cobb_douglas", 90) {
+        let [alpha, income, p1, p2, x1, x2, utility] = row.numbers();
+        let consumer = CobbDouglas { alpha, income, prices: [p1, p2] };
+        let found = consumer.optimum().expect("an optimum");
+        let statement = consumer.explain().expect("an explanation").error;
+        let [first, second] = found.demand;
+        let utilities = [(found.utility, utility), (found.indirect_utility, utility)];
+        see(&row, &statement, &utilities);
+        see(&row, &statement, &[(first, x1), (second, x2), (found.expenditure, income)]);
+    }
+    for row in golden::rows("ces", 600) {
+        let [rho, w1, w2, income, p1, p2, x1, x2, utility, elasticity] = row.numbers();
+        let consumer = Ces { rho, weights: [w1, w2], income, prices: [p1, p2] };
+        let found = consumer.optimum().expect("an optimum");
+        let statement = consumer.explain().expect("an explanation").error;
+        let [first, second] = found.demand;
+        see(&row, &statement, &[(first, x1), (second, x2), (found.utility, utility)]);
+        see(&row, &statement, &[(found.elasticity_of_substitution, elasticity)]);
+    }
+    statements.hold(2_500);
 }
 
 #[test]

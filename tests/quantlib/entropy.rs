@@ -1,8 +1,8 @@
 //! Entropies against mpmath: `tests/golden/generate/entropy.py`.
 
-use quant_core::entropy::shannon::shannon_entropy;
-use quant_core::entropy::transfer::transfer_entropy;
-use quant_tests::golden::{self, Largest, Row};
+use quant_core::entropy::shannon::{explain_shannon_entropy, shannon_entropy};
+use quant_core::entropy::transfer::{explain_transfer_entropy, transfer_entropy};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted relative error. The errors of the terms neither cancel nor add up.
 const SHANNON_TOLERANCE: f64 = 1e-15;
@@ -31,6 +31,36 @@ fn transfer_entropies_agree_to_the_last_bit_or_two() {
         largest.see(&row, error, TRANSFER_TOLERANCE, &found);
     }
     println!("largest relative error: {largest}");
+}
+
+#[test]
+fn the_stated_error_of_a_shannon_entropy_bounds_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("shannon", 270) {
+        let (probabilities, base) = (distribution(&row), row.get("base"));
+        let statement = explain_shannon_entropy(&probabilities, base).unwrap().error;
+        let found = shannon_entropy(&probabilities, base).unwrap();
+        statements.see(&row, &statement, found, row.get("entropy"));
+    }
+    statements.hold(270);
+}
+
+/// The source of each series is independent noise: back, from the target to the source, nothing is
+/// transferred.
+#[test]
+fn the_stated_error_of_a_transfer_entropy_is_no_less_than_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("transfer", 300) {
+        let (x, y) = pair(&row);
+        let (lag, n_bins) = (row.get("lag"), row.get("n_bins"));
+        let statement = explain_transfer_entropy(&x, &y, lag, n_bins).unwrap().error;
+        let found = transfer_entropy(&x, &y, lag, n_bins).unwrap();
+        let is_noise =
+            row.text("x_history").starts_with("coupled ") && row.text("y_history") == "back";
+        let expected = if is_noise { 0.0 } else { row.get("transfer_entropy") };
+        statements.see(&row, &statement, found, expected);
+    }
+    statements.hold(300);
 }
 
 /// The error relative to the expected value; for an expected zero, to the smallest normal double.

@@ -1,17 +1,21 @@
 //! Portfolios along the efficient frontier: `tests/golden/generate/frontier.py`.
 
+use quant_core::explanation::ErrorStatement;
 use quant_core::portfolio::{Covariance, EfficientFrontier, MaxSharpe, Portfolio, TargetReturn};
-use quant_tests::golden::{self, Largest};
+use quant_tests::golden::{self, Largest, Statements};
 
 /// The largest accepted error of a weight, in units of the largest weight.
 const TOLERANCE: f64 = 1e-13;
 /// The accepted error at the largest Sharpe ratio. Without bounds the weights are inverse to the
 /// small excess return of the minimum-variance portfolio over the riskless asset.
 const SHARPE_TOLERANCE: f64 = 1e-12;
+/// The largest stated error, by the volatility, with which a statement still says something.
+const WIDEST_ESTIMATE: f64 = 1e-10;
 /// The largest accepted relative error of a volatility, in units of a weight's tolerance.
 const VOLATILITY_TOLERANCE: f64 = 1.0;
 
-fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
+/// Returns the portfolios of a row, with what their explanation states about their error.
+fn solve(kind: &str, fields: &[Vec<f64>]) -> (Vec<Portfolio>, ErrorStatement) {
     let [returns, covariance, lower, upper, parameter] = fields else { panic!("five fields") };
     let covariance: Vec<Vec<f64>> = covariance.chunks(returns.len()).map(<[f64]>::to_vec).collect();
     let covariance_matrix = Covariance::from_rows(&covariance).expect("a square matrix");
@@ -28,7 +32,8 @@ fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
                 max_weights,
                 target_return,
             };
-            vec![target.solve().expect("a portfolio")]
+            let explanation = target.explain().expect("an explanation");
+            (vec![target.solve().expect("a portfolio")], explanation.error)
         }
         "sharpe" => {
             let sharpe = MaxSharpe {
@@ -38,7 +43,8 @@ fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
                 min_weights,
                 max_weights,
             };
-            vec![sharpe.solve().expect("a portfolio")]
+            let explanation = sharpe.explain().expect("an explanation");
+            (vec![sharpe.solve().expect("a portfolio")], explanation.error)
         }
         "frontier" => {
             let frontier = EfficientFrontier {
@@ -48,7 +54,10 @@ fn solve(kind: &str, fields: &[Vec<f64>]) -> Vec<Portfolio> {
                 min_weights,
                 max_weights,
             };
-            frontier.solve().expect("a frontier").corners
+            let explanation = frontier.explain().expect("an explanation");
+            let corners = frontier.solve().expect("a frontier").corners;
+            assert_eq!(explanation.steps, Some(corners.len() as u32));
+            (corners, explanation.error)
         }
         other => panic!("kind {other}"),
     }
@@ -60,11 +69,12 @@ fn portfolios_agree_with_exact_active_sets() {
     let all = golden::rows("frontier", 200);
     for (kind, tolerance) in kinds {
         let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
-        let mut rows = 0;
+        let (mut rows, mut statements) = (0, Statements::default());
+        let mut widest = Largest::default();
         for row in all.iter().filter(|row| row.text("kind") == kind) {
             let [_, inputs @ .., portfolios, volatilities] = row.texts::<8>();
             let inputs = inputs.map(|text| row.list(text));
-            let found = solve(kind, &inputs);
+            let (found, stated) = solve(kind, &inputs);
             let expected: Vec<Vec<f64>> =
                 portfolios.split('|').map(|text| row.list(text)).collect();
             assert_eq!(found.len(), expected.len(), "{row}: {found:?}");
@@ -79,12 +89,23 @@ fn portfolios_agree_with_exact_active_sets() {
                         assert_eq!(weight, expected, "{row}: {found:?}");
                     }
                 }
+                widest.see(row, stated.estimate / found.volatility, WIDEST_ESTIMATE, &stated);
+                if kind == "sharpe" {
+                    let returns = inputs[0].iter().zip(expected);
+                    let returned: f64 = returns.map(|(value, weight)| value * weight).sum();
+                    let ratio = (returned - inputs[4][0]) / volatility;
+                    statements.see(row, &stated, found.sharpe_ratio.expect("a risk"), ratio);
+                } else {
+                    statements.see(row, &stated, found.volatility, volatility);
+                }
                 let error = (found.volatility / volatility - 1.0).abs();
                 largest_in_volatility.see(row, error, VOLATILITY_TOLERANCE * tolerance, found);
             }
             rows += 1;
         }
         assert!(rows >= 40, "{rows} rows of {kind}");
+        statements.hold(40);
+        println!("{kind}: widest estimate {widest}");
         println!(
             "{kind}: {rows} rows, largest error of a weight {largest}, of a volatility {largest_in_volatility}"
         );

@@ -9,7 +9,7 @@ use quant_core::{
     time::{NaiveDate, schedule::Frequency},
 };
 use quant_tests::App;
-use quant_tests::golden::{self, Largest};
+use quant_tests::golden::{self, Largest, Row, Statements};
 use quant_tests::names::{calendar, convention, day_count};
 
 /// The accepted relative error: a few roundings of face value times rate times year fraction.
@@ -31,6 +31,7 @@ fn distance(found: f64, expected: f64, size: f64) -> f64 {
 #[test]
 fn bonds_pay_and_accrue_as_in_quantlib() {
     let (mut largest, mut largest_accrued) = (Largest::default(), Largest::default());
+    let mut statements = Statements::default();
     for row in golden::rows("instruments_bonds", 100) {
         let bond = FixedBond {
             issue_date: row.get("issue_date"),
@@ -44,6 +45,8 @@ fn bonds_pay_and_accrue_as_in_quantlib() {
             convention: convention(row.text("convention")),
         };
         let found = bond.cash_flows(None).expect("cash flows").cashflows;
+        let explained = bond.explain(None).expect("an explanation");
+        assert!(explained.conventions[1].contains(bond.day_count.name()), "{row}");
         let expected: Vec<&str> = row.text("cashflows").split(' ').collect();
         assert_eq!(found.len(), expected.len() / 3, "{row}");
         for (flow, expected) in found.iter().zip(expected.chunks(3)) {
@@ -53,6 +56,7 @@ fn bonds_pay_and_accrue_as_in_quantlib() {
             let error = distance(flow.year_fraction, fraction, fraction.abs().max(1.0))
                 .max(distance(flow.amount, amount, amount.abs().max(bond.face_value)));
             largest.see(&row, error, BOND_TOLERANCE, flow);
+            statements.see(&row, &explained.error, flow.amount, amount);
         }
         let settlement: NaiveDate = row.get("settlement_date");
         let settled = bond.cash_flows(Some(settlement)).expect("cash flows");
@@ -65,12 +69,22 @@ fn bonds_pay_and_accrue_as_in_quantlib() {
             largest_accrued.see(&row, error, ACCRUED_TOLERANCE, &found);
         }
     }
+    statements.hold(1_000);
     println!("largest error of a payment: {largest}, of accrued interest: {largest_accrued}");
 }
 
 #[test]
 fn bills_agree_with_fifty_digits() {
     let (mut largest, mut largest_by_price) = (Largest::default(), Largest::default());
+    let mut statements = Statements::default();
+    let mut see = |row: &Row, bill: TreasuryBill, expected: f64| {
+        let value = bill.value().expect("a valuation");
+        let statement = bill.explain().expect("an explanation").error;
+        let is_yield = matches!(bill.quote, Quote::Price(_));
+        assert_eq!(statement.quantity, if is_yield { "yield" } else { "price" }, "{row}");
+        let found = if is_yield { value.bond_equivalent_yield } else { value.price };
+        statements.see(row, &statement, found, expected);
+    };
     for row in golden::rows("instruments_bills", 100) {
         let [settlement, maturity, face, rate, days, price, bond, money, discount] = row.texts();
         let [face_value, rate, price, bond, money, discount] =
@@ -81,6 +95,12 @@ fn bills_agree_with_fifty_digits() {
             face_value,
             quote,
         };
+        see(&row, bill(Quote::DiscountRate(rate)), price);
+        // Larger yields follow from a price, and are refused as a quote.
+        if bond.abs() <= 2.0 {
+            see(&row, bill(Quote::BondEquivalentYield(bond)), price);
+        }
+        see(&row, bill(Quote::Price(price)), bond);
         let found = bill(Quote::DiscountRate(rate)).value().expect("a valuation");
         assert_eq!(found.days_to_maturity.to_string(), days, "{row}");
         // Near a price of zero the rounding of face value minus discount dominates.
@@ -100,6 +120,7 @@ fn bills_agree_with_fifty_digits() {
         ));
         largest_by_price.see(&row, error, BILL_TOLERANCE, &found);
     }
+    statements.hold(300);
     println!("largest error by discount rate: {largest}, by price: {largest_by_price}");
 }
 

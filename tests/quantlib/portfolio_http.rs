@@ -75,6 +75,23 @@ async fn a_group_and_a_limit_of_turnover_bind() {
 }
 
 #[tokio::test]
+async fn the_least_variance_keeps_to_a_group_and_a_limit_of_turnover() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let path = "/optimize/min-variance";
+    let mut body = json!({ "expected_returns": [0.06, 0.10], "covariance_matrix": two_assets() });
+    let free = asked(&app, &key, path, &body).await;
+    assert!(free.number("/data/weights/0") > 0.75, "{free:?}");
+    body["constraints"] = json!([{ "coefficients": [1, 0], "max": 0.5 }]);
+    let answer = asked(&app, &key, path, &body).await;
+    assert_near(&answer.expect(200)["data"]["weights"][0], 0.5);
+    body["current_weights"] = json!([0.25, 0.75]);
+    body["max_turnover"] = json!(0.25);
+    let answer = asked(&app, &key, path, &body).await;
+    assert_near(&answer.expect(200)["data"]["weights"][0], 0.375);
+}
+
+#[tokio::test]
 async fn slsqp_is_answered_by_the_method_that_was_used() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;

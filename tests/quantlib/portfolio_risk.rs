@@ -4,14 +4,16 @@
 use quant_core::portfolio::{
     BlackLitterman, Covariance, MarketEquilibrium, ReturnSeries, RiskParity,
     black_litterman::{Uncertainty, View},
-    risk_contributions,
+    explain_risk_contributions, risk_contributions,
     risk_parity::RiskParityMethod,
 };
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The largest accepted relative error of a risk-parity weight, and difference of a share of the
 /// risk and its budget: in units of the gross terms of the variance, whose last bits are not known.
 const PARITY_TOLERANCE: f64 = 4e-15;
+/// The largest stated relative error of a weight with which a statement still says something.
+const WIDEST_ESTIMATE: f64 = 1e-7;
 /// The largest accepted error of a contribution, as a part of the volatility or of its gross terms.
 const CONTRIBUTION_TOLERANCE: f64 = 1e-15;
 /// The largest accepted error of a Black–Litterman figure, in units of the largest of its list.
@@ -52,6 +54,7 @@ fn risk_parity_weights_agree_with_mpmath() {
     use RiskParityMethod::{CyclicalCoordinateDescent, Newton};
     for method in [Newton, CyclicalCoordinateDescent] {
         let (mut largest, mut residual) = (Largest::default(), Largest::default());
+        let (mut statements, mut widest) = (Statements::default(), Largest::default());
         for row in golden::rows("risk_parity", 120) {
             let [covariance, budgets, expected, volatility] =
                 row.texts().map(|text| row.list::<f64>(text));
@@ -59,7 +62,11 @@ fn risk_parity_weights_agree_with_mpmath() {
             let condition = gross(&covariance_matrix, &expected);
             let problem = RiskParity { covariance_matrix, budgets: Some(budgets), method };
             let found = problem.solve().expect("a portfolio");
+            let explanation = problem.explain().expect("an explanation");
+            assert_eq!(explanation.steps, Some(found.iterations), "{row}");
+            widest.see(&row, explanation.error.estimate, WIDEST_ESTIMATE, &explanation.error);
             for (found, expected) in found.weights.iter().zip(&expected) {
+                statements.see(&row, &explanation.error, *found, *expected);
                 let error = (found / expected - 1.0).abs() / condition;
                 largest.see(&row, error, PARITY_TOLERANCE, &(found, expected));
             }
@@ -67,6 +74,8 @@ fn risk_parity_weights_agree_with_mpmath() {
             largest.see(&row, error, PARITY_TOLERANCE, &found.volatility);
             residual.see(&row, found.residual / condition, PARITY_TOLERANCE, &found);
         }
+        statements.hold(240);
+        println!("{method}: widest estimate {widest}");
         println!("{method}: largest error of a weight {largest}, of a share {residual}");
     }
 }
@@ -74,15 +83,19 @@ fn risk_parity_weights_agree_with_mpmath() {
 #[test]
 fn contributions_agree_with_mpmath_and_add_up_bit_for_bit() {
     let (mut largest, mut exact) = (Largest::default(), 0);
+    let mut statements = Statements::default();
     let rows = golden::rows("risk_contributions", 110);
     for row in &rows {
         let [weights, covariance, volatility, marginal, contributions] =
             row.texts().map(|text| row.list::<f64>(text));
-        let found = risk_contributions(&weights, &square(&covariance)).expect("contributions");
+        let covariance = square(&covariance);
+        let found = risk_contributions(&weights, &covariance).expect("contributions");
+        let stated = explain_risk_contributions(&weights, &covariance).expect("an explanation");
         let size = largest_of(&contributions).max(volatility[0]);
         let error = (found.volatility - volatility[0]).abs() / volatility[0];
         largest.see(row, error, CONTRIBUTION_TOLERANCE * size / volatility[0], &found.volatility);
         for (found, expected) in found.contributions.iter().zip(&contributions) {
+            statements.see(row, &stated.error, *found, *expected);
             let error = (found - expected).abs() / size;
             largest.see(row, error, CONTRIBUTION_TOLERANCE, &(found, expected));
         }
@@ -95,13 +108,14 @@ fn contributions_agree_with_mpmath_and_add_up_bit_for_bit() {
         assert_eq!(found.shares.expect("a risk").iter().sum::<f64>(), 1.0, "{row}");
         exact += usize::from(found.total == found.volatility);
     }
+    statements.hold(220);
     assert_eq!(exact, rows.len(), "contributions add up to the volatility");
     println!("largest error {largest}; all {exact} add up to the volatility");
 }
 
 #[test]
 fn posterior_returns_agree_with_mixed_estimation() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("black_litterman", 120) {
         let [
             covariance,
@@ -141,6 +155,15 @@ fn posterior_returns_agree_with_mixed_estimation() {
         };
         let model = BlackLitterman { market, tau: row.parse(tau), views };
         let found = model.posterior().expect("a posterior");
+        for (explanation, found, expected) in [
+            (model.market.explain(), &found.equilibrium.implied_returns, implied),
+            (model.explain(), &found.posterior_returns, posterior),
+        ] {
+            let stated = explanation.expect("an explanation").error;
+            for (found, expected) in found.iter().zip(row.list(expected)) {
+                statements.see(&row, &stated, *found, expected);
+            }
+        }
         let found_total: Vec<f64> =
             Vec::<Vec<f64>>::from(found.posterior_covariance.clone()).concat();
         for (found, expected) in [
@@ -157,12 +180,13 @@ fn posterior_returns_agree_with_mixed_estimation() {
             }
         }
     }
+    statements.hold(480);
     println!("largest error of a posterior {largest}");
 }
 
 #[test]
 fn ratios_agree_with_their_definitions() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("performance", 80) {
         let [returns, benchmark, rate, target, periods, expected] = row.texts();
         let series = ReturnSeries {
@@ -197,6 +221,9 @@ fn ratios_agree_with_their_definitions() {
         ];
         let expected: Vec<f64> = row.list(expected);
         assert_eq!(expected.len(), found.len(), "{row}");
+        let stated = series.explain().expect("an explanation").error;
+        assert_eq!((&stated.quantity[..], stated.estimate), ("sharpe", found[7]), "{row}");
+        statements.see(&row, &stated, found[6], expected[6]);
         for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
             // A mean that cancels has the rounding of its terms, and compounding that of its
             // exponent.
@@ -204,5 +231,6 @@ fn ratios_agree_with_their_definitions() {
             largest.see(&row, error, RATIO_TOLERANCE, &(index, found, expected));
         }
     }
+    statements.hold(80);
     println!("largest error of a ratio {largest}");
 }

@@ -2,6 +2,7 @@
 
 use quant_core::pricing::barrier::{BarrierOption, Direction, Knock, Tree};
 use quant_core::pricing::black_scholes::{EuropeanOption, OptionType};
+use quant_core::pricing::greeks::Greeks;
 use quant_core::pricing::implied_volatility::QuotedOption;
 use quant_core::pricing::margrabe::ExchangeOption;
 use quant_core::pricing::normal;
@@ -69,6 +70,65 @@ fn the_stated_error_of_a_european_price_bounds_its_error() {
     statements.hold(250);
 }
 
+#[test]
+fn the_stated_error_of_greeks_bounds_their_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("pricing_greeks", 190) {
+        let option = european(&row);
+        let statement = option.explain_greeks().expect("an explanation").error;
+        for (name, value) in by_name(&option.greeks().expect("greeks")) {
+            let expected = row.get(name);
+            statements.see_by(&row, &statement, value, expected, whole(&row, name));
+        }
+    }
+    statements.hold(190 * 14);
+}
+
+#[test]
+fn the_stated_error_of_an_implied_volatility_is_no_less_than_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("implied_volatility", 360) {
+        let option = quoted(&row);
+        let explanation = option.explain().expect("an explanation");
+        assert_eq!(explanation.steps, Some(2));
+        let found = option.implied_volatility().expect("a volatility");
+        statements.see(&row, &explanation.error, found, row.get("volatility"));
+    }
+    statements.hold(360);
+}
+
+#[test]
+fn the_stated_error_of_an_exchange_option_bounds_its_error() {
+    let mut statements = Statements::default();
+    for row in golden::rows("pricing_margrabe", 90) {
+        let option = exchange(&row);
+        let statement = option.explain_prices().expect("an explanation").error;
+        let found = option.prices().expect("prices");
+        statements.see(&row, &statement, found.call, row.get("call"));
+        statements.see(&row, &statement, found.put, row.get("put"));
+    }
+    statements.hold(180);
+}
+
+#[test]
+fn the_stated_errors_of_barriers_are_no_less_than_their_errors() {
+    let (mut statements, mut on_trees) = (Statements::default(), Statements::default());
+    for row in golden::rows("pricing_barrier_continuous", 20) {
+        let (option, expected) = (barrier(&row), row.get("price"));
+        let statement = option.explain_price_continuous().expect("an explanation").error;
+        let found = option.price_continuous().expect("a price");
+        statements.see(&row, &statement, found, expected);
+        for (&tree, n_steps) in Tree::ALL.iter().flat_map(|tree| [(tree, 24), (tree, 201)]) {
+            let explanation = option.explain_price_on_tree(tree, n_steps).expect("an explanation");
+            assert_eq!(explanation.steps, u32::try_from(tree.steps_used(n_steps)).ok());
+            let found = option.price_on_tree(tree, n_steps).expect("a price");
+            on_trees.see(&row, &explanation.error, found, expected);
+        }
+    }
+    statements.hold(20);
+    on_trees.hold(160);
+}
+
 fn tree(name: &str) -> Tree {
     match name {
         "CRR" => Tree::CoxRossRubinstein,
@@ -123,43 +183,54 @@ fn european_options_agree_with_fifty_digits() {
 fn greeks_agree_with_numerical_derivatives_of_four_hundred_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("pricing_greeks", 190) {
-        let found = european(&row).greeks().expect("greeks");
-        #[rustfmt::skip]
-        let values = [
-            ("price", found.price), ("delta", found.delta), ("gamma", found.gamma),
-            ("vega", found.vega), ("theta", found.theta), ("rho", found.rho),
-            ("epsilon", found.epsilon), ("dual_delta", found.dual_delta),
-            ("dual_gamma", found.dual_gamma), ("vanna", found.vanna), ("vomma", found.vomma),
-            ("charm", found.charm), ("veta", found.veta), ("vera", found.vera),
-        ];
-        for (name, value) in values {
-            let expected: f64 = row.get(name);
-            // These three are sums that may cancel: their errors are those of their largest term.
-            let scale = match name {
-                "theta" | "charm" | "veta" => row.get(&format!("{name}_term")),
-                _ => expected.abs(),
-            };
-            let error = error(value, expected, scale);
+        for (name, value) in by_name(&european(&row).greeks().expect("greeks")) {
+            let error = error(value, row.get(name), whole(&row, name));
             largest.see(&row, error, CLOSED_FORM_TOLERANCE, &(name, value));
         }
     }
     println!("greeks: largest relative error {largest}");
 }
 
+/// The Greeks by the names of their columns.
+fn by_name(found: &Greeks) -> [(&'static str, f64); 14] {
+    #[rustfmt::skip]
+    let values = [
+        ("price", found.price), ("delta", found.delta), ("gamma", found.gamma),
+        ("vega", found.vega), ("theta", found.theta), ("rho", found.rho),
+        ("epsilon", found.epsilon), ("dual_delta", found.dual_delta),
+        ("dual_gamma", found.dual_gamma), ("vanna", found.vanna), ("vomma", found.vomma),
+        ("charm", found.charm), ("veta", found.veta), ("vera", found.vera),
+    ];
+    values
+}
+
+/// The size by which an error is relative. Three Greeks are sums that may cancel: their errors are
+/// those of their largest term.
+fn whole(row: &Row, name: &str) -> f64 {
+    match name {
+        "theta" | "charm" | "veta" => row.get(&format!("{name}_term")),
+        _ => row.get::<f64>(name).abs(),
+    }
+}
+
+/// The option of the row, whose price is known.
+fn quoted(row: &Row) -> QuotedOption {
+    QuotedOption {
+        option_type: option_type(row),
+        spot: row.get("spot"),
+        strike: row.get("strike"),
+        risk_free_rate: row.get("risk_free_rate"),
+        dividend_yield: row.get("dividend_yield"),
+        price: row.get("price"),
+        time_to_maturity: row.get("time_to_maturity"),
+    }
+}
+
 #[test]
 fn implied_volatilities_agree_with_roots_of_four_hundred_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("implied_volatility", 360) {
-        let option = QuotedOption {
-            option_type: option_type(&row),
-            spot: row.get("spot"),
-            strike: row.get("strike"),
-            risk_free_rate: row.get("risk_free_rate"),
-            dividend_yield: row.get("dividend_yield"),
-            price: row.get("price"),
-            time_to_maturity: row.get("time_to_maturity"),
-        };
-        let found = option.implied_volatility().expect("a volatility");
+        let found = quoted(&row).implied_volatility().expect("a volatility");
         let (expected, condition): (f64, f64) = (row.get("volatility"), row.get("condition"));
         let bit = f64::EPSILON * expected * condition.max(1.0);
         largest.see(&row, error(found, expected, bit), IMPLIED_VOLATILITY_BITS, &found);
@@ -167,33 +238,26 @@ fn implied_volatilities_agree_with_roots_of_four_hundred_digits() {
     println!("implied volatility: largest error in bits that the price determines {largest}");
 }
 
+/// The right to exchange of the row.
+fn exchange(row: &Row) -> ExchangeOption {
+    ExchangeOption {
+        spot1: row.get("spot1"),
+        spot2: row.get("spot2"),
+        dividend_yield1: row.get("dividend_yield1"),
+        dividend_yield2: row.get("dividend_yield2"),
+        volatility1: row.get("volatility1"),
+        volatility2: row.get("volatility2"),
+        correlation: row.get("correlation"),
+        time_to_maturity: row.get("time_to_maturity"),
+    }
+}
+
 #[test]
 fn exchange_options_agree_with_fifty_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("pricing_margrabe", 90) {
-        let [
-            spot1,
-            spot2,
-            dividend_yield1,
-            dividend_yield2,
-            volatility1,
-            volatility2,
-            correlation,
-            time_to_maturity,
-            call,
-            put,
-        ] = row.numbers();
-        let option = ExchangeOption {
-            spot1,
-            spot2,
-            dividend_yield1,
-            dividend_yield2,
-            volatility1,
-            volatility2,
-            correlation,
-            time_to_maturity,
-        };
-        let found = option.prices().expect("prices");
+        let (call, put) = (row.get("call"), row.get("put"));
+        let found = exchange(&row).prices().expect("prices");
         largest.see(&row, error(found.call, call, call), CLOSED_FORM_TOLERANCE, &found);
         largest.see(&row, error(found.put, put, put), CLOSED_FORM_TOLERANCE, &found);
     }

@@ -3,9 +3,10 @@
 
 use quant_core::risk::{
     ComponentRisk, CovarianceEstimator, Distribution, Moments, MonteCarlo, ParametricRisk,
-    backtest, ewma_volatility, historical, ledoit_wolf, stress,
+    SeriesMethod, backtest, ewma_volatility, explain_backtest, explain_historical,
+    explain_series_risk, explain_stress, historical, ledoit_wolf, series_risk, stress,
 };
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// Of the volatility over the horizon, and relative beyond it.
 const PARAMETRIC_TOLERANCE: f64 = 1e-14;
@@ -38,18 +39,21 @@ fn distribution(row: &Row) -> Distribution {
     }
 }
 
+fn position(row: &Row) -> ParametricRisk {
+    ParametricRisk {
+        mean: row.get("mean"),
+        volatility: row.get("volatility"),
+        distribution: distribution(row),
+        confidence: row.get("confidence"),
+        horizon: row.get("horizon"),
+    }
+}
+
 #[test]
 fn parametric_figures_agree_with_integrals_of_fifty_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("parametric_var", 100) {
-        let position = ParametricRisk {
-            mean: row.get("mean"),
-            volatility: row.get("volatility"),
-            distribution: distribution(&row),
-            confidence: row.get("confidence"),
-            horizon: row.get("horizon"),
-        };
-        let found = position.evaluate().expect("figures");
+        let found = position(&row).evaluate().expect("figures");
         let deviation: f64 = row.get("deviation");
         for (name, value) in [("var", found.value_at_risk), ("es", found.expected_shortfall)] {
             let expected: f64 = row.get(name);
@@ -107,19 +111,22 @@ fn the_recorded_answer_of_the_interface_is_met() {
     assert_eq!((found.risk.value_at_risk, found.risk.expected_shortfall), (0.01875, 0.02));
 }
 
+fn simulation(row: &Row) -> MonteCarlo {
+    let position = ParametricRisk {
+        mean: 0.0,
+        volatility: 0.02,
+        distribution: Distribution::Normal,
+        confidence: row.get("confidence"),
+        horizon: 1.0,
+    };
+    MonteCarlo { position, simulations: row.get("count"), seed: row.get("seed") }
+}
+
 #[test]
 fn simulated_figures_agree_with_numpy_and_scipy() {
     let mut largest = Largest::default();
     for row in golden::rows("monte_carlo_var", 12) {
-        let position = ParametricRisk {
-            mean: 0.0,
-            volatility: 0.02,
-            distribution: Distribution::Normal,
-            confidence: row.get("confidence"),
-            horizon: 1.0,
-        };
-        let run = MonteCarlo { position, simulations: row.get("count"), seed: row.get("seed") };
-        let found = run.evaluate().expect("figures");
+        let found = simulation(&row).evaluate().expect("figures");
         assert_eq!(found.tail_count, row.get::<usize>("tail"), "{row}");
         for (name, value) in
             [("var", found.risk.value_at_risk), ("es", found.risk.expected_shortfall)]
@@ -131,18 +138,24 @@ fn simulated_figures_agree_with_numpy_and_scipy() {
     println!("simulated risk: largest relative error {largest}");
 }
 
+/// The positions of the exceptions, with returns and estimates that have them.
+fn exceptions(row: &Row) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
+    let positions: Vec<usize> = match row.text("positions") {
+        "none" => Vec::new(),
+        text => row.list(text),
+    };
+    let count: usize = row.get("count");
+    let mut returns = vec![0.01; count];
+    positions.iter().for_each(|&position| returns[position] = -0.03);
+    (positions, returns, vec![0.02; count])
+}
+
 #[test]
 fn backtests_agree_with_fifty_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("backtest", 44) {
-        let positions: Vec<usize> = match row.text("positions") {
-            "none" => Vec::new(),
-            text => row.list(text),
-        };
-        let count: usize = row.get("count");
-        let mut returns = vec![0.01; count];
-        positions.iter().for_each(|&position| returns[position] = -0.03);
-        let found = backtest(&returns, &vec![0.02; count], row.get("confidence")).expect("tests");
+        let (positions, returns, estimates) = exceptions(&row);
+        let found = backtest(&returns, &estimates, row.get("confidence")).expect("tests");
         assert_eq!(found.exceptions, positions, "{row}");
         for (name, value) in [
             ("pof", found.kupiec.statistic),
@@ -171,19 +184,22 @@ fn columns(row: &Row) -> Vec<Vec<f64>> {
     row.text("returns").split(' ').map(|text| row.list(text)).collect()
 }
 
+fn portfolio(row: &Row) -> ComponentRisk {
+    ComponentRisk {
+        returns_by_factor: named(columns(row)),
+        weights: named(row.list::<f64>(row.text("weights"))),
+        distribution: distribution(row),
+        covariance_estimator: row.get::<CovarianceEstimator>("estimator"),
+        confidence: row.get("confidence"),
+        portfolio_value: 1e6,
+    }
+}
+
 #[test]
 fn components_agree_with_fifty_digits() {
     let mut largest = Largest::default();
     for row in golden::rows("component_var", 40) {
-        let portfolio = ComponentRisk {
-            returns_by_factor: named(columns(&row)),
-            weights: named(row.list::<f64>(row.text("weights"))),
-            distribution: distribution(&row),
-            covariance_estimator: row.get::<CovarianceEstimator>("estimator"),
-            confidence: row.get("confidence"),
-            portfolio_value: 1e6,
-        };
-        let found = portfolio.contributions().expect("contributions");
+        let found = portfolio(&row).contributions().expect("contributions");
         let sum: f64 = found.components.iter().map(|part| part.component).sum();
         assert_eq!(sum, found.risk.value_at_risk, "{row}");
         let mut see = |name: &str, value: f64, expected: f64| {
@@ -239,4 +255,82 @@ fn scenarios_agree_with_exact_fractions() {
         }
     }
     println!("scenarios: largest error {largest} of the sum of the sizes");
+}
+
+#[test]
+fn the_stated_errors_of_market_risk_bound_its_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("parametric_var", 100) {
+        let position = position(&row);
+        let stated = position.explain().expect("an explanation").error;
+        let found = position.evaluate().expect("figures").value_at_risk;
+        statements.see(&row, &stated, found, row.get("var"));
+    }
+    for row in golden::rows("historical_var", 60) {
+        let (returns, confidence): (Vec<f64>, f64) =
+            (row.list(row.text("returns")), row.get("confidence"));
+        let stated = explain_historical(&returns, confidence, 1.0).expect("an explanation").error;
+        let found = historical(&returns, confidence).expect("figures").risk.value_at_risk;
+        statements.see(&row, &stated, found, row.get("var"));
+        for (method, mean, volatility, distribution) in fits(&row) {
+            let position =
+                ParametricRisk { mean, volatility, distribution, confidence, horizon: 1.0 };
+            let expected = position.evaluate().expect("figures").value_at_risk;
+            let found = series_risk(&returns, method, confidence, 1.0).expect("figures");
+            let stated = explain_series_risk(&returns, method, confidence, 1.0);
+            let stated = stated.expect("an explanation").error;
+            statements.see(&row, &stated, found.risk.value_at_risk, expected);
+        }
+    }
+    for row in golden::rows("monte_carlo_var", 12) {
+        let run = simulation(&row);
+        let stated = run.explain().expect("an explanation").error;
+        let found = run.evaluate().expect("figures").risk.value_at_risk;
+        let exact = run.position.evaluate().expect("figures").value_at_risk;
+        statements.see(&row, &stated, found, exact);
+    }
+    for row in golden::rows("backtest", 44) {
+        let (_, returns, estimates) = exceptions(&row);
+        let confidence = row.get("confidence");
+        let found = backtest(&returns, &estimates, confidence).expect("tests");
+        let stated = explain_backtest(&returns, &estimates, confidence).expect("an explanation");
+        for (name, value) in [
+            ("pof", found.kupiec.statistic),
+            ("ind", found.independence.statistic),
+            ("cc", found.conditional_coverage.statistic),
+            ("cc_p", found.conditional_coverage.p_value),
+            ("at_most", found.probability_of_at_most),
+        ] {
+            statements.see(&row, &stated.error, value, row.get(name));
+        }
+    }
+    for row in golden::rows("component_var", 40) {
+        let portfolio = portfolio(&row);
+        let stated = portfolio.explain().expect("an explanation").error;
+        let found = portfolio.contributions().expect("contributions").risk.value_at_risk;
+        statements.see(&row, &stated, found, row.get("var"));
+    }
+    for row in golden::rows("stress", 30) {
+        let shocks = named(row.list::<f64>(row.text("shocks")));
+        let exposures = named(row.list::<f64>(row.text("exposures")));
+        let value = row.get("value");
+        let found = stress(&shocks, Some(&exposures), value).expect("a result").profit_and_loss;
+        let stated = explain_stress(&shocks, Some(&exposures), value).expect("an explanation");
+        statements.see(&row, &stated.error, found, row.get("total"));
+    }
+    statements.hold(700);
+}
+
+/// The methods that fit a distribution, with the fit to the moments of a row.
+fn fits(row: &Row) -> [(SeriesMethod, f64, f64, Distribution); 4] {
+    let [mean, volatility, skewness, excess_kurtosis, ewma] =
+        ["mean", "volatility", "skewness", "kurtosis", "ewma"].map(|name| row.get(name));
+    let t = Distribution::StudentT { degrees_of_freedom: 5.0 };
+    let expansion = Distribution::CornishFisher { skewness, excess_kurtosis };
+    [
+        (SeriesMethod::Normal, mean, volatility, Distribution::Normal),
+        (SeriesMethod::StudentT { degrees_of_freedom: 5.0 }, mean, volatility, t),
+        (SeriesMethod::CornishFisher, mean, volatility, expansion),
+        (SeriesMethod::Ewma { decay: 0.94 }, 0.0, ewma, Distribution::Normal),
+    ]
 }

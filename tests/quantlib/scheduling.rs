@@ -1,10 +1,11 @@
 //! Business days, day counts and schedules against QuantLib: `tests/golden/generate/scheduling.py`.
 
+use chrono::Datelike;
 use quant_core::time::{
     Accrual, BusinessDayConvention, DayCount, Frequency, JointCalendar, NaiveDate, PeriodLength,
-    RollConvention, ScheduleRule, Stub,
+    RollConvention, ScheduleRule, Stub, Tenor,
 };
-use quant_tests::golden::{self, Largest};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted error: half a unit in the last place of a quotient, and the same for QuantLib's own.
 const YEAR_FRACTION_TOLERANCE: f64 = 4.0 * f64::EPSILON;
@@ -25,19 +26,23 @@ fn business_days_are_added_and_counted_as_in_quantlib() {
     }
 }
 
+fn accrual(row: &Row) -> Accrual {
+    Accrual {
+        start_date: row.get("start"),
+        end_date: row.get("end"),
+        day_count: row.get("day_count"),
+        frequency: Frequency::from_count(row.get("frequency")).expect("a frequency"),
+        regular_period: None,
+        maturity_date: None,
+        calendar: JointCalendar::default(),
+    }
+}
+
 #[test]
 fn the_later_day_counts_agree_with_quantlib() {
     let mut largest = Largest::default();
     for row in golden::rows("scheduling_day_counts", 360) {
-        let accrual = Accrual {
-            start_date: row.get("start"),
-            end_date: row.get("end"),
-            day_count: row.get("day_count"),
-            frequency: Frequency::from_count(row.get("frequency")).expect("a frequency"),
-            regular_period: None,
-            maturity_date: None,
-            calendar: JointCalendar::default(),
-        };
+        let accrual = accrual(&row);
         let measured = accrual.measure().expect("a length");
         let expected: f64 = row.get("year_fraction");
         let error = (measured.year_fraction - expected).abs() / expected.abs().max(1.0);
@@ -49,22 +54,25 @@ fn the_later_day_counts_agree_with_quantlib() {
     println!("largest error of a year fraction: {largest}");
 }
 
+fn schedule(row: &Row) -> ScheduleRule {
+    ScheduleRule {
+        effective_date: row.get("effective_date"),
+        termination_date: row.get("termination_date"),
+        frequency: row.get::<PeriodLength>("frequency"),
+        stub: row.get::<Stub>("stub"),
+        roll: row.get::<RollConvention>("roll"),
+        calendar: row.get("calendar"),
+        convention: row.get::<BusinessDayConvention>("convention"),
+        termination_convention: row.get("termination_convention"),
+        day_count: row.get("day_count"),
+    }
+}
+
 #[test]
 fn schedules_with_stubs_have_the_dates_of_quantlib() {
     let mut largest = Largest::default();
     for row in golden::rows("scheduling_schedules", 200) {
-        let rule = ScheduleRule {
-            effective_date: row.get("effective_date"),
-            termination_date: row.get("termination_date"),
-            frequency: row.get::<PeriodLength>("frequency"),
-            stub: row.get::<Stub>("stub"),
-            roll: row.get::<RollConvention>("roll"),
-            calendar: row.get("calendar"),
-            convention: row.get::<BusinessDayConvention>("convention"),
-            termination_convention: row.get("termination_convention"),
-            day_count: row.get("day_count"),
-        };
-        let periods = rule.periods().expect("periods");
+        let periods = schedule(&row).periods().expect("periods");
         let ends = periods.iter().map(|period| format!(" {}", period.end));
         let found: String = std::iter::once(periods[0].start.to_string()).chain(ends).collect();
         assert_eq!(found, row.text("dates"), "{row}");
@@ -75,4 +83,57 @@ fn schedules_with_stubs_have_the_dates_of_quantlib() {
         }
     }
     println!("largest error of a year fraction: {largest}");
+}
+
+/// The day as a number, so that a date compares with another.
+fn number(date: NaiveDate) -> f64 {
+    f64::from(date.num_days_from_ce())
+}
+
+#[test]
+fn the_stated_errors_of_dates_and_year_fractions_bound_their_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("time_tenors", 100) {
+        let (start, tenor): (NaiveDate, Tenor) = (row.get("start_date"), row.get("tenor"));
+        let stated = tenor.explain_add_to(start).expect("an explanation").error;
+        let found = tenor.add_to(start).expect("a date");
+        statements.see(&row, &stated, number(found), number(row.get("result_date")));
+    }
+    for row in golden::rows("time_adjustments", 100) {
+        let [name, rule, start, expected] = row.texts();
+        let calendar: JointCalendar = row.parse(name);
+        let (rule, start) = (row.parse::<BusinessDayConvention>(rule), row.parse(start));
+        let stated = calendar.explain_adjust(start, rule).expect("an explanation").error;
+        let found = calendar.adjust(start, rule).expect("a date");
+        statements.see(&row, &stated, number(found), number(row.parse(expected)));
+    }
+    for row in golden::rows("scheduling_business_days", 300) {
+        let (calendar, start): (JointCalendar, NaiveDate) = (row.get("calendar"), row.get("start"));
+        let (end, days): (NaiveDate, i64) = (row.get("end"), row.get("days"));
+        let stated = calendar.explain_advance(start, days).expect("an explanation").error;
+        let found = calendar.advance(start, days).expect("a date");
+        statements.see(&row, &stated, number(found), number(end));
+        let explanation = calendar.explain_business_days_between(start, end);
+        let stated = explanation.expect("an explanation").error;
+        let found = calendar.business_days_between(start, end).expect("days");
+        statements.see(&row, &stated, found as f64, row.get("between"));
+        let stated = calendar.explain_is_business_day().error;
+        let [found, expected] = [calendar.is_business_day(start), row.get("is_business_day")];
+        statements.see(&row, &stated, f64::from(found), f64::from(expected));
+    }
+    for row in golden::rows("scheduling_day_counts", 360) {
+        let accrual = accrual(&row);
+        let stated = accrual.explain().expect("an explanation").error;
+        let found = accrual.measure().expect("a length").year_fraction;
+        statements.see(&row, &stated, found, row.get("year_fraction"));
+    }
+    for row in golden::rows("scheduling_schedules", 200) {
+        let rule = schedule(&row);
+        let stated = rule.explain().expect("an explanation").error;
+        let expected: Vec<f64> = row.list(row.text("year_fractions"));
+        for (period, expected) in rule.periods().expect("periods").iter().zip(expected) {
+            statements.see(&row, &stated, period.year_fraction, expected);
+        }
+    }
+    statements.hold(1_600);
 }

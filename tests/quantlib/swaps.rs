@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use quant_core::{
     curves::{Compounding, Conventions, Curve, CurveType, Interpolation},
+    explanation::Explanation,
     instruments::{
         CurrencyForward, Deposit, ForwardRateAgreement, InterestRateSwap, LegTerms, OvernightSwap,
         RateRisk, SwapCurves, SwapSide, SwapValue,
@@ -16,7 +17,7 @@ use quant_core::{
         schedule::Frequency,
     },
 };
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted error of the value of a swap, as a part of the values of both legs and the
 /// notional: a few roundings of each coupon.
@@ -61,6 +62,40 @@ fn curve(row: &Row, tenors: &str, rates: &str) -> Option<Curve> {
 
 /// The value, the par rate and the risk of the swap of a row.
 fn valued(row: &Row) -> (SwapValue, f64, RateRisk) {
+    on_curves(row, |swap, curves| match swap {
+        Swap::Overnight(swap) => (
+            swap.value(curves).expect("a value"),
+            swap.par_rate(curves).expect("a rate"),
+            swap.dv01(curves).expect("a risk"),
+        ),
+        Swap::InterestRate(swap) => (
+            swap.value(curves).expect("a value"),
+            swap.par_rate(curves).expect("a rate"),
+            swap.dv01(curves).expect("a risk"),
+        ),
+    })
+}
+
+/// The explanations of the value and, of an interest rate swap, of the par rate and the risk.
+fn explained(row: &Row) -> Vec<Explanation> {
+    let explained = on_curves(row, |swap, curves| match swap {
+        Swap::Overnight(swap) => vec![swap.explain_value(curves)],
+        Swap::InterestRate(swap) => {
+            let (value, par_rate) = (swap.explain_value(curves), swap.explain_par_rate(curves));
+            vec![value, par_rate, swap.explain_dv01(curves)]
+        }
+    });
+    explained.into_iter().map(|found| found.expect("an explanation")).collect()
+}
+
+/// A swap of either kind.
+enum Swap {
+    Overnight(OvernightSwap),
+    InterestRate(InterestRateSwap),
+}
+
+/// What `find` finds of the swap of a row on its curves.
+fn on_curves<T>(row: &Row, find: impl Fn(Swap, &SwapCurves<'_>) -> T) -> T {
     let projection = curve(row, "tenors", "rates").expect("a curve");
     let discount = curve(row, "discount_tenors", "discount_rates");
     let curves = match &discount {
@@ -91,8 +126,7 @@ fn valued(row: &Row) -> (SwapValue, f64, RateRisk) {
             terms,
             current_fixing,
         };
-        let found = (swap.value(&curves), swap.par_rate(&curves), swap.dv01(&curves));
-        return (found.0.expect("a value"), found.1.expect("a rate"), found.2.expect("a risk"));
+        return find(Swap::Overnight(swap), &curves);
     }
     let floating_terms = LegTerms {
         frequency: frequency(row, "floating_frequency"),
@@ -110,8 +144,7 @@ fn valued(row: &Row) -> (SwapValue, f64, RateRisk) {
         floating_terms,
         current_fixing,
     };
-    let found = (swap.value(&curves), swap.par_rate(&curves), swap.dv01(&curves));
-    (found.0.expect("a value"), found.1.expect("a rate"), found.2.expect("a risk"))
+    find(Swap::InterestRate(swap), &curves)
 }
 
 /// The size of a swap's figures: the notional and the values of both legs.
@@ -156,6 +189,20 @@ fn swaps_have_the_values_and_the_risk_of_fifty_digits() {
 }
 
 #[test]
+fn the_stated_errors_of_swaps_bound_their_errors() {
+    let mut statements = Statements::default();
+    for row in golden::rows("swaps", 160) {
+        let (value, par_rate, risk) = valued(&row);
+        let found = [value.npv, par_rate, risk.dv01].into_iter().zip(["npv", "par_rate", "dv01"]);
+        for (explained, (found, name)) in explained(&row).iter().zip(found) {
+            assert_eq!(explained.error.quantity, name, "{row}");
+            statements.see(&row, &explained.error, found, row.get(name));
+        }
+    }
+    statements.hold(300);
+}
+
+#[test]
 fn swaps_have_the_values_of_quantlib() {
     let mut largest = Largest::default();
     for row in golden::rows("swaps_quantlib", 100) {
@@ -173,6 +220,7 @@ fn swaps_have_the_values_of_quantlib() {
 #[test]
 fn forward_rate_agreements_have_the_values_of_fifty_digits() {
     let (mut values, mut risks) = <(Largest, Largest)>::default();
+    let mut statements = Statements::default();
     for row in golden::rows("forward_rate_agreements", 120) {
         let projection = curve(&row, "tenors", "rates").expect("a curve");
         let discount = curve(&row, "tenors", "discount_rates");
@@ -210,16 +258,21 @@ fn forward_rate_agreements_have_the_values_of_fifty_digits() {
             (found.break_even_rate - forward).abs() / (interest / found.year_fraction),
         ];
         values.see(&row, error.into_iter().fold(0.0, f64::max), RATE_TOLERANCE, &found);
+        let statement = agreement.explain_value(&curves).expect("an explanation").error;
+        statements.see(&row, &statement, found.npv, row.get("npv"));
+        let statement = agreement.explain_break_even(&curves).expect("an explanation").error;
+        statements.see(&row, &statement, found.break_even_rate, forward);
         let risk = agreement.dv01(&curves).expect("a risk");
         let error = (risk.dv01 - row.get::<f64>("dv01")).abs() / found.pv01;
         risks.see(&row, error, RISK_TOLERANCE, &risk.dv01);
     }
+    statements.hold(240);
     println!("largest error of an agreement: {values}, of its risk: {risks}");
 }
 
 #[test]
 fn deposits_earn_what_fifty_digits_say() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("deposits", 100) {
         let deposit = Deposit {
             start_date: row.get("start_date"),
@@ -231,6 +284,8 @@ fn deposits_earn_what_fifty_digits_say() {
             convention: BusinessDayConvention::Unadjusted,
         };
         let found = deposit.value().unwrap_or_else(|error| panic!("{row}: {error}"));
+        let statement = deposit.explain().expect("an explanation").error;
+        statements.see(&row, &statement, found.interest, row.get("interest"));
         let figures = [
             (found.year_fraction, "year_fraction"),
             (found.interest, "interest"),
@@ -242,12 +297,13 @@ fn deposits_earn_what_fifty_digits_say() {
         let error = figures.map(|(found, name)| relative(found, row.get(name)));
         largest.see(&row, error.into_iter().fold(0.0, f64::max), CLOSED_FORM_TOLERANCE, &found);
     }
+    statements.hold(100);
     println!("largest error of a deposit: {largest}");
 }
 
 #[test]
 fn currency_forwards_have_the_rates_of_fifty_digits() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("currency_forwards", 160) {
         let contract = row.text("contract_rate");
         let (spot_rate, notional): (f64, f64) = (row.get("spot_rate"), row.get("notional"));
@@ -262,6 +318,8 @@ fn currency_forwards_have_the_rates_of_fifty_digits() {
             contract_rate: (!contract.is_empty()).then(|| row.parse(contract)),
         };
         let found = forward.value().unwrap_or_else(|error| panic!("{row}: {error}"));
+        let statement = forward.explain().expect("an explanation").error;
+        statements.see(&row, &statement, found.forward_rate, row.get("forward_rate"));
         let figures = [
             (found.forward_rate, "forward_rate"),
             (found.forward_points, "forward_points"),
@@ -274,5 +332,6 @@ fn currency_forwards_have_the_rates_of_fifty_digits() {
         let error = error.into_iter().fold((found.npv_quote - expected).abs() / size, f64::max);
         largest.see(&row, error, CLOSED_FORM_TOLERANCE, &found);
     }
+    statements.hold(160);
     println!("largest error of a currency forward: {largest}");
 }

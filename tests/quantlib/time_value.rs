@@ -2,10 +2,14 @@
 //! `tests/golden/generate/time_value.py`.
 
 use quant_core::{
-    cash_flows::{Loan, dated_internal_rates, internal_rates, net_present_value},
+    cash_flows::{
+        Loan, dated_internal_rates, explain_dated_internal_rates, explain_internal_rates,
+        explain_net_present_value, internal_rates, net_present_value,
+    },
+    explanation::Explanation,
     time::NaiveDate,
 };
-use quant_tests::golden::{self, Largest, Row};
+use quant_tests::golden::{self, Largest, Row, Statements};
 
 /// The accepted error of a rate: a few roundings of 1 + r, and of r where it is below 1.
 const RATE_TOLERANCE: f64 = 4.0 * f64::EPSILON;
@@ -50,6 +54,33 @@ fn every_internal_rate_is_found() {
     println!("internal rates: largest error {largest}");
 }
 
+/// Holds the stated error against all rates of a row.
+fn see_statement(statements: &mut Statements, row: &Row, found: &[f64], explained: &Explanation) {
+    for (rate, expected) in found.iter().zip(list::<f64>(row, "rates")) {
+        statements.see(row, &explained.error, *rate, expected);
+    }
+}
+
+#[test]
+fn the_stated_errors_of_internal_rates_hold() {
+    let mut statements = Statements::default();
+    for row in golden::rows("internal_rates", 150) {
+        let (payments, times): (Vec<f64>, Vec<f64>) =
+            (list(&row, "cashflows"), list(&row, "times"));
+        let found = internal_rates(&payments, Some(&times)).expect("a rate").rates;
+        let explained = explain_internal_rates(&payments, Some(&times)).expect("an explanation");
+        see_statement(&mut statements, &row, &found, &explained);
+    }
+    for row in golden::rows("dated_internal_rates", 50) {
+        let (payments, dates): (Vec<f64>, Vec<NaiveDate>) =
+            (list(&row, "cashflows"), list(&row, "dates"));
+        let found = dated_internal_rates(&payments, &dates).expect("a rate").rates;
+        let explained = explain_dated_internal_rates(&payments, &dates).expect("an explanation");
+        see_statement(&mut statements, &row, &found, &explained);
+    }
+    statements.hold(270);
+}
+
 #[test]
 fn every_rate_of_dated_payments_is_found() {
     let mut largest = Largest::default();
@@ -65,6 +96,7 @@ fn every_rate_of_dated_payments_is_found() {
 #[test]
 fn net_present_values_agree_with_fifty_digits() {
     let (mut values, mut slopes) = (Largest::default(), Largest::default());
+    let mut statements = Statements::default();
     for row in golden::rows("net_present_values", 150) {
         let (cashflows, times): (Vec<f64>, Vec<f64>) =
             (list(&row, "cashflows"), list(&row, "times"));
@@ -72,6 +104,9 @@ fn net_present_values_agree_with_fifty_digits() {
         let found = net_present_value(&cashflows, Some(&times), rate).expect("a value");
         let [value, slope, size]: [f64; 3] =
             ["npv", "sensitivity", "size"].map(|name| row.get(name));
+        let explained = explain_net_present_value(&cashflows, Some(&times), rate);
+        let statement = explained.expect("an explanation").error;
+        statements.see(&row, &statement, found.net_present_value, value);
         let error = (found.net_present_value - value).abs() / size;
         values.see(&row, error, VALUE_TOLERANCE, &found);
         let longest = times.iter().fold(1.0, |most: f64, time| most.max(time.abs()));
@@ -83,12 +118,13 @@ fn net_present_values_agree_with_fifty_digits() {
             &found,
         );
     }
+    statements.hold(150);
     println!("net present values: largest errors {values}, of the sensitivity {slopes}");
 }
 
 #[test]
 fn loans_agree_with_fractions_to_the_cent() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("loans", 150) {
         let loan = Loan {
             principal: row.get("principal"),
@@ -105,9 +141,13 @@ fn loans_agree_with_fractions_to_the_cent() {
         assert_eq!(found, names.map(|name| row.get::<i64>(name)), "{row}");
         assert_eq!(weighted, row.get::<i64>("weighted_balance_cents"), "{row}");
         let exact: f64 = row.get("exact_payment");
+        let explained = loan.explain().expect("an explanation");
+        assert_eq!(explained.steps, Some(loan.n_periods), "{row}");
+        statements.see(&row, &explained.error, table.exact_payment, exact);
         let error = (table.exact_payment - exact).abs() / exact;
         largest.see(&row, error, PAYMENT_TOLERANCE, &table.exact_payment);
     }
+    statements.hold(150);
     println!("loans: no cent differs, largest error of the exact payment {largest}");
 }
 

@@ -9,7 +9,7 @@ mkdirSync(pictures, { recursive: true });
 
 /** Compressed bytes of a cold visit. */
 const HEAVIEST = 600 * 1024;
-const PAGES = { front: "/", reference: "/docs", operation: "/docs/price_european_option", list: "/playground", playground: "/playground/price_european_option", register: "/console/register", console: "/console" };
+const PAGES = { front: "/", reference: "/docs", errors: "/docs/errors", operation: "/docs/price_european_option", list: "/playground", playground: "/playground/price_european_option", register: "/console/register", console: "/console" };
 const SIZES = { wide: { width: 1280, height: 900 }, narrow: { width: 390, height: 844 } };
 
 let checks = 0;
@@ -58,6 +58,7 @@ async function computeInPlayground() {
   const balance = async () => Number((await page.textContent("#charge")).match(/(\d+) are left/)[1]);
   const first = await balance();
   check("the playground shows a price", (await page.textContent("#result")).includes("4.7594"), await page.textContent("#result"));
+  check("an option has a picture of its payoff", (await page.textContent("#picture svg title")) === "Payoff at expiry", await page.textContent("#picture"));
   await page.fill("#field-spot", "50");
   await page.click("#compute");
   await page.waitForFunction((before) => !document.querySelector("#charge").textContent.includes(`${before} are left`), first);
@@ -74,6 +75,23 @@ async function computeInPlayground() {
   check("a refusal names the field", (await page.textContent("#result .fault")).includes("volatility"), await page.textContent("#result"));
   await page.click("[data-copy=python]");
   check("the call is there as text", (await page.textContent("#copied")).includes(key), await page.textContent("#copied"));
+  await page.context().close();
+}
+
+async function convergeInPlayground() {
+  const { page } = await open("/playground/price_barrier_option", { viewport: SIZES.wide });
+  await page.fill("#api-key", key);
+  await page.selectOption("#sweep-field", "n_steps");
+  const cost = await page.textContent("#sweep-cost");
+  check("the closed form is a call more", cost.includes("closed form") && cost.includes(": 80 credits"), cost);
+  for (const [field, value] of [["from", "50"], ["to", "500"], ["points", "4"]]) await page.fill(`#sweep-${field}`, value);
+  await page.click("#sweep-draw");
+  await page.waitForSelector("#sweep-picture svg");
+  const lines = await page.$$eval("#sweep-picture svg:first-of-type polyline", (all) => all.map((line) => line.getAttribute("points").split(" ")));
+  check("the tree and its closed form are drawn", lines.length === 2 && lines[0].length === 4 && lines[1].length === 2, lines);
+  const [left, right] = lines[1].map((point) => point.split(",")[1]);
+  check("the closed form is level", left === right, lines[1]);
+  await page.screenshot({ path: `${pictures}/playground-convergence.png`, fullPage: true });
   await page.context().close();
 }
 
@@ -151,6 +169,7 @@ try {
     for (const size of Object.keys(SIZES)) for (const scheme of ["light", "dark"]) await look(name, path, size, scheme);
   }
   await computeInPlayground();
+  await convergeInPlayground();
   await callFromFrontPage();
   await liveInConsole();
   console.log(`${checks} checks`);

@@ -40,9 +40,23 @@ impl Statements {
     /// Compares a statement with the error of `found` for a row. Panics where a bound is exceeded.
     #[track_caller]
     pub fn see(&mut self, row: &Row, statement: &ErrorStatement, found: f64, expected: f64) {
+        self.see_by(row, statement, found, expected, expected);
+    }
+
+    /// Does the same where a relative error is a fraction of `whole`, as that of a sum is of its
+    /// largest term.
+    #[track_caller]
+    pub fn see_by(
+        &mut self,
+        row: &Row,
+        statement: &ErrorStatement,
+        found: f64,
+        expected: f64,
+        whole: f64,
+    ) {
         let unit = match statement.scale {
             ErrorScale::Absolute => 1.0,
-            ErrorScale::Relative => expected.abs(),
+            ErrorScale::Relative => whole.abs(),
         };
         let (error, stated) = ((found - expected).abs(), statement.estimate * unit);
         assert!(stated.is_finite() && stated >= 0.0, "{row}: {statement:?}");

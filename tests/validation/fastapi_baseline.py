@@ -437,7 +437,12 @@ def endpoint(model: type) -> Callable:
     return accept
 
 
+def accept_bodies(models: dict[str, type]) -> None:
+    """Adds an endpoint for each model."""
+    for path, model in models.items():
+        app.post(path)(endpoint(model))
+
+
 app = FastAPI()
 app.router.route_class = StrictRoute
-for path, model in ENDPOINTS.items():
-    app.post(path)(endpoint(model))
+accept_bodies(ENDPOINTS)

@@ -1,5 +1,6 @@
 //! Altman's score of financial distress for listed manufacturers.
 
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{Result, check};
 
@@ -9,6 +10,9 @@ const DISTRESS: f64 = 1.81;
 
 /// The relative distance within which a score counts as its bound: the rounding of its terms.
 const ROUNDING: f64 = 4e-15;
+
+/// The error of a score, in units of its largest term: that of a few products and quotients.
+const SCORE_ERROR: f64 = 2e-15;
 
 /// The accounts of a firm that Altman's score reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,6 +125,33 @@ impl AltmanZ {
         Ok(AltmanScore { z_score, ratios, terms, zone })
     }
 
+    /// Explains [`score`](Self::score).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`score`](Self::score).
+    pub fn explain(&self) -> Result<Explanation> {
+        let score = self.score()?;
+        let largest = score.terms.iter().fold(1.0_f64, |most, term| most.max(term.abs()));
+        let method = Method::new(
+            "Altman's Z-score for listed manufacturers",
+            "Altman (1968), Financial Ratios, Discriminant Analysis and the Prediction of Corporate \
+             Bankruptcy, equation I",
+        );
+        let error = ErrorStatement::rounding_within(
+            "z_score",
+            SCORE_ERROR * largest,
+            "in units of the largest term, or of 1; largest error against exact fractions",
+        );
+        Ok(Explanation::new(method, error).with_conventions([
+            "The five ratios are decimals, where the paper has percentages for four of them.",
+            "The coefficient of sales over total assets is 0.999.",
+            "Equity counts at its market value over the book value of all liabilities.",
+            "Above 2.99 is safe, below 1.81 distress; a score within rounding of either is grey.",
+            "The versions for private firms and for other firms than manufacturers are not used.",
+        ]))
+    }
+
     fn validate(&self) -> Result<()> {
         check::finite("working_capital", self.working_capital)?;
         check::positive("total_assets", self.total_assets)?;
@@ -150,6 +181,23 @@ mod tests {
             total_liabilities: 100.0,
             revenue: 100.0 * turnover,
         }
+    }
+
+    #[test]
+    fn the_printed_example_has_its_score() {
+        // Hull, "Risk Management and Financial Institutions", the example of the Z-score: 5.46.
+        let firm = AltmanZ {
+            working_capital: 170_000.0,
+            total_assets: 670_000.0,
+            retained_earnings: 300_000.0,
+            ebit: 60_000.0,
+            market_cap: 380_000.0,
+            total_liabilities: 240_000.0,
+            revenue: 2_200_000.0,
+        };
+        let score = firm.score().unwrap();
+        assert!((score.z_score - 5.46).abs() < 0.005, "{score:?}");
+        assert_eq!(score.zone, DistressZone::Safe);
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! Beneish's indices of earnings manipulation.
 
 use super::{each, of_prior_year};
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::pricing::normal;
 use crate::{Error, Result, check};
 
 /// The score above which a firm is a likely manipulator, for errors that cost twenty to one.
 const THRESHOLD: f64 = -1.78;
+
+/// The error of a score, in units of its largest index.
+const SCORE_ERROR: f64 = 8e-15;
 
 /// The accounts of one year that Beneish's indices read. An index whose accounts are absent in one of the
 /// years is neutral.
@@ -221,6 +225,46 @@ impl BeneishM {
         })
     }
 
+    /// Explains [`score`](Self::score).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`score`](Self::score).
+    pub fn explain(&self) -> Result<Explanation> {
+        let score = self.score()?;
+        let BeneishScore { dsri, gmi, aqi, sgi, depi, sgai, lvgi, tata, .. } = score;
+        let indices = [dsri, gmi, aqi, sgi, depi, sgai, lvgi, tata];
+        let largest = indices.iter().fold(1.0_f64, |most, index| most.max(index.abs()));
+        let method = Method::new(
+            "Beneish's M-score of eight indices",
+            "Beneish (1999), The Detection of Earnings Manipulation, tables 2 and 4",
+        );
+        let error = ErrorStatement::rounding_within(
+            "m_score",
+            SCORE_ERROR * largest,
+            "in units of the largest index, or of 1; largest error against exact fractions",
+        );
+        let accruals = match score.accruals {
+            AccrualMethod::CashFlow => "Accruals are net income less cash flow from operations.",
+            AccrualMethod::BalanceSheet => {
+                "Accruals are those of the balance sheet, as in the paper."
+            }
+            AccrualMethod::Absent => "The accounts of the accruals are absent: they count as 0.",
+        };
+        let names: Vec<&str> = score.neutral.iter().map(|index| index.name()).collect();
+        let neutral = format!("Neutral, without their accounts: {}.", names.join(", "));
+        Ok(Explanation::new(method, error)
+            .with_conventions([
+                accruals,
+                "Balances are those at the ends of both years; total assets are not averaged.",
+                "A score above -1.78 is a likely manipulator: errors cost twenty to one.",
+            ])
+            .with_conventions((!names.is_empty()).then_some(neutral))
+            .with_conventions((!self.has_liabilities()).then_some(
+                "Leverage is that of long-term debt, without current liabilities in both years.",
+            )))
+    }
+
     fn sales_growth(&self) -> Result<f64> {
         let sales = self.current.revenue.zip(self.prior.revenue);
         let (now, then) = sales
@@ -261,9 +305,12 @@ impl BeneishM {
         change("prior_sga", share(&self.current), share(&self.prior))
     }
 
+    fn has_liabilities(&self) -> bool {
+        self.current.current_liabilities.is_some() && self.prior.current_liabilities.is_some()
+    }
+
     fn leverage(&self) -> Result<Option<f64>> {
-        let has_liabilities =
-            self.current.current_liabilities.is_some() && self.prior.current_liabilities.is_some();
+        let has_liabilities = self.has_liabilities();
         let leverage = |year: &BeneishAccounts| {
             let liabilities = year.current_liabilities.filter(|_| has_liabilities).unwrap_or(0.0);
             share(year.long_term_debt.map(|debt| debt + liabilities), year.total_assets)

@@ -1,6 +1,10 @@
 //! The value of a firm from its free cash flows, with a terminal value by constant growth.
 
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
+
+/// The error of a value, in units of the sizes of its terms, for a year and rates far apart.
+const VALUE_ERROR: f64 = 4e-16;
 
 /// The free cash flows to a firm, and what turns their value into that of a share.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +115,48 @@ impl DiscountedCashFlow {
             terminal_present_value,
             terminal_multiple,
         })
+    }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(&self) -> Result<Explanation> {
+        let value = self.value()?;
+        let sizes = value.present_values.iter().chain([&value.terminal_present_value]);
+        let size = sizes.map(|part| part.abs()).sum::<f64>() + self.net_debt.abs();
+        let (wacc, growth) = (self.wacc, self.terminal_growth);
+        let steepness = 1.0 + (wacc.abs() + growth.abs()) / (wacc - growth);
+        let years = (4 + self.fcff.len()) as f64;
+        let method = Method::new(
+            "Discounted free cash flows to the firm, with a terminal value by constant growth",
+            "Gordon and Shapiro (1956), Capital Equipment Analysis; Damodaran, Investment \
+             Valuation, chapter 15",
+        );
+        let error = ErrorStatement::rounding_within(
+            "value_per_share",
+            VALUE_ERROR * steepness * years * (size / self.shares_outstanding),
+            "in units of the sizes of the present values, times the years and the condition of the \
+             difference of the rates; largest error against exact fractions",
+        );
+        Ok(Explanation::new(method, error).with_conventions([
+            "Flows are at the ends of years, the first a year from now; none is in mid-year.",
+            "Rates compound annually.",
+            "The terminal value is that of the last flow grown by a year, at the end of the last year.",
+            "Net debt is subtracted as it is today; shares are not diluted.",
+        ]))
+    }
+
+    /// Explains [`value`](Self::value) where the flows are those of [`growing_cash_flows`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain_projection(&self) -> Result<Explanation> {
+        let projected =
+            "The flows are projected: each is the one before, grown at a constant rate.";
+        self.explain().map(|explanation| explanation.with_conventions([projected]))
     }
 
     fn validate(&self) -> Result<()> {

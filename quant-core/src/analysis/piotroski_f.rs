@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::{each, of_prior_year};
 use crate::arithmetic::decimal::compare_quotients;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{Result, check};
 
@@ -189,6 +190,31 @@ impl PiotroskiF {
             current,
             prior,
         })
+    }
+
+    /// Explains [`score`](Self::score).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`score`](Self::score).
+    pub fn explain(&self) -> Result<Explanation> {
+        let score = self.score()?;
+        let method = Method::new(
+            "Piotroski's F-score of nine signals",
+            "Piotroski (2000), Value Investing, section 2.2",
+        );
+        let how = "quotients are compared as the decimals that were sent, without rounding";
+        let judged = score.judged;
+        let some =
+            format!("{judged} of nine signals were judged; the accounts of others are absent.");
+        Ok(Explanation::new(method, ErrorStatement::none("f_score", how))
+            .with_conventions([
+                "Flows are divided by total assets at the end of their year; the paper takes the start.",
+                "Leverage is long-term debt over total assets at the end of the year.",
+                "The signal of new shares holds where their number has not risen.",
+                "Two equal figures have not risen, and 0.1/0.3 does not exceed 0.2/0.6.",
+            ])
+            .with_conventions((judged < 9).then_some(some)))
     }
 }
 

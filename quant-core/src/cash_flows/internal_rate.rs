@@ -3,9 +3,10 @@
 use chrono::NaiveDate;
 
 use super::roots::{DiscountedPayment, Payments};
-use super::{nearest, require_payments, times_of};
+use super::{nearest, net_present_value, require_payments, times_of};
 use crate::arithmetic::{double_double::DoubleDouble, exponential::exp};
 use crate::curves::Compounding;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::time::{days_between, require_year};
 use crate::{Error, Result, check};
 
@@ -136,6 +137,65 @@ pub fn dated_internal_rates(cashflows: &[f64], dates: &[NaiveDate]) -> Result<In
         DiscountedPayment::new(amount, DoubleDouble::from(days) / year)
     });
     rates_of(terms.collect())
+}
+
+/// Explains [`internal_rates`].
+///
+/// # Errors
+///
+/// The errors of [`internal_rates`].
+pub fn explain_internal_rates(cashflows: &[f64], times: Option<&[f64]>) -> Result<Explanation> {
+    let found = internal_rates(cashflows, times)?;
+    Ok(found.explained(cashflows, times).with_conventions([match times {
+        None => "Payments are a period apart, the first at time 0; the rate is that of a period.",
+        Some(_) => "Times count periods, and the rate is that of a period.",
+    }]))
+}
+
+/// Explains [`dated_internal_rates`].
+///
+/// # Errors
+///
+/// The errors of [`dated_internal_rates`].
+pub fn explain_dated_internal_rates(cashflows: &[f64], dates: &[NaiveDate]) -> Result<Explanation> {
+    let found = dated_internal_rates(cashflows, dates)?;
+    let time = |date: &NaiveDate| days_between(dates[0], *date) as f64 / DAYS_A_YEAR;
+    let times: Vec<f64> = dates.iter().map(time).collect();
+    Ok(found.explained(cashflows, Some(&times)).with_conventions([
+        "Years are counted from the first date of the list by ACT/365, also in leap years.",
+    ]))
+}
+
+impl InternalRates {
+    /// Explains these rates of payments.
+    fn explained(&self, cashflows: &[f64], times: Option<&[f64]>) -> Explanation {
+        let method = Method::new(
+            "every root, by bounds of the slope and Newton's method in twice the precision",
+            "Lorie and Savage (1955), Three Problems in Rationing Capital; Laguerre (1883), Sur la \
+             théorie des équations numériques",
+        );
+        let distances = self.rates.iter().map(|&rate| distance(cashflows, times, rate));
+        let rounding = |rate: &f64| rate.abs().max(1.0 + rate).min(1.0 + rate.abs());
+        let largest = self.rates.iter().map(rounding).fold(0.0, f64::max);
+        let error = ErrorStatement::solved(
+            "all_rates",
+            (distances.fold(0.0, f64::max), 1.0),
+            4.0 * f64::EPSILON * largest,
+            "for the worst of all rates: the net present value over its derivative, at most 1e-7 of 1 \
+             plus the rate, where two rates cannot be told from one; and four roundings",
+        );
+        Explanation::new(method, error).with_conventions([
+            "Rates are compounded once a period, also over parts of a period.",
+            "All rates above -1 are found; the answer is the one nearest to the guess.",
+        ])
+    }
+}
+
+/// Returns the residual of a rate over its derivative.
+fn distance(cashflows: &[f64], times: Option<&[f64]>, rate: f64) -> f64 {
+    let Ok(found) = net_present_value(cashflows, times, rate) else { return 0.0 };
+    let (value, slope) = (found.net_present_value, found.rate_sensitivity);
+    if value == 0.0 { 0.0 } else { (value / slope).abs().min(1e-7 * (1.0 + rate)) }
 }
 
 fn rates_of(terms: Vec<DiscountedPayment>) -> Result<InternalRates> {

@@ -1,6 +1,7 @@
 //! Loans in equal payments, as a table in whole cents.
 
 use crate::arithmetic::decimal::Decimal;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The largest number of payments.
@@ -132,6 +133,31 @@ impl Loan {
             effective_annual_rate: self.effective_annual_rate()?,
             schedule,
         })
+    }
+
+    /// Explains [`amortization`](Self::amortization).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`amortization`](Self::amortization).
+    pub fn explain(&self) -> Result<Explanation> {
+        self.amortization()?;
+        let method = Method::new(
+            "level payments of an annuity-immediate",
+            "Kellison (2009), The Theory of Interest, section 5.4",
+        );
+        let error = ErrorStatement::rounding(
+            "exact_payment",
+            1e-13,
+            "largest relative error against 50 digits; the amounts of the table are whole cents and \
+             have none",
+        );
+        Ok(Explanation::new(method, error).with_steps(self.n_periods).with_conventions([
+            "Payments are due at the ends of equal periods, without day counts.",
+            "The rate of a period is the annual rate over the payments a year.",
+            "The payment and the interest of a period are rounded to cents, halves away from zero.",
+            "The last payment settles what the roundings left.",
+        ]))
     }
 
     /// Returns the principal in cents.

@@ -4,6 +4,7 @@ use super::{require_payments, times_of};
 use crate::arithmetic::{
     double_double::DoubleDouble, exponential::exp, logarithm::ln, scaled::Scaled,
 };
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The logarithm of a factor beyond which every payment overflows or vanishes.
@@ -76,6 +77,34 @@ pub fn net_present_value(
         present_values,
         rate_sensitivity: check::result("rate", (moment / Scaled::from(growth)).to_f64())?,
     })
+}
+
+/// Explains [`net_present_value`].
+///
+/// # Errors
+///
+/// The errors of [`net_present_value`].
+pub fn explain_net_present_value(
+    cashflows: &[f64],
+    times: Option<&[f64]>,
+    rate: f64,
+) -> Result<Explanation> {
+    let found = net_present_value(cashflows, times, rate)?;
+    let size: f64 = found.present_values.iter().map(|value| value.abs()).sum();
+    let method = Method::new("net present value", "Fisher (1930), The Theory of Interest");
+    let error = ErrorStatement::rounding_within(
+        "npv",
+        2.0 * f64::EPSILON * size,
+        "largest error against 50 digits in units of the sum of the sizes of all present values",
+    );
+    let first = match times {
+        None => {
+            "The first payment is at time 0 and is not discounted; the others follow by a period."
+        }
+        Some(_) => "Times count periods of the rate; a negative time compounds a payment.",
+    };
+    let rate = "The rate is compounded once a period, also over parts of a period.";
+    Ok(Explanation::new(method, error).with_conventions([first, rate]))
 }
 
 /// Returns an amount times the exponential of a number of any size.

@@ -407,7 +407,7 @@ impl Payments {
 
     /// Returns the value, how fast it falls as the spread rises, and the value of the positive payments.
     /// The unit of all three is the largest present value.
-    fn value(&self, spread: DoubleDouble) -> (DoubleDouble, f64, f64) {
+    pub(super) fn value(&self, spread: DoubleDouble) -> (DoubleDouble, f64, f64) {
         let exponents = self.terms.iter().zip(&self.logarithms).map(|(term, logarithm)| {
             let (discount, time) = self.log_discount(term, spread.high);
             (logarithm + discount, time)

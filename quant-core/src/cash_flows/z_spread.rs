@@ -4,6 +4,7 @@ use super::roots::{DiscountedPayment, Payments};
 use super::{MAX_TIME, nearest, require_payments};
 use crate::arithmetic::without_negative_zero;
 use crate::curves::Compounding;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The spread over zero rates, with the sensitivities of the price to the spread.
@@ -62,6 +63,64 @@ pub fn z_spread(
     base_rates: &[f64],
     compounding: Compounding,
 ) -> Result<ZSpread> {
+    let payments = priced_payments(price, cashflows, times, base_rates, compounding)?;
+    let spreads = payments.roots()?.into_iter();
+    let all_spreads: Vec<f64> = spreads.map(|spread| without_negative_zero(spread.high)).collect();
+    let none = Error::Conflict { argument: "price", problem: "is one that no spread gives" };
+    let z_spread = nearest(&all_spreads, 0.0).ok_or(none)?;
+    let fall = check::result("price", payments.fall(z_spread))?;
+    Ok(ZSpread {
+        z_spread,
+        spread_duration: check::result("price", fall / price)?,
+        dv01: check::result("price", 1e-4 * fall)?,
+        all_spreads,
+    })
+}
+
+/// Explains [`z_spread`].
+///
+/// # Errors
+///
+/// The errors of [`z_spread`].
+pub fn explain_z_spread(
+    price: f64,
+    cashflows: &[f64],
+    times: &[f64],
+    base_rates: &[f64],
+    compounding: Compounding,
+) -> Result<Explanation> {
+    let found = z_spread(price, cashflows, times, base_rates, compounding)?;
+    let payments = priced_payments(price, cashflows, times, base_rates, compounding)?;
+    let (residual, fall, _) = payments.value(found.z_spread.into());
+    let rounding = found.z_spread.abs() + 1.0 / found.spread_duration.abs();
+    let error = ErrorStatement::solved(
+        "z_spread",
+        (residual.high, fall),
+        4.0 * f64::EPSILON * rounding,
+        "the value at the spread less the price, over its derivative, and four roundings of the \
+         spread and of the price",
+    );
+    let method = Method::new(
+        "zero-volatility spread, by Newton's method in twice the precision",
+        "O'Kane and Sen (2005), Credit Spreads Explained, Journal of Credit Risk 1",
+    );
+    Ok(Explanation::new(method, error)
+        .with_conventions([format!("Zero rates and spread are {}.", compounding.words())])
+        .with_conventions([
+            "The price is the one that is paid, with accrued interest.",
+            "Zero rates are those of the times of the payments: nothing is interpolated.",
+            "Of several spreads the answer is the one nearest to zero.",
+        ]))
+}
+
+/// Returns the payments and, at time 0, the price with the opposite sign.
+fn priced_payments(
+    price: f64,
+    cashflows: &[f64],
+    times: &[f64],
+    base_rates: &[f64],
+    compounding: Compounding,
+) -> Result<Payments> {
     check::positive("price", price)?;
     require_payments(cashflows, Some(times))?;
     let requirement = "a number of years from 0 to 1,000,000";
@@ -80,17 +139,7 @@ pub fn z_spread(
         let problem = "must have a positive payment after time 0, worth the price";
         return Err(Error::Conflict { argument: "cashflows", problem });
     }
-    let spreads = payments.roots()?.into_iter();
-    let all_spreads: Vec<f64> = spreads.map(|spread| without_negative_zero(spread.high)).collect();
-    let none = Error::Conflict { argument: "price", problem: "is one that no spread gives" };
-    let z_spread = nearest(&all_spreads, 0.0).ok_or(none)?;
-    let fall = check::result("price", payments.fall(z_spread))?;
-    Ok(ZSpread {
-        z_spread,
-        spread_duration: check::result("price", fall / price)?,
-        dv01: check::result("price", 1e-4 * fall)?,
-        all_spreads,
-    })
+    Ok(payments)
 }
 
 #[cfg(test)]

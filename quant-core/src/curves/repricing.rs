@@ -157,6 +157,17 @@ impl Curve {
         })
     }
 
+    /// Returns the largest absolute present value of quoted instruments, per unit of principal.
+    pub(super) fn residual(&self, instruments: &[Instrument]) -> Result<f64> {
+        let mut largest = 0.0_f64;
+        for (index, instrument) in instruments.iter().enumerate() {
+            let flows = instrument.cash_flows(index, self.reference_date(), 0)?;
+            let (annuity, gain) = self.legs(&flows)?;
+            largest = largest.max((flows.rate * annuity - gain).abs());
+        }
+        check::result("instruments", largest)
+    }
+
     /// Returns the value of the interest by the rate, and that of the start less that of the maturity.
     fn legs(&self, flows: &InstrumentFlows) -> Result<(f64, f64)> {
         let mut annuity = 0.0;

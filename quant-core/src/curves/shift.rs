@@ -1,12 +1,17 @@
 //! Shifts of a curve: parallel, and around one tenor.
 
 use super::curve::Curve;
+use super::newton;
 use super::pillars::pillar_before;
 use crate::named::named;
+use crate::time::Frequency;
 use crate::{Error, Result, check};
 
 /// The largest shift of a rate or a discount factor: 2 is 20,000 basis points.
 const LARGEST_SHIFT: f64 = check::MAX_ANNUAL_RATE;
+
+/// The longest tenor of a pillar whose par rate is shifted: each payment is read off the curve.
+const LONGEST_PAR_TENOR: f64 = 100.0;
 
 /// The quantity of a curve to which a parallel shift is added at every pillar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +22,8 @@ pub enum ShiftSpace {
     SimpleForwardRate,
     /// The discount factor; named `discount_factor`.
     DiscountFactor,
+    /// The rate of a par swap with annual payments up to the pillar; named `par_rate`.
+    ParRate,
 }
 
 named!(
@@ -24,7 +31,8 @@ named!(
     "space",
     ZeroRate = "zero_rate",
     SimpleForwardRate = "simple_forward_rate",
-    DiscountFactor = "discount_factor"
+    DiscountFactor = "discount_factor",
+    ParRate = "par_rate",
 );
 
 /// A curve whose pillars were shifted.
@@ -40,19 +48,22 @@ pub struct CurveShift {
 
 impl Curve {
     /// Returns the curve with one number added at every pillar: to its zero rate, to its simple forward
-    /// rate from the pillar before, or to its discount factor.
+    /// rate from the pillar before, to its discount factor, or to its [par rate](Self::par_rate).
     ///
     /// ```text
-    /// z′ = z + s,   F′ = F + s  with  D′ = D′(before) / (1 + F′ Δt),   D′ = D + s
+    /// z′ = z + s,   F′ = F + s  with  D′ = D′(before) / (1 + F′ Δt),   D′ = D + s,   r′ = r + s
     /// ```
     ///
     /// Tenors, dates and interpolation stay. A parallel shift of the instantaneous forward rates is that
-    /// of the zero rates.
+    /// of the zero rates. The curve of the shifted par rates of annual payments is found by Newton's
+    /// method for all pillars at once, because payments lie between pillars.
     ///
     /// # Errors
     ///
     /// [`Error::Domain`] for a shift beyond ±2; [`Error::Element`] of the series `values` for the first
-    /// pillar without a positive discount factor, or a zero rate within ±2, after the shift.
+    /// pillar without a positive discount factor, or a zero rate within ±2, after the shift. For par rates
+    /// also [`Error::Element`] of the series `tenors` for a pillar beyond 100 years, and
+    /// [`Error::Domain`] of `shift` where no curve through at most 100 pillars has the shifted rates.
     ///
     /// # Examples
     ///
@@ -79,6 +90,7 @@ impl Curve {
             ShiftSpace::DiscountFactor => {
                 self.with_exponents("shift", &self.shifted_factors(shift)?)?
             }
+            ShiftSpace::ParRate => self.with_shifted_par_rates(shift)?,
         };
         Ok(CurveShift { curve, weights })
     }
@@ -130,6 +142,34 @@ impl Curve {
         let pillars = self.pillars().iter().zip(weights);
         let rates: Vec<f64> =
             pillars.map(|(pillar, weight)| pillar.zero_rate + weight * shift).collect();
+        check::each("values", &rates, check::ANNUAL_RATE, check::is_annual_rate)?;
+        self.with_zero_rates("shift", &rates)
+    }
+
+    /// Returns the curve at whose pillars the par rates are higher by the shift.
+    fn with_shifted_par_rates(&self, shift: f64) -> Result<Self> {
+        let tenors: Vec<f64> = self.pillars().iter().map(|pillar| pillar.tenor).collect();
+        let requirement = "at most 100 years where par rates are shifted";
+        check::each("tenors", &tenors, requirement, |tenor| tenor <= LONGEST_PAR_TENOR)?;
+        let par = |curve: &Self| -> Result<Vec<f64>> {
+            tenors.iter().map(|&tenor| curve.par_rate(tenor, Frequency::Annual)).collect()
+        };
+        let before = par(self)?;
+        let start: Vec<f64> =
+            self.pillars().iter().map(|pillar| pillar.zero_rate + shift).collect();
+        let equations = |rates: &[f64]| {
+            let after = self.with_zero_rates("shift", rates).and_then(|curve| par(&curve));
+            after.map_or_else(
+                |_| vec![f64::NAN; rates.len()],
+                |after| after.iter().zip(&before).map(|(r, old)| r - old - shift).collect(),
+            )
+        };
+        let solution = newton::solve(&start, equations);
+        let (rates, _) = solution.ok_or(Error::Domain {
+            argument: "shift",
+            value: shift,
+            requirement: "one after which a curve through at most 100 pillars has the par rates",
+        })?;
         check::each("values", &rates, check::ANNUAL_RATE, check::is_annual_rate)?;
         self.with_zero_rates("shift", &rates)
     }
@@ -193,6 +233,7 @@ mod tests {
         assert_eq!(refused(-0.7, ShiftSpace::DiscountFactor), (Some("values"), Some(1)));
         assert_eq!(refused(-0.2, ShiftSpace::SimpleForwardRate), (Some("values"), Some(1)));
         assert_eq!(refused(1.97, ShiftSpace::ZeroRate), (Some("values"), Some(1)));
+        assert_eq!(refused(-1.5, ShiftSpace::ParRate), (Some("shift"), None));
         assert_eq!(refused(f64::NAN, ShiftSpace::ZeroRate), (Some("shift"), None));
         assert_eq!(refused(-3.0, ShiftSpace::ZeroRate), (Some("shift"), None));
         let key = |tenor, width| curve.key_rate_shift(tenor, 1e-4, width).unwrap_err().argument();
@@ -228,12 +269,16 @@ mod tests {
             for &space in ShiftSpace::ALL {
                 let shifted = curve.parallel_shift(shift, space).unwrap().curve;
                 for (before, after) in curve.pillars().iter().zip(shifted.pillars()) {
+                    let par = |curve: &Curve, at: f64| curve.par_rate(at, Frequency::Annual).unwrap();
                     let moved = match space {
+                        ShiftSpace::ParRate => par(&shifted, after.tenor) - par(&curve, before.tenor),
                         ShiftSpace::ZeroRate => after.zero_rate - before.zero_rate,
                         ShiftSpace::SimpleForwardRate => after.simple_forward_rate - before.simple_forward_rate,
                         ShiftSpace::DiscountFactor => after.discount_factor - before.discount_factor,
                     };
-                    prop_assert!((moved - shift).abs() <= 1e-15, "{space}: {moved} {shift}");
+                    // Newton's method ends where a residual is rounding.
+                    let tolerance = if space == ShiftSpace::ParRate { 1e-12 } else { 1e-15 };
+                    prop_assert!((moved - shift).abs() <= tolerance, "{space}: {moved} {shift}");
                 }
             }
         }

@@ -7,6 +7,7 @@ use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::exponential::{exp_64, expm1_64};
 use crate::arithmetic::logarithm::{ln_1p_64, ln_64};
 use crate::arithmetic::scaled::Scaled;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The limits of the substitution parameter: below −2²⁰⁰ utility is that of Leontief, and within
@@ -101,6 +102,37 @@ impl Ces {
             utility: check::result("weights", utility)?,
             elasticity_of_substitution: 1.0 / (1.0 - self.rho),
         })
+    }
+
+    /// Explains [`optimum`](Self::optimum).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`optimum`](Self::optimum).
+    pub fn explain(&self) -> Result<Explanation> {
+        self.optimum()?;
+        let method = Method::new(
+            "demand under a constant elasticity of substitution",
+            "Arrow, Chenery, Minhas and Solow (1961), Capital-Labor Substitution and Economic \
+             Efficiency; Mas-Colell, Whinston and Green (1995), Microeconomic Theory, exercise \
+             3.C.6",
+        );
+        let error = ErrorStatement::rounding(
+            "every field",
+            1e-14,
+            "largest relative error against many digits where the field is a normal double, for \
+             any ρ below 1",
+        );
+        let limit = if self.rho == 0.0 {
+            "At ρ = 0 the preferences are those of Cobb and Douglas, with shares wᵢ/(w₁ + w₂)."
+        } else {
+            "The utility is (w₁x₁^ρ + w₂x₂^ρ)^{1/ρ}, without a factor for the scale of the weights."
+        };
+        Ok(Explanation::new(method, error).with_conventions([
+            limit,
+            "The weights multiply the powers as given; they are not scaled to sum to 1.",
+            "The whole income is spent.",
+        ]))
     }
 
     /// Returns quantity and utility where one good has all the weight.

@@ -9,6 +9,7 @@ use crate::arithmetic::exponential::exp_64;
 use crate::arithmetic::logarithm::ln_64;
 use crate::arithmetic::scaled::Scaled;
 use crate::arithmetic::without_negative_zero;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Result, check};
 
 /// A consumer with utility `x₁^α x₂^{1−α}`, an income and two prices.
@@ -91,6 +92,29 @@ impl CobbDouglas {
             return Ok(self.bundle([first, second], second * libm::pow(first / second, self.alpha)));
         }
         self.optimum_beyond_doubles()
+    }
+
+    /// Explains [`optimum`](Self::optimum).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`optimum`](Self::optimum).
+    pub fn explain(&self) -> Result<Explanation> {
+        self.optimum()?;
+        let method = Method::new(
+            "demand under Cobb–Douglas preferences",
+            "Mas-Colell, Whinston and Green (1995), Microeconomic Theory, example 3.D.1",
+        );
+        let error = ErrorStatement::rounding(
+            "every field",
+            1e-14,
+            "largest relative error against many digits where the field is a normal double, for \
+             any α",
+        );
+        Ok(Explanation::new(method, error).with_conventions([
+            "The utility is x₁^α x₂^{1−α}, without a factor; 0⁰ is 1.",
+            "The whole income is spent; the indirect utility is the utility of the optimum.",
+        ]))
     }
 
     /// Returns the optimum where quantities or their ratio may leave the range of a double.

@@ -2,6 +2,7 @@
 
 use std::f64::consts::LN_2;
 
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The largest deviation of the sum of the probabilities from 1.
@@ -55,6 +56,31 @@ pub fn shannon_entropy(probabilities: &[f64], base: f64) -> Result<f64> {
     // outcome or a base below one, the product may be −0, which `result` turns into 0.
     let bits = -totals.information.total();
     check::result("base", bits * (LN_2 / libm::log(base)))
+}
+
+/// Explains [`shannon_entropy`].
+///
+/// # Errors
+///
+/// The errors of [`shannon_entropy`].
+pub fn explain_shannon_entropy(probabilities: &[f64], base: f64) -> Result<Explanation> {
+    shannon_entropy(probabilities, base)?;
+    let method = Method::new(
+        "Shannon entropy of the given distribution",
+        "Shannon (1948), A Mathematical Theory of Communication, section 6",
+    );
+    let error = ErrorStatement::rounding(
+        "shannon_entropy",
+        1e-15,
+        "largest relative error against many digits; the probabilities are taken as exact, so \
+         that the error of a sample is not included",
+    );
+    Ok(Explanation::new(method, error).with_conventions([
+        "The unit is that of the base: 2 gives bits, e nats and 10 hartleys.",
+        "A probability of zero contributes zero.",
+        "The probabilities sum to 1 within 1e-6 and are not normalised.",
+        "No correction for the bias of a short sample is applied.",
+    ]))
 }
 
 fn is_probability(value: f64) -> bool {

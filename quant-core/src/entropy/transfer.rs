@@ -9,6 +9,10 @@ use crate::arithmetic::logarithm::ln;
 use crate::arithmetic::scaled::Scaled;
 use crate::{Error, Result, check};
 
+mod sampling;
+
+pub use sampling::explain_transfer_entropy;
+
 /// The largest number of bins of a series.
 const MOST_BINS: usize = 1_000;
 

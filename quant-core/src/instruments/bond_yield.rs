@@ -19,6 +19,7 @@ use claim::Claim;
 pub use claim::{BondMeasures, YieldConvention};
 
 pub(super) mod claim;
+mod explanation;
 
 impl FixedBond {
     /// Returns the interest earned before a settlement and paid after it.
@@ -180,7 +181,7 @@ impl FixedBond {
     ) -> Result<f64> {
         let claim = Claim::of(self, settlement_date)?;
         check::finite("clean_price", clean_price)?;
-        claim.solve(clean_price, convention)
+        Ok(claim.solve(clean_price, convention)?.0)
     }
 
     /// Returns prices, durations, convexity and the value of a basis point at a yield.

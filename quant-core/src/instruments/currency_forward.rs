@@ -6,6 +6,7 @@
 use std::{fmt, str::FromStr};
 
 use crate::curves::Compounding;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// A pair of currencies, as in `EURUSD`: the price of the first in units of the second.
@@ -222,6 +223,39 @@ impl CurrencyForward {
                 npv_quote / spot_rate
             })?,
         })
+    }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(&self) -> Result<Explanation> {
+        let value = self.value()?;
+        let factors = [value.base_discount_factor, value.quote_discount_factor];
+        let size = factors.iter().fold(1.0, |size, factor| size + libm::log(*factor).abs());
+        let method = Method::new(
+            "covered interest parity",
+            "Keynes (1923), A Tract on Monetary Reform, chapter 3",
+        );
+        let error = ErrorStatement::rounding_within(
+            "forward_rate",
+            8.0 * f64::EPSILON * size * (self.spot_rate + value.forward_rate),
+            "largest error against 50 digits in units of the spot and the forward rate, times 1 plus \
+             the logarithms of the discount factors",
+        );
+        Ok(Explanation::new(method, error)
+            .with_conventions([format!(
+                "The rate is that of one {} in {}; both interest rates are {}.",
+                self.pair.base(),
+                self.pair.quote(),
+                self.compounding.words()
+            )])
+            .with_conventions([
+                "There is no cross-currency basis, no settlement lag and no credit charge.",
+                "A pip is a hundredth of a price in yen, and a ten-thousandth of any other.",
+                "The value is that of buying the base currency at the rate of the contract.",
+            ]))
     }
 
     fn validate(&self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Money-market deposits: interest on an amount, paid once at maturity.
 
 use crate::curves::{Compounding, Conventions};
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::time::{BusinessDayConvention, Calendar, DayCount, NaiveDate, require_year};
 use crate::{Error, Result, check};
 
@@ -96,15 +97,8 @@ impl Deposit {
         require_year("start_date", self.start_date)?;
         check::positive("notional", self.notional)?;
         check::annual_rate("rate", self.rate)?;
-        let conventions = Conventions {
-            day_count: self.day_count,
-            compounding: Compounding::Simple,
-            calendar: self.calendar,
-            convention: self.convention,
-            settlement_days: 0,
-            end_of_month: false,
-        };
-        let period = conventions.period(self.start_date, self.maturity_date).map_err(in_deposit)?;
+        let period =
+            self.conventions().period(self.start_date, self.maturity_date).map_err(in_deposit)?;
         let year_fraction = period.year_fraction;
         let growth = self.rate * year_fraction;
         check::require(growth > -1.0, "rate", self.rate, "a rate with a positive repayment")?;
@@ -122,6 +116,41 @@ impl Deposit {
             continuous_rate: check::result("rate", continuous_rate)?,
             effective_annual_rate: check::result("rate", libm::expm1(continuous_rate))?,
         })
+    }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(&self) -> Result<Explanation> {
+        self.value()?;
+        let method = Method::new(
+            "simple interest",
+            "Stigum and Robinson (1996), Money Market and Bond Calculations, chapter 2",
+        );
+        let error = ErrorStatement::rounding(
+            "interest",
+            8.0 * f64::EPSILON,
+            "largest relative error against 50 digits, deposits of a day to ten years",
+        );
+        Ok(Explanation::new(method, error)
+            .with_conventions([self.conventions().sentence("Deposit")])
+            .with_conventions([
+                "By ACT/ACT ICMA a deposit counts as by ACT/ACT ISDA, since it has no coupon period.",
+                "Equivalent rates earn the same over the year fraction of the day count.",
+            ]))
+    }
+
+    fn conventions(&self) -> Conventions {
+        Conventions {
+            day_count: self.day_count,
+            compounding: Compounding::Simple,
+            calendar: self.calendar,
+            convention: self.convention,
+            settlement_days: 0,
+            end_of_month: false,
+        }
     }
 }
 

@@ -4,8 +4,11 @@
 //! bond markets do. Not modelled: long first periods, irregular last periods, periods of
 //! ex-dividend, sinking funds.
 
+use std::borrow::Cow;
+
 use chrono::NaiveDate;
 
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{
     Result, check,
@@ -163,6 +166,48 @@ impl FixedBond {
             None => None,
         };
         Ok(CashFlows { cashflows, accrued_interest })
+    }
+
+    /// Explains [`cash_flows`](Self::cash_flows).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`cash_flows`](Self::cash_flows).
+    pub fn explain(&self, settlement_date: Option<NaiveDate>) -> Result<Explanation> {
+        let flows = self.cash_flows(settlement_date)?.cashflows;
+        let largest = flows.iter().fold(self.face_value, |most, flow| most.max(flow.amount.abs()));
+        let method = Method::new(
+            "coupons of a fixed rate by a backward schedule",
+            "31 CFR part 356, appendix B; International Capital Market Association, rule 251",
+        );
+        let error = ErrorStatement::rounding_within(
+            "amount",
+            8.0 * f64::EPSILON * largest,
+            "largest error against QuantLib in units of the face value; dates have none",
+        );
+        Ok(Explanation::new(method, error).with_conventions(self.conventions()))
+    }
+
+    /// Returns sentences on the schedule, the interest and the payments.
+    pub(super) fn conventions(&self) -> [Cow<'static, str>; 4] {
+        let schedule = if self.end_of_month {
+            "Periods are counted back from the maturity, at month ends if it is one; the first may be short."
+        } else {
+            "Periods are counted back from the maturity by its day of the month; the first may be short."
+        };
+        let payments = if self.convention == BusinessDayConvention::Unadjusted {
+            "Payments are due at the ends of their periods, on holidays too.".into()
+        } else {
+            let (calendar, convention) = (self.calendar, self.convention);
+            format!("Payments on holidays of the calendar {calendar} are moved by {convention}.")
+                .into()
+        };
+        [
+            schedule.into(),
+            format!("Interest accrues by {} over unadjusted periods.", self.day_count).into(),
+            payments,
+            "A payment on the settlement date is the seller's.".into(),
+        ]
     }
 
     pub(super) fn validated_schedule(

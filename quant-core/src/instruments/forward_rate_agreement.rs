@@ -5,11 +5,15 @@
 //! settles. Not modelled: fixing lags, fixings that are known.
 
 use super::leg::{Shifts, SwapCurves, factor};
-use super::rate_risk::RateRisk;
+use super::rate_risk::{OF_RISK, RateRisk};
 use super::swap::SwapSide;
 use crate::curves::{AccrualPeriod, Conventions};
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::time::{NaiveDate, Tenor};
 use crate::{Error, Result, check};
+
+/// The tested error of values and rates, in units of the interest.
+const BOUND: f64 = 32.0 * f64::EPSILON;
 
 /// A forward rate agreement.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -151,6 +155,62 @@ impl ForwardRateAgreement {
             let at_end = libm::exp(-exponent) * libm::expm1(fall - shifts.growth_rise(start, end));
             Ok(holding * (libm::expm1(fall) - fixed * at_end))
         })
+    }
+
+    /// Explains the present value of [`value`](Self::value), with the conventions of
+    /// [`dv01`](Self::dv01).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain_value(&self, curves: &SwapCurves<'_>) -> Result<Explanation> {
+        let value = self.value(curves)?;
+        let factor = value.discount_factor.max(1.0);
+        let error = ErrorStatement::rounding_within(
+            "npv",
+            BOUND * self.interest(&value) * self.notional * factor,
+            "largest error against 50 digits in units of the interest on the notional, a thousandth \
+             at least",
+        );
+        Ok(self.explained(curves, error).with_conventions(OF_RISK))
+    }
+
+    /// Explains the break-even rate of [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain_break_even(&self, curves: &SwapCurves<'_>) -> Result<Explanation> {
+        let value = self.value(curves)?;
+        let error = ErrorStatement::rounding_within(
+            "break_even_rate",
+            BOUND * (self.interest(&value) / value.year_fraction),
+            "largest error against 50 digits in units of the rates, or of a thousandth of the \
+             notional over the year fraction",
+        );
+        Ok(self.explained(curves, error))
+    }
+
+    /// Returns the size of the interest on one unit, at both rates.
+    fn interest(&self, value: &ForwardRateAgreementValue) -> f64 {
+        let rates = value.break_even_rate.abs() + self.fixed_rate.abs();
+        (value.year_fraction * rates).max(1e-3)
+    }
+
+    fn explained(&self, curves: &SwapCurves<'_>, error: ErrorStatement) -> Explanation {
+        let method = Method::new(
+            "forward rate of the period, discounted from its start by that rate",
+            "ISDA (2006), ISDA Definitions, section 8.4: FRA discounting; Henrard (2014), Interest Rate \
+             Modelling in the Multi-Curve Framework, section 6.1",
+        );
+        Explanation::new(method, error)
+            .with_conventions(curves.conventions())
+            .with_conventions([self.conventions.sentence("Period")])
+            .with_conventions([
+                "Months are counted from the settlement of the trade.",
+                "The difference of the rates is paid at the start of the period, which is simple interest.",
+                "The payer is the buyer, who gains where rates rise.",
+            ])
     }
 
     fn priced(&self, curves: &SwapCurves<'_>) -> Result<Priced> {

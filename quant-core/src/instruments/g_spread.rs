@@ -1,6 +1,7 @@
 //! The spread of a bond's yield over a government yield.
 
 use crate::arithmetic::decimal::difference;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Result, check};
 
 /// A spread between two yields.
@@ -48,6 +49,27 @@ pub fn g_spread(bond_yield: f64, government_yield: f64) -> Result<GSpread> {
     Ok(GSpread { spread, basis_points: check::result("bond_yield", 1e4 * spread)? })
 }
 
+/// Explains [`g_spread`].
+///
+/// # Errors
+///
+/// The errors of [`g_spread`].
+pub fn explain_g_spread(bond_yield: f64, government_yield: f64) -> Result<Explanation> {
+    g_spread(bond_yield, government_yield)?;
+    let method = Method::new(
+        "yield less government yield",
+        "O'Kane and Sen (2005), Credit Spreads Explained, Journal of Credit Risk 1, section 2",
+    );
+    let error = ErrorStatement::rounding(
+        "g_spread",
+        0.5 * f64::EPSILON,
+        "the difference of the decimals as they are written, rounded once; spreads above 1e-300",
+    );
+    Ok(Explanation::new(method, error).with_conventions([
+        "Both yields have the same compounding, and the government yield is that of the maturity.",
+    ]))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -69,6 +91,22 @@ mod tests {
             let (up, down) = (g_spread(a, b).unwrap().spread, g_spread(b, a).unwrap().spread);
             prop_assert_eq!(up, -down);
             prop_assert!((up - (a - b)).abs() <= f64::EPSILON * (a.abs() + b.abs()));
+        }
+    }
+
+    #[test]
+    fn the_stated_error_bounds_that_of_decimals() {
+        for (first, second) in [(525, 400), (3, 1), (1, 3), (7, 10), (123_457, 123_456), (-29, 57)]
+        {
+            for digits in [1e2, 1e4, 1e7] {
+                let yields = [first, second].map(|count| f64::from(count) / digits);
+                let found = g_spread(yields[0], yields[1]).unwrap().spread;
+                let expected = f64::from(first - second) / digits;
+                // The nearest double is at most half a unit of the last place away.
+                assert_eq!(found, expected, "{yields:?}");
+                let stated = explain_g_spread(yields[0], yields[1]).unwrap().error;
+                assert_eq!((stated.estimate, stated.is_bound), (0.5 * f64::EPSILON, true));
+            }
         }
     }
 }

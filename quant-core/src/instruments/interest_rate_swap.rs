@@ -5,9 +5,10 @@
 //! change, payments in two currencies, convexity of payments away from the end of a period.
 
 use super::leg::{Interest, LegTerms, RateSource, SwapCurves, assumed_interest};
-use super::rate_risk::RateRisk;
-use super::swap::{SwapFlows, SwapSide, SwapValue};
+use super::rate_risk::{OF_RISK, RateRisk};
+use super::swap::{SwapFlows, SwapSide, SwapValue, payment_sentences};
 use crate::curves::AccrualPeriod;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::time::NaiveDate;
 use crate::{Result, check};
 
@@ -134,6 +135,54 @@ impl InterestRateSwap {
     /// ```
     pub fn dv01(&self, curves: &SwapCurves<'_>) -> Result<RateRisk> {
         self.flows(curves)?.risk(curves)
+    }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain_value(&self, curves: &SwapCurves<'_>) -> Result<Explanation> {
+        let value = self.value(curves)?;
+        Ok(self.explained(curves, value.value_error(self.notional)))
+    }
+
+    /// Explains [`par_rate`](Self::par_rate).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`par_rate`](Self::par_rate).
+    pub fn explain_par_rate(&self, curves: &SwapCurves<'_>) -> Result<Explanation> {
+        let value = self.value(curves)?;
+        value.require_par_rate()?;
+        Ok(self.explained(curves, value.par_rate_error(self.notional)))
+    }
+
+    /// Explains [`dv01`](Self::dv01).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`dv01`](Self::dv01).
+    pub fn explain_dv01(&self, curves: &SwapCurves<'_>) -> Result<Explanation> {
+        let error = self.dv01(curves)?.error();
+        Ok(self.explained(curves, error).with_conventions(OF_RISK))
+    }
+
+    fn explained(&self, curves: &SwapCurves<'_>, error: ErrorStatement) -> Explanation {
+        let method = Method::new(
+            "forward rates on one or two curves",
+            "Brigo and Mercurio (2006), Interest Rate Models: Theory and Practice, section 1.5; Henrard \
+             (2014), Interest Rate Modelling in the Multi-Curve Framework, chapter 2",
+        );
+        let (today, has_fixing) = (curves.reference_date(), self.current_fixing.is_some());
+        Explanation::new(method, error)
+            .with_conventions(curves.conventions())
+            .with_conventions(payment_sentences(self.effective_date, today, has_fixing))
+            .with_conventions([
+                self.fixed_terms.sentence("Fixed"),
+                self.floating_terms.sentence("Floating"),
+            ])
+            .with_conventions(["A floating rate is the simple forward rate of its accrual period."])
     }
 
     fn flows(&self, curves: &SwapCurves<'_>) -> Result<SwapFlows> {

@@ -5,6 +5,8 @@
 //! both moved by the business-day convention, and is paid some business days later. Coupons that
 //! are paid on or before the reference date of the curve are left out.
 
+use std::borrow::Cow;
+
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::curves::{AccrualPeriod, Compounding, Conventions, Curve, ExponentShift};
 use crate::named::named;
@@ -145,6 +147,23 @@ impl<'a> SwapCurves<'a> {
         self.discount.is_some()
     }
 
+    /// Returns sentences on the curves.
+    pub(super) fn conventions(&self) -> Vec<Cow<'static, str>> {
+        let [times, rates, shape] = self.projection.conventions();
+        let purpose = if self.is_dual() {
+            "Forward rates are those of the projection curve, discount factors those of the discount curve."
+        } else {
+            "One curve gives forward rates and discount factors."
+        };
+        let mut sentences: Vec<Cow<'static, str>> =
+            [times, rates, shape, purpose].map(Cow::Borrowed).into();
+        let [.., discount_shape] = self.discount().conventions();
+        if discount_shape != shape {
+            sentences.push(format!("On the discount curve: {discount_shape}").into());
+        }
+        sentences
+    }
+
     /// Returns the first date of the curves.
     #[must_use]
     pub fn reference_date(&self) -> NaiveDate {
@@ -178,6 +197,19 @@ impl LegTerms {
             end_of_month: conventions.end_of_month,
             payment_lag: 0,
         }
+    }
+
+    /// Returns a sentence on the leg that is called so.
+    pub(super) fn sentence(&self, leg: &str) -> String {
+        format!(
+            "{leg} leg: {} payments a year by {}; calendar {}, {}; paid {} business days after the \
+             period.",
+            self.frequency.count(),
+            self.day_count,
+            self.calendar,
+            self.convention,
+            self.payment_lag
+        )
     }
 
     /// Returns the coupons of a fixed rate between two dates that are still to be paid.

@@ -2,6 +2,7 @@
 
 use super::bond_yield::{BondMeasures, YieldConvention, claim::Claim};
 use crate::arithmetic::double_double::DoubleDouble;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Result, check, curves::Curve, time::schedule::Frequency};
 
 /// The longest time to maturity, in years.
@@ -10,6 +11,12 @@ const MAX_MATURITY: f64 = 1_000.0;
 /// The distance from a whole number of periods, in periods, that counts as none: far more than the
 /// roundings of a twelfth of a year, far less than a second.
 const WHOLE: f64 = 1e-9;
+
+/// The conventions of the payments.
+const PERIODS: [&str; 2] = [
+    "Coupons are equal and counted back from the maturity by parts of a year, without dates.",
+    "The coupon of the running period is paid in full; what accrued of it is the seller's.",
+];
 
 /// A bond with equal coupons and a number of years to maturity.
 ///
@@ -79,6 +86,30 @@ impl LevelCouponBond {
     /// ```
     pub fn measures(&self, yield_to_maturity: f64) -> Result<BondMeasures> {
         self.claim()?.measures(yield_to_maturity, YieldConvention::Street)
+    }
+
+    /// Explains [`measures`](Self::measures).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`measures`](Self::measures).
+    pub fn explain_measures(&self, yield_to_maturity: f64) -> Result<Explanation> {
+        self.measures(yield_to_maturity)?;
+        let method = Method::new(
+            "derivatives of the price by the yield",
+            "Macaulay (1938), Some Theoretical Problems Suggested by the Movements of Interest Rates; \
+             Mayle (1994), Standard Securities Calculation Methods, volume 2",
+        );
+        let error = ErrorStatement::rounding(
+            "modified_duration",
+            1e-13,
+            "largest relative error against 50 digits, of durations, convexity and DV01 alike",
+        );
+        Ok(Explanation::new(method, error).with_conventions(PERIODS).with_conventions([
+            "The yield is compounded once in each coupon period, the first one included.",
+            "Sensitivities are those of the price with accrued interest, in closed form.",
+            "The DV01 is the loss for a rise of the yield by a hundredth of a percent.",
+        ]))
     }
 
     /// Returns the interest earned before today and paid after it.
@@ -165,6 +196,40 @@ impl LevelCouponBond {
             annuity: check::result("curve", annuity)?,
             accrued_interest: claim.money(claim.accrued.into())?,
         })
+    }
+
+    /// Explains [`asset_swap_spread`](Self::asset_swap_spread).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`asset_swap_spread`](Self::asset_swap_spread).
+    pub fn explain_asset_swap_spread(
+        &self,
+        dirty_price: f64,
+        curve: &Curve,
+        floating_frequency: Frequency,
+    ) -> Result<Explanation> {
+        let found = self.asset_swap_spread(dirty_price, curve, floating_frequency)?;
+        let prices = found.curve_value.abs() + dirty_price;
+        let rounding = prices / self.face_value / found.annuity;
+        let method = Method::new(
+            "par asset swap spread",
+            "O'Kane (2000), Introduction to Asset Swaps, Lehman Brothers",
+        );
+        let error = ErrorStatement::rounding_within(
+            "asw_spread",
+            32.0 * f64::EPSILON * (found.par_spread.abs() + rounding),
+            "largest error against 50 digits in units of the spread, and of the prices over the \
+             annuity",
+        );
+        Ok(Explanation::new(method, error)
+            .with_conventions(PERIODS)
+            .with_conventions(curve.conventions())
+            .with_conventions([
+                "One curve gives the value of the bond and of the floating leg.",
+                "Floating periods are parts of a year, the first short where they do not divide the life.",
+                "The notional of the floating leg is the face value.",
+            ]))
     }
 
     /// Returns the present value of 1 a year, paid at the end of each coupon period.

@@ -5,9 +5,10 @@
 //! modelled: averaged instead of compounded rates, lookbacks, lockouts, rate cut-offs.
 
 use super::leg::{Interest, LegTerms, RateSource, SwapCurves, assumed_interest};
-use super::rate_risk::RateRisk;
-use super::swap::{SwapFlows, SwapSide, SwapValue};
+use super::rate_risk::{OF_RISK, RateRisk};
+use super::swap::{SwapFlows, SwapSide, SwapValue, payment_sentences};
 use crate::curves::AccrualPeriod;
+use crate::explanation::{Explanation, Method};
 use crate::named::named;
 use crate::time::{DayCount, NaiveDate, Reference};
 use crate::{Result, check};
@@ -171,6 +172,30 @@ impl OvernightSwap {
     /// See [`InterestRateSwap::dv01`](super::InterestRateSwap::dv01).
     pub fn dv01(&self, curves: &SwapCurves<'_>) -> Result<RateRisk> {
         self.flows(curves)?.risk(curves)
+    }
+
+    /// Explains [`value`](Self::value), with the conventions of [`dv01`](Self::dv01).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain_value(&self, curves: &SwapCurves<'_>) -> Result<Explanation> {
+        let error = self.value(curves)?.value_error(self.notional);
+        let method = Method::new(
+            "compounded overnight rates on one or two curves",
+            "ISDA (2021), Interest Rate Derivatives Definitions, section 7; Henrard (2014), Interest \
+             Rate Modelling in the Multi-Curve Framework, chapter 2",
+        );
+        let (today, has_fixing) = (curves.reference_date(), self.current_fixing.is_some());
+        let overnight = LegTerms { day_count: self.index.day_count(), ..self.terms };
+        Ok(Explanation::new(method, error)
+            .with_conventions(curves.conventions())
+            .with_conventions(payment_sentences(self.effective_date, today, has_fixing))
+            .with_conventions([self.terms.sentence("Fixed"), overnight.sentence("Overnight")])
+            .with_conventions([
+                "Overnight rates are compounded over the period, without lookback, lockout or cut-off.",
+            ])
+            .with_conventions(OF_RISK))
     }
 
     fn flows(&self, curves: &SwapCurves<'_>) -> Result<SwapFlows> {

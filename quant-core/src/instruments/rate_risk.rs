@@ -2,6 +2,7 @@
 
 use super::leg::{Shifts, SwapCurves};
 use crate::curves::{Curve, ExponentShift};
+use crate::explanation::ErrorStatement;
 use crate::named::named;
 use crate::time::NaiveDate;
 use crate::{Result, check};
@@ -44,6 +45,12 @@ pub struct RateRisk {
     /// Change for a rise of each pillar alone, those of the projection curve first.
     pub buckets: Vec<BucketRisk>,
 }
+
+/// The conventions of the risk.
+pub(super) const OF_RISK: [&str; 2] = [
+    "A basis point is added to the continuously compounded zero rates of the pillars.",
+    "A DV01 is by definition half the difference of the values a basis point higher and lower.",
+];
 
 /// The change of a value where the zero rate of one pillar rises by a basis point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +95,16 @@ impl Moved {
 }
 
 impl RateRisk {
+    /// States the error of the parallel change.
+    pub(super) fn error(&self) -> ErrorStatement {
+        let buckets = self.buckets.iter().map(|bucket| bucket.dv01.abs());
+        ErrorStatement::rounding_within(
+            "dv01",
+            256.0 * f64::EPSILON * buckets.fold(self.dv01.abs(), f64::max),
+            "largest error against 50 digits in units of the largest change of all pillars",
+        )
+    }
+
     /// Returns the risk of a value that changes by `change` under shifts of the curves.
     pub(super) fn of(
         curves: &SwapCurves<'_>,

@@ -2,7 +2,9 @@
 
 use super::leg::{CouponFlow, SwapCurves, SwapLeg, change};
 use super::rate_risk::RateRisk;
+use crate::explanation::ErrorStatement;
 use crate::named::named;
+use crate::time::NaiveDate;
 use crate::{Error, Result, check};
 
 /// The side of a swap: the fixed rate is paid or received.
@@ -81,7 +83,46 @@ impl SwapFlows {
     }
 }
 
+/// Returns sentences on the payments of a swap that are due and on its running period.
+pub(super) fn payment_sentences(
+    effective_date: NaiveDate,
+    today: NaiveDate,
+    has_fixing: bool,
+) -> [&'static str; 2] {
+    let running = if has_fixing && effective_date <= today {
+        "The running period pays the fixing that was given."
+    } else if effective_date < today {
+        "The running period has no fixing: it earns what the curve gives for its rest, by the days."
+    } else {
+        "All floating rates are those of the curve."
+    };
+    ["Payments on or before the reference date of the curve are left out.", running]
+}
+
 impl SwapValue {
+    /// Returns the size in which roundings are counted: the notional and the values of both legs.
+    fn size(&self, notional: f64) -> f64 {
+        notional + self.fixed_leg.present_value.abs() + self.floating_leg.present_value.abs()
+    }
+
+    /// States the error of the present value.
+    pub(super) fn value_error(&self, notional: f64) -> ErrorStatement {
+        ErrorStatement::rounding_within(
+            "npv",
+            8.0 * f64::EPSILON * self.size(notional),
+            "largest error against 50 digits in units of the notional and the values of both legs",
+        )
+    }
+
+    /// States the error of the par rate.
+    pub(super) fn par_rate_error(&self, notional: f64) -> ErrorStatement {
+        ErrorStatement::rounding_within(
+            "par_rate",
+            32.0 * f64::EPSILON * (self.size(notional) / notional / self.annuity),
+            "largest error against 50 digits in units of the values of both legs over the annuity",
+        )
+    }
+
     /// Returns the par rate, and refuses a swap without a fixed payment that is still due.
     pub(super) fn require_par_rate(&self) -> Result<f64> {
         self.par_rate.ok_or(Error::Conflict {

@@ -6,6 +6,7 @@
 use chrono::NaiveDate;
 
 use crate::arithmetic::without_negative_zero;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{
     Error, Result, check,
     time::{add_months, days_between, require_year},
@@ -57,6 +58,11 @@ pub struct BillValuation {
     pub days_to_maturity: i64,
     /// The face value less the price.
     pub discount_amount: f64,
+    /// Days of the year in the bond-equivalent yield: 366 where a 29 February lies in the year that
+    /// follows the settlement, else 365.
+    pub days_in_year: u16,
+    /// Whether the bond-equivalent yield has a half-year coupon, which it has beyond half of that year.
+    pub is_beyond_half_year: bool,
 }
 
 impl TreasuryBill {
@@ -113,7 +119,8 @@ impl TreasuryBill {
     pub fn value(&self) -> Result<BillValuation> {
         let days_to_maturity = self.validated_days()?;
         let days = days_to_maturity as f64;
-        let year = days_in_following_year(self.settlement_date);
+        let days_in_year = days_in_following_year(self.settlement_date);
+        let year = f64::from(days_in_year);
         let (price, discount_amount, discount_rate) = self.price_and_discount(days, year)?;
         let gain = discount_amount / price;
         let bond_equivalent_yield = match self.quote {
@@ -127,7 +134,43 @@ impl TreasuryBill {
             money_market_yield: check::result("price", gain * 360.0 / days)?,
             days_to_maturity,
             discount_amount,
+            days_in_year,
+            is_beyond_half_year: 2.0 * days > year,
         })
+    }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(&self) -> Result<Explanation> {
+        let value = self.value()?;
+        let days = value.days_to_maturity as f64;
+        let (quantity, size) = match self.quote {
+            Quote::Price(price) => ("yield", self.face_value / price * (366.0 / days)),
+            Quote::DiscountRate(_) | Quote::BondEquivalentYield(_) => ("price", self.face_value),
+        };
+        let error = ErrorStatement::rounding_within(
+            quantity,
+            8.0 * f64::EPSILON * size,
+            "largest error against 50 digits, in units of the face value; of a yield also of the \
+             price, over the part of a year",
+        );
+        let method =
+            Method::new("Treasury bill formulas", "31 CFR part 356, appendix B, section VI");
+        let coupon = if value.is_beyond_half_year {
+            "The bond-equivalent yield pays interest after half a year, as a bond does."
+        } else {
+            "The bond-equivalent yield is simple, since no half-year ends before the maturity."
+        };
+        let year = value.days_in_year;
+        Ok(Explanation::new(method, error)
+            .with_conventions([
+                "The discount rate and the money-market yield count actual days over 360.",
+                coupon,
+            ])
+            .with_conventions([format!("The year after the settlement has {year} days.")]))
     }
 
     fn validated_days(&self) -> Result<i64> {
@@ -208,10 +251,10 @@ fn bond_equivalent_yield(gain: f64, days: f64, year: f64) -> f64 {
 }
 
 /// 366 where a 29 February lies in the year after the date, else 365.
-fn days_in_following_year(date: NaiveDate) -> f64 {
+fn days_in_following_year(date: NaiveDate) -> u16 {
     // The year after 29 February ends on 28 February, and has 365 days.
     let anniversary = add_months(date, 12).expect("a year after the year 9999 can be represented");
-    days_between(date, anniversary) as f64
+    if days_between(date, anniversary) == 366 { 366 } else { 365 }
 }
 
 #[cfg(test)]
@@ -238,8 +281,8 @@ mod tests {
         // The first two are the regulation's own.
         #[rustfmt::skip]
         let rows = [
-            ("2019-02-28", 365.0), ("2019-03-01", 366.0), ("2020-02-28", 366.0), ("2020-02-29", 365.0),
-            ("2020-03-01", 365.0), ("1899-06-01", 365.0), ("1999-06-01", 366.0), ("9999-12-31", 366.0),
+            ("2019-02-28", 365), ("2019-03-01", 366), ("2020-02-28", 366), ("2020-02-29", 365),
+            ("2020-03-01", 365), ("1899-06-01", 365), ("1999-06-01", 366), ("9999-12-31", 366),
         ];
         for (settlement, days) in rows {
             assert_eq!(days_in_following_year(date(settlement)), days, "{settlement}");

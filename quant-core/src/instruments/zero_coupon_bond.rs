@@ -3,6 +3,7 @@
 use chrono::NaiveDate;
 
 use crate::curves::Compounding;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::time::calendar::Calendar;
 use crate::time::day_count::{DayCount, Reference};
 use crate::time::require_year;
@@ -116,6 +117,41 @@ impl ZeroCouponBond {
             convexity: result(convexity)?,
             dv01: result(1e-4 * modified_duration * price)?,
         })
+    }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(
+        &self,
+        settlement_date: NaiveDate,
+        yield_to_maturity: f64,
+        compounding: Compounding,
+    ) -> Result<Explanation> {
+        let factor = self.value(settlement_date, yield_to_maturity, compounding)?.discount_factor;
+        let bound = 1e-13 * (1.0 + libm::log(factor).abs()) * factor.max(1.0);
+        let error = ErrorStatement::rounding(
+            "price",
+            bound.min(f64::MAX),
+            "largest relative error against 50 digits, times 1 plus the logarithm of the discount \
+             factor",
+        );
+        let method = Method::new(
+            "discounted face value",
+            "Mayle (1993), Standard Securities Calculation Methods, volume 1",
+        );
+        let years = match self.day_count {
+            DayCount::ActActIcma => {
+                "A year by ACT/ACT ICMA ends on the anniversary of the maturity."
+            }
+            _ => "Years are counted from the settlement to the maturity, which is not moved.",
+        };
+        Ok(Explanation::new(method, error).with_conventions([years]).with_conventions([
+            format!("The time to maturity is counted by {}.", self.day_count),
+            format!("The yield is {}.", compounding.words()),
+        ]))
     }
 
     /// Returns the time from a settlement to the maturity, in years.

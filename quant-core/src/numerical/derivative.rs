@@ -14,6 +14,7 @@ use crate::arithmetic::exponential::{exp, exp_decrease_ratio};
 use crate::arithmetic::logarithm::{artanh_ratio, ln};
 use crate::arithmetic::scaled::Scaled;
 use crate::arithmetic::trigonometric::{cos, sin, sin_ratio};
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{Result, check};
 
@@ -123,6 +124,50 @@ pub fn derivative(function: Function, x: f64, h: f64, scheme: Scheme) -> Result<
         Function::Cube => interval.cube(),
     };
     check::result(if h > x.abs() { "h" } else { "x" }, quotient.to_f64())
+}
+
+/// Explains [`derivative`].
+///
+/// # Errors
+///
+/// The errors of [`derivative`].
+pub fn explain_derivative(
+    function: Function,
+    x: f64,
+    h: f64,
+    scheme: Scheme,
+) -> Result<Explanation> {
+    let quotient = derivative(function, x, h, scheme)?;
+    let truncation = truncation(function, x, h, scheme, quotient);
+    let rounding = f64::EPSILON * quotient.abs();
+    let kind = if truncation > rounding { ErrorKind::Discretisation } else { ErrorKind::Rounding };
+    let error = ErrorStatement::estimated(
+        kind,
+        "derivative",
+        truncation + rounding,
+        "distance to the same quotient with a step 2⁶⁴ times smaller, and two units in the last \
+         place",
+    );
+    let method = match scheme {
+        Scheme::Central => "central difference quotient, whose error is of the order of h²",
+        Scheme::Forward => "forward difference quotient, whose error is of the order of h",
+        Scheme::Backward => "backward difference quotient, whose error is of the order of h",
+    };
+    let source = "Abramowitz and Stegun (1964), Handbook of Mathematical Functions, chapter 25; \
+                  4.3.34–4.3.37 for differences as products";
+    Ok(Explanation::new(Method::new(method, source), error).with_conventions([
+        "The quotient is that of the function itself: x, h and their sum are real numbers, and no \
+         digits cancel.",
+        "Angles are in radians; the logarithm is natural.",
+    ]))
+}
+
+/// Estimates the distance of a quotient to the derivative, by a quotient of a much smaller step.
+fn truncation(function: Function, x: f64, h: f64, scheme: Scheme, quotient: f64) -> f64 {
+    const REDUCTION: f64 = 1.0 / (1_u128 << 64) as f64;
+    let step = (h * REDUCTION).max(f64::from_bits(1));
+    // A derivative beyond the largest double is at least so far away.
+    derivative(function, x, step, scheme).map_or(f64::MAX, |limit| (limit - quotient).abs())
 }
 
 /// Refuses a point at which the function has no value.

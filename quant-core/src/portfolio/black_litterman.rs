@@ -7,6 +7,7 @@ use super::assets::{Checked, at_least_one, expected_return, sharpe_ratio, varian
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
 use super::symmetric::{Symmetric, dot, sum};
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// A market in equilibrium: assets, their covariance and their sizes.
@@ -152,6 +153,22 @@ impl MarketEquilibrium {
         self.check().map(|prior| prior.returns)
     }
 
+    /// Explains [`returns`](Self::returns).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`returns`](Self::returns).
+    pub fn explain(&self) -> Result<Explanation> {
+        let found = self.returns()?;
+        let method = Method::new(
+            "Reverse optimisation of the market portfolio",
+            "Sharpe (1974), Imputing Expected Security Returns from Portfolio Composition; Black \
+             and Litterman (1992), Global Portfolio Optimization",
+        );
+        Ok(Explanation::new(method, error("implied_returns", &found.implied_returns))
+            .with_conventions(MARKET))
+    }
+
     fn check(&self) -> Result<Prior> {
         at_least_one(&self.covariance_matrix)?;
         check::length("market_caps", self.market_caps.len(), self.covariance_matrix.size())?;
@@ -279,6 +296,58 @@ impl BlackLitterman {
             riskless_weight,
             views,
         })
+    }
+}
+
+/// States the rounding of a list of returns.
+fn error(quantity: &'static str, returns: &[f64]) -> ErrorStatement {
+    let largest = returns.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    let how = "in units of the largest return; largest error against mixed estimation in mpmath";
+    ErrorStatement::rounding_within(quantity, RETURN_ERROR * largest, how)
+}
+
+/// The error of a return, in units of the largest.
+const RETURN_ERROR: f64 = 2e-14;
+
+/// The assumptions of the equilibrium.
+const MARKET: [&str; 3] = [
+    "Market weights are capitalisations by their sum.",
+    "Returns are those beyond the riskless rate, in the period of the covariance.",
+    "The risk aversion is the market's excess return by its variance.",
+];
+
+impl BlackLitterman {
+    /// Explains [`posterior`](Self::posterior).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`posterior`](Self::posterior).
+    pub fn explain(&self) -> Result<Explanation> {
+        let found = self.posterior()?;
+        let method = Method::new(
+            "Black–Litterman model, with a posterior covariance",
+            "He and Litterman (1999), The Intuition Behind Black–Litterman Model Portfolios, \
+             appendix B",
+        );
+        let has =
+            |kind: fn(&Uncertainty) -> bool| self.views.iter().any(|view| kind(&view.uncertainty));
+        let proportional = has(|kind| matches!(kind, Uncertainty::Proportional)).then_some(
+            "The variance of a view is that of its portfolio in the equilibrium's error, tau p'Sp.",
+        );
+        let confidence = has(|kind| matches!(kind, Uncertainty::Confidence(_))).then_some(
+            "A confidence is the part of the way from the equilibrium to the view (Idzorek 2005).",
+        );
+        let none = "There are no views: the returns are those of the equilibrium.";
+        Ok(Explanation::new(method, error("posterior_returns", &found.posterior_returns))
+            .with_conventions(MARKET)
+            .with_conventions([
+                "Errors of views are independent of each other.",
+                "The covariance of the answer is that of the returns and of the error of their mean.",
+                "Optimal weights have no bounds; what they leave of 1 is lent at the riskless rate.",
+            ])
+            .with_conventions(proportional)
+            .with_conventions(confidence)
+            .with_conventions(self.views.is_empty().then_some(none)))
     }
 }
 

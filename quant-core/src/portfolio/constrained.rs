@@ -6,14 +6,19 @@
 use super::assets::{Assets, Checked, Portfolio, accepted};
 use super::covariance::Covariance;
 use super::dual_active_set::{ConstraintRow, ConstraintRows, Failure, Minimum, minimise, norm};
-use super::max_sharpe::{excess_returns, refusal, riskless};
+use super::first_order::{Optimum, ratio_error, volatility_error};
+use super::max_sharpe::{RATIO_AS_GIVEN, excess_returns, refusal, riskless};
 use super::symmetric::{dot, sum};
+use super::target_return::RETURN_IS_MET;
+use crate::explanation::{Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The largest number of assets: the method keeps dense rows and rotates dense columns.
 const MAX_ASSETS: usize = 250;
 /// The distance from a current weight, in units of the largest weight, that is rounding.
 const UNTRADED: f64 = 1e-14;
+/// The distance from a constraint, in units of its terms, at which the constraint counts as active.
+const ACTIVE: f64 = 1e-10;
 /// The sum of unscaled weights, as a part of their sizes, below which a ratio grows without end.
 const NO_BUDGET: f64 = 1e-9;
 
@@ -152,6 +157,72 @@ impl ConstrainedProblem {
             (Goal::MaxSharpe, None) => Err(riskless()),
             _ => Ok(portfolio),
         }
+    }
+
+    /// Explains [`solve`](Self::solve).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve`](Self::solve).
+    pub fn explain(&self) -> Result<Explanation> {
+        let found = self.solve()?;
+        let optimum = Optimum {
+            weights: &found.weights,
+            covariance_matrix: &self.covariance_matrix,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
+            current_weights: self.turnover.as_ref().map(|limit| &limit.current_weights[..]),
+            constraints: &self.active_constraints(&found.weights),
+        };
+        let excess = || self.expected_returns.iter().map(|value| value - self.risk_free_rate);
+        let (error, rule) = match (self.goal, found.sharpe_ratio) {
+            (Goal::MaxSharpe, Some(ratio)) => {
+                let excess: Vec<f64> = excess().collect();
+                (ratio_error(optimum.error_of_ratio(&excess, ratio)), Some(RATIO_AS_GIVEN))
+            }
+            (goal, _) => {
+                let estimate = optimum.error_of_volatility(found.volatility);
+                let is_target = matches!(goal, Goal::TargetReturn(_));
+                (volatility_error(estimate), is_target.then_some(RETURN_IS_MET))
+            }
+        };
+        let method = Method::new(
+            "Convex quadratic programme by the dual active-set method",
+            "Goldfarb and Idnani (1983), A numerically stable dual method for solving strictly \
+             convex quadratic programs; Cornuejols and Tütüncü (2006), Optimization Methods in \
+             Finance, chapter 8",
+        );
+        let turnover = "Turnover is the sum of purchases and sales, not half of the sum.";
+        Ok(Explanation::new(method, error)
+            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .with_conventions(rule)
+            .with_conventions(self.turnover.is_some().then_some(turnover)))
+    }
+
+    /// The coefficients of the constraints that the weights meet as equalities, to rounding.
+    fn active_constraints(&self, weights: &[f64]) -> Vec<Vec<f64>> {
+        let is_met = |row: &[f64], level: f64| {
+            let size: f64 = row.iter().zip(weights).map(|(a, weight)| (a * weight).abs()).sum();
+            (dot(row, weights) - level).abs() <= ACTIVE * (size + level.abs())
+        };
+        let linear = self.constraints.iter().filter(|constraint| {
+            let mut levels = constraint.min.into_iter().chain(constraint.max);
+            levels.any(|level| is_met(&constraint.coefficients, level))
+        });
+        let mut rows: Vec<Vec<f64>> = linear.map(|one| one.coefficients.clone()).collect();
+        if let Some(turnover) = &self.turnover {
+            let changes = weights.iter().zip(&turnover.current_weights);
+            let row: Vec<f64> =
+                changes.clone().map(|(weight, current)| (weight - current).signum()).collect();
+            let traded: f64 = changes.map(|(weight, current)| (weight - current).abs()).sum();
+            if (traded - turnover.max_turnover).abs() <= ACTIVE * (1.0 + traded) {
+                rows.push(row);
+            }
+        }
+        if matches!(self.goal, Goal::TargetReturn(_)) {
+            rows.push(self.expected_returns.clone());
+        }
+        rows
     }
 
     fn assets(&self) -> Assets<'_> {

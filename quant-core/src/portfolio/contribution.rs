@@ -6,6 +6,7 @@
 use super::assets::{Checked, variance};
 use super::covariance::Covariance;
 use super::symmetric::{Symmetric, dot};
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Result, check};
 
 /// The volatility of a portfolio, divided among its assets.
@@ -79,6 +80,37 @@ pub fn risk_contributions(
     let scaled: Vec<f64> = weights.iter().map(|weight| libm::scalbn(*weight, -size)).collect();
     Parts::new(&scaled, &covariance, exponent).contributions(size)
 }
+
+/// Explains [`risk_contributions`].
+///
+/// # Errors
+///
+/// The errors of [`risk_contributions`].
+pub fn explain_risk_contributions(
+    weights: &[f64],
+    covariance_matrix: &Covariance,
+) -> Result<Explanation> {
+    let found = risk_contributions(weights, covariance_matrix)?;
+    let parts = found.contributions.iter().map(|part| part.abs());
+    let method = Method::new(
+        "Euler's division of the volatility, weight times derivative",
+        "Litterman (1996), Hot Spots and Hedges; Tasche (2000), Risk Contributions and Performance \
+         Measurement",
+    );
+    let error = ErrorStatement::rounding_within(
+        "contributions",
+        CONTRIBUTION_ERROR * parts.fold(found.volatility, f64::max),
+        "in units of the largest contribution, or of the volatility; largest error against mpmath",
+    );
+    Ok(Explanation::new(method, error).with_conventions([
+        "The period of every figure is that of the covariance; nothing is annualised.",
+        "Weights are used as they are, of any sign and sum.",
+        "One contribution absorbs the rounding of the sum, so that they add up to the volatility.",
+    ]))
+}
+
+/// The error of a contribution, in units of the largest.
+const CONTRIBUTION_ERROR: f64 = 1e-15;
 
 /// The risk of weights near 1 under a covariance near 1, and the derivatives by the weights.
 struct Parts<'a> {

@@ -8,8 +8,13 @@ use super::active_set::Problem;
 use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio};
 use super::covariance::Covariance;
 use super::critical_line::{CriticalLine, Step, centred};
+use super::first_order::{Optimum, volatility_error};
 use super::symmetric::dot;
+use crate::explanation::{Explanation, Method};
 use crate::{Error, Result, check};
+
+/// The number of corners at which an explanation measures the first-order gap, at most.
+const MEASURED_CORNERS: usize = 16;
 
 /// Assets, their risks and returns, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -253,6 +258,44 @@ impl EfficientFrontier {
         check::finite("target_return", target_return)?;
         let mut found = self.solve_and_sample(&|_| vec![target_return])?;
         found.points.pop().ok_or_else(|| out_of_reach(None, target_return))
+    }
+
+    /// Explains [`solve`](Self::solve), [`points`](Self::points) and [`at_return`](Self::at_return).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve`](Self::solve).
+    pub fn explain(&self) -> Result<Explanation> {
+        let corners = self.solve()?.corners;
+        let (min_weights, max_weights) = (self.min_weights.as_deref(), self.max_weights.as_deref());
+        let constraints = [self.expected_returns.clone()];
+        let error = |corner: &Portfolio| {
+            let optimum = Optimum {
+                weights: &corner.weights,
+                covariance_matrix: &self.covariance_matrix,
+                min_weights,
+                max_weights,
+                current_weights: None,
+                constraints: &constraints,
+            };
+            optimum.error_of_volatility(corner.volatility)
+        };
+        let some = corners.iter().step_by(corners.len().div_ceil(MEASURED_CORNERS));
+        let method = Method::new(
+            "Critical line from the least variance upwards, corner by corner",
+            "Markowitz (1956), The optimization of a quadratic function subject to linear \
+             constraints; Niedermayer and Niedermayer (2010), Applying Markowitz's Critical Line \
+             Algorithm",
+        );
+        let mut statement = volatility_error(some.map(error).fold(0.0, f64::max));
+        statement.how = format!("largest of some corners: {}", statement.how).into();
+        Ok(Explanation::new(method, statement)
+            .of_optimum(min_weights, max_weights)
+            .with_conventions([
+                "Portfolios between two corners are their mixtures, which is exact.",
+                "Points are equally spaced in return, from the least variance upwards.",
+            ])
+            .with_steps(corners.len() as u32))
     }
 
     /// Returns the frontier and its portfolios at the returns that `targets` chooses.

@@ -7,8 +7,14 @@ use super::active_set::Problem;
 use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio, variance};
 use super::covariance::Covariance;
 use super::critical_line::{CriticalLine, Step, between, centred, way};
+use super::first_order::{Optimum, ratio_error};
 use super::symmetric::{dot, held_assets, inner};
+use crate::explanation::{Explanation, Method};
 use crate::{Error, Result};
+
+/// The scale of a Sharpe ratio, a convention.
+pub(super) const RATIO_AS_GIVEN: &str =
+    "The Sharpe ratio is in the period of returns, rate and covariance; it is not annualised.";
 
 /// Assets, their risks and returns, and the bounds on their weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +91,35 @@ impl MaxSharpe {
         let portfolio = assets.describe(accepted(weights)?, &covariance, exponent)?;
         // A risk that is rounding of its terms is none, here as there.
         if portfolio.sharpe_ratio.is_none() { Err(riskless()) } else { Ok(portfolio) }
+    }
+
+    /// Explains [`solve`](Self::solve).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve`](Self::solve).
+    pub fn explain(&self) -> Result<Explanation> {
+        let found = self.solve()?;
+        let optimum = Optimum {
+            weights: &found.weights,
+            covariance_matrix: &self.covariance_matrix,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
+            current_weights: None,
+            constraints: &[],
+        };
+        let method = Method::new(
+            "Tangency portfolio, by the critical line",
+            "Markowitz and Todd (2000), Mean–Variance Analysis in Portfolio Choice and Capital \
+             Markets, chapters 7 and 8; Tobin (1958), Liquidity Preference as Behavior Towards Risk",
+        );
+        let excess: Vec<f64> =
+            self.expected_returns.iter().map(|value| value - self.risk_free_rate).collect();
+        let ratio = found.sharpe_ratio.unwrap_or_default();
+        let error = ratio_error(optimum.error_of_ratio(&excess, ratio));
+        Ok(Explanation::new(method, error)
+            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .with_conventions([RATIO_AS_GIVEN]))
     }
 
     fn assets(&self) -> Assets<'_> {

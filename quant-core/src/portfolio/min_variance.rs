@@ -12,8 +12,10 @@ use super::assets::{
 };
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
+use super::first_order::{Optimum, volatility_error};
 #[cfg(doc)]
 use crate::Error;
+use crate::explanation::{Explanation, Method};
 use crate::named::named;
 use crate::{Result, check};
 
@@ -124,6 +126,33 @@ impl MinVariance {
         };
         let volatility = volatility(&weights, &covariance, exponent)?;
         Ok(MinVariancePortfolio { weights, volatility })
+    }
+
+    /// Explains [`solve`](Self::solve).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve`](Self::solve).
+    pub fn explain(&self) -> Result<Explanation> {
+        let MinVariancePortfolio { weights, volatility } = self.solve()?;
+        let optimum = Optimum {
+            weights: &weights,
+            covariance_matrix: &self.covariance_matrix,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
+            current_weights: None,
+            constraints: &[],
+        };
+        let method = Method::new(
+            "Least variance by active sets: block pivoting, else the primal method",
+            "Markowitz (1956), The optimization of a quadratic function subject to linear \
+             constraints; Nocedal and Wright (2006), Numerical Optimization, algorithm 16.3",
+        );
+        let unique = "Where several portfolios have the least variance, it is that of least norm.";
+        let error = volatility_error(optimum.error_of_volatility(volatility));
+        Ok(Explanation::new(method, error)
+            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .with_conventions([unique]))
     }
 }
 

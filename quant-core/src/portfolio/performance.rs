@@ -5,10 +5,14 @@
 //! Standard deviations and covariances have the divisor n − 1, downside deviations n.
 
 use super::symmetric::{dot, sum};
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The rounding error of a difference of two returns, as a part of the larger.
 const ROUNDING: f64 = 2.220_446_049_250_313e-16;
+
+/// The error of a figure, relative above 0.01.
+const RATIO_ERROR: f64 = 1e-14;
 
 /// Returns of a portfolio, period by period, and what they are measured by.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,6 +160,45 @@ impl ReturnSeries {
             omega: quotient(sum(gains), sum(losses))?,
             benchmark: self.against_benchmark(riskless, excess, deviation)?,
         })
+    }
+
+    /// Explains [`ratios`](Self::ratios).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`ratios`](Self::ratios).
+    pub fn explain(&self) -> Result<Explanation> {
+        let found = self.ratios()?;
+        let error = match found.sharpe_standard_error {
+            Some(error) => ErrorStatement::estimated(
+                ErrorKind::Sampling,
+                "sharpe",
+                error,
+                "one standard error, for independent returns of a normal distribution (Lo 2002)",
+            ),
+            None => ErrorStatement::rounding_within(
+                "volatility",
+                RATIO_ERROR * found.volatility.max(0.01),
+                "rounding given the sample, relative above 0.01; largest error against mpmath",
+            ),
+        };
+        let method = Method::new(
+            "Sample ratios of return to risk",
+            "Sharpe (1994), The Sharpe Ratio; Sortino and van der Meer (1991), Downside Risk; Young \
+             (1991), Calmar Ratio; Keating and Shadwick (2002), A Universal Performance Measure",
+        );
+        let target = "The target of downside figures is the riskless rate.";
+        let against = "Beta, alpha and tracking error are of the same periods, with divisor n - 1.";
+        Ok(Explanation::new(method, error)
+            .with_conventions([
+                "Returns are simple ones, of periods of equal length.",
+                "Standard deviations have the divisor n - 1, the downside deviation n.",
+                "Annual means are those of a period times the periods a year, deviations times its root.",
+                "Riskless rate and target are annual and divided by the periods a year.",
+                "Only total and annual return compound; the drawdown is that of the compounded value.",
+            ])
+            .with_conventions(self.target_return.is_none().then_some(target))
+            .with_conventions(self.benchmark_returns.is_some().then_some(against)))
     }
 
     fn check(&self) -> Result<()> {

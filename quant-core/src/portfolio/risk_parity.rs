@@ -9,6 +9,7 @@ use super::assets::{Checked, at_least_one, semi_definite, variance, volatility};
 use super::cholesky::Cholesky;
 use super::covariance::Covariance;
 use super::symmetric::{Symmetric, dot, inner, sum};
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{Error, Result, check};
 
@@ -145,6 +146,59 @@ impl RiskParity {
             method,
             iterations,
         })
+    }
+
+    /// Explains [`solve`](Self::solve).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve`](Self::solve).
+    pub fn explain(&self) -> Result<Explanation> {
+        let found = self.solve()?;
+        let method = match found.method {
+            RiskParityMethod::Newton => Method::new(
+                "Newton's method for the convex function of risk parity, with an exact line search",
+                "Spinu (2013), An Algorithm for Computing Risk Parity Weights",
+            ),
+            RiskParityMethod::CyclicalCoordinateDescent => Method::new(
+                "Cyclical coordinate descent for the convex function of risk parity",
+                "Griveau-Billion, Richard and Roncalli (2013), A Fast Algorithm for Computing \
+                 High-dimensional Risk Parity Portfolios",
+            ),
+        };
+        let how = "residual of the shares, and rounding of the variance's terms, over the smallest \
+                   eigenvalue that the second derivatives can have; relative, of each weight";
+        let estimate = self.error_of_weights(&found);
+        let error =
+            ErrorStatement::estimated(ErrorKind::Iteration, "weights", estimate, how).as_fraction();
+        let changed = "Coordinate descent had not reached the tolerance: Newton steps followed.";
+        Ok(Explanation::new(method, error)
+            .with_conventions([
+                "Weights are positive, sum to 1 and have no further bounds.",
+                "The covariance is used as it is, without shrinkage; its period is that of every figure.",
+                "A contribution to risk is the weight times the covariance with the portfolio.",
+            ])
+            .with_conventions(self.budgets.is_none().then_some("The budgets are equal."))
+            .with_conventions((found.method != self.method).then_some(changed))
+            .with_steps(found.iterations))
+    }
+
+    /// Returns the relative error of the weights that the residual and rounding leave.
+    ///
+    /// In the variables `√bᵢ·δᵢ` of relative changes δ the second derivatives are the identity and a
+    /// semi-definite matrix, so that the changes are no longer than the residuals `(bᵢ − sᵢ)/√bᵢ`.
+    fn error_of_weights(&self, found: &RiskParityPortfolio) -> f64 {
+        let (matrix, weights) = (self.covariance_matrix.matrix(), &found.weights);
+        let row = |(column, weight): (nalgebra::DVectorView<'_, f64>, &f64)| {
+            let terms = column.iter().zip(weights).map(|(element, other)| (element * other).abs());
+            weight * terms.sum::<f64>()
+        };
+        let gross: f64 = matrix.column_iter().zip(weights).map(row).sum();
+        let rounding = 2.0 * ROUNDING * gross / (found.volatility * found.volatility);
+        let parts = found.shares.iter().zip(&found.budgets);
+        let squares = parts.map(|(share, budget)| (budget - share) * (budget - share) / budget);
+        let least = found.budgets.iter().copied().fold(1.0, f64::min);
+        (squares.sum::<f64>().sqrt() + rounding) / least.sqrt()
     }
 
     /// The budgets divided by their sum.

@@ -7,11 +7,17 @@ use super::active_set::Problem;
 use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio};
 use super::covariance::Covariance;
 use super::critical_line::{CriticalLine, Step, between, centred, way};
+use super::first_order::{Optimum, volatility_error};
 use super::symmetric::dot;
+use crate::explanation::{Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The excess of a return over the possible returns, as a part of the largest, that is rounding.
 const ROUNDING: f64 = 8.881_784_197_001_252e-16;
+
+/// The meaning of a target, a convention.
+pub(super) const RETURN_IS_MET: &str =
+    "The return is met exactly: one below that of the least variance is met inefficiently.";
 
 /// Assets, their risks and returns, the bounds on their weights, and the return to be had.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +98,32 @@ impl TargetReturn {
             self.walk(&problem, CriticalLine::from(&problem, vertex))?
         };
         assets.describe(accepted(weights)?, &covariance, exponent)
+    }
+
+    /// Explains [`solve`](Self::solve).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`solve`](Self::solve).
+    pub fn explain(&self) -> Result<Explanation> {
+        let found = self.solve()?;
+        let optimum = Optimum {
+            weights: &found.weights,
+            covariance_matrix: &self.covariance_matrix,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
+            current_weights: None,
+            constraints: &[self.expected_returns.clone()],
+        };
+        let method = Method::new(
+            "Least variance with a given return, by the critical line",
+            "Markowitz (1952), Portfolio Selection; Markowitz and Todd (2000), Mean–Variance \
+             Analysis in Portfolio Choice and Capital Markets, chapter 7",
+        );
+        let error = volatility_error(optimum.error_of_volatility(found.volatility));
+        Ok(Explanation::new(method, error)
+            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .with_conventions([RETURN_IS_MET]))
     }
 
     fn assets(&self) -> Assets<'_> {

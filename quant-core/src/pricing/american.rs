@@ -9,6 +9,10 @@ use super::black_scholes::{EuropeanOption, OptionType, discount};
 use super::lattice::{band::step_back, moves::Lattice, tree};
 use crate::{Error, Result, check};
 
+mod explanation;
+
+pub use explanation::{explain, explain_on_dates};
+
 /// The largest number of steps here: every node is visited.
 pub const MAX_STEPS: usize = 10_000;
 

@@ -16,6 +16,7 @@
 mod continuous;
 mod discrete;
 mod edge;
+mod explanation;
 mod induction;
 mod on_tree;
 mod option;

@@ -12,10 +12,11 @@ use crate::named::named;
 use crate::{Result, check};
 
 /// The assumptions of the model.
-pub(super) const MODEL: [&str; 3] = [
+pub(super) const MODEL: [&str; 4] = [
     "The underlying follows geometric Brownian motion.",
     "Riskless rate, dividend yield and volatility are constant; both rates compound continuously.",
-    "The option is exercised at expiry only.",
+    "The option is exercised at expiry only, and settled then without a lag.",
+    "Times are in years as given: no day count is applied.",
 ];
 
 /// The right of the holder: to buy or to sell at expiry.

@@ -3,9 +3,11 @@
 //! The two halves of the formula of Black, Scholes and Merton, with its accuracy. Not modelled: smiles,
 //! to whose slope digital options are exposed.
 
-use super::black_scholes::{EuropeanOption, OptionType};
+use super::black_scholes::{EuropeanOption, MODEL, OptionType};
 use super::exchange::{Exchange, Leg};
+use super::greeks::UNITS;
 use crate::arithmetic::double_double::DoubleDouble;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The values of both digital options, with the derivatives of the one that pays 1.
@@ -89,6 +91,30 @@ impl EuropeanOption {
             rho: check::result("risk_free_rate", digital.rho)?,
             epsilon: check::result("dividend_yield", digital.epsilon)?,
         })
+    }
+
+    /// Explains [`digital`](Self::digital).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`digital`](Self::digital).
+    pub fn explain_digital(&self) -> Result<Explanation> {
+        self.digital()?;
+        let method = Method::new(
+            "formula of Reiner and Rubinstein for binary options",
+            "Reiner and Rubinstein (1991), Unscrambling the Binary Code",
+        );
+        let error = ErrorStatement::rounding(
+            "every field; theta and rho relative to their largest term",
+            1e-14,
+            "largest relative error against 400 digits, values from 1e-250",
+        );
+        let paid = [
+            "The payment is 1 unit of money, or the underlying, at expiry.",
+            "No smile: the slope of the volatility by the strike adds to the value in the market.",
+        ];
+        let explanation = Explanation::new(method, error).with_conventions(MODEL);
+        Ok(explanation.with_conventions(paid).with_conventions(UNITS))
     }
 
     /// The values of positive amounts under a positive deviation.

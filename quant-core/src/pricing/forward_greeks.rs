@@ -3,6 +3,18 @@
 use super::greeks::Greeks;
 use crate::{Result, check};
 
+/// The assumptions about every option on a forward.
+pub(super) const CONVENTIONS: [&str; 4] = [
+    "The option is exercised at expiry only, and settled then without a lag.",
+    "The payment is discounted from expiry by a constant rate that compounds continuously.",
+    "The premium is paid today: one that is margined like a future is not discounted.",
+    "Times are in years as given: no day count is applied.",
+];
+
+/// The variable that stays constant in derivatives by time and rate.
+pub(super) const CONSTANT_FORWARD: &str =
+    "Derivatives by time and by the rate are at a constant forward price.";
+
 /// The derivatives of the price of an option on a forward by its arguments.
 ///
 /// The rate and the volatility count in units: divide by 100 for a change per point of a rate or of

@@ -9,14 +9,16 @@
 //! the Mills ratio; see `TimeValue`. First guesses: a fit to Bachelier's model, and Hastings'
 //! quantile in Abramowitz and Stegun (1964), 26.2.23.
 
-use super::black_scholes::{EuropeanOption, OptionType};
+use super::black_scholes::{EuropeanOption, MODEL, OptionType};
 use super::exchange::{Exchange, Leg};
+use super::inversion::{Inversion, STEPS};
 use super::normal::{
     DENSITY_AT_ZERO, mills, mills_difference, rough_mills_difference, rough_upper_quantile,
 };
 use crate::arithmetic::double_double::DoubleDouble;
 use crate::arithmetic::exponential::exp_rounded;
 use crate::arithmetic::logarithm::{ln_ratio, ln_ratio_double};
+use crate::explanation::{Explanation, Method};
 use crate::{Error, Result, check};
 
 impl EuropeanOption {
@@ -47,18 +49,28 @@ impl EuropeanOption {
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     pub fn implied_volatility(&self, price: f64) -> Result<f64> {
-        let Self { option_type, spot, strike, risk_free_rate, dividend_yield, .. } = *self;
-        let time_to_maturity = self.time_to_maturity;
-        let quoted = QuotedOption {
-            option_type,
-            spot,
-            strike,
-            risk_free_rate,
-            dividend_yield,
+        self.quoted_at(price).implied_volatility()
+    }
+
+    /// Explains [`implied_volatility`](Self::implied_volatility).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`implied_volatility`](Self::implied_volatility).
+    pub fn explain_implied_volatility(&self, price: f64) -> Result<Explanation> {
+        self.quoted_at(price).explain()
+    }
+
+    fn quoted_at(&self, price: f64) -> QuotedOption {
+        QuotedOption {
+            option_type: self.option_type,
+            spot: self.spot,
+            strike: self.strike,
+            risk_free_rate: self.risk_free_rate,
+            dividend_yield: self.dividend_yield,
             price,
-            time_to_maturity,
-        };
-        quoted.implied_volatility()
+            time_to_maturity: self.time_to_maturity,
+        }
     }
 }
 
@@ -130,6 +142,33 @@ impl QuotedOption {
     /// variables, first guesses and iterations differ here.
     pub fn implied_volatility(&self) -> Result<f64> {
         self.volatility_after(STEPS)
+    }
+
+    /// Explains [`implied_volatility`](Self::implied_volatility).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`implied_volatility`](Self::implied_volatility).
+    pub fn explain(&self) -> Result<Explanation> {
+        let volatility = self.implied_volatility()?;
+        let option = EuropeanOption {
+            option_type: self.option_type,
+            spot: self.spot,
+            strike: self.strike,
+            risk_free_rate: self.risk_free_rate,
+            dividend_yield: self.dividend_yield,
+            volatility,
+            time_to_maturity: self.time_to_maturity,
+        };
+        let repriced = option.greeks().ok().map(|greeks| (greeks.price, greeks.vega));
+        let method = Method::new(
+            "inversion of the formula by Householder's method of fourth order",
+            "Jäckel (2015), Let's Be Rational, for the number of iterations; variables and first \
+             guess differ",
+        );
+        let inversion = Inversion { price: self.price, volatility, repriced };
+        let at_price = |price| Self { price, ..*self }.implied_volatility();
+        Ok(inversion.explain(method, at_price).with_conventions(MODEL))
     }
 
     fn volatility_after(&self, steps: usize) -> Result<f64> {
@@ -473,10 +512,6 @@ fn bachelier(l: f64) -> (f64, f64) {
     let slope = (numerator / (1.0 + l * (0.596_390_38 + l * 0.188_318_23))).sqrt();
     (l / slope, slope)
 }
-
-/// The number of iterations that gives all bits. The error of a first guess is at most a fifth of
-/// the range over which the curvature of the functions matters.
-const STEPS: usize = 2;
 
 /// The −z at which the two forms meet. Both are exact there, because the part is between 0.3 and
 /// 0.7.

@@ -8,6 +8,7 @@ use super::exchange::{Exchange, Leg};
 use super::exchange_double::DoubleExchange;
 use super::normal;
 use crate::arithmetic::double_double::DoubleDouble;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Result, check};
 
 /// Two assets and the time at which one may be exchanged for the other.
@@ -113,6 +114,34 @@ impl ExchangeOption {
             call: check::result("spot1", call)?,
             put: check::result("spot2", put)?,
         })
+    }
+
+    /// Explains [`prices`](Self::prices).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`prices`](Self::prices).
+    pub fn explain_prices(&self) -> Result<Explanation> {
+        self.prices()?;
+        let method = Method::new(
+            "Margrabe's formula",
+            "Margrabe (1978), The Value of an Option to Exchange One Asset for Another, Journal of \
+             Finance 33",
+        );
+        let error = ErrorStatement::rounding(
+            "call and put",
+            2e-14,
+            "largest relative error against 50 digits, prices from 1e-280, correlations of any \
+             size",
+        );
+        Ok(Explanation::new(method, error).with_conventions([
+            "Both prices follow geometric Brownian motion with constant volatilities and \
+             correlation.",
+            "The dividend yields are constant and compound continuously.",
+            "No riskless rate has an effect, since neither side of the exchange is money.",
+            "The assets are exchanged at expiry only, one unit for one unit.",
+            "Times are in years as given: no day count is applied.",
+        ]))
     }
 
     /// Returns the derivatives of both values in the prices of the assets, and the volatility of the

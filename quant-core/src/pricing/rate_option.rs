@@ -5,9 +5,11 @@
 //! rates, the convexity of a payment at another time than the end of its period.
 
 use super::black_scholes::OptionType;
-use super::black76::ForwardOption;
+use super::black76::{ForwardOption, LOGNORMAL, METHOD};
 use super::forward_greeks::ForwardGreeks;
+use super::greeks::UNITS;
 use super::implied_volatility::normal_deviation;
+use crate::explanation::{ErrorStatement, Explanation};
 use crate::{Error, Result, check};
 
 /// An option on the simple rate of one period, fixed at its start and paid at its end.
@@ -154,6 +156,21 @@ impl Caplet {
         value(&option, annuity).map_err(|error| self.refusal(error))
     }
 
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(&self) -> Result<Explanation> {
+        self.value()?;
+        Ok(explain().with_conventions([
+            "The rate is simple, fixed at the start of the period and paid at its end.",
+            "Interest accrues for the difference of the times in years: no day count is applied.",
+            "The discount factor is that of the payment at the end of the period.",
+            "The volatility counts until the fixing at the start of the period.",
+        ]))
+    }
+
     fn option(&self) -> ForwardOption {
         of_rate(self.option_type, self.forward_rate, self.strike, self.volatility, self.start_time)
     }
@@ -218,6 +235,35 @@ impl Swaption {
         check::not_negative("notional", self.notional)?;
         value(&option, self.notional * self.annuity).map_err(in_terms_of_the_swap)
     }
+
+    /// Explains [`value`](Self::value).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`value`](Self::value).
+    pub fn explain(&self) -> Result<Explanation> {
+        self.value()?;
+        Ok(explain().with_conventions([
+            "The annuity is taken as given: it holds the day count, the dates and the discounting \
+             of the fixed leg, and settles whether the swaption is of physical or cash settlement.",
+            "The option is exercised at expiry only; times are in years as given.",
+        ]))
+    }
+}
+
+/// Returns the explanation that caplets and swaptions share.
+fn explain() -> Explanation {
+    let error = ErrorStatement::rounding(
+        "every field; charm and veta relative to their largest term",
+        1e-14,
+        "largest relative error against 400 digits, strikes from a fifth to five times the forward",
+    );
+    let shared = [
+        LOGNORMAL,
+        "The annuity stays constant in all derivatives.",
+        "The normal volatility is in units of the rate: 0.01 is 100 basis points.",
+    ];
+    Explanation::new(METHOD, error).with_conventions(shared).with_conventions(UNITS)
 }
 
 fn in_terms_of_the_swap(error: Error) -> Error {

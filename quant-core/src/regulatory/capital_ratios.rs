@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 
 use crate::arithmetic::decimal::{Decimal, sign_of_sum};
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Result, check};
 
 /// Minimum ratios in thousandths of the risk-weighted assets: common equity, tier 1, total.
@@ -169,6 +170,39 @@ impl Capital {
             tier1_adequate: is_adequate(self.tier1_capital, assets, MINIMUM_TIER1),
             total_adequate: is_adequate(self.total_capital, assets, MINIMUM_TOTAL),
         })
+    }
+
+    /// Explains [`ratios`](Self::ratios).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`ratios`](Self::ratios).
+    pub fn explain_ratios(&self) -> Result<Explanation> {
+        self.ratios()?;
+        let method = Method::new(
+            "capital ratios of Basel III",
+            "Basel Committee on Banking Supervision (2011), Basel III: A global regulatory \
+             framework for more resilient banks and banking systems, paragraphs 50 and 153",
+        );
+        let error = ErrorStatement::rounding(
+            "every ratio",
+            0.5 * f64::EPSILON,
+            "half a unit in the last place of one division, where the ratio is a normal double; \
+             the comparisons are exact",
+        );
+        let leverage = match self.total_exposure {
+            Some(_) => "The leverage ratio is tier 1 capital by the exposure, as given.",
+            None => "Without an exposure there is no leverage ratio.",
+        };
+        Ok(Explanation::new(method, error).with_conventions([
+            "Capital is adequate from 4.5 % (common equity), 6 % (tier 1) and 8 % (total) of the \
+             assets.",
+            "Capital buffers and national additions are not included.",
+            "The comparison takes the shortest decimals that denote the arguments: 4.5 of 100 \
+             suffices.",
+            "Capital is taken as it is given, after deductions; its composition is not checked.",
+            leverage,
+        ]))
     }
 
     fn validate(&self) -> Result<()> {

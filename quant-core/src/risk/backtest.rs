@@ -6,6 +6,7 @@
 use super::binomial::BinomialDistribution;
 use super::moments::checked;
 use super::tail::tail;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::named::named;
 use crate::{Error, Result, check};
 
@@ -149,6 +150,42 @@ pub fn backtest(
         exceptions,
     })
 }
+
+/// Explains [`backtest`](fn@backtest).
+///
+/// # Errors
+///
+/// The errors of [`backtest`](fn@backtest).
+pub fn explain_backtest(
+    actual_returns: &[f64],
+    var_estimates: &[f64],
+    confidence: f64,
+) -> Result<Explanation> {
+    let found = backtest(actual_returns, var_estimates, confidence)?;
+    let method = Method::new(
+        "Likelihood ratios of coverage and independence, and the traffic light",
+        "Kupiec (1995), Techniques for Verifying the Accuracy of Risk Measurement Models; \
+         Christoffersen (1998), Evaluating Interval Forecasts; Basel Committee (1996), Supervisory \
+         Framework for the Use of Backtesting",
+    );
+    let error = ErrorStatement::rounding_within(
+        "every statistic and probability",
+        TEST_ERROR * found.conditional_coverage.statistic.max(1.0),
+        "given the counts, of 1 or of the largest statistic; largest error against 50 digits",
+    );
+    let tabled = "The plus factor is that of the table for 250 returns at 99 %.";
+    Ok(Explanation::new(method, error)
+        .with_conventions([
+            "Values at risk are losses, above zero; a return below minus its estimate is an exception.",
+            "P-values are those of the asymptotic distribution, which few exceptions meet roughly.",
+            "Independence is tested on the pairs of neighbouring returns, one less than the returns.",
+            "The traffic light is yellow from the binomial probability of 95 %, red from 99.99 %.",
+        ])
+        .with_conventions(found.plus_factor.map(|_| tabled)))
+}
+
+/// The error of a statistic or a probability.
+const TEST_ERROR: f64 = 2e-14;
 
 impl LikelihoodRatio {
     /// The χ² distribution of one degree is that of a squared normal variable.

@@ -2,8 +2,9 @@
 
 use super::binomial::BinomialDistribution;
 use super::moments::checked;
-use super::tail::{TailRisk, tail};
+use super::tail::{FRACTION, LOSSES, TailRisk, tail};
 use crate::arithmetic::decimal::complement_times;
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::portfolio::symmetric::sum;
 use crate::{Result, check};
 
@@ -67,6 +68,18 @@ impl HistoricalRisk {
     pub fn over_horizon(self, horizon: f64) -> Result<Self> {
         check::positive("horizon", horizon)?;
         self.times("horizon", horizon.sqrt())
+    }
+
+    /// States the sampling error of the value at risk; `None` where its interval has an open end.
+    pub(super) fn sampling_error(&self) -> Option<ErrorStatement> {
+        let (lower, upper) = self.interval.lower.zip(self.interval.upper)?;
+        let found = self.risk.value_at_risk;
+        Some(ErrorStatement::estimated(
+            ErrorKind::Sampling,
+            FRACTION,
+            (upper - found).max(found - lower).max(0.0),
+            "larger distance to an end of the interval of 95 % confidence from order statistics",
+        ))
     }
 
     fn times(self, argument: &'static str, factor: f64) -> Result<Self> {
@@ -146,6 +159,39 @@ pub fn historical(returns: &[f64], confidence: f64) -> Result<HistoricalRisk> {
     ranks.worst_first(&mut losses);
     ranks.risk_of(&losses)
 }
+
+/// Explains [`historical`] over a horizon, as [`HistoricalRisk::over_horizon`] states it.
+///
+/// # Errors
+///
+/// The errors of [`historical`] and of [`HistoricalRisk::over_horizon`].
+pub fn explain_historical(returns: &[f64], confidence: f64, horizon: f64) -> Result<Explanation> {
+    let found = historical(returns, confidence)?.over_horizon(horizon)?;
+    let largest = returns.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let error = found.sampling_error().unwrap_or_else(|| {
+        ErrorStatement::rounding_within(
+            FRACTION,
+            HISTORICAL_ERROR * largest * horizon.sqrt(),
+            "rounding given the sample, which is too small for an interval of 95 % confidence; of \
+             the largest return, against exact fractions",
+        )
+    });
+    let method = Method::new(
+        "Historical simulation, the interpolated quantile of type 7",
+        "Hyndman and Fan (1996), Sample Quantiles in Statistical Packages",
+    );
+    let scaled = "The figures of one period are multiplied by the root of the horizon.";
+    Ok(Explanation::new(method, error)
+        .with_conventions(LOSSES)
+        .with_conventions([
+            "Returns have equal weights, whatever their age; the quantile is that of numpy and R.",
+            "The expected shortfall is the mean of the returns at or below minus the value at risk.",
+        ])
+        .with_conventions((horizon != 1.0).then_some(scaled)))
+}
+
+/// The error of a figure given the sample, in units of the largest return.
+const HISTORICAL_ERROR: f64 = 1e-15;
 
 /// The ranks of the losses that the risk is made of, for a number of returns and a confidence.
 #[derive(Clone, Copy)]

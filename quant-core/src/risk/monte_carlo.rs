@@ -6,8 +6,10 @@
 //! function, which is monotone, so that only the tail is converted.
 
 use super::historical::{HistoricalRisk, Ranks};
-use super::parametric::ParametricRisk;
+use super::parametric::{ParametricRisk, SCALING};
 use super::philox::uniforms;
+use super::tail::{FRACTION, LOSSES};
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The fewest and the most simulations.
@@ -72,6 +74,36 @@ impl MonteCarlo {
         // An expansion of Cornish and Fisher need not be monotone.
         losses.sort_unstable_by(|a, b| b.total_cmp(a));
         ranks.risk_of(&losses)
+    }
+
+    /// Explains [`evaluate`](Self::evaluate).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`evaluate`](Self::evaluate).
+    pub fn explain(&self) -> Result<Explanation> {
+        let (found, exact) = (self.evaluate()?, self.position.evaluate()?);
+        let error = found.sampling_error().unwrap_or_else(|| {
+            let distance = (found.risk.value_at_risk - exact.value_at_risk).abs();
+            let how =
+                "distance to the closed form: the interval of order statistics has an open end";
+            ErrorStatement::estimated(ErrorKind::Sampling, FRACTION, distance, how)
+        });
+        let method = Method::new(
+            "Simulated returns by inversion, and the historical quantile of type 7",
+            "Glasserman (2003), Monte Carlo Methods in Financial Engineering, chapter 9; Salmon and \
+             others (2011), Parallel Random Numbers: As Easy as 1, 2, 3 (Philox4x64-10)",
+        );
+        let distribution = self.position.distribution;
+        Ok(Explanation::new(method, error)
+            .with_conventions(LOSSES)
+            .with_conventions([
+                "One random number makes one return of the whole portfolio, over the whole horizon.",
+                "The same seed gives the same bits on every machine.",
+            ])
+            .with_conventions(SCALING)
+            .with_conventions(distribution.conventions(self.position.confidence)?)
+            .with_steps(self.simulations as u32))
     }
 
     fn checked_simulations(&self) -> Result<()> {

@@ -5,7 +5,8 @@
 //! horizon, as for independent returns. Not modelled: autocorrelation, jumps, positions that change.
 
 use super::student_t::StudentT;
-use super::tail::{TailRisk, tail};
+use super::tail::{FRACTION, LOSSES, TailRisk, tail};
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::pricing::normal;
 use crate::{Result, check};
 
@@ -99,6 +100,25 @@ impl ParametricRisk {
         })
     }
 
+    /// Explains [`evaluate`](Self::evaluate).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`evaluate`](Self::evaluate).
+    pub fn explain(&self) -> Result<Explanation> {
+        let (found, deviation) = (self.evaluate()?, self.deviation()?);
+        let error = ErrorStatement::rounding_within(
+            FRACTION,
+            PARAMETRIC_ERROR * deviation.max(found.value_at_risk.abs()),
+            "of the deviation, or relative where the figure is larger; largest error against \
+             integrals of 50 digits",
+        );
+        Ok(Explanation::new(self.distribution.method(), error)
+            .with_conventions(LOSSES)
+            .with_conventions(SCALING)
+            .with_conventions(self.distribution.conventions(self.confidence)?))
+    }
+
     /// Returns the standard deviation of the return over the horizon, `σ√h`.
     ///
     /// # Errors
@@ -167,6 +187,43 @@ impl Distribution {
         Ok(rises && (a * lowest + b) * lowest + c >= 0.0)
     }
 
+    /// Returns the method with this distribution, and where it was published.
+    pub(super) fn method(self) -> Method {
+        match self {
+            Self::Normal => Method::new(
+                "Value at risk of a normal return",
+                "Jorion (2007), Value at Risk, chapter 5",
+            ),
+            Self::StudentT { .. } => Method::new(
+                "Value at risk of a Student-t return",
+                "McNeil, Frey and Embrechts (2015), Quantitative Risk Management, 2.3.4",
+            ),
+            Self::CornishFisher { .. } => Method::new(
+                "Value at risk by the expansion of Cornish and Fisher",
+                "Maillard (2012), A User's Guide to the Cornish Fisher Expansion",
+            ),
+        }
+    }
+
+    /// The assumptions of the distribution.
+    pub(super) fn conventions(self, confidence: f64) -> Result<Vec<&'static str>> {
+        let doubtful = "The expansion is not monotone in the tail here: its figures are doubtful.";
+        let is_monotone = self.is_monotone(confidence)?;
+        Ok(match self {
+            Self::Normal => Vec::new(),
+            Self::StudentT { .. } => {
+                vec!["The distribution is scaled, so that the volatility is its deviation."]
+            }
+            Self::CornishFisher { .. } => {
+                let rules = [
+                    "Skewness and excess kurtosis are those of the return over the horizon.",
+                    "The expected shortfall is the mean of the expansion over the normal tail.",
+                ];
+                rules.into_iter().chain((!is_monotone).then_some(doubtful)).collect()
+            }
+        })
+    }
+
     fn checked(self) -> Result<()> {
         match self {
             Self::Normal => Ok(()),
@@ -229,6 +286,15 @@ fn expansion(z: f64, s: f64, k: f64) -> f64 {
     let of_skewness = (square - 1.0) * s / 6.0 + (2.0 * square - 5.0) * z * (s * s / 36.0);
     z - of_skewness + (square - 3.0) * z * (k / 24.0)
 }
+
+/// The growth of mean and volatility with the horizon, conventions.
+pub(super) const SCALING: [&str; 2] = [
+    "The volatility grows with the root of the number of periods, and the mean with the number.",
+    "The mean return is subtracted from the loss.",
+];
+
+/// The error of a figure, in units of the deviation.
+const PARAMETRIC_ERROR: f64 = 1e-14;
 
 /// The most degrees of freedom; beyond them the distribution is normal to six digits.
 const MAX_DEGREES: f64 = 1e6;

@@ -5,6 +5,7 @@
 
 use super::factors::{distinct, matched};
 use crate::arithmetic::exact_parts::exact_parts;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
 /// The effect of the shock to one factor.
@@ -110,6 +111,41 @@ pub fn stress(
     let impacts = factor_shocks.iter().zip(exposures.into_iter().zip(parts)).map(impact).collect();
     let stressed_value = check::result("factor_shocks", portfolio_value + profit_and_loss)?;
     Ok(Stress { impacts, profit_and_loss, portfolio_return, stressed_value, worst })
+}
+
+/// Explains [`stress`](fn@stress).
+///
+/// # Errors
+///
+/// The errors of [`stress`](fn@stress).
+pub fn explain_stress(
+    factor_shocks: &[(String, f64)],
+    exposures: Option<&[(String, f64)]>,
+    portfolio_value: f64,
+) -> Result<Explanation> {
+    let found = stress(factor_shocks, exposures, portfolio_value)?;
+    let parts = found.impacts.iter().map(|impact| impact.profit_and_loss.abs());
+    let method = Method::new(
+        "Linear stress scenario, the sum of exposures times shocks",
+        "Jorion (2007), Value at Risk, chapter 14",
+    );
+    let error = ErrorStatement::rounding_within(
+        "profit_and_loss",
+        4.0 * f64::EPSILON * parts.sum::<f64>(),
+        "of the sum of the sizes of the parts, in money; largest error against exact fractions",
+    );
+    let exposed = match exposures {
+        Some(_) => "An exposure is the change of value, as a fraction, per unit of the shock.",
+        None => {
+            "No exposures are given: each is 1, so that the value moves with the sum of shocks."
+        }
+    };
+    Ok(Explanation::new(method, error).with_conventions([
+        exposed,
+        "Effects are linear: there is no convexity and no effect of two shocks together.",
+        "All shocks happen at once, and positions do not change.",
+        "A loss is below zero.",
+    ]))
 }
 
 #[cfg(test)]

@@ -41,6 +41,15 @@ impl TailRisk {
     }
 }
 
+/// The quantity that explanations state an error of, as a fraction of the position.
+pub(super) const FRACTION: &str = "value_at_risk";
+
+/// The sign and the probability of a value at risk, conventions.
+pub(super) const LOSSES: [&str; 2] = [
+    "Losses are positive: a negative value at risk is a gain even in the tail.",
+    "The confidence is the probability that the loss does not exceed the value at risk.",
+];
+
 /// Returns the probability beyond a confidence, as the decimal is written: 0.05 for 0.95.
 pub(super) fn tail(confidence: f64) -> Result<f64> {
     let is_inside = confidence > 0.5 && confidence < 1.0;

@@ -1,5 +1,7 @@
 //! The length in years of a span of time, with what its day count needs.
 
+use std::borrow::Cow;
+
 use chrono::NaiveDate;
 
 use super::{
@@ -7,7 +9,9 @@ use super::{
     day_count::{DayCount, Reference},
     gregorian::{days_between, require_year},
     schedule::{Frequency, Schedule},
+    year_fraction_error,
 };
+use crate::explanation::Explanation;
 use crate::{Error, Result};
 
 /// A span of time and the convention that measures the span.
@@ -105,6 +109,48 @@ impl Accrual {
             },
             actual_days: days_between(start, end),
             days: day_count.counted(start, end, &reference, business_days),
+        })
+    }
+
+    /// Explains [`measure`](Self::measure).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`measure`](Self::measure).
+    pub fn explain(&self) -> Result<Explanation> {
+        let measured = self.measure()?;
+        let error = year_fraction_error(measured.year_fraction);
+        Ok(Explanation::new(self.day_count.method(), error)
+            .with_conventions(["The first day counts and the last does not."])
+            .with_conventions(self.rule())
+            .with_conventions(match self.day_count {
+                DayCount::Bus252 => self.calendar.conventions(),
+                _ => Vec::new(),
+            }))
+    }
+
+    /// The rule of the day count for arguments that are given or absent.
+    fn rule(&self) -> Option<Cow<'static, str>> {
+        let count = self.frequency.count();
+        Some(match (self.day_count, self.regular_period, self.maturity_date) {
+            (DayCount::ActActIcma, None, _) => {
+                format!("Periods are counted back from the end, {count} a year, a short one first.")
+                    .into()
+            }
+            (DayCount::Act365L, None, _) => {
+                format!("The span is taken as the coupon period, of which a year has {count}.")
+                    .into()
+            }
+            (DayCount::ActActIcma | DayCount::Act365L, Some((start, end)), _) => {
+                format!("The coupon period is that from {start} to {end}, {count} a year.").into()
+            }
+            (DayCount::ThirtyE360Isda, _, Some(maturity)) if maturity == self.end_date => {
+                "The end is the maturity, whose last of February is kept.".into()
+            }
+            (DayCount::ThirtyE360Isda, ..) => {
+                "The end is not the maturity: its last of February counts as the 30th.".into()
+            }
+            _ => return None,
         })
     }
 

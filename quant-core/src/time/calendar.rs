@@ -6,6 +6,7 @@
 
 mod business_days;
 mod day;
+mod explanation;
 mod japan;
 mod joint;
 mod markets;

@@ -4,12 +4,14 @@ use chrono::{Datelike, NaiveDate};
 
 use super::{
     calendar::Calendar,
+    dates_are_exact,
     gregorian::{
         date_in_month, days_between, days_in_month, is_leap_year, is_month_end, month_index,
         require_year,
     },
     schedule::Frequency,
 };
+use crate::explanation::{Explanation, Method};
 use crate::named::named;
 use crate::{Error, Result};
 
@@ -118,6 +120,44 @@ impl DayCount {
             Self::ActActIsda => "Actual days over 366 in leap years and 365 in others",
             Self::ActActAfb => "Whole years, and actual days of the rest over 365 or 366",
             Self::Bus252 => "Business days over 252",
+        }
+    }
+
+    /// Explains the list of the day counts, [`ALL`](Self::ALL).
+    #[must_use]
+    pub fn explain_all() -> Explanation {
+        let method = Method::new(
+            "Day-count conventions",
+            "ISDA (2006), 2006 ISDA Definitions, section 4.16, and the sources of the others",
+        );
+        let rule = |day_count: &Self| format!("{day_count}: {}.", day_count.source());
+        Explanation::new(method, dates_are_exact()).with_conventions(Self::ALL.iter().map(rule))
+    }
+
+    /// Returns the name of the rule and where it was published.
+    pub(crate) fn method(self) -> Method {
+        let name = format!("{self}: {}", self.description());
+        Method { name: name.into(), source: self.source().into() }
+    }
+
+    const fn source(self) -> &'static str {
+        match self {
+            Self::Thirty360BondBasis => "ISDA (2006), 2006 ISDA Definitions, section 4.16(f)",
+            Self::ThirtyE360 => "ISDA (2006), 2006 ISDA Definitions, section 4.16(g)",
+            Self::ThirtyE360Isda => "ISDA (2006), 2006 ISDA Definitions, section 4.16(h)",
+            Self::Thirty360Us => "Mayle (1993), Standard Securities Calculation Methods, volume 1",
+            Self::Act360 => "ISDA (2006), 2006 ISDA Definitions, section 4.16(e)",
+            Self::Act365 => "ISDA (2006), 2006 ISDA Definitions, section 4.16(d)",
+            Self::Act365L => "International Capital Market Association, rule 251.1",
+            Self::ActActIcma => {
+                "ISDA (2006), 2006 ISDA Definitions, section 4.16(c); ICMA, rule 251"
+            }
+            Self::ActActIsda => "ISDA (2006), 2006 ISDA Definitions, section 4.16(b)",
+            Self::ActActAfb => "Fédération Bancaire Française, Définitions communes (AFB)",
+            Self::Bus252 => "convention of the Brazilian market, by business days",
+            Self::Act364 | Self::Act36525 | Self::Nl365 => {
+                "market convention, without a definition"
+            }
         }
     }
 

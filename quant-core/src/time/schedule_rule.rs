@@ -12,7 +12,9 @@ use super::{
     },
     schedule::Frequency,
     tenor::Tenor,
+    year_fraction_error,
 };
+use crate::explanation::{Explanation, Method};
 use crate::named::{named, spells};
 use crate::{Error, Result};
 
@@ -290,6 +292,40 @@ impl ScheduleRule {
             return Err(self.refused("on a later business day than the effective date"));
         }
         Ok(periods)
+    }
+
+    /// Explains [`periods`](Self::periods).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`periods`](Self::periods).
+    pub fn explain(&self) -> Result<Explanation> {
+        let periods = self.periods()?;
+        let longest = periods.iter().map(|period| period.year_fraction).fold(0.0, f64::max);
+        let method = Method::new(
+            "Schedule from a rule, with a stub, and adjusted dates",
+            "ISDA (2006), 2006 ISDA Definitions, sections 4.11 to 4.16",
+        );
+        let count = match self.stub {
+            Stub::ShortBack | Stub::LongBack => "Periods are counted from the effective date.",
+            _ => "Periods are counted back from the termination.",
+        };
+        let roll = match self.roll {
+            RollConvention::SameDay => "Each date is counted from that one, so that none drifts.",
+            RollConvention::EndOfMonth => {
+                "Dates are ends of months where the first counted one is."
+            }
+            RollConvention::Imm => "Dates are third Wednesdays.",
+        };
+        let (convention, last) = (self.convention, self.termination_convention);
+        let (day_count, rule) = (self.day_count, self.day_count.description());
+        Ok(Explanation::new(method, year_fraction_error(longest))
+            .with_conventions([count, roll])
+            .with_conventions([
+                format!("Dates are adjusted by {convention}, the last date by {last}."),
+                format!("Year fractions are between adjusted dates, by {day_count}: {rule}."),
+            ])
+            .with_conventions(self.calendar.conventions()))
     }
 
     fn validate(&self) -> Result<()> {

@@ -5,9 +5,10 @@
 
 use std::{fmt, str::FromStr};
 
-use chrono::NaiveDate;
+use chrono::{Datelike, NaiveDate};
 
-use super::gregorian;
+use super::{dates_are_exact, gregorian};
+use crate::explanation::{Explanation, Method};
 use crate::{Error, Result};
 
 const SYNTAX: &str =
@@ -75,6 +76,31 @@ impl Tenor {
             .and_then(|date| gregorian::add_days(date, self.total_days()))
             .filter(|&date| gregorian::has_plain_year(date))
             .ok_or_else(|| self.refusal("a tenor that leads to a date in the years 1 to 9999"))
+    }
+
+    /// Explains [`add_to`](Self::add_to).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`add_to`](Self::add_to).
+    pub fn explain_add_to(&self, start_date: NaiveDate) -> Result<Explanation> {
+        self.add_to(start_date)?;
+        let method = Method::new(
+            "Calendar arithmetic by months, then by days",
+            "ISO (2019), ISO 8601-1, the proleptic Gregorian calendar",
+        );
+        let of_months = gregorian::add_months(start_date, self.total_months());
+        let is_clipped = of_months.is_some_and(|date| date.day() != start_date.day());
+        let clipped = "The day of the start was clipped to the last day of a shorter month.";
+        let conventions = [
+            "Years and months are added first, together; weeks and days are added after them.",
+            "A day that the month reached does not have becomes the last day of that month.",
+            "The end of a month is not kept: 28 February and 1M is 28 March.",
+            "A tenor counts calendar days, and holidays play no part in the addition.",
+        ];
+        Ok(Explanation::new(method, dates_are_exact())
+            .with_conventions(conventions)
+            .with_conventions(is_clipped.then_some(clipped)))
     }
 
     /// Returns the tenor of so many months and days; parts of zero are left out, unless both are.

@@ -43,10 +43,13 @@ fn readings(lines: &mut Lines, curve: &Curve, interpolation: Interpolation) {
         lines.add("reading", (interpolation, compounding), &values);
     }
     let mut values = vec![curve.par_rate(7.3, Frequency::Semiannual).expect("a rate")];
-    for &space in ShiftSpace::ALL {
+    use ShiftSpace::{DiscountFactor, ParRate, SimpleForwardRate, ZeroRate};
+    let shifted = |space| {
         let shifted = curve.parallel_shift(0.0025, space).expect("a curve").curve;
-        values.push(shifted.at(7.3).expect("a point").zero_rate);
-    }
+        shifted.at(7.3).expect("a point").zero_rate
+    };
+    values.extend([ZeroRate, SimpleForwardRate, DiscountFactor].map(shifted));
+    lines.add("shifted par rate", interpolation, &[shifted(ParRate)]);
     let shifted = curve.key_rate_shift(7.0, 0.0025, 4.0).expect("a curve").curve;
     values.push(shifted.at(7.3).expect("a point").zero_rate);
     let swap = Instrument {

@@ -16,6 +16,7 @@ use poem::{
 use self::page::{HTML, POLICY, base_url};
 use crate::http::{ApiError, StaticPage, Surface};
 
+pub mod errors;
 mod front;
 mod llms;
 mod markdown;
@@ -25,6 +26,7 @@ mod playground;
 mod reference;
 mod samples;
 mod schema;
+mod sizes;
 
 const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
@@ -39,6 +41,7 @@ pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
         ("/llms.txt", made_once("text/plain; charset=utf-8", llms::text).boxed()),
         ("/docs", reference.clone().boxed()),
         ("/docs/", reference.boxed()),
+        ("/docs/errors", page(errors::page).boxed()),
         ("/docs/:operation", pages_of_operations(reference::page).boxed()),
         ("/playground", page(playground::overview).boxed()),
         ("/playground/:operation", pages_of_operations(playground::page).boxed()),

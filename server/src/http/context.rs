@@ -37,6 +37,7 @@ use super::{
 };
 use crate::{
     body_memory::RequestSource, failpoint, metrics::Observed, state::AppState, store::StoreFault,
+    telemetry,
 };
 
 pub(super) mod stages;
@@ -191,7 +192,9 @@ impl RequestHead {
     pub(super) fn finish_unrouted(&self, response: &mut Response) {
         failpoint::hit("answered");
         insert(response.headers_mut(), "x-request-id", &self.id.to_string());
-        self.report(None, RequestRecord::Anonymous, response.status().as_u16());
+        let status = response.status().as_u16();
+        self.report(None, RequestRecord::Anonymous, status);
+        telemetry::conclude_request(self.method.as_str(), "unknown", status);
     }
 
     /// Counts the answered request and writes its line in the access log.
@@ -333,7 +336,9 @@ impl RequestContext {
     /// Concludes the request and writes the headers that its record stands for.
     pub(super) fn finish(&self, response: &mut Response) {
         failpoint::hit("answered");
-        let record = self.conclude(response.status().as_u16());
+        let status = response.status().as_u16();
+        let record = self.conclude(status);
+        telemetry::conclude_request(self.method.as_str(), &self.route.path, status);
         let headers = response.headers_mut();
         insert(headers, "x-request-id", &self.id.to_string());
         if let Some(unknown) = self.unknown_fields.get() {

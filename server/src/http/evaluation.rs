@@ -10,6 +10,7 @@ use super::{
     computation::Computation,
     echo,
     error::ApiError,
+    fault_types,
     unknown_fields::UnknownFields,
     validation::{Fault, Step},
 };
@@ -64,7 +65,7 @@ fn missing_fault(path: &[&'static str]) -> Fault {
 
 /// An error of the computation as a fault of the request.
 pub(super) fn fault<C: Computation>(error: &quant_core::Error) -> Fault {
-    let kind = format!("value_error.{}", error.code());
+    let kind = fault_types::of_code(error.code());
     let mut path = vec![Step::name("body")];
     path.extend(error.argument().map(|argument| Step::name(C::wire_name(argument))));
     path.extend(error.index().map(Step::Index));

@@ -19,7 +19,7 @@ pub(super) fn repeat_key(request: &Request) -> Result<Option<IdempotencyKey>, Fa
     let mut sent = request.headers().get_all(IDEMPOTENCY_KEY).into_iter();
     let (Some(key), None) = (sent.next(), sent.next()) else {
         return if request.headers().contains_key(IDEMPOTENCY_KEY) {
-            Err(fault_of_key("str", "there must be one such header"))
+            Err(fault_of_key("value_error.str", "there must be one such header"))
         } else {
             Ok(None)
         };
@@ -35,18 +35,20 @@ pub(super) fn repeat_key(request: &Request) -> Result<Option<IdempotencyKey>, Fa
 pub(crate) fn parse_key(key: &[u8]) -> Result<IdempotencyKey, Fault> {
     IdempotencyKey::parse(key).map_err(|reason| match reason {
         BadKey::Empty => {
-            fault_of_key("any_str.min_length", "ensure this value has at least 1 characters")
+            let text = "ensure this value has at least 1 characters";
+            fault_of_key("value_error.any_str.min_length", text)
         }
         BadKey::TooLong => {
-            fault_of_key("any_str.max_length", "ensure this value has at most 255 characters")
+            let text = "ensure this value has at most 255 characters";
+            fault_of_key("value_error.any_str.max_length", text)
         }
-        _ => fault_of_key("str", "ensure this value has visible ASCII characters only"),
+        _ => fault_of_key("value_error.str", "ensure this value has visible ASCII characters only"),
     })
 }
 
 fn fault_of_key(kind: &str, text: &str) -> Fault {
     let path = [Step::name("header"), Step::name("Idempotency-Key")];
-    Fault::new(&path, format!("value_error.{kind}"), text)
+    Fault::new(&path, kind, text)
 }
 
 /// Returns whether an earlier request has the slot, answered or running.
@@ -68,5 +70,5 @@ pub(super) fn unreadable(context: &RequestContext, error: &StoreError) -> ApiErr
 /// The refusal of a key that was sent with another request.
 pub(crate) fn other_request() -> ApiError {
     let text = "this key was sent with another request";
-    ApiError::Faults(vec![fault_of_key("idempotency_key", text)])
+    ApiError::Faults(vec![fault_of_key("value_error.idempotency_key", text)])
 }

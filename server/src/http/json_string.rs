@@ -15,7 +15,7 @@ use quant_core::time::{
 };
 use serde_json::Value;
 
-use super::echo;
+use super::{echo, fault_types};
 
 /// A value whose JSON form is a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ macro_rules! formats_of_core {
 
             fn read(text: &str) -> Result<Self, FormatFault> {
                 text.parse().map_err(|error: quant_core::Error| {
-                    (format!("value_error.{}", error.code()), echo::error(&error))
+                    (fault_types::of_code(error.code()), echo::error(&error))
                 })
             }
 
@@ -201,7 +201,7 @@ impl StringFormat for Password {
 pub(crate) fn rule_fault(error: &Error) -> FormatFault {
     match error {
         Error::Invalid { requirement, code, .. } => {
-            (format!("value_error.{code}"), format!("ensure this value is {requirement}"))
+            (fault_types::of_code(code), format!("ensure this value is {requirement}"))
         }
         other => ("value_error".to_owned(), other.to_string()),
     }

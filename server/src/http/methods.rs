@@ -118,7 +118,7 @@ async fn answer<E: Endpoint<Output = Response>>(
     request.set_data(context.clone());
     let mut response = match AssertUnwindSafe(endpoint.call(request)).catch_unwind().await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => pipeline::answer(error, &context),
+        Ok(Err(error)) => pipeline::refusal(error, &context),
         // The panic hook has logged the place; this line names the request.
         Err(_) => {
             tracing::error!(request_id = %context.id, "a request panicked");

@@ -25,6 +25,7 @@ use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, Version, header},
 };
+use tracing::Instrument as _;
 
 use super::{
     body::{BodyLimits, PATIENCE, SMALL, announced_length, receive},
@@ -33,7 +34,7 @@ use super::{
     error::{ApiError, Surface},
     host,
 };
-use crate::{body_memory::RequestSource, state::AppState};
+use crate::{body_memory::RequestSource, state::AppState, telemetry};
 
 /// Adds a [`RequestHead`] to every request of the routes behind it, and answers what no route took.
 pub struct RequestPipeline<E> {
@@ -52,8 +53,15 @@ impl<E> RequestPipeline<E> {
 impl<E: Endpoint> Endpoint for RequestPipeline<E> {
     type Output = Response;
 
-    async fn call(&self, mut request: Request) -> Result<Response> {
+    async fn call(&self, request: Request) -> Result<Response> {
         let head = Arc::new(RequestHead::of_request(self.state.clone(), &request));
+        let span = telemetry::request_span(&request, head.id);
+        Ok(self.answer(request, head).instrument(span).await)
+    }
+}
+
+impl<E: Endpoint> RequestPipeline<E> {
+    async fn answer(&self, mut request: Request, head: Arc<RequestHead>) -> Response {
         request.set_data(head.clone());
         let small_body = take_small_body(&mut request, &head).await;
         let is_left_unread = !matches!(small_body, Ok(true));
@@ -68,7 +76,7 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
             // A route has concluded the request.
             Ok(output) => output.into_response(),
             Err(error) => {
-                let mut response = answer(error, &head);
+                let mut response = refusal(error, &head);
                 head.finish_unrouted(&mut response);
                 response
             }
@@ -84,7 +92,10 @@ impl<E: Endpoint> Endpoint for RequestPipeline<E> {
         // Most answers hold a secret or belong to one caller. An answer for caches has a header already.
         let no_store = HeaderValue::from_static("no-store");
         response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
-        Ok(response)
+        // A browser takes no answer for another type than the one it names, as a script.
+        let no_sniff = HeaderValue::from_static("nosniff");
+        response.headers_mut().entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(no_sniff);
+        response
     }
 }
 
@@ -135,7 +146,7 @@ async fn take_small_body(request: &mut Request, head: &RequestHead) -> Result<bo
 }
 
 /// The answer to an error: the error's own response, or the refusal of its status.
-pub(super) fn answer(error: Error, head: &RequestHead) -> Response {
+pub(super) fn refusal(error: Error, head: &RequestHead) -> Response {
     if error.is_from_response() {
         return error.into_response();
     }

@@ -78,6 +78,12 @@ impl Step {
     }
 }
 
+/// The types of the faults of a collection with too few and too many items.
+type SizeFaults = (&'static str, &'static str);
+
+const LIST: SizeFaults = ("value_error.list.min_items", "value_error.list.max_items");
+const DICT: SizeFaults = ("value_error.dict.min_items", "value_error.dict.max_items");
+
 /// Faults that one answer lists at most: a body of megabytes can hold millions.
 const MOST_FAULTS: usize = 100;
 
@@ -242,20 +248,27 @@ impl<'t> Reader<'t> {
         );
     }
 
-    /// Returns true if a collection, a `list` or a `dict`, may have `count` items. Else the fault of the
-    /// count replaces the faults of the items, from `faults` on.
-    fn size(&mut self, collection: &str, size: SizeRange, count: usize, faults: usize) -> bool {
+    /// Returns true if a collection may have `count` items. Else the fault of the count replaces the
+    /// faults of the items, from `faults` on.
+    fn size(
+        &mut self,
+        collection: SizeFaults,
+        size: SizeRange,
+        count: usize,
+        faults: usize,
+    ) -> bool {
+        let (too_few, too_many) = collection;
         let (kind, msg) = match (size.least, size.most) {
             (Some(least), _) if count < least => {
-                ("min_items", format!("ensure this value has at least {least} items"))
+                (too_few, format!("ensure this value has at least {least} items"))
             }
             (_, Some(most)) if count > most => {
-                ("max_items", format!("ensure this value has at most {most} items"))
+                (too_many, format!("ensure this value has at most {most} items"))
             }
             _ => return true,
         };
         self.faults.truncate(faults);
-        self.fault(&format!("value_error.{collection}.{kind}"), msg);
+        self.fault(kind, msg);
         false
     }
 
@@ -282,7 +295,7 @@ impl<'t> Reader<'t> {
     /// Reads a list of numbers. Returns none where it holds anything else, or is no list.
     fn number_list(&mut self, item: NumberRange, size: SizeRange, text: &str) -> Option<Value> {
         let list = NumberText::new(text)?;
-        if !self.size("list", size, list.len(), self.faults.len()) {
+        if !self.size(LIST, size, list.len(), self.faults.len()) {
             return Some(Value::Null);
         }
         for (index, number) in list.numbers().enumerate() {
@@ -494,7 +507,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_, '_> {
         while items.next_element::<IgnoredAny>()?.is_some() {
             count += 1;
         }
-        reader.size("list", *size, count, faults);
+        reader.size(LIST, *size, count, faults);
         reader.stop_if_full(Value::Array(values))
     }
 
@@ -614,7 +627,7 @@ impl Reader<'_> {
             self.faults.extend(own);
             values.insert(name, value);
         }
-        self.size("dict", size, count, faults);
+        self.size(DICT, size, count, faults);
         self.is_discarding |= self.faults.len() > faults;
         self.stop_if_full(Value::Object(values))
     }

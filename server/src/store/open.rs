@@ -52,6 +52,7 @@ pub async fn open_pooled(address: &str, pool: u32, migrate: Migrate) -> Result<S
         let ledger = Arc::new(SqliteLedger::beside(&writer));
         return Ok(Store::new(writer, readers, Some(ledger)));
     }
+    postgres::check(address).await?;
     let pool = postgres::connect(address, pool).await?;
     match migrate {
         Migrate::Refuse => migration::bring_up_to_date(&pool, migrate).await?,

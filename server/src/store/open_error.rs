@@ -16,6 +16,14 @@ pub enum OpenError {
     /// The database is on PostgreSQL, so there is no file to copy.
     #[error("a database on PostgreSQL is copied by PostgreSQL's own tools, as `pg_dump`")]
     NotEmbedded,
+    /// The PostgreSQL server does not accept a connection.
+    #[error("the PostgreSQL server at `{server}` cannot be used: {cause}")]
+    Unreachable {
+        /// The host and the port of the server, or its socket.
+        server: String,
+        /// The reason, in the words of the operating system or of the server.
+        cause: String,
+    },
     /// Another process serves the database.
     #[error(
         "another process serves `{database}` and holds the lock `{lock}`: stop that process, or name another folder with --data-dir; only a database on PostgreSQL is served by several processes"

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use account_core::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sea_orm::sqlx::{ConnectOptions as _, Connection as _};
+use sea_orm::sqlx::{self, ConnectOptions as _, Connection as _};
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
 use super::engine::AdvisoryLock;
+use super::open_error::OpenError;
 use super::rows::{statement, stored};
 
 /// The longest wait of a request for a connection; after it the store counts as unavailable.
@@ -18,6 +19,42 @@ const TEST_AFTER: Duration = Duration::from_secs(1);
 /// Returns whether an address names a PostgreSQL database.
 pub(super) fn is_address(address: &str) -> bool {
     ["postgres:", "postgresql:"].iter().any(|scheme| address.starts_with(scheme))
+}
+
+/// Connects once, so that a server that refuses is named at once. A pool repeats a refused attempt
+/// until its timeout and reports the timeout alone.
+///
+/// # Errors
+///
+/// [`OpenError::Unreachable`], which names the server but not the user nor the password.
+pub(super) async fn check(address: &str) -> Result<(), OpenError> {
+    let options = parse(address)?;
+    let unreachable = |cause| OpenError::Unreachable { server: server(&options), cause };
+    let Ok(attempt) = tokio::time::timeout(PATIENCE, options.connect()).await else {
+        return Err(unreachable(format!("no answer within {} seconds", PATIENCE.as_secs())));
+    };
+    let connection = attempt.map_err(|error| unreachable(cause(&error)))?;
+    connection.close().await.map_err(StoreError::new)?;
+    Ok(())
+}
+
+/// Returns the host and the port of a server, or its socket.
+fn server(options: &PgConnectOptions) -> String {
+    let (host, port) = (options.get_host(), options.get_port());
+    match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None if host.contains(':') => format!("[{host}]:{port}"),
+        None => format!("{host}:{port}"),
+    }
+}
+
+/// Returns the reason of a failed attempt without the words of the client library.
+fn cause(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// Opens a pool of at most `connections` connections.

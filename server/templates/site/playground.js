@@ -111,6 +111,31 @@ function ofGroup(title, group) {
   return Chart.bars({ title, xName: "", yName: title, bars });
 }
 
+/** The payoff of an option with one underlying at its expiry, before and after its price; none for other computations. */
+function payoff(made, data) {
+  const name = ["spot", "forward"].find((candidate) => isNumber(made[candidate]));
+  if (!facts.id.startsWith("price_") || name === undefined || !isNumber(made.strike) || !isNumber(data.price)) return [];
+  const { strike } = made;
+  const sign = made.option_type === "put" || facts.id.endsWith("_put") ? -1 : 1;
+  const reach = Math.max(Math.abs(strike), Math.abs(made[name] - strike)) * 0.6 || 1;
+  const [least, most] = [strike - reach, strike + reach];
+  const isDigital = facts.id.includes("digital");
+  // A digital option pays one unit beyond its strike; the line is vertical there.
+  const [below, above] = isDigital ? [sign < 0 ? 1 : 0, sign > 0 ? 1 : 0] : [0, 0];
+  const ends = isDigital ? [below, above] : [Math.max(-sign * reach, 0), Math.max(sign * reach, 0)];
+  const points = [[least, ends[0]], [strike, below], [strike, above], [most, ends[1]]];
+  const left = points.map(([x, y]) => [x, y - data.price]);
+  const title = "barrier" in made ? "Payoff at expiry, where the option is alive" : "Payoff at expiry";
+  return [Chart.lines({
+    title, xName: `${name} at expiry`, yName: "currency",
+    series: [
+      { name: "payoff", points },
+      { name: "payoff less price", points: left },
+      { name: "price today", points: [[made[name], data.price]], isPoints: true },
+    ],
+  })];
+}
+
 function tellCharge({ cost, balance }) {
   byId("charge").textContent = balance === null ? "" : `This call cost ${cost} credits; ${balance} are left.`;
 }
@@ -124,10 +149,11 @@ function tellFault(place, error) {
 
 async function compute() {
   try {
+    const made = body();
     const answer = await call();
     tellCharge(answer);
     byId("result").replaceChildren(table(answer.data));
-    byId("picture").replaceChildren(...pictures(answer.data));
+    byId("picture").replaceChildren(...payoff(made, answer.data), ...pictures(answer.data));
   } catch (error) {
     byId("picture").replaceChildren();
     tellFault(byId("result"), error);
@@ -137,18 +163,27 @@ async function compute() {
 /** The numeric fields of an answer that a picture over an input can show. */
 const figures = (data) => Object.entries(data).filter(([, value]) => isNumber(value)).map(([name]) => name);
 
+/** True for the steps of a tree whose limit has a closed form, which one call more computes. */
+const hasClosedForm = (name) => /^(n_)?steps$/.test(name) && "barrier_monitoring" in form.elements;
+
 async function sweep() {
   const [name, points] = [byId("sweep-field").value, Number(byId("sweep-points").value)];
   const [from, to] = [Number(byId("sweep-from").value), Number(byId("sweep-to").value)];
   const isWhole = form.elements[name].value.match(/^-?\d+$/) && to - from >= points;
   const rows = [];
+  let exact = {};
   try {
     for (let index = 0; index < points; index += 1) {
-      const exact = from + ((to - from) * index) / (points - 1);
-      const x = isWhole ? Math.round(exact) : Number(exact.toPrecision(12));
+      const between = from + ((to - from) * index) / (points - 1);
+      const x = isWhole ? Math.round(between) : Number(between.toPrecision(12));
       const answer = await call({ [name]: x });
       tellCharge(answer);
       rows.push([x, answer.data]);
+    }
+    if (hasClosedForm(name)) {
+      const answer = await call({ barrier_monitoring: "continuous" });
+      tellCharge(answer);
+      exact = answer.data;
     }
   } catch (error) {
     tellFault(byId("sweep-picture"), error);
@@ -157,9 +192,15 @@ async function sweep() {
   const charts = figures(rows[0][1]).filter((figure) => figure !== name).slice(0, 8);
   const drawn = charts.map((figure) => Chart.lines({
     title: `${figure} over ${name}`, xName: name, yName: facts.units[figure] ? `${figure} (${facts.units[figure]})` : figure,
-    series: [{ name: figure, points: rows.map(([x, data]) => [x, data[figure]]) }],
+    series: [{ name: figure, points: rows.map(([x, data]) => [x, data[figure]]) }, ...closedForm(exact[figure], rows)],
   }));
   byId("sweep-picture").replaceChildren(...drawn);
+}
+
+/** A level line over all points; none without a closed form. */
+function closedForm(value, rows) {
+  if (!isNumber(value)) return [];
+  return [{ name: "closed form", points: [rows[0][0], rows[rows.length - 1][0]].map((x) => [x, value]) }];
 }
 
 function prepareSweep() {
@@ -172,10 +213,13 @@ function prepareSweep() {
     byId("sweep-to").value = slider.max;
   };
   const tell = () => {
-    byId("sweep-cost").textContent = `Each point is a call: ${Number(byId("sweep-points").value) * facts.credits} credits.`;
+    const further = hasClosedForm(byId("sweep-field").value) ? 1 : 0;
+    const credits = (Number(byId("sweep-points").value) + further) * facts.credits;
+    byId("sweep-cost").textContent = `Each point is a call${further ? ", and so is the closed form" : ""}: ${credits} credits.`;
   };
   byId("sweep-field").append(...numbers.map((field) => new Option(field.name)));
   byId("sweep-field").addEventListener("change", choose);
+  byId("sweep-field").addEventListener("change", tell);
   byId("sweep-points").addEventListener("input", tell);
   byId("sweep-form").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,6 +1,6 @@
 """Golden rows for tests/quantlib/curve_readings.rs: rates read off curves, shifts, and Nelson-Siegel fits.
 
-Writes ../curve_readings.csv, ../curve_shifts.csv, ../nelson_siegel.csv and ../svensson.csv.
+Writes ../curve_readings.csv, ../curve_shifts.csv, ../curve_par_shifts.csv, ../nelson_siegel.csv and ../svensson.csv.
 
 Usage: python curve_readings.py [directory], with mpmath, QuantLib and scipy from PyPI.
 
@@ -167,6 +167,27 @@ def shifts():
     return rows
 
 
+def par_shifts():
+    """Curves whose par rates of annual payments are shifted, solved by the secant method of several unknowns."""
+    rng, rows = random.Random(34), []
+    while len(rows) < 60:
+        kind, tenors, values = pillars(rng)
+        shape = KINDS[len(rows) % 4]
+        t, logs = [mp.mpf(x) for x in tenors], logs_of(kind, tenors, values)
+        basis_points = rng.choice([1, -1, 25, -50, 100])
+        fitted = FIT(shape, t, logs)
+        target = [par(fitted, time, 1) + mp.mpf(basis_points) / 10000 for time in t]
+
+        def misses(*rates):
+            moved = FIT(shape, t, [r * time for r, time in zip(rates, t)])
+            return [par(moved, time, 1) - wanted for time, wanted in zip(t, target)]
+
+        start = [log / time + mp.mpf(basis_points) / 10000 for log, time in zip(logs, t)]
+        found = mp.findroot(misses, start, tol=1e-50) if len(t) > 1 else [mp.findroot(lambda r: misses(r)[0], start[0], tol=1e-50)]
+        rows.append(",".join([shape, kind, texts(tenors), texts(values), repr(basis_points), texts(found)]))
+    return rows
+
+
 def linear_part(tau, tenors, rates, exact):
     """The best level, slope and hump for a decay time, and the sum of squared residuals."""
     if not exact:
@@ -245,5 +266,6 @@ def svensson_fits():
 
 write("curve_readings", "reference_date,interpolation,curve_type,tenors,values,compounding,day_count,start,end,par_frequency,discount_factor,zero_rate,forward_rate,par_rate", readings())
 write("curve_shifts", "curve_type,tenors,values,space,basis_points,tenor,width,zero_rates", shifts())
+write("curve_par_shifts", "interpolation,curve_type,tenors,values,basis_points,zero_rates", par_shifts())
 write("nelson_siegel", "tenors,rates,parameters,misfit,r_squared", fits())
 write("svensson", "tenors,rates,root_mean_square", svensson_fits())

@@ -1,8 +1,10 @@
 //! The fit of a Nelson–Siegel–Svensson curve to given zero rates.
 
 use super::model::NelsonSiegelSvensson;
-use super::search::{PARAMETERS, Sample};
+use super::quality::explain_fit;
+use super::search::{PARAMETERS, STARTS, Sample};
 use crate::curves::pillars::require_increasing;
+use crate::explanation::{Explanation, Method};
 use crate::{Error, Result, check};
 
 impl NelsonSiegelSvensson {
@@ -55,6 +57,25 @@ impl NelsonSiegelSvensson {
         let sample = Sample::new(tenors, scaled);
         let decays = sample.search();
         sample.curve(decays, exponent)
+    }
+
+    /// Explains [`fit`](Self::fit).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`fit`](Self::fit).
+    pub fn explain_fit(tenors: &[f64], zero_rates: &[f64]) -> Result<Explanation> {
+        let curve = Self::fit(tenors, zero_rates)?;
+        let Rates { scaled, exponent } = Rates::new(tenors, zero_rates, PARAMETERS)?;
+        let gap = Sample::new(tenors, scaled).gap([curve.decay_time, curve.second_decay_time]);
+        let method = Method::new(
+            "Nelson–Siegel–Svensson curve by separable least squares",
+            "Svensson (1994), Estimating and Interpreting Forward Interest Rates: Sweden 1992–1994; \
+             Golub and Pereyra (1973), The Differentiation of Pseudo-Inverses",
+        );
+        let gap = libm::scalbn(gap, exponent);
+        let explanation = explain_fit(method, zero_rates, &curve, gap, STARTS);
+        Ok(explanation.with_conventions(["The two decay times are at least a twentieth apart."]))
     }
 }
 

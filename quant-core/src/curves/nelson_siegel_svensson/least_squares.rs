@@ -45,6 +45,14 @@ pub(super) fn least_squares<const N: usize>(
     (parts, rest)
 }
 
+/// Returns the fall of the root of the mean squared residual that a linear step along the columns
+/// promises: the first-order gap, zero at a minimum.
+pub(super) fn first_order_gap<const N: usize>(columns: [Vec<f64>; N], residuals: &[f64]) -> f64 {
+    let (_, rest) = least_squares(columns, residuals);
+    let fall = squares(residuals).sqrt() - squares(&rest).sqrt();
+    fall.max(0.0) / (residuals.len() as f64).sqrt()
+}
+
 /// Subtracts the component of a vector along a unit direction, and returns its size.
 fn take_out(direction: &[f64], vector: &mut [f64]) -> f64 {
     let part: f64 = direction.iter().zip(vector.iter()).map(|(a, b)| a * b).sum();

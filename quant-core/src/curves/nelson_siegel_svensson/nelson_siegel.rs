@@ -1,10 +1,12 @@
 //! The curve of four parameters by Nelson and Siegel, and its fit to given zero rates.
 
 use super::fit::Rates;
-use super::least_squares::{least_squares, squares};
+use super::least_squares::{first_order_gap, least_squares, squares};
 use super::loading::Loading;
 use super::model::NelsonSiegelSvensson;
+use super::quality::explain_fit;
 use crate::curves::curve::Point;
+use crate::explanation::{Explanation, Method};
 use crate::{Result, check};
 
 /// The number of parameters. Fewer points do not determine a curve.
@@ -124,6 +126,23 @@ impl NelsonSiegel {
             decay_time: check::result("tenors", decay_time)?,
         })
     }
+
+    /// Explains [`fit`](Self::fit).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`fit`](Self::fit).
+    pub fn explain_fit(tenors: &[f64], zero_rates: &[f64]) -> Result<Explanation> {
+        let curve = Self::fit(tenors, zero_rates)?;
+        let Rates { scaled, exponent } = Rates::new(tenors, zero_rates, PARAMETERS)?;
+        let sample = ScaledRates { tenors, rates: scaled };
+        let gap = libm::scalbn(sample.gap(libm::log(curve.decay_time)), exponent);
+        let method = Method::new(
+            "Nelson–Siegel curve by separable least squares",
+            "Nelson and Siegel (1987), Parsimonious Modeling of Yield Curves, Journal of Business 60(4)",
+        );
+        Ok(explain_fit(method, zero_rates, &curve.into(), gap, INTERVALS as u32 + 1))
+    }
 }
 
 /// Rates to be fitted, scaled to a size near 1.
@@ -139,32 +158,51 @@ impl ScaledRates<'_> {
 
     /// Returns the three linear parameters at given loadings, and the residuals.
     fn solve(&self, loadings: &[Loading]) -> ([f64; 3], Vec<f64>) {
-        let columns = [
-            vec![1.0; loadings.len()],
-            loadings.iter().map(|loading| loading.slope).collect(),
-            loadings.iter().map(|loading| loading.hump).collect(),
-        ];
-        least_squares(columns, &self.rates)
+        least_squares(columns(loadings), &self.rates)
     }
 
     /// Returns the sum of the squared residuals at the logarithm of a decay time, and a number of the
     /// sign of its derivative.
     fn misfit(&self, logarithm: f64) -> (f64, f64) {
-        let loadings = self.loadings(libm::exp(logarithm));
-        let ([_, slope, curvature], rest) = self.solve(&loadings);
-        let moved = |loading: &Loading| {
-            slope * loading.hump + curvature * (loading.hump - loading.forward_hump)
-        };
-        let derivative: f64 =
-            loadings.iter().zip(&rest).map(|(loading, rest)| -rest * moved(loading)).sum();
+        let (moves, rest) = self.linearised(&self.loadings(libm::exp(logarithm)));
+        let derivative: f64 = moves.iter().zip(&rest).map(|(moved, rest)| -rest * moved).sum();
         let misfit = squares(&rest);
         (if misfit.is_nan() { f64::INFINITY } else { misfit }, derivative)
     }
 
+    /// Returns the derivatives of the rates by the logarithm of the decay time, and the residuals.
+    fn linearised(&self, loadings: &[Loading]) -> (Vec<f64>, Vec<f64>) {
+        let ([_, slope, curvature], rest) = self.solve(loadings);
+        let moved = |loading: &Loading| {
+            slope * loading.hump + curvature * (loading.hump - loading.forward_hump)
+        };
+        (loadings.iter().map(moved).collect(), rest)
+    }
+
+    /// Returns the fall of the root of the mean squared residual that a further step promises; none at
+    /// an end of the range.
+    fn gap(&self, logarithm: f64) -> f64 {
+        let [first, last] = self.bounds();
+        // The decay time has passed through an exponential: an end is met to some roundings.
+        let margin = 1e-12 * (1.0 + logarithm.abs());
+        if logarithm <= first + margin || logarithm >= last - margin {
+            return 0.0;
+        }
+        let loadings = self.loadings(libm::exp(logarithm));
+        let (moves, rest) = self.linearised(&loadings);
+        let [level, slope, hump] = columns(&loadings);
+        first_order_gap([level, slope, hump, moves], &rest)
+    }
+
+    /// Returns the logarithms of the least and the largest decay time.
+    fn bounds(&self) -> [f64; 2] {
+        let first = libm::log(self.tenors[0]) - std::f64::consts::LN_2;
+        [first, libm::log(self.tenors[self.tenors.len() - 1]) + std::f64::consts::LN_2]
+    }
+
     /// Returns the logarithm of the decay time with the least sum of squared residuals.
     fn search(&self) -> f64 {
-        let first = libm::log(self.tenors[0]) - std::f64::consts::LN_2;
-        let last = libm::log(self.tenors[self.tenors.len() - 1]) + std::f64::consts::LN_2;
+        let [first, last] = self.bounds();
         let side = (last - first) / INTERVALS as f64;
         let place =
             |index: usize| if index == INTERVALS { last } else { first + side * index as f64 };
@@ -225,6 +263,15 @@ impl ScaledRates<'_> {
         }
         0.5 * (low + high)
     }
+}
+
+/// Returns the derivatives of the rates by the three linear parameters.
+fn columns(loadings: &[Loading]) -> [Vec<f64>; 3] {
+    [
+        vec![1.0; loadings.len()],
+        loadings.iter().map(|loading| loading.slope).collect(),
+        loadings.iter().map(|loading| loading.hump).collect(),
+    ]
 }
 
 #[cfg(test)]

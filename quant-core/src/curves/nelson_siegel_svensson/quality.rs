@@ -2,7 +2,12 @@
 
 use super::model::NelsonSiegelSvensson;
 use super::nelson_siegel::NelsonSiegel;
+use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
+
+/// The tested excess of the residual of a fit over the least one at a gap of zero, in units of the
+/// largest rate or parameter.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// The distance of a fitted curve from given zero rates.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +76,30 @@ impl NelsonSiegel {
     pub fn quality(&self, tenors: &[f64], zero_rates: &[f64]) -> Result<FitQuality> {
         NelsonSiegelSvensson::from(*self).quality(tenors, zero_rates)
     }
+}
+
+/// Explains a fit whose residual promises to fall by `gap`, from a grid of so many decay times.
+pub(super) fn explain_fit(
+    method: Method,
+    zero_rates: &[f64],
+    curve: &NelsonSiegelSvensson,
+    gap: f64,
+    grid: u32,
+) -> Explanation {
+    let parameters = [curve.level, curve.slope, curve.curvature, curve.second_curvature];
+    let size = largest(&parameters).max(largest(zero_rates));
+    let error = ErrorStatement::solved(
+        "rmse",
+        (gap, 1.0),
+        ROUNDING * size,
+        "the fall of the residual that a further Gauss–Newton step promises, and eight roundings of the \
+         largest rate or parameter; a lower minimum elsewhere is not excluded",
+    );
+    Explanation::new(method, error).with_steps(grid).with_conventions([
+        "Squared distances of continuously compounded zero rates are added up, all of the same weight.",
+        "Decay times lie between half the first tenor and twice the last.",
+        "The search starts from every point of a grid of decay times, whose number is that of the steps.",
+    ])
 }
 
 fn quality(fitted_rates: Vec<f64>, zero_rates: &[f64]) -> Result<FitQuality> {

@@ -11,7 +11,7 @@ use argmin::{
 };
 use argmin_math::{ArgminAdd, ArgminMul, ArgminSub};
 
-use super::least_squares::{least_squares, squares};
+use super::least_squares::{first_order_gap, least_squares, squares};
 use super::loading::Loading;
 use super::model::NelsonSiegelSvensson;
 use crate::{Result, check};
@@ -21,6 +21,9 @@ pub(super) const PARAMETERS: usize = 6;
 
 /// The number of decay times on each axis of the grid.
 const GRID: usize = 9;
+
+/// The number of pairs of decay times from which the search starts.
+pub(super) const STARTS: u32 = (GRID * (GRID - 1)) as u32;
 
 /// The number of steps from each point of the grid.
 const FIRST_STEPS: u32 = 12;
@@ -239,6 +242,13 @@ impl<'a> Sample<'a> {
             second.iter().map(of_second).collect(),
         ];
         (columns, rest)
+    }
+
+    /// Returns the fall of the root of the mean squared residual that a further step from these decay
+    /// times promises.
+    pub(super) fn gap(&self, decay_times: [f64; 2]) -> f64 {
+        let (columns, rest) = self.linearised(Decays(decay_times.map(libm::log)));
+        first_order_gap(columns, &rest)
     }
 
     /// Returns the step of the logarithms of the decay times that minimises the squares of the

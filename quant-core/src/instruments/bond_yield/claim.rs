@@ -308,11 +308,12 @@ impl Claim {
         }
     }
 
+    /// Returns the yield of a clean price, and the number of Newton steps.
     pub(in crate::instruments) fn solve(
         &self,
         clean_price: f64,
         convention: YieldConvention,
-    ) -> Result<f64> {
+    ) -> Result<(f64, u32)> {
         let clean = libm::scalbn(clean_price, -self.exponent);
         let target = DoubleDouble::sum(clean, self.accrued) + (-self.overdue).into();
         let impossible = |requirement| {
@@ -329,27 +330,28 @@ impl Claim {
         if target.high <= 0.0 {
             return impossible("a price that is positive with accrued interest");
         }
-        let logarithm = self.search(target.high, convention)?;
+        let (logarithm, coarse) = self.search(target.high, convention)?;
         // The search ends at its bounds where there is nothing between them.
         if logarithm >= MOST_GROWTH - 1.0 {
             return Err(Error::Overflow { argument: "clean_price" });
         }
-        let rate = self.polish(self.frequency * libm::expm1(logarithm), target, convention);
+        let near = self.frequency * libm::expm1(logarithm);
+        let (rate, fine) = self.polish(near, target, convention);
         if self.growth(rate).high > 0.0 {
-            check::result("clean_price", rate)
+            Ok((check::result("clean_price", rate)?, coarse + fine))
         } else {
             impossible("a price that a yield above -100 % a coupon period gives")
         }
     }
 
-    /// The logarithm of the growth at which the value is near a target.
+    /// The logarithm of the growth at which the value is near a target, and the number of steps.
     ///
     /// The value falls as the growth rises, wherever it is positive, for negative coupons too:
     /// their sum with the redemption changes its sign once.
-    fn search(&self, target: f64, convention: YieldConvention) -> Result<f64> {
+    fn search(&self, target: f64, convention: YieldConvention) -> Result<(f64, u32)> {
         let (mut below, mut above) = (-MOST_GROWTH, MOST_GROWTH);
         let mut logarithm = 0.0;
-        for _ in 0..MAX_STEPS {
+        for steps in 1..=MAX_STEPS {
             let (price, fall) = self.rough_value(logarithm, convention);
             // For a small growth the value leaves the range of a double.
             let is_too_high = price > target || !price.is_finite();
@@ -360,22 +362,22 @@ impl Claim {
             }
             let step = libm::log(price / target) * price / fall;
             if step.abs() <= COARSE {
-                return Ok(logarithm);
+                return Ok((logarithm, steps));
             }
             let next = logarithm + step;
             let is_inside = next > below && next < above && price > 0.0 && price.is_finite();
             logarithm = if is_inside { next } else { 0.5 * (below + above) };
             if above - below <= COARSE {
-                return Ok(logarithm);
+                return Ok((logarithm, steps));
             }
         }
         let residual = above - below;
         Err(Error::NoConvergence { method: "yield", iterations: MAX_STEPS, residual })
     }
 
-    /// The yield near another one at which the value is the target.
-    fn polish(&self, near: f64, target: DoubleDouble, convention: YieldConvention) -> f64 {
-        let mut rate = near;
+    /// The yield near another one at which the value is the target, and the number of steps.
+    fn polish(&self, near: f64, target: DoubleDouble, convention: YieldConvention) -> (f64, u32) {
+        let (mut rate, mut steps) = (near, 0);
         for _ in 0..MOST_FINE_STEPS {
             let growth = self.growth(rate);
             if growth.high <= 0.0 {
@@ -387,11 +389,12 @@ impl Claim {
                 break;
             }
             rate += step;
+            steps += 1;
             if step.abs() <= 0.25 * f64::EPSILON * rate.abs() {
                 break;
             }
         }
-        if rate.abs() < NO_YIELD { 0.0 } else { rate }
+        (if rate.abs() < NO_YIELD { 0.0 } else { rate }, steps)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The choice of a binomial tree and of its number of steps.
 
+use crate::explanation::Method;
 use crate::named::named;
 use crate::pricing::black_scholes::EuropeanOption;
 use crate::{Error, Result, check};
@@ -42,7 +43,57 @@ impl Tree {
     pub fn steps_used(self, n_steps: usize) -> usize {
         if self == Self::LeisenReimer { n_steps | 1 } else { n_steps }
     }
+
+    /// Returns the assumptions of an explanation: those of every tree, and those of this one.
+    pub(in crate::pricing) fn conventions(self) -> [&'static str; 5] {
+        let own = match self {
+            Self::CoxRossRubinstein => {
+                "The moves are inverse to each other: u = e^{σ√Δt}, d = 1/u."
+            }
+            Self::JarrowRudd => {
+                "Both probabilities are 1/2; the mean of the tree misses the forward a little."
+            }
+            Self::LeisenReimer => {
+                "The tree is centred on the strike; an even number of steps takes one more."
+            }
+            Self::Tian => "The first three moments of the price in a step are matched.",
+        };
+        let [paths, rates, times, plain] = CONVENTIONS;
+        [paths, rates, times, plain, own]
+    }
+
+    /// Returns the method with its source.
+    pub(in crate::pricing) const fn method(self) -> Method {
+        match self {
+            Self::CoxRossRubinstein => Method::new(
+                "binomial tree of Cox, Ross and Rubinstein",
+                "Cox, Ross and Rubinstein (1979), Option Pricing: A Simplified Approach",
+            ),
+            Self::JarrowRudd => Method::new(
+                "binomial tree of Jarrow and Rudd with equal probabilities",
+                "Jarrow and Rudd (1983), Option Pricing",
+            ),
+            Self::LeisenReimer => Method::new(
+                "binomial tree of Leisen and Reimer with the second inversion of Peizer and Pratt",
+                "Leisen and Reimer (1996), Binomial Models for Option Valuation: Examining and \
+                 Improving Convergence",
+            ),
+            Self::Tian => Method::new(
+                "binomial tree of Tian",
+                "Tian (1993), A Modified Lattice Approach to Option Pricing",
+            ),
+        }
+    }
 }
+
+/// The assumptions of every tree.
+const CONVENTIONS: [&str; 4] = [
+    "The underlying follows geometric Brownian motion, approximated by a recombining tree of equal \
+     steps.",
+    "Riskless rate, dividend yield and volatility are constant; both rates compound continuously.",
+    "Times are in years as given: no day count and no settlement lag are applied.",
+    "The plain tree: no smoothing, no control variate and no extrapolation.",
+];
 
 /// The largest number of steps of a tree.
 pub const MAX_STEPS: usize = 1_000_000;

@@ -139,6 +139,24 @@ impl Calendar {
         }
     }
 
+    /// Returns the rule or the list that the holidays follow; `None` for a calendar of no market.
+    #[must_use]
+    pub const fn source(self) -> Option<&'static str> {
+        match self {
+            Self::None | Self::Weekends => None,
+            Self::Target => Some("European Central Bank, TARGET closing days"),
+            Self::UnitedStates => Some("5 U.S.C. 6103"),
+            Self::Fedwire => Some("Federal Reserve System, Holidays Observed"),
+            Self::Sifma => Some("SIFMA, Holiday Schedule"),
+            Self::Nyse => Some("New York Stock Exchange, rule 7.2"),
+            Self::UnitedKingdom => Some("Banking and Financial Dealings Act 1971, schedule 1"),
+            Self::Switzerland => Some("SIX Swiss Exchange, trading calendar"),
+            Self::Japan => Some("Act on National Holidays, 1948"),
+            Self::Canada => Some("Holidays Act, R.S.C. 1985, and the holidays of Ontario"),
+            Self::Australia => Some("Public Holidays Act 2010 of New South Wales"),
+        }
+    }
+
     /// Returns the ISO 4217 code of the market's currency; `None` for a calendar of no market.
     #[must_use]
     pub const fn currency(self) -> Option<&'static str> {

@@ -285,6 +285,12 @@ fn of_metering(metered: &MeteredOperation) -> Vec<Refusal> {
             "The balance is below the cost. Nothing is charged.",
             ApiError::Credits { cost },
         ));
+        let until = account_core::guest::end_of_day(account_core::Timestamp::UNIX_EPOCH);
+        refusals.push(Refusal::new(
+            format!("daily_cap_{cost}"),
+            "The call would pass the account's own cap of credits a day. Nothing is charged.",
+            ApiError::SpendCap { cost, per_day: 100, until },
+        ));
     }
     refusals
 }
@@ -389,7 +395,8 @@ fn shared(refusal: &Refusal, body: &Value, examples: &mut Map<String, Value>) ->
     json!({ "$ref": format!("#/components/examples/{name}") })
 }
 
-/// Makes the answer to faults in the input of an operation; `None` for one without input.
+/// Makes the answer to faults in the input of an operation; `None` for one without input. The
+/// `Idempotency-Key` of a metered operation is an input too.
 ///
 /// `own` is the answer 422 with the faults that only this operation has.
 fn response_to_faults(
@@ -397,7 +404,10 @@ fn response_to_faults(
     own: Option<&Value>,
     examples: &mut Map<String, Value>,
 ) -> Option<Value> {
-    let faults = faults(operation)?;
+    let faults = faults(operation);
+    if faults.is_none() && operation.metered.is_none() {
+        return None;
+    }
     let what = if operation.has_body() { "the request" } else { "the parameters" };
     let mut description = format!("Every fault of {what}, at once.");
     let mut named = Map::new();
@@ -405,7 +415,9 @@ fn response_to_faults(
         let value = validation::body(faults);
         named.insert(name.to_owned(), json!({ "summary": summary, "value": value }));
     };
-    add("faults", "Every fault of the input.", &faults);
+    if let Some(faults) = faults {
+        add("faults", "Every fault of the input.", &faults);
+    }
     if let Some(faults) = fault_of_unknown_field(operation) {
         description.push_str(" With `Prefer: handling=strict` an unknown field is a fault.");
         add("unknown_field", "A misspelt field, with `Prefer: handling=strict`.", &faults);

@@ -138,7 +138,8 @@ fn write_integer(bound: &mut Value) {
 /// Replaces `allOf: [$ref, {…}]`, for which generators omit the endpoint, by the reference.
 ///
 /// OpenAPI 3.0 allows no keyword beside a reference, so the most frequent default of an enumeration
-/// moves to its schema. A field with another default gets a copy of the schema with that default.
+/// moves to its schema. A field with another default gets a copy of the schema with that default, and
+/// a field that may be null a copy without one.
 pub(super) fn collapse_wrappers(document: &mut Value) {
     let mut counts = BTreeMap::new();
     count_defaults(document, &mut counts);
@@ -178,10 +179,17 @@ fn most_frequent((name, defaults): (String, DefaultCounts)) -> Option<(String, V
 fn collapse(value: &mut Value, defaults: &Map<String, Value>, schemas: &Value) {
     if let Some(reference) = wrapped_reference(value) {
         let name = schema_name(&reference).unwrap_or_default().to_owned();
-        *value = match value.get("default") {
+        let default = value.get("default");
+        let is_nullable = value.get("nullable") == Some(&Value::Bool(true));
+        *value = match default {
             Some(default) if defaults.get(&name) != Some(default) => {
                 let mut copy = schemas[&name].clone();
                 copy["default"] = default.clone();
+                copy
+            }
+            None if is_nullable && defaults.contains_key(&name) => {
+                let mut copy = schemas[&name].clone();
+                copy["nullable"] = true.into();
                 copy
             }
             _ => reference,

@@ -8,6 +8,7 @@ use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
     analysis::{DiscountedCashFlow, growing_cash_flows},
+    explanation::Explanation,
 };
 
 use super::Computation;
@@ -135,6 +136,13 @@ impl Computation for Firm {
             shares_outstanding: firm.shares_outstanding,
             net_debt: firm.net_debt,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let firm = self.firm()?;
+        let explanation =
+            if self.fcff.is_some() { firm.explain() } else { firm.explain_projection() };
+        explanation.map_err(|error| self.in_request(error))
     }
 
     fn missing_fields(&self) -> Vec<Vec<&'static str>> {

@@ -12,6 +12,7 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     instruments::{fixed_bond, treasury_bill},
     time::{calendar, day_count, schedule},
 };
@@ -252,6 +253,10 @@ impl Computation for FixedBond {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bond()?.explain(self.settlement_date.map(|day| day.0)).map_err(in_request)
+    }
+
     fn is_long(&self) -> bool {
         // A thousand years of monthly coupons is a valid request.
         true
@@ -362,9 +367,29 @@ pub struct TreasuryBillValue {
     pub days_to_maturity: i64,
     /// Face value less price.
     pub discount_amount: f64,
+    /// The day count of discount rate and money-market yield, ACT/360. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub basis: Option<DayCount>,
+    /// Days of the year in the bond-equivalent yield, 365 or 366. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub days_in_year: Option<u16>,
+    /// True if the bond-equivalent yield has a half-year coupon, which it has beyond half a year. With
+    /// `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub is_beyond_half_year: Option<bool>,
 }
 
 impl TreasuryBill {
+    /// Returns the bill of `quant-core`.
+    fn bill(&self) -> quant_core::Result<treasury_bill::TreasuryBill> {
+        Ok(treasury_bill::TreasuryBill {
+            settlement_date: self.settlement_date.0,
+            maturity_date: self.maturity_date.0,
+            face_value: self.face_value,
+            quote: self.quote()?,
+        })
+    }
+
     fn quote(&self) -> quant_core::Result<treasury_bill::Quote> {
         let beside = |argument, problem| Err(Error::Conflict { argument, problem });
         match (self.discount_rate, self.price, self.bond_equivalent_yield) {
@@ -390,22 +415,41 @@ impl TreasuryBill {
 impl Computation for TreasuryBill {
     type Answer = TreasuryBillValue;
 
+    const HAS_FURTHER_FIELDS: bool = true;
+
     fn compute(&self) -> quant_core::Result<TreasuryBillValue> {
-        let bill = treasury_bill::TreasuryBill {
-            settlement_date: self.settlement_date.0,
-            maturity_date: self.maturity_date.0,
-            face_value: self.face_value,
-            quote: self.quote()?,
-        };
-        let value = bill.value()?;
+        Ok(TreasuryBillValue::listed(&self.bill()?.value()?))
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<TreasuryBillValue> {
+        let value = self.bill()?.value()?;
         Ok(TreasuryBillValue {
+            basis: Some(DayCount::Act360),
+            days_in_year: Some(value.days_in_year),
+            is_beyond_half_year: Some(value.is_beyond_half_year),
+            ..TreasuryBillValue::listed(&value)
+        })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bill()?.explain()
+    }
+}
+
+impl TreasuryBillValue {
+    /// Makes the answer without its further fields.
+    fn listed(value: &treasury_bill::BillValuation) -> Self {
+        Self {
             price: value.price,
             bond_equivalent_yield: value.bond_equivalent_yield,
             discount_rate: value.discount_rate,
             money_market_yield: value.money_market_yield,
             days_to_maturity: value.days_to_maturity,
             discount_amount: value.discount_amount,
-        })
+            basis: None,
+            days_in_year: None,
+            is_beyond_half_year: None,
+        }
     }
 }
 

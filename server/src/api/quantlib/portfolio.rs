@@ -11,9 +11,15 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
-    portfolio::{Covariance, min_variance},
+    explanation::Explanation,
+    portfolio::{
+        self, Covariance,
+        constrained::{ConstrainedProblem, Goal},
+        min_variance,
+    },
 };
 
+use self::constraint::WeightLimits;
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Numbers, Tag};
 
@@ -31,6 +37,7 @@ impl Portfolio {
     /// Minimises `w'Σw` over weights that sum to 1, within optional bounds per asset. A weight
     /// at its bound is the bound, to the last bit; a singular covariance is welcome. Up to 1,000
     /// assets; with so many, write numbers with at most 13 characters, or the body exceeds 16 MiB.
+    /// Under `constraints` or a limit of turnover `detail=full` adds nothing.
     #[oai(path = "/min-variance", method = "post", operation_id = "find_min_variance_portfolio")]
     async fn min_variance(
         &self,
@@ -66,6 +73,25 @@ impl Assets {
     fn covariance(&self) -> quant_core::Result<Covariance> {
         Covariance::from_rows(&self.covariance_matrix)
     }
+}
+
+/// Returns the problem of reaching a goal with these assets within bounds alone.
+fn problem(
+    assets: &Assets,
+    risk_free_rate: f64,
+    bounds: &WeightBounds,
+    goal: Goal,
+) -> quant_core::Result<ConstrainedProblem> {
+    Ok(ConstrainedProblem {
+        expected_returns: assets.expected_returns.to_vec(),
+        covariance_matrix: assets.covariance()?,
+        risk_free_rate,
+        min_weights: bounds.min_weights(),
+        max_weights: bounds.max_weights(),
+        constraints: Vec::new(),
+        turnover: None,
+        goal,
+    })
 }
 
 impl WeightBounds {
@@ -112,6 +138,9 @@ pub struct MinVariance {
     /// The bounds on the weights.
     #[oai(flatten)]
     pub bounds: WeightBounds,
+    /// The limits beside the bounds.
+    #[oai(flatten)]
+    pub limits: WeightLimits,
 }
 
 /// The portfolio of least variance.
@@ -174,17 +203,29 @@ impl MinVariance {
         &self,
         portfolio: min_variance::MinVariancePortfolio,
     ) -> quant_core::Result<MinVariancePortfolio> {
-        let portfolio = portfolio.with_returns(&self.assets.expected_returns, self.rf_rate)?;
-        Ok(MinVariancePortfolio {
-            weights: portfolio.weights,
-            expected_return: portfolio.expected_return,
-            volatility: portfolio.volatility,
-            sharpe_ratio: portfolio.sharpe_ratio,
+        Ok(portfolio.with_returns(&self.assets.expected_returns, self.rf_rate)?.into())
+    }
+
+    /// Returns the problem with the limits of the request; `None` where it has bounds alone.
+    fn limited_problem(&self) -> quant_core::Result<Option<ConstrainedProblem>> {
+        let Some(limits) = self.limits.read()? else { return Ok(None) };
+        let problem = problem(&self.assets, self.rf_rate, &self.bounds, Goal::MinVariance)?;
+        Ok(Some(limits.added_to(problem)))
+    }
+}
+
+impl From<portfolio::Portfolio> for MinVariancePortfolio {
+    fn from(found: portfolio::Portfolio) -> Self {
+        Self {
+            weights: found.weights,
+            expected_return: found.expected_return,
+            volatility: found.volatility,
+            sharpe_ratio: found.sharpe_ratio,
             binding_bounds: None,
             risk_contributions: None,
             budget_multiplier: None,
             bound_multipliers: None,
-        })
+        }
     }
 }
 
@@ -194,10 +235,23 @@ impl Computation for MinVariance {
     const HAS_FURTHER_FIELDS: bool = true;
 
     fn compute(&self) -> quant_core::Result<MinVariancePortfolio> {
-        self.answer(self.problem()?.solve()?)
+        match self.limited_problem()? {
+            Some(problem) => Ok(problem.solve()?.into()),
+            None => self.answer(self.problem()?.solve()?),
+        }
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        match self.limited_problem()? {
+            Some(problem) => problem.explain(),
+            None => self.problem()?.explain(),
+        }
     }
 
     fn compute_in_full(&self) -> quant_core::Result<MinVariancePortfolio> {
+        if let Some(problem) = self.limited_problem()? {
+            return Ok(problem.solve()?.into());
+        }
         let problem = self.problem()?;
         let portfolio = problem.solve()?;
         let detail = problem.detail(&portfolio)?;
@@ -212,7 +266,7 @@ impl Computation for MinVariance {
     }
 
     fn is_long(&self) -> bool {
-        self.assets.expected_returns.len() > LONG_FROM_ASSETS
+        self.assets.expected_returns.len() > LONG_FROM_ASSETS || self.limits.are_slow()
     }
 }
 
@@ -223,6 +277,7 @@ impl Example for MinVariance {
             assets: Assets::example(),
             rf_rate: 0.03,
             bounds: WeightBounds { max_weights, ..WeightBounds::example() },
+            limits: WeightLimits::default(),
         }
     }
 }

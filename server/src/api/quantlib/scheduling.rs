@@ -6,7 +6,10 @@ pub mod schedules;
 use chrono::Datelike;
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::time::{BusinessDayConvention, Calendar, JointCalendar, NaiveDate};
+use quant_core::{
+    explanation::Explanation,
+    time::{BusinessDayConvention, Calendar, JointCalendar, NaiveDate},
+};
 
 use super::{Computation, NoArguments, RequestFor, SharedComputation};
 use crate::http::{
@@ -239,6 +242,10 @@ impl SharedComputation for DayStatus {
             calendar: calendar.to_string(),
         })
     }
+
+    fn explain(request: &CalendarDate) -> quant_core::Result<Explanation> {
+        Ok(request.days().explain_is_business_day())
+    }
 }
 
 impl CalendarDate {
@@ -284,6 +291,10 @@ impl SharedComputation for NextDay {
             calendar: calendar.to_string(),
         })
     }
+
+    fn explain(request: &CalendarDate) -> quant_core::Result<Explanation> {
+        request.days().explain_advance(request.date.0, 1)
+    }
 }
 
 /// The business day before a date.
@@ -323,6 +334,10 @@ impl SharedComputation for PreviousDay {
             calendar: calendar.to_string(),
         })
     }
+
+    fn explain(request: &CalendarDate) -> quant_core::Result<Explanation> {
+        request.days().explain_advance(request.date.0, -1)
+    }
 }
 
 /// The date that some business days lead to.
@@ -357,6 +372,11 @@ impl Computation for DayAddition {
             calendar_days: (result - self.date.0).num_days(),
             calendar: calendar.to_string(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        with_holidays(&self.calendar, self.holidays.as_ref())
+            .explain_advance(self.date.0, self.days)
     }
 
     fn is_long(&self) -> bool {
@@ -405,6 +425,11 @@ impl Computation for DaySpan {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        with_holidays(&self.calendar, self.holidays.as_ref())
+            .explain_business_days_between(self.start_date.0, self.end_date.0)
+    }
+
     fn is_long(&self) -> bool {
         (self.end_date.0 - self.start_date.0).num_days().abs() > FEW_DAYS
     }
@@ -445,6 +470,11 @@ impl Computation for Adjustment {
             adjustment: self.adjustment.to_string(),
             calendar: calendar.to_string(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        with_holidays(&self.calendar, self.holidays.as_ref())
+            .explain_adjust(self.date.0, self.adjustment.0)
     }
 }
 
@@ -494,6 +524,10 @@ impl SharedComputation for CalendarList {
             count: Calendar::ALL.len(),
             default: weekends().to_string(),
         })
+    }
+
+    fn explain(_: &NoArguments) -> quant_core::Result<Explanation> {
+        Ok(Calendar::explain_all())
     }
 }
 

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::time::tenor::Tenor;
+use quant_core::{
+    explanation::Explanation,
+    time::{BusinessDayConvention, Calendar, JointCalendar, tenor::Tenor},
+};
 
 use super::{Computation, example_answer};
 use crate::http::{
@@ -19,7 +22,7 @@ impl Time {
     /// Add a tenor to a date.
     ///
     /// Calendar arithmetic: years and months first, the day clipped to the month's end, then weeks
-    /// and days. Nothing is adjusted for holidays.
+    /// and days. The result is moved to a business day where `convention` asks for it.
     #[oai(path = "/add-to-date", method = "post", operation_id = "add_tenor_to_date")]
     async fn add_to_date(&self, call: Metered<TenorAddition>) -> Result<Answer<TenorSum>> {
         call.run().await
@@ -34,6 +37,20 @@ pub struct TenorAddition {
     pub start_date: Date,
     /// Counts and units D, W, M or Y in any case, as in `3M`, `1Y6M` or `-2W`.
     pub tenor: JsonString<Tenor>,
+    /// Names of calendars joined by `+`, as in `calendar/is-business-day`.
+    #[oai(default = "every_day")]
+    pub calendar: JsonString<JointCalendar>,
+    /// One of unadjusted, following, modified following, preceding, modified preceding.
+    #[oai(default = "unadjusted")]
+    pub convention: JsonString<BusinessDayConvention>,
+}
+
+fn every_day() -> JsonString<JointCalendar> {
+    JsonString(Calendar::None.into())
+}
+
+fn unadjusted() -> JsonString<BusinessDayConvention> {
+    JsonString(BusinessDayConvention::Unadjusted)
 }
 
 /// The date that the tenor leads to.
@@ -46,23 +63,65 @@ pub struct TenorSum {
     pub tenor: String,
     /// The date that was started from.
     pub start_date: Date,
+    /// The date before it is moved to a business day. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub unadjusted_date: Option<Date>,
+    /// True if the result is a business day of the calendar. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub is_business_day: Option<bool>,
+    /// The calendar that was used. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub calendar: Option<String>,
+    /// The convention that was used. With `detail=full`.
+    #[oai(skip_serializing_if_is_none)]
+    pub convention: Option<String>,
 }
 
 impl Computation for TenorAddition {
     type Answer = TenorSum;
 
+    const HAS_FURTHER_FIELDS: bool = true;
+
     fn compute(&self) -> quant_core::Result<TenorSum> {
+        let sum = self.tenor.add_to(self.start_date.0)?;
         Ok(TenorSum {
-            result_date: JsonString(self.tenor.add_to(self.start_date.0)?),
+            result_date: JsonString(self.calendar.adjust(sum, self.convention.0)?),
             tenor: self.tenor.to_string(),
             start_date: self.start_date,
+            unadjusted_date: None,
+            is_business_day: None,
+            calendar: None,
+            convention: None,
         })
+    }
+
+    fn compute_in_full(&self) -> quant_core::Result<TenorSum> {
+        let sum = self.compute()?;
+        Ok(TenorSum {
+            unadjusted_date: Some(JsonString(self.tenor.add_to(self.start_date.0)?)),
+            is_business_day: Some(self.calendar.is_business_day(sum.result_date.0)),
+            calendar: Some(self.calendar.to_string()),
+            convention: Some(self.convention.to_string()),
+            ..sum
+        })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let sum = self.tenor.add_to(self.start_date.0)?;
+        let adjustment = self.calendar.explain_adjust(sum, self.convention.0)?;
+        let addition = self.tenor.explain_add_to(self.start_date.0)?;
+        Ok(addition.with_conventions(adjustment.conventions))
     }
 }
 
 impl Example for TenorAddition {
     fn example() -> Self {
-        Self { start_date: date(2024, 1, 31), tenor: json_string("1M") }
+        Self {
+            start_date: date(2024, 1, 31),
+            tenor: json_string("1M"),
+            calendar: every_day(),
+            convention: unadjusted(),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! Descriptions of the document as HTML.
+//! Texts of the document and of the repository as HTML.
 
-use pulldown_cmark::{Parser, html::push_html};
+use pulldown_cmark::{Options, Parser, html::push_html};
 
-/// Writes a description, which is Markdown of this repository, as HTML.
+/// Writes a text, which is Markdown of this repository, as HTML.
 pub(super) fn html(markdown: &str) -> String {
     let mut html = String::new();
-    push_html(&mut html, Parser::new(markdown));
+    push_html(&mut html, Parser::new_ext(markdown, Options::ENABLE_TABLES));
     html
 }

@@ -24,6 +24,8 @@ pub(super) struct DescribedOperation {
     /// Tier and credits of a metered operation.
     pub(super) price: Option<OperationPrice>,
     pub(super) needs_key: bool,
+    /// The largest body in bytes, where the operation has a limit of its own.
+    pub(super) body_limit: Option<u64>,
     pub(super) parameters: Vec<DescribedParameter>,
     pub(super) request: Vec<SchemaField>,
     pub(super) example_request: Option<&'static Value>,
@@ -118,6 +120,7 @@ fn read(path: &str, method: &str, operation: &'static Value) -> DescribedOperati
             tier: tier.to_owned(),
             credits: operation["x-credits"].as_u64().unwrap_or_default(),
         }),
+        body_limit: operation["x-body-limit"].as_u64(),
         needs_key: operation["security"].as_array().is_some_and(|rules| !rules.is_empty()),
         parameters: operation["parameters"]
             .as_array()

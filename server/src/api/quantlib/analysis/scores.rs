@@ -2,8 +2,9 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::analysis::{
-    self, BeneishAccounts, BeneishM, PiotroskiAccounts, PiotroskiF, Signal,
+use quant_core::{
+    analysis::{self, BeneishAccounts, BeneishM, PiotroskiAccounts, PiotroskiF, Signal},
+    explanation::Explanation,
 };
 
 use super::accounts::{Account, Statement, TwoYears};
@@ -133,6 +134,11 @@ impl Computation for Altman {
             terms: score.terms.to_vec(),
         })
     }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let accounts: analysis::AltmanZ = (*self).into();
+        accounts.explain()
+    }
 }
 
 /// Piotroski's score.
@@ -254,10 +260,23 @@ impl SharedComputation for Piotroski {
         })
     }
 
+    fn explain(request: &TwoYears) -> quant_core::Result<Explanation> {
+        let [current, prior] = request.years().map(piotroski);
+        let explanation = PiotroskiF { current, prior }.explain();
+        let explanation = explanation.map_err(|error| request.in_request(PIOTROSKI, error))?;
+        Ok(explanation.with_conventions(one_year(request)))
+    }
+
     fn missing_fields(request: &TwoYears) -> Vec<Vec<&'static str>> {
         let statements = ["income", "balance", "cash_flow", "prior_income", "prior_balance"];
         request.missing(&statements, PIOTROSKI)
     }
+}
+
+/// The assumption of accounts of one year alone.
+fn one_year(request: &TwoYears) -> Option<&'static str> {
+    let both = "The accounts of one year were sent, which stand for both years.";
+    (!request.has_prior_year()).then_some(both)
 }
 
 fn piotroski(year: Statement) -> PiotroskiAccounts {
@@ -400,6 +419,13 @@ impl SharedComputation for Beneish {
             accruals: score.accruals.to_string(),
             has_prior_year: request.has_prior_year(),
         })
+    }
+
+    fn explain(request: &TwoYears) -> quant_core::Result<Explanation> {
+        let [current, prior] = request.years().map(beneish);
+        let explanation = BeneishM { current, prior }.explain();
+        let explanation = explanation.map_err(|error| request.in_request(BENEISH, error))?;
+        Ok(explanation.with_conventions(one_year(request)))
     }
 
     fn missing_fields(request: &TwoYears) -> Vec<Vec<&'static str>> {

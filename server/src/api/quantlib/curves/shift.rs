@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::curves;
+use quant_core::{curves, explanation::Explanation};
 
 use super::{CurvePillar, CurveType, Interpolation, LONG_FROM_PILLARS, reading::CurveValues};
 use crate::{
@@ -21,8 +21,8 @@ pub struct CurveShifts;
 impl CurveShifts {
     /// Shift a curve by one number at every pillar.
     ///
-    /// The basis points are added to the zero rates, to the simple forward rates between pillars, or to
-    /// the discount factors, by `space`.
+    /// The basis points are added to the zero rates, to the simple forward rates between pillars, to
+    /// the discount factors, or to the par rates, by `space`.
     #[oai(path = "/parallel-shift", method = "post", operation_id = "shift_curve")]
     async fn parallel(&self, call: Metered<ParallelShift>) -> Result<Answer<ParallelShifted>> {
         call.run().await
@@ -48,6 +48,8 @@ pub enum Space {
     SimpleForwardRate,
     /// The discount factor; a basis point is 0.0001.
     DiscountFactor,
+    /// The rate of a par swap with annual payments up to the pillar. At most 100 pillars and 100 years.
+    ParRate,
 }
 
 fn zero_rate() -> Space {
@@ -193,6 +195,11 @@ impl Computation for ParallelShift {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let shift = self.shift_bps / BASIS_POINTS;
+        self.curve.curve()?.explain_parallel_shift(shift, self.space.into())
+    }
+
     fn is_long(&self) -> bool {
         self.curve.tenors.len() > LONG_FROM_PILLARS
     }
@@ -215,6 +222,11 @@ impl Computation for KeyRateShift {
             width_years: self.width_years,
             shifted: ShiftedCurve::new(&self.curve, &curve, after)?,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let (tenor, shift) = (self.tenor_years, self.shift_bps / BASIS_POINTS);
+        self.curve.curve()?.explain_key_rate_shift(tenor, shift, self.width_years)
     }
 
     fn is_long(&self) -> bool {

@@ -4,6 +4,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     portfolio::{
         self, Covariance,
         black_litterman::{MarketEquilibrium, Uncertainty, View},
@@ -165,16 +166,26 @@ pub struct ViewEffect {
     pub tilt: f64,
 }
 
+impl Equilibrium {
+    fn market(&self) -> quant_core::Result<MarketEquilibrium> {
+        market(&self.covariance_matrix, &self.market_caps, self.risk_aversion)
+    }
+}
+
+fn market(
+    covariance_matrix: &[Numbers<1000>],
+    market_caps: &[f64],
+    risk_aversion: f64,
+) -> quant_core::Result<MarketEquilibrium> {
+    let covariance_matrix = Covariance::from_rows(covariance_matrix)?;
+    Ok(MarketEquilibrium { covariance_matrix, market_caps: market_caps.to_vec(), risk_aversion })
+}
+
 impl Computation for Equilibrium {
     type Answer = EquilibriumReturns;
 
     fn compute(&self) -> quant_core::Result<EquilibriumReturns> {
-        let market = MarketEquilibrium {
-            covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
-            market_caps: self.market_caps.to_vec(),
-            risk_aversion: self.risk_aversion,
-        };
-        let found = market.returns()?;
+        let found = self.market()?.returns()?;
         Ok(EquilibriumReturns {
             equilibrium_returns: found.implied_returns.clone(),
             implied_returns: found.implied_returns,
@@ -186,12 +197,21 @@ impl Computation for Equilibrium {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.market()?.explain()
+    }
+
     fn is_long(&self) -> bool {
         self.market_caps.len() > LONG_FROM_ASSETS
     }
 }
 
 impl Posterior {
+    fn model(&self) -> quant_core::Result<portfolio::BlackLitterman> {
+        let market = market(&self.covariance_matrix, &self.market_caps, self.risk_aversion)?;
+        Ok(portfolio::BlackLitterman { market, tau: self.tau, views: self.views()? })
+    }
+
     /// The views, with the uncertainty of each.
     fn views(&self) -> quant_core::Result<Vec<View>> {
         let (portfolios, returns) = match (&self.view_portfolios, &self.view_returns) {
@@ -235,13 +255,7 @@ impl Computation for Posterior {
     type Answer = PosteriorReturns;
 
     fn compute(&self) -> quant_core::Result<PosteriorReturns> {
-        let market = MarketEquilibrium {
-            covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
-            market_caps: self.market_caps.to_vec(),
-            risk_aversion: self.risk_aversion,
-        };
-        let model = portfolio::BlackLitterman { market, tau: self.tau, views: self.views()? };
-        let found = model.posterior()?;
+        let found = self.model()?.posterior()?;
         let has_covariance = self.market_caps.len() <= COVARIANCE_UP_TO_ASSETS;
         Ok(PosteriorReturns {
             posterior_returns: found.posterior_returns,
@@ -254,6 +268,10 @@ impl Computation for Posterior {
             risk_aversion: self.risk_aversion,
             tau: self.tau,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.model()?.explain()
     }
 
     fn is_long(&self) -> bool {

@@ -3,7 +3,7 @@
 use poem_openapi::Object;
 use quant_core::{
     Error,
-    portfolio::constrained::{LinearConstraint, TurnoverLimit},
+    portfolio::constrained::{ConstrainedProblem, LinearConstraint, TurnoverLimit},
 };
 
 use crate::http::Numbers;
@@ -38,11 +38,23 @@ pub struct WeightLimits {
     pub max_turnover: Option<f64>,
 }
 
+/// The limits of a request in the types of `quant-core`.
+pub(super) struct ReadLimits {
+    constraints: Vec<LinearConstraint>,
+    turnover: Option<TurnoverLimit>,
+}
+
+impl ReadLimits {
+    /// Returns a problem with these limits.
+    pub(super) fn added_to(self, problem: ConstrainedProblem) -> ConstrainedProblem {
+        let Self { constraints, turnover } = self;
+        ConstrainedProblem { constraints, turnover, ..problem }
+    }
+}
+
 impl WeightLimits {
     /// Returns the constraints and the limit of turnover; `None` where there is neither.
-    pub(super) fn read(
-        &self,
-    ) -> quant_core::Result<Option<(Vec<LinearConstraint>, Option<TurnoverLimit>)>> {
+    pub(super) fn read(&self) -> quant_core::Result<Option<ReadLimits>> {
         let missing = |argument, problem| Err(Error::Conflict { argument, problem });
         let turnover = match (&self.current_weights, self.max_turnover) {
             (None, None) => None,
@@ -64,7 +76,7 @@ impl WeightLimits {
         let constraints: Vec<LinearConstraint> =
             self.constraints.as_deref().unwrap_or_default().iter().map(linear).collect();
         let is_limited = turnover.is_some() || !constraints.is_empty();
-        Ok(is_limited.then_some((constraints, turnover)))
+        Ok(is_limited.then_some(ReadLimits { constraints, turnover }))
     }
 
     /// Returns whether the limits ask for a method that is slower than that of bounds alone.

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::portfolio::{Covariance, risk_contributions};
+use quant_core::{
+    explanation::Explanation,
+    portfolio::{Covariance, explain_risk_contributions, risk_contributions},
+};
 
 use super::{LONG_FROM_ASSETS, three_assets};
 use crate::{
@@ -76,6 +79,11 @@ impl Computation for Contribution {
             portfolio_volatility: found.volatility,
             total: found.total,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let covariance = Covariance::from_rows(&self.covariance_matrix)?;
+        explain_risk_contributions(&self.weights, &covariance)
     }
 
     fn is_long(&self) -> bool {

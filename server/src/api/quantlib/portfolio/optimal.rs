@@ -4,6 +4,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     portfolio::{
         self,
         constrained::{ConstrainedProblem, Goal},
@@ -13,6 +14,7 @@ use quant_core::{
 use super::{
     Assets, LONG_FROM_ASSETS, WeightBounds,
     constraint::{Constraint, WeightLimits},
+    problem,
 };
 use crate::{
     api::quantlib::Computation,
@@ -219,39 +221,32 @@ impl From<portfolio::Portfolio> for FrontierPoint {
     }
 }
 
-/// Solves for a goal: by the limits of the request where it has some, else `within_bounds`.
-fn solve(
+/// A portfolio to find under the limits of a request, or within its bounds alone.
+enum GoalProblem<B> {
+    WithinBounds(B),
+    Limited(ConstrainedProblem),
+}
+
+/// Reads the problem of a goal: with the limits of the request where it has some, else `within_bounds`.
+fn goal_problem<B>(
     assets: &Assets,
     risk_free_rate: f64,
     bounds: &WeightBounds,
     limits: &WeightLimits,
     goal: Goal,
-    within_bounds: impl FnOnce(ConstrainedProblem) -> quant_core::Result<portfolio::Portfolio>,
-) -> quant_core::Result<OptimalPortfolio> {
-    let problem = ConstrainedProblem {
-        expected_returns: assets.expected_returns.to_vec(),
-        covariance_matrix: assets.covariance()?,
-        risk_free_rate,
-        min_weights: bounds.min_weights(),
-        max_weights: bounds.max_weights(),
-        constraints: Vec::new(),
-        turnover: None,
-        goal,
-    };
-    let found = match limits.read()? {
-        None => within_bounds(problem)?,
-        Some((constraints, turnover)) => {
-            ConstrainedProblem { constraints, turnover, ..problem }.solve()?
-        }
-    };
-    Ok(OptimalPortfolio::new(found, risk_free_rate))
+    within_bounds: impl FnOnce(ConstrainedProblem) -> B,
+) -> quant_core::Result<GoalProblem<B>> {
+    let problem = problem(assets, risk_free_rate, bounds, goal)?;
+    Ok(match limits.read()? {
+        None => GoalProblem::WithinBounds(within_bounds(problem)),
+        Some(limits) => GoalProblem::Limited(limits.added_to(problem)),
+    })
 }
 
-impl Computation for MaxSharpe {
-    type Answer = OptimalPortfolio;
-
-    fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        let within_bounds = |problem: ConstrainedProblem| {
+impl MaxSharpe {
+    fn problem(&self) -> quant_core::Result<GoalProblem<portfolio::MaxSharpe>> {
+        let Self { assets, rf_rate, bounds, limits } = self;
+        goal_problem(assets, *rf_rate, bounds, limits, Goal::MaxSharpe, |problem| {
             portfolio::MaxSharpe {
                 expected_returns: problem.expected_returns,
                 covariance_matrix: problem.covariance_matrix,
@@ -259,10 +254,26 @@ impl Computation for MaxSharpe {
                 min_weights: problem.min_weights,
                 max_weights: problem.max_weights,
             }
-            .solve()
+        })
+    }
+}
+
+impl Computation for MaxSharpe {
+    type Answer = OptimalPortfolio;
+
+    fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
+        let found = match self.problem()? {
+            GoalProblem::WithinBounds(problem) => problem.solve()?,
+            GoalProblem::Limited(problem) => problem.solve()?,
         };
-        let Self { assets, rf_rate, bounds, limits } = self;
-        solve(assets, *rf_rate, bounds, limits, Goal::MaxSharpe, within_bounds)
+        Ok(OptimalPortfolio::new(found, self.rf_rate))
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        match self.problem()? {
+            GoalProblem::WithinBounds(problem) => problem.explain(),
+            GoalProblem::Limited(problem) => problem.explain(),
+        }
     }
 
     fn is_long(&self) -> bool {
@@ -271,6 +282,21 @@ impl Computation for MaxSharpe {
 
     fn wire_name(argument: &'static str) -> &'static str {
         wire_name(argument)
+    }
+}
+
+impl TargetReturn {
+    fn problem(&self) -> quant_core::Result<GoalProblem<portfolio::TargetReturn>> {
+        let Self { assets, target_return, rf_rate, bounds, limits } = self;
+        let (target_return, goal) = (*target_return, Goal::TargetReturn(*target_return));
+        goal_problem(assets, *rf_rate, bounds, limits, goal, |problem| portfolio::TargetReturn {
+            expected_returns: problem.expected_returns,
+            covariance_matrix: problem.covariance_matrix,
+            risk_free_rate: problem.risk_free_rate,
+            min_weights: problem.min_weights,
+            max_weights: problem.max_weights,
+            target_return,
+        })
     }
 }
 
@@ -278,20 +304,18 @@ impl Computation for TargetReturn {
     type Answer = OptimalPortfolio;
 
     fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        let Self { assets, target_return, rf_rate, bounds, limits } = self;
-        let target_return = *target_return;
-        let within_bounds = |problem: ConstrainedProblem| {
-            portfolio::TargetReturn {
-                expected_returns: problem.expected_returns,
-                covariance_matrix: problem.covariance_matrix,
-                risk_free_rate: problem.risk_free_rate,
-                min_weights: problem.min_weights,
-                max_weights: problem.max_weights,
-                target_return,
-            }
-            .solve()
+        let found = match self.problem()? {
+            GoalProblem::WithinBounds(problem) => problem.solve()?,
+            GoalProblem::Limited(problem) => problem.solve()?,
         };
-        solve(assets, *rf_rate, bounds, limits, Goal::TargetReturn(target_return), within_bounds)
+        Ok(OptimalPortfolio::new(found, self.rf_rate))
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        match self.problem()? {
+            GoalProblem::WithinBounds(problem) => problem.explain(),
+            GoalProblem::Limited(problem) => problem.explain(),
+        }
     }
 
     fn is_long(&self) -> bool {
@@ -303,17 +327,23 @@ impl Computation for TargetReturn {
     }
 }
 
-impl Computation for EfficientFrontier {
-    type Answer = FrontierPortfolios;
-
-    fn compute(&self) -> quant_core::Result<FrontierPortfolios> {
-        let problem = portfolio::EfficientFrontier {
+impl EfficientFrontier {
+    fn problem(&self) -> quant_core::Result<portfolio::EfficientFrontier> {
+        Ok(portfolio::EfficientFrontier {
             expected_returns: self.assets.expected_returns.to_vec(),
             covariance_matrix: self.assets.covariance()?,
             risk_free_rate: self.rf_rate,
             min_weights: self.bounds.min_weights(),
             max_weights: self.bounds.max_weights(),
-        };
+        })
+    }
+}
+
+impl Computation for EfficientFrontier {
+    type Answer = FrontierPortfolios;
+
+    fn compute(&self) -> quant_core::Result<FrontierPortfolios> {
+        let problem = self.problem()?;
         let found = problem.points(self.n_points as usize)?;
         let at_return = self.at_return.map(|target| problem.at_return(target)).transpose()?;
         let points: Vec<FrontierPoint> = found.points.into_iter().map(Into::into).collect();
@@ -332,6 +362,10 @@ impl Computation for EfficientFrontier {
             n_points: self.n_points,
             rf_rate: self.rf_rate,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.problem()?.explain()
     }
 
     fn is_long(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::{Error, portfolio::ReturnSeries};
+use quant_core::{Error, explanation::Explanation, portfolio::ReturnSeries};
 
 use crate::{
     api::quantlib::Computation,
@@ -120,18 +120,23 @@ fn defined(ratio: Option<f64>, problem: &'static str) -> quant_core::Result<f64>
     ratio.ok_or(Error::Conflict { argument: "returns", problem })
 }
 
-impl Computation for Ratios {
-    type Answer = PerformanceRatios;
-
-    fn compute(&self) -> quant_core::Result<PerformanceRatios> {
-        let series = ReturnSeries {
+impl Ratios {
+    fn series(&self) -> ReturnSeries {
+        ReturnSeries {
             returns: self.returns.to_vec(),
             benchmark_returns: self.benchmark_returns.as_ref().map(Numbers::to_vec),
             risk_free_rate: self.rf_rate,
             target_return: self.target_return,
             periods_per_year: self.periods_per_year,
-        };
-        let found = series.ratios()?;
+        }
+    }
+}
+
+impl Computation for Ratios {
+    type Answer = PerformanceRatios;
+
+    fn compute(&self) -> quant_core::Result<PerformanceRatios> {
+        let found = self.series().ratios()?;
         let benchmark = found.benchmark;
         Ok(PerformanceRatios {
             sharpe: defined(found.sharpe, "do not vary, so that the Sharpe ratio is undefined")?,
@@ -163,6 +168,10 @@ impl Computation for Ratios {
             rf_rate: self.rf_rate,
             target_return: self.target_return.unwrap_or(self.rf_rate),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.series().explain()
     }
 
     fn is_long(&self) -> bool {

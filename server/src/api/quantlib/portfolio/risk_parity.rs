@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::portfolio::{self, Covariance, risk_parity};
+use quant_core::{
+    explanation::Explanation,
+    portfolio::{self, Covariance, risk_parity},
+};
 
 use super::{LONG_FROM_ASSETS, three_assets};
 use crate::{
@@ -80,19 +83,24 @@ pub struct RiskParityWeights {
     pub iterations: u32,
 }
 
-impl Computation for RiskParity {
-    type Answer = RiskParityWeights;
-
-    fn compute(&self) -> quant_core::Result<RiskParityWeights> {
-        let problem = portfolio::RiskParity {
+impl RiskParity {
+    fn problem(&self) -> quant_core::Result<portfolio::RiskParity> {
+        Ok(portfolio::RiskParity {
             covariance_matrix: Covariance::from_rows(&self.covariance_matrix)?,
             budgets: self.budgets.as_ref().map(Numbers::to_vec),
             method: match self.method {
                 ParityMethod::Ccd => risk_parity::RiskParityMethod::CyclicalCoordinateDescent,
                 ParityMethod::Slsqp | ParityMethod::Newton => risk_parity::RiskParityMethod::Newton,
             },
-        };
-        let found = problem.solve()?;
+        })
+    }
+}
+
+impl Computation for RiskParity {
+    type Answer = RiskParityWeights;
+
+    fn compute(&self) -> quant_core::Result<RiskParityWeights> {
+        let found = self.problem()?.solve()?;
         Ok(RiskParityWeights {
             risk_parity_weights: found.weights.clone(),
             weights: found.weights,
@@ -107,6 +115,10 @@ impl Computation for RiskParity {
             },
             iterations: found.iterations,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.problem()?.explain()
     }
 
     fn is_long(&self) -> bool {

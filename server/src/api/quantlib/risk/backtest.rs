@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::risk;
+use quant_core::{explanation::Explanation, risk};
 
 use super::ninety_nine;
 use crate::{
@@ -139,6 +139,10 @@ impl Computation for VarEstimates {
             plus_factor: found.plus_factor,
             confidence: self.confidence,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        risk::explain_backtest(&self.actual_returns, &self.var_estimates, self.confidence)
     }
 
     fn is_long(&self) -> bool {

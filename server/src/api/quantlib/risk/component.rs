@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::risk::{self, ComponentRisk};
+use quant_core::{
+    explanation::Explanation,
+    risk::{self, ComponentRisk},
+};
 
 use super::{five, million, ninety_nine};
 use crate::{
@@ -152,13 +155,11 @@ impl From<risk::Component> for FactorVar {
     }
 }
 
-impl Computation for FactorReturns {
-    type Answer = VarComponents;
-
-    fn compute(&self) -> quant_core::Result<VarComponents> {
+impl FactorReturns {
+    fn portfolio(&self) -> ComponentRisk {
         let degrees_of_freedom = self.degrees_of_freedom;
         let returns = self.returns_by_factor.iter();
-        let portfolio = ComponentRisk {
+        ComponentRisk {
             returns_by_factor: returns
                 .map(|(name, series)| (name.clone(), series.to_vec()))
                 .collect(),
@@ -172,8 +173,15 @@ impl Computation for FactorReturns {
             covariance_estimator: self.covariance_estimator.into(),
             confidence: self.confidence,
             portfolio_value: self.portfolio_value,
-        };
-        let found = portfolio.contributions()?;
+        }
+    }
+}
+
+impl Computation for FactorReturns {
+    type Answer = VarComponents;
+
+    fn compute(&self) -> quant_core::Result<VarComponents> {
+        let found = self.portfolio().contributions()?;
         Ok(VarComponents {
             value_at_risk: found.risk.value_at_risk,
             var: found.risk.value_at_risk,
@@ -187,6 +195,10 @@ impl Computation for FactorReturns {
             confidence: self.confidence,
             portfolio_value: self.portfolio_value,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.portfolio().explain().map(|explanation| explanation.with_quantity("var"))
     }
 
     fn is_long(&self) -> bool {

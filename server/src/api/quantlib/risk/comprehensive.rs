@@ -4,6 +4,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     portfolio::{Covariance, ReturnSeries, performance, risk_contributions},
     risk::{Distribution, HistoricalRisk, ParametricRisk, historical},
 };
@@ -137,18 +138,27 @@ pub struct PortfolioFigures {
 type SeriesFigures = (performance::PerformanceRatios, HistoricalRisk);
 
 impl Comprehensive {
-    fn of_series(&self) -> quant_core::Result<Option<SeriesFigures>> {
-        let Some(returns) = &self.returns else {
-            let problem = "is needed where `benchmark_returns` is given";
-            let missing = Error::Conflict { argument: "returns", problem };
-            return if self.benchmark_returns.is_some() { Err(missing) } else { Ok(None) };
-        };
-        let series = ReturnSeries {
-            returns: returns.to_vec(),
+    fn series(&self) -> Option<ReturnSeries> {
+        Some(ReturnSeries {
+            returns: self.returns.as_ref()?.to_vec(),
             benchmark_returns: self.benchmark_returns.as_ref().map(Numbers::to_vec),
             risk_free_rate: self.rf_rate,
             target_return: None,
             periods_per_year: self.periods_per_year,
+        })
+    }
+
+    /// The return over the period of the covariance.
+    fn position(&self, volatility: f64) -> ParametricRisk {
+        let (confidence, distribution) = (self.confidence, Distribution::Normal);
+        ParametricRisk { mean: 0.0, volatility, distribution, confidence, horizon: 1.0 }
+    }
+
+    fn of_series(&self) -> quant_core::Result<Option<SeriesFigures>> {
+        let Some((returns, series)) = self.returns.as_ref().zip(self.series()) else {
+            let problem = "is needed where `benchmark_returns` is given";
+            let missing = Error::Conflict { argument: "returns", problem };
+            return if self.benchmark_returns.is_some() { Err(missing) } else { Ok(None) };
         };
         Ok(Some((series.ratios()?, historical(returns, self.confidence)?)))
     }
@@ -167,10 +177,8 @@ impl Computation for Comprehensive {
     fn compute(&self) -> quant_core::Result<PortfolioFigures> {
         let covariance = Covariance::from_rows(&self.covariance_matrix)?;
         let parts = risk_contributions(&self.weights, &covariance)?;
-        let (volatility, confidence) = (parts.volatility, self.confidence);
-        let distribution = Distribution::Normal;
-        let year = ParametricRisk { mean: 0.0, volatility, distribution, confidence, horizon: 1.0 };
-        let risk = year.evaluate()?;
+        let volatility = parts.volatility;
+        let risk = self.position(volatility).evaluate()?;
         let (ratios, tail) = self.of_series()?.unzip();
         let benchmark = ratios.and_then(|found| found.benchmark);
         Ok(PortfolioFigures {
@@ -193,10 +201,24 @@ impl Computation for Comprehensive {
             beta: benchmark.and_then(|found| found.beta),
             tracking_error: benchmark.map(|found| found.tracking_error),
             information_ratio: benchmark.and_then(|found| found.information),
-            confidence,
+            confidence: self.confidence,
             rf_rate: self.rf_rate,
             periods_per_year: self.periods_per_year,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.of_series()?;
+        let covariance = Covariance::from_rows(&self.covariance_matrix)?;
+        let volatility = risk_contributions(&self.weights, &covariance)?.volatility;
+        let of_series = self.series().map(|series| series.explain()).transpose()?;
+        let explanation = self.position(volatility).explain()?.with_quantity("var");
+        Ok(explanation
+            .with_conventions([
+                "Volatility and value at risk are those of the weights under the covariance, with a \
+                 mean of zero; ratios and the historical figures are those of `returns`.",
+            ])
+            .with_conventions(of_series.into_iter().flat_map(|series| series.conventions)))
     }
 
     fn is_long(&self) -> bool {

@@ -4,8 +4,9 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     portfolio::{Covariance, risk_contributions},
-    risk::{HistoricalRisk, MonteCarlo, ParametricRisk, TailRisk, historical},
+    risk::{HistoricalRisk, MonteCarlo, ParametricRisk, TailRisk, explain_historical, historical},
 };
 
 use super::{DistributionShape, LONG_FROM, Losses, ReturnDistribution, ninety_five, one};
@@ -152,6 +153,16 @@ impl TailRequest {
     }
 
     /// Returns the risk as fractions, with the sampling error where there is one.
+    fn volatility(&self) -> quant_core::Result<f64> {
+        let covariance = Covariance::from_rows(&self.covariance_matrix)?;
+        Ok(risk_contributions(&self.weights, &covariance)?.volatility)
+    }
+
+    fn series(&self) -> quant_core::Result<&[f64]> {
+        let problem = "is needed where `method` is historical";
+        self.returns.as_deref().ok_or(Error::Conflict { argument: "returns", problem })
+    }
+
     fn risk(&self, volatility: f64) -> quant_core::Result<(TailRisk, Option<HistoricalRisk>)> {
         let position = self.position(volatility);
         let (simulations, seed) = (self.simulations as usize, self.seed.into());
@@ -159,10 +170,7 @@ impl TailRequest {
             TailMethod::Parametric => return Ok((position.evaluate()?, None)),
             TailMethod::MonteCarlo => MonteCarlo { position, simulations, seed }.evaluate()?,
             TailMethod::Historical => {
-                let problem = "is needed where `method` is historical";
-                let missing = Error::Conflict { argument: "returns", problem };
-                let returns = self.returns.as_deref().ok_or(missing)?;
-                historical(returns, self.confidence)?.over_horizon(self.horizon)?
+                historical(self.series()?, self.confidence)?.over_horizon(self.horizon)?
             }
         };
         Ok((sampled.risk, Some(sampled)))
@@ -173,8 +181,7 @@ impl Computation for TailRequest {
     type Answer = PortfolioTail;
 
     fn compute(&self) -> quant_core::Result<PortfolioTail> {
-        let covariance = Covariance::from_rows(&self.covariance_matrix)?;
-        let volatility = risk_contributions(&self.weights, &covariance)?.volatility;
+        let volatility = self.volatility()?;
         let (fraction, sampled) = self.risk(volatility)?;
         let losses = Losses::new(fraction, self.portfolio_value)?;
         let sampled = sampled.map(|found| found.of_value(self.portfolio_value)).transpose()?;
@@ -190,6 +197,25 @@ impl Computation for TailRequest {
             horizon: self.horizon,
             portfolio_value: self.portfolio_value,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let position = self.position(self.volatility()?);
+        let (simulations, seed) = (self.simulations as usize, self.seed.into());
+        let explanation = match self.method {
+            TailMethod::Parametric => position.explain()?,
+            TailMethod::MonteCarlo => MonteCarlo { position, simulations, seed }.explain()?,
+            TailMethod::Historical => {
+                explain_historical(self.series()?, self.confidence, self.horizon)?
+            }
+        };
+        let source = match self.method {
+            TailMethod::Historical => {
+                "The quantile is that of `returns`; weights and covariance give only the volatility."
+            }
+            _ => "The volatility is that of the weights under the covariance, the mean is zero.",
+        };
+        Ok(explanation.with_conventions([source]).with_quantity("var_fraction"))
     }
 
     fn is_long(&self) -> bool {

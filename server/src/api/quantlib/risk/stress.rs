@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::risk;
+use quant_core::{explanation::Explanation, risk};
 
 use super::million;
 use crate::{
@@ -113,6 +113,12 @@ impl Computation for Scenario {
             worst_factor,
             portfolio_value: value,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let (exposures, value) = (self.exposures.as_deref(), self.portfolio_value);
+        let explanation = risk::explain_stress(&self.factor_shocks, exposures, value)?;
+        Ok(explanation.with_quantity("total_pnl"))
     }
 }
 

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::risk::{self, ParametricRisk, SeriesMethod};
+use quant_core::{
+    explanation::Explanation,
+    risk::{self, ParametricRisk, SeriesMethod},
+};
 
 use super::{
     DistributionShape, LONG_FROM, Losses, ReturnDistribution, five, million, ninety_nine, one,
@@ -147,18 +150,24 @@ pub struct SeriesVar {
     pub portfolio_value: f64,
 }
 
-impl Computation for HistoricalVar {
-    type Answer = SeriesVar;
-
-    fn compute(&self) -> quant_core::Result<SeriesVar> {
+impl HistoricalVar {
+    fn series_method(&self) -> SeriesMethod {
         let degrees_of_freedom = self.degrees_of_freedom;
-        let method = match self.method {
+        match self.method {
             RiskMethod::Historical => SeriesMethod::Historical,
             RiskMethod::Normal => SeriesMethod::Normal,
             RiskMethod::StudentT => SeriesMethod::StudentT { degrees_of_freedom },
             RiskMethod::CornishFisher => SeriesMethod::CornishFisher,
             RiskMethod::Ewma => SeriesMethod::Ewma { decay: self.decay },
-        };
+        }
+    }
+}
+
+impl Computation for HistoricalVar {
+    type Answer = SeriesVar;
+
+    fn compute(&self) -> quant_core::Result<SeriesVar> {
+        let method = self.series_method();
         let found = risk::series_risk(&self.returns, method, self.confidence, self.horizon)?;
         let losses = Losses::new(found.risk, self.portfolio_value)?;
         let empirical =
@@ -182,6 +191,12 @@ impl Computation for HistoricalVar {
             horizon: self.horizon,
             portfolio_value: self.portfolio_value,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let method = self.series_method();
+        risk::explain_series_risk(&self.returns, method, self.confidence, self.horizon)
+            .map(|explanation| explanation.with_quantity("var_fraction"))
     }
 
     fn is_long(&self) -> bool {
@@ -261,17 +276,23 @@ pub struct VolatilityVar {
     pub portfolio_value: f64,
 }
 
-impl Computation for ParametricVar {
-    type Answer = VolatilityVar;
-
-    fn compute(&self) -> quant_core::Result<VolatilityVar> {
-        let position = ParametricRisk {
+impl ParametricVar {
+    fn position(&self) -> ParametricRisk {
+        ParametricRisk {
             mean: self.mean,
             volatility: self.volatility,
             distribution: self.shape.of(self.distribution),
             confidence: self.confidence,
             horizon: self.horizon / self.period_days,
-        };
+        }
+    }
+}
+
+impl Computation for ParametricVar {
+    type Answer = VolatilityVar;
+
+    fn compute(&self) -> quant_core::Result<VolatilityVar> {
+        let position = self.position();
         let fraction = position.evaluate()?;
         let losses = Losses::new(fraction, self.portfolio_value)?;
         let unit = ParametricRisk { mean: 0.0, volatility: 1.0, horizon: 1.0, ..position };
@@ -285,6 +306,11 @@ impl Computation for ParametricVar {
             horizon: self.horizon,
             portfolio_value: self.portfolio_value,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let explanation = self.position().explain()?;
+        Ok(explanation.with_quantity("var_fraction"))
     }
 }
 

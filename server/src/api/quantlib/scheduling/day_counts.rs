@@ -4,6 +4,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     time::{Accrual, BusinessDayConvention, DayCount, JointCalendar},
 };
 
@@ -113,16 +114,7 @@ impl Computation for YearFraction {
     type Answer = YearFractionValue;
 
     fn compute(&self) -> quant_core::Result<YearFractionValue> {
-        let accrual = Accrual {
-            start_date: self.start_date.0,
-            end_date: self.end_date.0,
-            day_count: self.convention.0,
-            frequency: frequency(self.frequency)?,
-            regular_period: self.regular_period()?,
-            maturity_date: self.maturity_date.map(|date| date.0),
-            calendar: with_holidays(&self.calendar, self.holidays.as_ref()),
-        };
-        let measured = accrual.measure()?;
+        let measured = self.accrual()?.measure()?;
         Ok(YearFractionValue {
             year_fraction: measured.year_fraction,
             days: measured.days,
@@ -135,6 +127,10 @@ impl Computation for YearFraction {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.accrual()?.explain()
+    }
+
     fn is_long(&self) -> bool {
         // Business days of thousands of years.
         self.convention.0 == DayCount::Bus252
@@ -142,6 +138,18 @@ impl Computation for YearFraction {
 }
 
 impl YearFraction {
+    fn accrual(&self) -> quant_core::Result<Accrual> {
+        Ok(Accrual {
+            start_date: self.start_date.0,
+            end_date: self.end_date.0,
+            day_count: self.convention.0,
+            frequency: frequency(self.frequency)?,
+            regular_period: self.regular_period()?,
+            maturity_date: self.maturity_date.map(|date| date.0),
+            calendar: with_holidays(&self.calendar, self.holidays.as_ref()),
+        })
+    }
+
     fn regular_period(&self) -> quant_core::Result<Option<(chrono::NaiveDate, chrono::NaiveDate)>> {
         let (argument, problem) = match (self.period_start, self.period_end) {
             (Some(start), Some(end)) => return Ok(Some((start.0, end.0))),
@@ -203,6 +211,10 @@ impl SharedComputation for ConventionList {
             default: act_365().to_string(),
             adjustments: adjustments.collect(),
         })
+    }
+
+    fn explain(_: &NoArguments) -> quant_core::Result<Explanation> {
+        Ok(DayCount::explain_all())
     }
 }
 

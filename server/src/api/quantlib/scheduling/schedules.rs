@@ -2,9 +2,12 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::time::{
-    self, BusinessDayConvention, DayCount, JointCalendar, PeriodLength, RollConvention,
-    ScheduleRule, ScheduledPeriod, Stub,
+use quant_core::{
+    explanation::Explanation,
+    time::{
+        self, BusinessDayConvention, DayCount, JointCalendar, PeriodLength, RollConvention,
+        ScheduleRule, ScheduledPeriod, Stub,
+    },
 };
 
 use super::{modified_following, weekends, with_holidays};
@@ -164,12 +167,9 @@ impl From<&ScheduledPeriod> for SchedulePeriod {
     }
 }
 
-impl Computation for Schedule {
-    type Answer = GeneratedSchedule;
-
-    fn compute(&self) -> quant_core::Result<GeneratedSchedule> {
-        let termination = self.termination_adjustment.unwrap_or(self.adjustment);
-        let rule = ScheduleRule {
+impl Schedule {
+    fn rule(&self) -> ScheduleRule {
+        ScheduleRule {
             effective_date: self.effective_date.0,
             termination_date: self.termination_date.0,
             frequency: self.frequency.0,
@@ -177,9 +177,17 @@ impl Computation for Schedule {
             roll: self.roll.0,
             calendar: with_holidays(&self.calendar, self.holidays.as_ref()),
             convention: self.adjustment.0,
-            termination_convention: termination.0,
+            termination_convention: self.termination_adjustment.unwrap_or(self.adjustment).0,
             day_count: self.day_count.0,
-        };
+        }
+    }
+}
+
+impl Computation for Schedule {
+    type Answer = GeneratedSchedule;
+
+    fn compute(&self) -> quant_core::Result<GeneratedSchedule> {
+        let rule = self.rule();
         let periods = rule.periods()?;
         let first = periods.first().map(|period| period.start);
         let dates = first.into_iter().chain(periods.iter().map(|period| period.end));
@@ -190,11 +198,15 @@ impl Computation for Schedule {
             frequency: self.frequency.to_string(),
             calendar: self.calendar.to_string(),
             adjustment: self.adjustment.to_string(),
-            termination_adjustment: termination.to_string(),
+            termination_adjustment: rule.termination_convention.to_string(),
             stub: self.stub.to_string(),
             roll: self.roll.to_string(),
             day_count: self.day_count.to_string(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.rule().explain()
     }
 
     fn is_long(&self) -> bool {
