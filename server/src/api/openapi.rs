@@ -23,7 +23,7 @@ use super::{
     documented::{self, Api},
     operations::{self, MeteredOperation},
 };
-use crate::http::{MatchedRoute, RequestContext, StaticPage, answer_options};
+use crate::http::{AnswerMeta, MatchedRoute, RequestContext, StaticPage, answer_options};
 
 /// The version of the interface, which is that of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -106,6 +106,7 @@ fn generate() -> Value {
     schemas::remove_nulls(schemas, &bodies(&document));
     document["info"]["x-numeric-version"] = quant_core::NUMERIC_VERSION.into();
     add_computed_examples(&mut document, schemas);
+    schemas.extend(schemas::of_type::<AnswerMeta>());
     schemas::add_answer_parts(schemas, &metered_answers(&document));
     schemas::add_answer_examples(schemas);
     schemas::describe_root_message(schemas);
