@@ -26,7 +26,11 @@ mod idp {
 /// `/mcp`: the MCP endpoint.
 mod mcp {
     mod messages;
+    mod models;
+    mod reach;
+    mod search;
     mod tools;
+    mod transcripts;
     mod transport;
 }
 

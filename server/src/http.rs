@@ -12,6 +12,7 @@ pub(crate) mod answer_options;
 pub(crate) mod body;
 pub(crate) mod body_schema;
 mod caller;
+mod cancellation;
 mod canonical_json;
 mod computation;
 mod context;
@@ -55,6 +56,7 @@ pub use body::Body;
 pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};
 pub(crate) use caller::not_an_administrator;
 pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
+pub use cancellation::Cancellation;
 pub use computation::{Computation, NoArguments, RequestFor, SharedComputation};
 pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,

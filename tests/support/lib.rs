@@ -140,6 +140,7 @@ pub fn config(folder: &TempDir) -> Config {
             mcp_body_limit: 1024 * 1024,
             mcp_messages: 1_000_000.try_into().expect("not zero"),
             mcp_burst: 1_000_000.try_into().expect("not zero"),
+            mcp_api_keys: false,
             databases: vec!["prices".to_owned()],
             website_url: None,
             has_messaging: false,

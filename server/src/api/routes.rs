@@ -52,5 +52,7 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
         .at("/openapi.json", Methods::page("/openapi.json", openapi::endpoint().boxed()))
         .at(RECEIPT_KEYS, Methods::page(RECEIPT_KEYS, receipts::keys().boxed()))
         .at("/metrics", Methods::page("/metrics", metrics::endpoint().boxed()))
-        .at("/mcp", AnyMethod::new("/mcp", gateway))
+        .at("/mcp", AnyMethod::new("/mcp", gateway.clone()))
+        // The address that some hosts make of `/mcp`.
+        .at("/mcp/", AnyMethod::new("/mcp", gateway))
 }

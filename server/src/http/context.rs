@@ -30,6 +30,7 @@ use poem::{
 use super::{
     access_log::{self, AccessLine},
     address,
+    cancellation::Cancellation,
     error::{ApiError, Surface},
     quote::Quote,
     route::MatchedRoute,
@@ -66,6 +67,8 @@ pub struct RequestHead {
     method: Method,
     /// True if the request is the call of a tool by a message of another protocol.
     is_tool_call: bool,
+    /// The cancellation of the request by its client; `None` where the client cannot cancel it.
+    cancellation: Option<Arc<Cancellation>>,
     started: Instant,
 }
 
@@ -183,9 +186,15 @@ impl RequestHead {
             is_quote_preferred: false,
             method,
             is_tool_call: false,
+            cancellation: None,
             started: Instant::now(),
             state,
         }
+    }
+
+    /// Begins the charge, from which on the client cannot cancel the request.
+    fn begin_charge(&self) -> Result<(), ApiError> {
+        self.cancellation.as_ref().map_or(Ok(()), |call| call.begin_charge())
     }
 
     /// Concludes a request that no route took: headers, metrics and access log.
@@ -249,10 +258,12 @@ impl RequestContext {
         address: IpAddr,
         method: &Method,
         route: Arc<MatchedRoute>,
+        cancellation: Arc<Cancellation>,
     ) -> Arc<Self> {
         let surface = Surface::of(&route.path);
         let head = RequestHead::new(address, method.clone(), state);
-        let head = RequestHead { surface, is_tool_call: true, ..head };
+        let cancellation = Some(cancellation);
+        let head = RequestHead { surface, is_tool_call: true, cancellation, ..head };
         Self::routed(Arc::new(head), route)
     }
 

@@ -319,6 +319,7 @@ impl AuthorisedCall {
         write: impl Future<Output = Result<Option<Settlement>, StoreError>>,
     ) -> Result<Charge, ApiError> {
         let (context, admission, cost) = (&self.context, self.admission, self.operation.cost);
+        context.begin_charge()?;
         // Set before the write: from here on the ledger writes the usage row, whatever its answer.
         context.set_record(RequestRecord::Settling(admission));
         if let Some(reservation) = &mut reservation {
