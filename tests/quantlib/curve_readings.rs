@@ -201,18 +201,21 @@ fn shifted_curves_agree_with_fifty_digits() {
 
 #[test]
 fn curves_with_shifted_par_rates_agree_with_fifty_digits() {
-    let mut largest = Largest::default();
+    let (mut largest, mut statements) = (Largest::default(), Statements::default());
     for row in golden::rows("curve_par_shifts", 60) {
         let curve = curve(&row, "2026-11-20", row.get("interpolation"));
         let shift = row.get::<f64>("basis_points") / 10_000.0;
-        let shifted =
-            curve.parallel_shift(shift, ShiftSpace::ParRate).expect("a shifted curve").curve;
+        let space = ShiftSpace::ParRate;
+        let shifted = curve.parallel_shift(shift, space).expect("a shifted curve").curve;
+        let explanation = curve.explain_parallel_shift(shift, space).expect("an explanation");
         let expected = row.list::<f64>(row.text("zero_rates"));
         for (pillar, expected) in shifted.pillars().iter().zip(expected) {
             let error = (pillar.zero_rate - expected).abs() * pillar.tenor.min(1.0);
             largest.see(&row, error, PAR_SHIFT_TOLERANCE, pillar);
+            statements.see(&row, &explanation.error, pillar.zero_rate, expected);
         }
     }
+    statements.hold(200);
     println!("largest error of a zero rate after a shift of par rates {largest}");
 }
 

@@ -9,6 +9,8 @@ const TOLERANCE: f64 = 1e-13;
 /// The accepted error at the largest Sharpe ratio. Without bounds the weights are inverse to the
 /// small excess return of the minimum-variance portfolio over the riskless asset.
 const SHARPE_TOLERANCE: f64 = 1e-12;
+/// The largest stated error, by the volatility, with which a statement still says something.
+const WIDEST_ESTIMATE: f64 = 1e-10;
 /// The largest accepted relative error of a volatility, in units of a weight's tolerance.
 const VOLATILITY_TOLERANCE: f64 = 1.0;
 
@@ -68,6 +70,7 @@ fn portfolios_agree_with_exact_active_sets() {
     for (kind, tolerance) in kinds {
         let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
         let (mut rows, mut statements) = (0, Statements::default());
+        let mut widest = Largest::default();
         for row in all.iter().filter(|row| row.text("kind") == kind) {
             let [_, inputs @ .., portfolios, volatilities] = row.texts::<8>();
             let inputs = inputs.map(|text| row.list(text));
@@ -86,6 +89,7 @@ fn portfolios_agree_with_exact_active_sets() {
                         assert_eq!(weight, expected, "{row}: {found:?}");
                     }
                 }
+                widest.see(row, stated.estimate / found.volatility, WIDEST_ESTIMATE, &stated);
                 if kind == "sharpe" {
                     let returns = inputs[0].iter().zip(expected);
                     let returned: f64 = returns.map(|(value, weight)| value * weight).sum();
@@ -101,6 +105,7 @@ fn portfolios_agree_with_exact_active_sets() {
         }
         assert!(rows >= 40, "{rows} rows of {kind}");
         statements.hold(40);
+        println!("{kind}: widest estimate {widest}");
         println!(
             "{kind}: {rows} rows, largest error of a weight {largest}, of a volatility {largest_in_volatility}"
         );

@@ -7,11 +7,13 @@ use quant_tests::golden::{self, Largest, Statements};
 const TOLERANCE: f64 = 1e-13;
 /// The largest accepted relative error of a volatility that is not zero.
 const VOLATILITY_TOLERANCE: f64 = 1e-13;
+/// The largest stated error, relative, with which a statement still says something.
+const WIDEST_ESTIMATE: f64 = 1e-10;
 
 #[test]
 fn weights_agree_with_exact_active_sets() {
     let (mut largest, mut largest_in_volatility) = (Largest::default(), Largest::default());
-    let mut statements = Statements::default();
+    let (mut statements, mut widest) = (Statements::default(), Largest::default());
     for row in golden::rows("portfolio", 280) {
         let [covariance, lower, upper, expected, variance] =
             row.texts().map(|text| row.list::<f64>(text));
@@ -38,10 +40,13 @@ fn weights_agree_with_exact_active_sets() {
         let error = (portfolio.volatility - volatility).abs() / volatility.max(f64::MIN_POSITIVE);
         let stated = problem.explain().expect("an explanation").error;
         statements.see(&row, &stated, portfolio.volatility, volatility);
+        let (estimate, size) = (stated.estimate, volatility.max(1e-7 * covariance[0].abs().sqrt()));
+        widest.see(&row, estimate / size, WIDEST_ESTIMATE, &stated);
         let found = (portfolio.volatility, volatility);
         largest_in_volatility.see(&row, error, VOLATILITY_TOLERANCE, &found);
         assert_eq!(portfolio.sharpe_ratio.is_none(), portfolio.volatility == 0.0, "{row}");
     }
     statements.hold(280);
+    println!("widest estimate {widest}");
     println!("largest error in a weight {largest}, in a volatility {largest_in_volatility}");
 }

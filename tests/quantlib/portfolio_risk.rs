@@ -12,6 +12,8 @@ use quant_tests::golden::{self, Largest, Row, Statements};
 /// The largest accepted relative error of a risk-parity weight, and difference of a share of the
 /// risk and its budget: in units of the gross terms of the variance, whose last bits are not known.
 const PARITY_TOLERANCE: f64 = 4e-15;
+/// The largest stated relative error of a weight with which a statement still says something.
+const WIDEST_ESTIMATE: f64 = 1e-7;
 /// The largest accepted error of a contribution, as a part of the volatility or of its gross terms.
 const CONTRIBUTION_TOLERANCE: f64 = 1e-15;
 /// The largest accepted error of a Black–Litterman figure, in units of the largest of its list.
@@ -52,7 +54,7 @@ fn risk_parity_weights_agree_with_mpmath() {
     use RiskParityMethod::{CyclicalCoordinateDescent, Newton};
     for method in [Newton, CyclicalCoordinateDescent] {
         let (mut largest, mut residual) = (Largest::default(), Largest::default());
-        let mut statements = Statements::default();
+        let (mut statements, mut widest) = (Statements::default(), Largest::default());
         for row in golden::rows("risk_parity", 120) {
             let [covariance, budgets, expected, volatility] =
                 row.texts().map(|text| row.list::<f64>(text));
@@ -62,6 +64,7 @@ fn risk_parity_weights_agree_with_mpmath() {
             let found = problem.solve().expect("a portfolio");
             let explanation = problem.explain().expect("an explanation");
             assert_eq!(explanation.steps, Some(found.iterations), "{row}");
+            widest.see(&row, explanation.error.estimate, WIDEST_ESTIMATE, &explanation.error);
             for (found, expected) in found.weights.iter().zip(&expected) {
                 statements.see(&row, &explanation.error, *found, *expected);
                 let error = (found / expected - 1.0).abs() / condition;
@@ -72,6 +75,7 @@ fn risk_parity_weights_agree_with_mpmath() {
             residual.see(&row, found.residual / condition, PARITY_TOLERANCE, &found);
         }
         statements.hold(240);
+        println!("{method}: widest estimate {widest}");
         println!("{method}: largest error of a weight {largest}, of a share {residual}");
     }
 }

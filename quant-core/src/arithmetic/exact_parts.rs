@@ -24,7 +24,8 @@ pub(crate) fn exact_parts(parts: &[f64]) -> Option<(Vec<f64>, f64)> {
         running = running + part.into();
         let before = rounded;
         rounded = libm::rint(units(running.high) + units(running.low));
-        libm::scalbn(rounded - before, power)
+        // A small loss rounds to nothing, without its sign.
+        libm::scalbn(rounded - before, power) + 0.0
     };
     let parts = parts.iter().map(part).collect();
     Some((parts, libm::scalbn(rounded, power) + 0.0))
@@ -42,6 +43,8 @@ mod tests {
             assert_eq!(found.iter().sum::<f64>() + 0.0, total, "{parts:?}");
         }
         assert_eq!(exact_parts(&[0.1, 0.0]), Some((vec![0.1, 0.0], 0.1)));
+        let (found, _) = exact_parts(&[-1e-320, 1e9]).unwrap();
+        assert!(found[0] == 0.0 && found[0].is_sign_positive(), "{found:?}");
         assert_eq!(exact_parts(&[1e308, 1e308]), None);
         assert_eq!(exact_parts(&[f64::NAN]), None);
     }

@@ -10,7 +10,7 @@ use super::interpolation::Interpolation;
 use super::reading::RateConventions;
 use super::shift::ShiftSpace;
 use crate::Result;
-use crate::explanation::{ErrorStatement, Explanation, Method};
+use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::time::{DayCount, NaiveDate};
 
 /// The source of the interpolations and of the bootstrap.
@@ -22,6 +22,9 @@ const FACTOR_BOUND: f64 = 4e-15;
 
 /// The tested error of a rate, relative, and in roundings of the numbers that give the rate.
 const RATE_BOUND: f64 = 2e-15;
+
+/// The residual of a par rate at which a shift of par rates ends, as `newton.rs` has it.
+const PAR_RESIDUAL: f64 = 1e-12;
 
 /// The rounding of the present value of an instrument, in units of its largest factor.
 const PRESENT_VALUE_ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -223,8 +226,22 @@ impl Curve {
             ShiftSpace::DiscountFactor => {
                 "The shift is added to the discount factor of every pillar; a basis point is 0.0001."
             }
+            ShiftSpace::ParRate => {
+                "The shift is added to the rate of a par swap with annual payments up to every pillar."
+            }
         };
-        Ok(shifted.explain_shift(method, sentence))
+        let explanation = shifted.explain_shift(method, sentence);
+        if space != ShiftSpace::ParRate {
+            return Ok(explanation);
+        }
+        let error = ErrorStatement::estimated(
+            ErrorKind::Iteration,
+            "zero_rate",
+            PAR_RESIDUAL / shifted.pillars()[0].tenor.min(1.0),
+            "residual of a par rate at which Newton's method ends, over the years to the first \
+             pillar where these are below 1",
+        );
+        Ok(Explanation { error, ..explanation })
     }
 
     /// Explains [`key_rate_shift`](Self::key_rate_shift).

@@ -159,12 +159,12 @@ impl TreasuryBill {
         );
         let method =
             Method::new("Treasury bill formulas", "31 CFR part 356, appendix B, section VI");
-        let year = days_in_following_year(self.settlement_date);
-        let coupon = if 2.0 * days <= year {
-            "The bond-equivalent yield is simple, since no half-year ends before the maturity."
-        } else {
+        let coupon = if value.is_beyond_half_year {
             "The bond-equivalent yield pays interest after half a year, as a bond does."
+        } else {
+            "The bond-equivalent yield is simple, since no half-year ends before the maturity."
         };
+        let year = value.days_in_year;
         Ok(Explanation::new(method, error)
             .with_conventions([
                 "The discount rate and the money-market yield count actual days over 360.",

@@ -144,7 +144,7 @@ pub fn explain_derivative(
     let error = ErrorStatement::estimated(
         kind,
         "derivative",
-        (truncation + rounding).min(f64::MAX),
+        truncation + rounding,
         "distance to the same quotient with a step 2⁶⁴ times smaller, and two units in the last \
          place",
     );

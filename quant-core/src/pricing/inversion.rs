@@ -30,8 +30,8 @@ impl Inversion {
         let rounding = LAST_BITS * moved.max(f64::EPSILON * self.volatility);
         let error = ErrorStatement::estimated(
             ErrorKind::Iteration,
-            "volatility",
-            (residual + rounding).min(f64::MAX),
+            "implied_volatility",
+            residual + rounding,
             "residual price over vega, and 12 times the effect of the last bit of the price",
         );
         let steps = if self.volatility > 0.0 { STEPS as u32 } else { 0 };

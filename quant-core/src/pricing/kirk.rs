@@ -182,7 +182,7 @@ impl SpreadOption {
         let error = ErrorStatement::estimated(
             ErrorKind::Discretisation,
             "price",
-            (value.approximation_error.abs() + scale * (1e-13 + corner)).min(f64::MAX),
+            value.approximation_error.abs() + scale * (1e-13 + corner),
             "distance of Kirk's approximation to the exact integral by quadrature, and the error \
              of the quadrature; `exact_price` has the latter alone",
         );

@@ -5,7 +5,6 @@ use crate::Result;
 use crate::explanation::{ErrorKind, ErrorStatement, Explanation};
 use crate::pricing::binomial::{self, Exercise, Tree};
 use crate::pricing::black_scholes::EuropeanOption;
-use crate::pricing::lattice::tree::CONVENTIONS;
 
 /// The conventions of the Greeks.
 const GREEKS: [&str; 2] = [
@@ -18,15 +17,15 @@ const GREEKS: [&str; 2] = [
 ///
 /// # Errors
 ///
-/// The errors of [`evaluate`], and those of [`EuropeanOption::price`].
+/// The errors of [`evaluate`].
 pub fn explain(option: &EuropeanOption, tree: Tree, n_steps: usize) -> Result<Explanation> {
     let found = evaluate(option, tree, n_steps)?;
     let coarse = binomial::price(option, Exercise::American, tree, found.steps / 2);
-    let error = error(option, found.price, found.european_price, coarse)?;
+    let error = error(option, found.price, found.european_price, coarse);
     let explanation = Explanation::new(tree.method(), error).with_steps(found.steps as u32);
     let exercise = "The option may be exercised at every step, today and expiry included.";
     Ok(explanation
-        .with_conventions(CONVENTIONS)
+        .with_conventions(tree.conventions())
         .with_conventions([exercise])
         .with_conventions(GREEKS))
 }
@@ -35,7 +34,7 @@ pub fn explain(option: &EuropeanOption, tree: Tree, n_steps: usize) -> Result<Ex
 ///
 /// # Errors
 ///
-/// The errors of [`evaluate_on_dates`], and those of [`EuropeanOption::price`].
+/// The errors of [`evaluate_on_dates`].
 pub fn explain_on_dates(
     option: &EuropeanOption,
     tree: Tree,
@@ -45,14 +44,14 @@ pub fn explain_on_dates(
     let found = evaluate_on_dates(option, tree, n_steps, exercise_times)?;
     let coarse = evaluate_on_dates(option, tree, found.steps / 2, exercise_times);
     let coarse = coarse.map(|coarse| coarse.price);
-    let error = error(option, found.price, found.european_price, coarse)?;
+    let error = error(option, found.price, found.european_price, coarse);
     let explanation = Explanation::new(tree.method(), error).with_steps(found.steps as u32);
     let exercise = [
         "The option may be exercised at the given times, each moved to the nearest step.",
         "Expiry is a time of exercise; today is none.",
     ];
     Ok(explanation
-        .with_conventions(CONVENTIONS)
+        .with_conventions(tree.conventions())
         .with_conventions(exercise)
         .with_conventions(GREEKS))
 }
@@ -66,18 +65,18 @@ fn error(
     price: f64,
     european_price: f64,
     coarse: Result<f64>,
-) -> Result<ErrorStatement> {
-    // A tree of half the steps may not exist.
+) -> ErrorStatement {
+    // A tree of half the steps may not exist, and the closed form may exceed a double.
     let coarse = coarse.unwrap_or(european_price);
-    let european_error = (european_price - option.price()?).abs();
+    let european_error = (european_price - option.price().unwrap_or(0.0)).abs();
     let rounding = 1e-12 * price + 1e-12 * option.spot;
-    Ok(ErrorStatement::estimated(
+    ErrorStatement::estimated(
         ErrorKind::Discretisation,
         "price",
-        (european_error + MARGIN * (price - coarse).abs() + rounding).min(f64::MAX),
+        european_error + MARGIN * (price - coarse).abs() + rounding,
         "distance of the European option on the same tree to its closed form, and one and a \
          half times the change of the price from half the steps",
-    ))
+    )
 }
 
 /// The factor by which the change from half the steps is taken: twice the steps halve an error of

@@ -4,7 +4,7 @@ use super::option::BarrierOption;
 use crate::Result;
 use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::pricing::black_scholes::MODEL;
-use crate::pricing::lattice::tree::{CONVENTIONS, Tree};
+use crate::pricing::lattice::tree::Tree;
 
 /// The convention of the rebate.
 const REBATE: &str =
@@ -15,20 +15,21 @@ impl BarrierOption {
     ///
     /// # Errors
     ///
-    /// The errors of [`price_on_tree`](Self::price_on_tree), and those of
-    /// [`price_continuous`](Self::price_continuous), with which the price is compared.
+    /// The errors of [`price_on_tree`](Self::price_on_tree).
     pub fn explain_price_on_tree(&self, tree: Tree, n_steps: usize) -> Result<Explanation> {
-        let (price, continuous) = (self.price_on_tree(tree, n_steps)?, self.price_continuous()?);
+        let price = self.price_on_tree(tree, n_steps)?;
+        // Where the closed form exceeds a double, nothing is known but the price itself.
+        let continuous = self.price_continuous().unwrap_or(0.0);
         let error = ErrorStatement::estimated(
             ErrorKind::Discretisation,
             "price",
-            ((price - continuous).abs() + self.rounding(price)).min(f64::MAX),
+            (price - continuous).abs() + self.rounding(price),
             "distance to the closed form of a continuously monitored barrier, and 1e-14 of the \
              price and the spot for rounding",
         );
         let explanation = Explanation::new(tree.method(), error);
         let explanation = explanation.with_steps(tree.steps_used(n_steps) as u32);
-        Ok(explanation.with_conventions(CONVENTIONS).with_conventions([
+        Ok(explanation.with_conventions(tree.conventions()).with_conventions([
             "The barrier is monitored at every step of the tree, at the start and at expiry.",
             "A price equal to the barrier, within a relative 1e-12, hits the barrier.",
             REBATE,
@@ -47,14 +48,12 @@ impl BarrierOption {
             "Reiner and Rubinstein (1991), Breaking Down the Barriers; Haug (2007), The Complete \
              Guide to Option Pricing Formulas, 4.17.1",
         );
-        let error = ErrorStatement::estimated(
-            ErrorKind::Rounding,
+        let error = ErrorStatement::rounding_within(
             "price",
             self.rounding(price),
             "largest difference from QuantLib's AnalyticBarrierEngine, as a part of price plus \
              spot",
         );
-        let error = ErrorStatement { is_bound: true, ..error };
         let explanation = Explanation::new(method, error).with_conventions(MODEL);
         let monitored = "The barrier is monitored continuously, from the start to expiry.";
         Ok(explanation.with_conventions([monitored, REBATE]))

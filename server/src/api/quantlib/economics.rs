@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::economics::{ces, cobb_douglas};
+use quant_core::{
+    economics::{ces, cobb_douglas},
+    explanation::Explanation,
+};
 
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Numbers, Tag};
@@ -64,22 +67,28 @@ pub struct CobbDouglasDemand {
     pub indirect_utility: f64,
 }
 
+impl CobbDouglas {
+    fn consumer(&self) -> cobb_douglas::CobbDouglas {
+        let prices = pair(&self.prices);
+        cobb_douglas::CobbDouglas { alpha: self.alpha, income: self.income, prices }
+    }
+}
+
 impl Computation for CobbDouglas {
     type Answer = CobbDouglasDemand;
 
     fn compute(&self) -> quant_core::Result<CobbDouglasDemand> {
-        let consumer = cobb_douglas::CobbDouglas {
-            alpha: self.alpha,
-            income: self.income,
-            prices: pair(&self.prices),
-        };
-        let optimum = consumer.optimum()?;
+        let optimum = self.consumer().optimum()?;
         Ok(CobbDouglasDemand {
             demand: optimum.demand.to_vec(),
             utility: optimum.utility,
             expenditure: optimum.expenditure,
             indirect_utility: optimum.indirect_utility,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.consumer().explain()
     }
 }
 
@@ -114,22 +123,27 @@ pub struct CesDemand {
     pub elasticity_of_substitution: f64,
 }
 
+impl Ces {
+    fn consumer(&self) -> ces::Ces {
+        let (weights, prices) = (pair(&self.weights), pair(&self.prices));
+        ces::Ces { rho: self.rho, weights, income: self.income, prices }
+    }
+}
+
 impl Computation for Ces {
     type Answer = CesDemand;
 
     fn compute(&self) -> quant_core::Result<CesDemand> {
-        let consumer = ces::Ces {
-            rho: self.rho,
-            weights: pair(&self.weights),
-            income: self.income,
-            prices: pair(&self.prices),
-        };
-        let optimum = consumer.optimum()?;
+        let optimum = self.consumer().optimum()?;
         Ok(CesDemand {
             demand: optimum.demand.to_vec(),
             utility: optimum.utility,
             elasticity_of_substitution: optimum.elasticity_of_substitution,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.consumer().explain()
     }
 }
 

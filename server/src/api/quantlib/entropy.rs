@@ -2,7 +2,13 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::entropy::{shannon::shannon_entropy, transfer::transfer_entropy};
+use quant_core::{
+    entropy::{
+        shannon::{explain_shannon_entropy, shannon_entropy},
+        transfer::{explain_transfer_entropy, transfer_entropy},
+    },
+    explanation::Explanation,
+};
 
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Numbers, Tag};
@@ -71,6 +77,11 @@ impl Computation for Transfer {
         Ok(TransferValue { transfer_entropy, lag: self.lag })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let (lag, bins) = (self.lag as usize, self.n_bins as usize);
+        explain_transfer_entropy(&self.x_history, &self.y_history, lag, bins)
+    }
+
     fn is_long(&self) -> bool {
         self.x_history.len() > LONG_FROM_NUMBERS
     }
@@ -109,6 +120,10 @@ impl Computation for Shannon {
     fn compute(&self) -> quant_core::Result<ShannonValue> {
         let shannon_entropy = shannon_entropy(&self.probabilities, self.base)?;
         Ok(ShannonValue { shannon_entropy, base: self.base })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        explain_shannon_entropy(&self.probabilities, self.base)
     }
 
     fn is_long(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::numerical::derivative;
+use quant_core::{explanation::Explanation, numerical::derivative};
 
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Tag};
@@ -98,9 +98,14 @@ impl Computation for Derivative {
             function: self.func_name,
             // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
             x: self.x + 0.0,
-            derivative: derivative(function, self.x, self.h, scheme)?,
+            derivative: derivative::derivative(function, self.x, self.h, scheme)?,
             method: self.method,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let (function, scheme) = (self.func_name.into(), self.method.into());
+        derivative::explain_derivative(function, self.x, self.h, scheme)
     }
 }
 

@@ -279,6 +279,16 @@ impl Computation for Barrier {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        match self.barrier_monitoring {
+            BarrierMonitoring::Tree => self
+                .option()
+                .explain_price_on_tree(self.method.into(), self.n_steps as usize)
+                .map_err(within_reach),
+            BarrierMonitoring::Continuous => self.option().explain_price_continuous(),
+        }
+    }
+
     fn is_long(&self) -> bool {
         self.barrier_monitoring == BarrierMonitoring::Tree && self.n_steps > LONG_FROM_STEPS
     }
@@ -382,6 +392,11 @@ impl Computation for Exchange {
             spread_volatility: Some(deltas.volatility),
             ..self.compute()?
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let explanation = self.option().explain_prices()?;
+        Ok(explanation.with_quantity("margrabe_call and margrabe_put"))
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

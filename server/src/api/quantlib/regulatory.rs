@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::regulatory::capital_ratios;
+use quant_core::{explanation::Explanation, regulatory::capital_ratios};
 
 use super::{Computation, example_answer};
 use crate::http::{Answer, Metered, Tag};
@@ -123,6 +123,10 @@ impl Computation for Capital {
             leverage_adequate: surplus.leverage_adequate,
             ..self.compute()?
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.capital().explain_ratios()
     }
 }
 

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::pricing::{EuropeanOption, american};
+use quant_core::{
+    explanation::Explanation,
+    pricing::{EuropeanOption, american},
+};
 
 use super::{OptionType, Tree};
 use crate::{
@@ -130,11 +133,9 @@ pub struct BoundaryPoint {
     pub far_spot: Option<f64>,
 }
 
-impl Computation for American {
-    type Answer = AmericanPrice;
-
-    fn compute(&self) -> quant_core::Result<AmericanPrice> {
-        let option = EuropeanOption {
+impl American {
+    fn option(&self) -> EuropeanOption {
+        EuropeanOption {
             option_type: self.option_type.into(),
             spot: self.spot,
             strike: self.strike,
@@ -142,8 +143,15 @@ impl Computation for American {
             dividend_yield: self.dividend_yield,
             volatility: self.volatility,
             time_to_maturity: self.time_to_maturity,
-        };
-        let found = american::evaluate(&option, self.method.into(), self.steps as usize)?;
+        }
+    }
+}
+
+impl Computation for American {
+    type Answer = AmericanPrice;
+
+    fn compute(&self) -> quant_core::Result<AmericanPrice> {
+        let found = american::evaluate(&self.option(), self.method.into(), self.steps as usize)?;
         Ok(AmericanPrice {
             price: found.price,
             european_price: found.european_price,
@@ -154,6 +162,10 @@ impl Computation for American {
             greeks: found.greeks.map(AmericanGreeks::from),
             early_exercise_boundary: found.boundary.into_iter().map(BoundaryPoint::from).collect(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        american::explain(&self.option(), self.method.into(), self.steps as usize)
     }
 
     fn is_long(&self) -> bool {
@@ -240,11 +252,9 @@ pub struct BermudanPrice {
     pub early_exercise_boundary: Vec<BoundaryPoint>,
 }
 
-impl Computation for Bermudan {
-    type Answer = BermudanPrice;
-
-    fn compute(&self) -> quant_core::Result<BermudanPrice> {
-        let option = EuropeanOption {
+impl Bermudan {
+    fn option(&self) -> EuropeanOption {
+        EuropeanOption {
             option_type: self.option_type.into(),
             spot: self.spot,
             strike: self.strike,
@@ -252,9 +262,16 @@ impl Computation for Bermudan {
             dividend_yield: self.dividend_yield,
             volatility: self.volatility,
             time_to_maturity: self.time_to_maturity,
-        };
+        }
+    }
+}
+
+impl Computation for Bermudan {
+    type Answer = BermudanPrice;
+
+    fn compute(&self) -> quant_core::Result<BermudanPrice> {
         let (tree, steps) = (self.method.into(), self.steps as usize);
-        let found = american::evaluate_on_dates(&option, tree, steps, &self.exercise_dates)?;
+        let found = american::evaluate_on_dates(&self.option(), tree, steps, &self.exercise_dates)?;
         Ok(BermudanPrice {
             price: found.price,
             european_price: found.european_price,
@@ -266,6 +283,11 @@ impl Computation for Bermudan {
             greeks: found.greeks.map(AmericanGreeks::from),
             early_exercise_boundary: found.boundary.into_iter().map(BoundaryPoint::from).collect(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let (tree, steps) = (self.method.into(), self.steps as usize);
+        american::explain_on_dates(&self.option(), tree, steps, &self.exercise_dates)
     }
 
     fn is_long(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::pricing::NormalOption;
+use quant_core::{explanation::Explanation, pricing::NormalOption};
 
 use super::{
     OptionType,
@@ -102,6 +102,11 @@ impl SharedComputation for BachelierPrice {
         let option: NormalOption = (*request).into();
         Ok(ForwardPrice { price: option.price()?, option_type: request.option_type })
     }
+
+    fn explain(request: &Normal) -> quant_core::Result<Explanation> {
+        let option: NormalOption = (*request).into();
+        option.explain_price()
+    }
 }
 
 /// The Greeks of an option on a normally distributed forward.
@@ -115,6 +120,11 @@ impl SharedComputation for BachelierGreeks {
         let option: NormalOption = (*request).into();
         Ok(option.greeks()?.into())
     }
+
+    fn explain(request: &Normal) -> quant_core::Result<Explanation> {
+        let option: NormalOption = (*request).into();
+        option.explain_greeks()
+    }
 }
 
 /// The normal volatility that the price of an option implies.
@@ -126,20 +136,29 @@ impl SharedComputation for BachelierVolatility {
 
     fn compute(request: &QuotedForward) -> quant_core::Result<ImpliedVolatility> {
         let price = request.market_price;
-        let at = |normal_volatility| NormalOption {
-            option_type: request.option_type.into(),
-            forward: request.forward,
-            strike: request.strike,
-            risk_free_rate: request.risk_free_rate,
-            normal_volatility,
-            time_to_maturity: request.time_to_maturity,
-        };
+        let at = |volatility| normal(request, volatility);
         let volatility = at(0.0).implied_volatility(price)?;
         let vega = at(volatility).greeks().ok().map(|greeks| greeks.vega);
         Ok(ImpliedVolatility::new(volatility, price, at(0.0).price()?, vega))
     }
 
+    fn explain(request: &QuotedForward) -> quant_core::Result<Explanation> {
+        normal(request, 0.0).explain_implied_volatility(request.market_price)
+    }
+
     fn wire_name(argument: &'static str) -> &'static str {
         quoted_name(argument)
+    }
+}
+
+/// Returns the option with a volatility, in the normal model.
+fn normal(quoted: &QuotedForward, normal_volatility: f64) -> NormalOption {
+    NormalOption {
+        option_type: quoted.option_type.into(),
+        forward: quoted.forward,
+        strike: quoted.strike,
+        risk_free_rate: quoted.risk_free_rate,
+        normal_volatility,
+        time_to_maturity: quoted.time_to_maturity,
     }
 }

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::pricing;
+use quant_core::{explanation::Explanation, pricing};
 
 use super::{
     OptionType,
@@ -100,6 +100,11 @@ impl SharedComputation for Black76Price {
         let option: pricing::ForwardOption = (*request).into();
         Ok(ForwardPrice { price: option.price()?, option_type: request.option_type })
     }
+
+    fn explain(request: &Forward) -> quant_core::Result<Explanation> {
+        let option: pricing::ForwardOption = (*request).into();
+        option.explain_price()
+    }
 }
 
 /// The price of an option on a forward.
@@ -122,6 +127,11 @@ impl SharedComputation for Black76Greeks {
     fn compute(request: &Forward) -> quant_core::Result<ForwardGreeks> {
         let option: pricing::ForwardOption = (*request).into();
         Ok(option.greeks()?.into())
+    }
+
+    fn explain(request: &Forward) -> quant_core::Result<Explanation> {
+        let option: pricing::ForwardOption = (*request).into();
+        option.explain_greeks()
     }
 }
 
@@ -167,17 +177,14 @@ impl SharedComputation for Black76Volatility {
 
     fn compute(request: &QuotedForward) -> quant_core::Result<ImpliedVolatility> {
         let price = request.market_price;
-        let at = |volatility| pricing::ForwardOption {
-            option_type: request.option_type.into(),
-            forward: request.forward,
-            strike: request.strike,
-            risk_free_rate: request.risk_free_rate,
-            volatility,
-            time_to_maturity: request.time_to_maturity,
-        };
+        let at = |volatility| request.lognormal(volatility);
         let volatility = at(0.0).implied_volatility(price)?;
         let vega = at(volatility).greeks().ok().map(|greeks| greeks.vega);
         Ok(ImpliedVolatility::new(volatility, price, at(0.0).price()?, vega))
+    }
+
+    fn explain(request: &QuotedForward) -> quant_core::Result<Explanation> {
+        request.lognormal(0.0).explain_implied_volatility(request.market_price)
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -205,6 +212,20 @@ pub struct QuotedForward {
     /// Whether the holder may buy or sell.
     #[oai(default)]
     pub option_type: OptionType,
+}
+
+impl QuotedForward {
+    /// Returns the option with a volatility, in the lognormal model.
+    fn lognormal(&self, volatility: f64) -> pricing::ForwardOption {
+        pricing::ForwardOption {
+            option_type: self.option_type.into(),
+            forward: self.forward,
+            strike: self.strike,
+            risk_free_rate: self.risk_free_rate,
+            volatility,
+            time_to_maturity: self.time_to_maturity,
+        }
+    }
 }
 
 impl Example for QuotedForward {

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::pricing::{EuropeanOption, OptionType};
+use quant_core::{
+    explanation::Explanation,
+    pricing::{EuropeanOption, OptionType},
+};
 
 use crate::{
     api::quantlib::{RequestFor, SharedComputation},
@@ -58,8 +61,8 @@ pub struct Digital {
 }
 
 impl Digital {
-    fn price(&self, option_type: OptionType) -> quant_core::Result<DigitalPrice> {
-        let option = EuropeanOption {
+    fn option(&self, option_type: OptionType) -> EuropeanOption {
+        EuropeanOption {
             option_type,
             spot: self.spot,
             strike: self.strike,
@@ -67,8 +70,11 @@ impl Digital {
             dividend_yield: self.dividend_yield,
             volatility: self.volatility,
             time_to_maturity: self.time_to_maturity,
-        };
-        let digital = option.digital()?;
+        }
+    }
+
+    fn price(&self, option_type: OptionType) -> quant_core::Result<DigitalPrice> {
+        let digital = self.option(option_type).digital()?;
         Ok(DigitalPrice {
             price: digital.cash_or_nothing,
             asset_or_nothing: digital.asset_or_nothing,
@@ -105,6 +111,10 @@ impl SharedComputation for DigitalCall {
     fn compute(request: &Digital) -> quant_core::Result<DigitalPrice> {
         request.price(OptionType::Call)
     }
+
+    fn explain(request: &Digital) -> quant_core::Result<Explanation> {
+        request.option(OptionType::Call).explain_digital()
+    }
 }
 
 /// The price of a digital put.
@@ -116,6 +126,10 @@ impl SharedComputation for DigitalPut {
 
     fn compute(request: &Digital) -> quant_core::Result<DigitalPrice> {
         request.price(OptionType::Put)
+    }
+
+    fn explain(request: &Digital) -> quant_core::Result<Explanation> {
+        request.option(OptionType::Put).explain_digital()
     }
 }
 

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::pricing::{EuropeanOption, QuotedOption};
+use quant_core::{
+    explanation::Explanation,
+    pricing::{EuropeanOption, QuotedOption},
+};
 
 use super::{European, OptionType};
 use crate::{
@@ -65,6 +68,11 @@ impl SharedComputation for UsualGreeks {
             rho: greeks.rho,
         })
     }
+
+    fn explain(request: &European) -> quant_core::Result<Explanation> {
+        let option: EuropeanOption = (*request).into();
+        option.explain_greeks()
+    }
 }
 
 /// The price of a European option and the derivatives that are quoted most.
@@ -116,6 +124,11 @@ impl SharedComputation for AllGreeks {
             theta_per_day: greeks.theta / 365.0,
             rho_per_basis_point: greeks.rho / 10_000.0,
         })
+    }
+
+    fn explain(request: &European) -> quant_core::Result<Explanation> {
+        let option: EuropeanOption = (*request).into();
+        option.explain_greeks()
     }
 }
 
@@ -238,6 +251,11 @@ impl Computation for QuotedEuropean {
         };
         let vega = at(volatility).greeks().ok().map(|greeks| greeks.vega);
         Ok(ImpliedVolatility::new(volatility, self.price, at(0.0).price()?, vega))
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let option: QuotedOption = (*self).into();
+        option.explain()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::pricing::{SpreadOption, SpreadValue};
+use quant_core::{
+    explanation::Explanation,
+    pricing::{SpreadOption, SpreadValue},
+};
 
 use super::OptionType;
 use crate::{
@@ -77,6 +80,11 @@ impl Computation for Spread {
     fn compute(&self) -> quant_core::Result<SpreadPrice> {
         let option: SpreadOption = (*self).into();
         Ok(option.value()?.into())
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let option: SpreadOption = (*self).into();
+        option.explain()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

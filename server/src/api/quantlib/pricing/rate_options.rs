@@ -4,6 +4,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     pricing::{self, rate_option},
 };
 
@@ -82,8 +83,8 @@ fn one() -> f64 {
 }
 
 impl Period {
-    fn value(&self, option_type: pricing::OptionType) -> quant_core::Result<RateOptionPrice> {
-        let caplet = rate_option::Caplet {
+    fn option(&self, option_type: pricing::OptionType) -> rate_option::Caplet {
+        rate_option::Caplet {
             option_type,
             forward_rate: self.forward_rate,
             strike: self.strike,
@@ -92,8 +93,7 @@ impl Period {
             start_time: self.t_start,
             end_time: self.t_end,
             notional: self.notional,
-        };
-        Ok(caplet.value()?.into())
+        }
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -127,7 +127,11 @@ impl SharedComputation for Caplet {
     type Answer = RateOptionPrice;
 
     fn compute(request: &Period) -> quant_core::Result<RateOptionPrice> {
-        request.value(pricing::OptionType::Call)
+        Ok(request.option(pricing::OptionType::Call).value()?.into())
+    }
+
+    fn explain(request: &Period) -> quant_core::Result<Explanation> {
+        request.option(pricing::OptionType::Call).explain()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -143,7 +147,11 @@ impl SharedComputation for Floorlet {
     type Answer = RateOptionPrice;
 
     fn compute(request: &Period) -> quant_core::Result<RateOptionPrice> {
-        request.value(pricing::OptionType::Put)
+        Ok(request.option(pricing::OptionType::Put).value()?.into())
+    }
+
+    fn explain(request: &Period) -> quant_core::Result<Explanation> {
+        request.option(pricing::OptionType::Put).explain()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -183,10 +191,9 @@ pub struct Swaption {
     pub notional: f64,
 }
 
-impl Computation for Swaption {
-    type Answer = RateOptionPrice;
-
-    fn compute(&self) -> quant_core::Result<RateOptionPrice> {
+impl Swaption {
+    /// Returns the swaption, and refuses fields that contradict each other.
+    fn option(&self) -> quant_core::Result<rate_option::Swaption> {
         let named = self.option_type.map(|option_type| option_type == OptionType::Call);
         if matches!((self.is_payer, named), (Some(is_payer), Some(is_call)) if is_payer != is_call)
         {
@@ -194,7 +201,7 @@ impl Computation for Swaption {
             return Err(Error::Conflict { argument: "option_type", problem });
         }
         let is_payer = self.is_payer.or(named).unwrap_or(true);
-        let swaption = rate_option::Swaption {
+        Ok(rate_option::Swaption {
             option_type: if is_payer { OptionType::Call } else { OptionType::Put }.into(),
             forward_swap_rate: self.forward_swap_rate,
             strike: self.strike,
@@ -202,8 +209,19 @@ impl Computation for Swaption {
             volatility: self.volatility,
             time_to_expiry: self.t_expiry,
             notional: self.notional,
-        };
-        Ok(swaption.value()?.into())
+        })
+    }
+}
+
+impl Computation for Swaption {
+    type Answer = RateOptionPrice;
+
+    fn compute(&self) -> quant_core::Result<RateOptionPrice> {
+        Ok(self.option()?.value()?.into())
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.option()?.explain()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
