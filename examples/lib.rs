@@ -110,7 +110,7 @@ impl Chart<'_> {
                 chart.draw_series(DashedLineSeries::new(points, dash, gap, style))?
             };
             drawn.label(line.name).legend(move |(x, y)| {
-                DashedPathElement::new([(x, y), (x + 18, y)].into_iter(), dash, gap, style)
+                DashedPathElement::new([(x, y), (x + 18, y)], dash, gap, style)
             });
         }
         chart.draw_series(self.marks.iter().map(|mark| {
