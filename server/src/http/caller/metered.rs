@@ -100,7 +100,7 @@ impl<C: Computation> Metered<C> {
         let Self { call, quote, held } = self;
         if let Some(quote) = quote {
             call.context().keep_quoted();
-            return Ok(Answer::from_data(quote.data().to_string()));
+            return Ok(Answer::from_data(&quote.data().to_string()));
         }
         let surface = call.context().surface;
         let charged = call.execute(None).await;
