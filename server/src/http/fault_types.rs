@@ -22,6 +22,7 @@ const fn fault(name: &'static str, meaning: &'static str, remedy: &'static str) 
 /// accounts.
 #[rustfmt::skip]
 pub const FAULT_TYPES: &[FaultType] = &[
+    fault("type_error.arrow", "A column of an Apache Arrow stream has another type.", "Send the type that `msg` names."),
     fault("type_error.bool", "The value is not a boolean.", "Send `true` or `false`."),
     fault("type_error.dict", "The value is not an object.", "Send a JSON object."),
     fault("type_error.enum", "The value is not one of the closed set.", "Send one of the values in `msg`."),
@@ -33,12 +34,16 @@ pub const FAULT_TYPES: &[FaultType] = &[
     fault("value_error", "The input cannot be read, for the reason in `msg`.", "Correct what `msg` names."),
     fault("value_error.any_str.max_length", "The text is too long.", "Send at most as many characters as `msg` states."),
     fault("value_error.any_str.min_length", "The text is too short.", "Send at least as many characters as `msg` states."),
+    fault("value_error.arrow", "The body is not a stream of Apache Arrow.", "Send the streaming format of Apache Arrow, as `msg` states."),
     fault("value_error.canonical_form", "A receipt was asked for a body that has no canonical form (RFC 8785).", "Send each name of an object once, and numbers within a double."),
+    fault("value_error.columns.length", "The columns have different numbers of rows.", "Send as many rows in each column."),
+    fault("value_error.columns.long", "The row takes too long for a column.", "Send the row as a single call."),
     fault("value_error.date", "The text is not a date, or the date is outside its range.", "Send a date as 2026-11-22, within the range in `msg`."),
     fault("value_error.datetime", "The text is not a time.", "Send a time as in RFC 3339, such as 2026-11-22T10:00:00Z."),
     fault("value_error.dict.max_items", "The object has too many names.", "Send at most as many names as `msg` states."),
     fault("value_error.dict.min_items", "The object has too few names.", "Send at least as many names as `msg` states."),
     fault("value_error.extra", "The field or parameter is unknown, and the request does not allow unknown ones.", "Use the name that `msg` proposes, or leave the field out."),
+    fault("value_error.fields", "The parameter `fields` names a field that the answer does not have.", "Use the name that `msg` proposes."),
     fault("value_error.idempotency_key", "The `Idempotency-Key` was sent with another request.", "Make a new key for each new request."),
     fault("value_error.jsondecode", "The body is not JSON; the number in `loc` is the position in characters.", "Send one JSON value in UTF-8."),
     fault("value_error.list.max_items", "The list is too long.", "Send at most as many items as `msg` states, in several calls where needed."),
@@ -48,6 +53,7 @@ pub const FAULT_TYPES: &[FaultType] = &[
     fault("value_error.number.not_gt", "The number is not above its bound.", "Send more than the bound in `msg`."),
     fault("value_error.number.not_le", "The number is above its maximum.", "Send the maximum in `msg` or less."),
     fault("value_error.number.not_lt", "The number is not below its bound.", "Send less than the bound in `msg`."),
+    fault("value_error.path", "A call of a batch names no operation that a batch may call.", "Send the path of a computation."),
     fault("value_error.str", "The header has another form than its rule allows.", "Send one header, in the form that `msg` states."),
     fault("value_error.asymmetric", "A matrix that must be symmetric is not.", "Send the same number at (i, j) and at (j, i)."),
     fault("value_error.conflict", "Two arguments contradict each other.", "Change one of the two arguments in `msg`."),

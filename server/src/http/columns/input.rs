@@ -209,11 +209,13 @@ fn fault_of_rows(
     };
     let most = most_rows / (1 + columns.iter().map(length).sum::<usize>());
     let (kind, msg) = match rows {
-        0 => ("min_items", "ensure this value has at least 1 items".to_owned()),
-        rows if rows > most => ("max_items", format!("ensure this value has at most {most} items")),
+        0 => ("value_error.list.min_items", "ensure this value has at least 1 items".to_owned()),
+        rows if rows > most => {
+            ("value_error.list.max_items", format!("ensure this value has at most {most} items"))
+        }
         _ => return None,
     };
-    Some(Fault::new(path, format!("value_error.list.{kind}"), msg))
+    Some(Fault::new(path, kind, msg))
 }
 
 /// Reads the columns of a JSON body.
