@@ -84,12 +84,14 @@ impl Clients {
             let is_over = is_over.clone();
             match index % 4 {
                 0 => {
-                    tasks.spawn(send_plain(address, Request::price(&callers.plain, None), is_over))
+                    let request = Request::price(&callers.plain, None);
+                    tasks.spawn(send_plain(address, vec![request], is_over))
                 }
                 1 => {
-                    tasks.spawn(send_plain(address, Request::price(&callers.capped, None), is_over))
+                    let request = Request::price(&callers.capped, None);
+                    tasks.spawn(send_plain(address, vec![request], is_over))
                 }
-                2 => tasks.spawn(send_tools(address, Request::tool(&callers.tools), is_over)),
+                2 => tasks.spawn(send_tools(address, callers.tools.clone(), is_over)),
                 _ => tasks.spawn(send_once(address, callers.once.clone(), is_over)),
             };
         }
