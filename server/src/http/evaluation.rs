@@ -58,7 +58,7 @@ pub(super) fn refuse_missing<C: Computation>(arguments: &C) -> Result<(), ApiErr
 }
 
 /// The fault of a field that is absent from the body.
-fn missing_fault(path: &[&'static str]) -> Fault {
+pub(super) fn missing_fault(path: &[&'static str]) -> Fault {
     let steps = std::iter::once(&"body").chain(path).map(|name| Step::name(name));
     Fault::new(&steps.collect::<Vec<_>>(), "value_error.missing", "field required")
 }
