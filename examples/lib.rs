@@ -76,6 +76,8 @@ impl Chart<'_> {
     }
 
     fn draw(&self, path: &std::path::Path) -> Result<(), Box<dyn Error>> {
+        // The name of a point stands at its right.
+        let right = if self.marks.is_empty() { 0.0 } else { 0.1 };
         let area = SVGBackend::new(path, SIZE).into_drawing_area();
         area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
@@ -84,8 +86,8 @@ impl Chart<'_> {
             .x_label_area_size(44)
             .y_label_area_size(72)
             .build_cartesian_2d(
-                self.range(|point| point.0, 0.0),
-                self.range(|point| point.1, 0.05),
+                self.range(|point| point.0, 0.0, right),
+                self.range(|point| point.1, 0.05, 0.05),
             )?;
         chart
             .configure_mesh()
@@ -108,7 +110,7 @@ impl Chart<'_> {
                 chart.draw_series(DashedLineSeries::new(points, dash, gap, style))?
             };
             drawn.label(line.name).legend(move |(x, y)| {
-                DashedPathElement::new([(x, y), (x + 18, y)].into_iter(), dash, gap, style)
+                DashedPathElement::new([(x, y), (x + 18, y)], dash, gap, style)
             });
         }
         chart.draw_series(self.marks.iter().map(|mark| {
@@ -127,14 +129,18 @@ impl Chart<'_> {
         Ok(())
     }
 
-    /// Returns the range of an axis, with a margin relative to the range.
-    fn range(&self, coordinate: impl Fn(&(f64, f64)) -> f64, margin: f64) -> Range<f64> {
+    /// Returns the range of an axis, with margins relative to the range.
+    fn range(
+        &self,
+        coordinate: impl Fn(&(f64, f64)) -> f64,
+        before: f64,
+        after: f64,
+    ) -> Range<f64> {
         let lines = || self.lines.iter().flat_map(|line| &line.points);
         let values = || lines().chain(self.marks.iter().map(|mark| &mark.point)).map(&coordinate);
         let low = values().fold(f64::INFINITY, f64::min);
         let high = values().fold(f64::NEG_INFINITY, f64::max);
-        let room = margin * (high - low);
-        low - room..high + room
+        low - before * (high - low)..high + after * (high - low)
     }
 }
 

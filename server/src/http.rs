@@ -52,6 +52,7 @@ pub mod validation;
 pub use access_log::ACCESS;
 pub use anonymous::{Anonymous, UnlimitedAnonymous};
 pub use answer::{Answer, AnswerParts};
+pub(crate) use answer_meta::AnswerMeta;
 pub use answer_options::{AnswerOptions, Detail};
 pub use body::Body;
 pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};

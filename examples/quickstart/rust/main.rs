@@ -58,7 +58,10 @@ impl Service {
     ) -> Result<Result<T, Refusal>, reqwest::Error> {
         let request = self.client.request(method, format!("{}{path}", self.url));
         let request = request.header("X-API-Key", &self.key);
-        let request = body.iter().fold(request, |request, body| request.json(body));
+        let request = match body {
+            Some(body) => request.json(body),
+            None => request,
+        };
         let answer = request.send().await?;
         if answer.status().is_success() {
             return Ok(Ok(answer.json::<Success<T>>().await?.data));

@@ -25,7 +25,7 @@ use super::{
     operations::{self, MeteredOperation},
 };
 use crate::http::{
-    MatchedRoute, RequestContext, StaticPage, answer_options,
+    AnswerMeta, MatchedRoute, RequestContext, StaticPage, answer_options,
     columns::{MAX_ROWS, ROWS_OF_A_MARKER},
 };
 
@@ -110,6 +110,7 @@ fn generate() -> Value {
     schemas::remove_nulls(schemas, &bodies(&document));
     document["info"]["x-numeric-version"] = quant_core::NUMERIC_VERSION.into();
     add_computed_examples(&mut document, schemas);
+    schemas.extend(schemas::of_type::<AnswerMeta>());
     schemas::add_answer_parts(schemas, &metered_answers(&document));
     schemas::add_answer_examples(schemas);
     schemas::describe_root_message(schemas);

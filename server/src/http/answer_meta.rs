@@ -18,7 +18,7 @@ use super::body_schema::{BodySchema, Shape};
 const MOST_DEFAULTS: usize = 1000;
 
 /// The fields that were absent from a body, by their place, with the documented default of each.
-pub(super) type Defaults = BTreeMap<String, Any<Value>>;
+pub(super) type DefaultsTaken = BTreeMap<String, Any<Value>>;
 
 /// The explanation of an answer.
 #[derive(Clone, Debug, Object)]
@@ -94,7 +94,7 @@ pub(crate) enum EstimateScale {
 
 impl AnswerMeta {
     /// Makes the member of an explanation and the defaults that the request took.
-    pub(super) fn new(explanation: Explanation, defaults: Defaults) -> Self {
+    pub(super) fn new(explanation: Explanation, defaults: DefaultsTaken) -> Self {
         Self {
             method: MethodSource {
                 name: explanation.method.name.into_owned(),
@@ -124,13 +124,13 @@ impl From<ErrorStatement> for ErrorEstimate {
 
 /// Returns the fields that are absent from a value that was read along `schema`, with the documented
 /// default of each.
-pub(super) fn defaults_taken(schema: &BodySchema, value: &Value) -> Defaults {
-    let mut found = Defaults::new();
+pub(super) fn defaults_taken(schema: &BodySchema, value: &Value) -> DefaultsTaken {
+    let mut found = DefaultsTaken::new();
     add_defaults(schema, value, "", &mut found);
     found
 }
 
-fn add_defaults(schema: &BodySchema, value: &Value, place: &str, found: &mut Defaults) {
+fn add_defaults(schema: &BodySchema, value: &Value, place: &str, found: &mut DefaultsTaken) {
     if found.len() >= MOST_DEFAULTS {
         return;
     }

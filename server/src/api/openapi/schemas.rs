@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use poem_openapi::{registry::Registry, types::Type};
 use serde_json::{Map, Number, Value, json};
 
 /// Patterns of texts that a handler checks, by schema and field. The formats of
@@ -65,6 +66,16 @@ pub(super) fn add_answer_examples(schemas: &mut Map<String, Value>) {
     for (name, example) in examples {
         schemas[&name]["example"] = example;
     }
+}
+
+/// Returns the schemas of a type that no handler names, which the generator leaves out.
+pub(super) fn of_type<T: Type>() -> impl Iterator<Item = (String, Value)> {
+    let mut registry = Registry::new();
+    T::register(&mut registry);
+    registry
+        .schemas
+        .into_iter()
+        .map(|(name, schema)| (name, serde_json::to_value(schema).expect("a schema is JSON")))
 }
 
 /// Adds the parts that a caller may ask for to the named schemas, which are answers of metered

@@ -4,13 +4,11 @@ use poem::{Error, Request, RequestBody, Result};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaRequest, Registry},
-    types::Type as _,
 };
 
 use super::{
     super::{
         answer::Answer,
-        answer_meta::AnswerMeta,
         answer_options::AnswerOptions,
         body,
         computation::Computation,
@@ -18,7 +16,6 @@ use super::{
         error::ApiError,
         idempotency::repeat_key,
         quote::Quote,
-        receipt::Receipt,
     },
     guard::{SCHEME, identify, or_refuse, register_scheme, session},
 };
@@ -48,8 +45,6 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
     fn register(registry: &mut Registry) {
         register_scheme(registry);
         C::register(registry);
-        AnswerMeta::register(registry);
-        Receipt::register(registry);
     }
 
     fn security_schemes() -> Vec<&'static str> {

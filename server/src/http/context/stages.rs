@@ -17,7 +17,7 @@ use tracing::Instrument as _;
 use super::{
     super::{
         answer::{Answer, AnswerParts, SUCCESS, envelope},
-        answer_meta::{AnswerMeta, Defaults, defaults_taken},
+        answer_meta::{AnswerMeta, DefaultsTaken, defaults_taken},
         answer_options::AnswerOptions,
         body::{BodyLimits, COMMON_BODY_LIMIT, parse_and_inspect},
         computation::Computation,
@@ -73,7 +73,7 @@ pub struct ParsedCall<C> {
 struct ReadRequest<C> {
     arguments: C,
     /// The defaults that were taken; empty where no explanation is asked for.
-    defaults: Defaults,
+    defaults: DefaultsTaken,
     /// The digest of the body; `None` where no receipt is asked for.
     request_sha256: Option<String>,
 }
@@ -263,7 +263,7 @@ impl AuthorisedCall {
         bytes: &[u8],
         handling: Handling,
     ) -> Result<ReadRequest<C>, ApiError> {
-        let mut defaults = Defaults::new();
+        let mut defaults = DefaultsTaken::new();
         let arguments: C = match &self.context.route.body {
             Some(schema) => parse_and_inspect(&self.context, bytes, handling, |value| {
                 if self.options.explain {
