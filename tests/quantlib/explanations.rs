@@ -53,35 +53,70 @@ fn has_member(value: &Value, name: &str) -> bool {
     }
 }
 
-#[tokio::test]
-async fn curves_bonds_and_cash_flows_state_the_error_of_a_field_of_their_answer() {
+/// The explained answers to the examples of the metered operations below some paths.
+async fn explained_examples(modules: &[&str]) -> Vec<(String, Value)> {
     let app = App::start().await;
     let key = app.account("ada", Tier::Enterprise, 10_000).await;
-    let modules = ["/quantlib/curves/", "/quantlib/instruments/", "/quantlib/solver/"];
-    let paths = DOCUMENT["paths"].as_object().expect("paths");
-    let mut seen = 0;
-    for (path, methods) in paths {
+    let mut answers = Vec::new();
+    for (path, methods) in DOCUMENT["paths"].as_object().expect("paths") {
         let operation = &methods["post"];
         let is_metered = !operation["x-credits"].is_null();
-        // A currency option is one of the options, which state the error of all fields at once.
-        let is_option = path.ends_with("/garman-kohlhagen");
-        if !is_metered || is_option || !modules.iter().any(|module| path.starts_with(module)) {
+        if !is_metered || !modules.iter().any(|module| path.starts_with(module)) {
             continue;
         }
         let example = example_of(&operation["requestBody"]).to_string();
         let answer = app.post(&explained(path), Some(&key), &example).await;
-        let (data, meta) = (&answer.expect(200)["data"], &answer.expect(200)["meta"]);
+        let meta = &answer.expect(200)["meta"];
         assert!(
             meta["conventions"].as_array().is_some_and(|all| !all.is_empty()),
             "{path}: {meta}"
         );
-        let error = &meta["error"];
-        assert!(error["estimate"].as_f64().is_some_and(|size| size < 1.0), "{path}: {meta}");
+        answers.push((path.clone(), answer.expect(200).clone()));
+    }
+    answers
+}
+
+#[tokio::test]
+async fn curves_bonds_and_cash_flows_state_the_error_of_a_field_of_their_answer() {
+    let modules = ["/quantlib/curves/", "/quantlib/instruments/", "/quantlib/solver/"];
+    let mut seen = 0;
+    for (path, answer) in explained_examples(&modules).await {
+        // A currency option is one of the options, which state the error of all fields at once.
+        if path.ends_with("/garman-kohlhagen") {
+            continue;
+        }
+        let (data, error) = (&answer["data"], &answer["meta"]["error"]);
+        assert!(error["estimate"].as_f64().is_some_and(|size| size < 1.0), "{path}: {error}");
         let quantity = error["quantity"].as_str().expect("a name");
         assert!(has_member(data, quantity), "{path}: no {quantity} in {data}");
         seen += 1;
     }
     assert!(seen >= 35, "{seen}");
+}
+
+#[tokio::test]
+async fn options_demand_entropies_and_ratios_state_the_error_of_fields_of_their_answer() {
+    let modules = [
+        "/quantlib/pricing/",
+        "/quantlib/instruments/fx/garman-kohlhagen",
+        "/quantlib/numerical/",
+        "/quantlib/economics/",
+        "/quantlib/physics/entropy/",
+        "/quantlib/regulatory/",
+    ];
+    let answers = explained_examples(&modules).await;
+    assert_eq!(answers.len(), 27);
+    for (path, answer) in answers {
+        let (data, error) = (&answer["data"], &answer["meta"]["error"]);
+        // The largest is that of a plain tree of 200 steps, beside a price of 8.
+        assert!(error["estimate"].as_f64().is_some_and(|size| size < 1.0), "{path}: {error}");
+        let quantity = error["quantity"].as_str().expect("a name");
+        let is_named = |name: &str| has_member(data, name);
+        assert!(
+            quantity.starts_with("every ") || quantity.split(" and ").all(is_named),
+            "{path}: no {quantity} in {data}"
+        );
+    }
 }
 
 #[tokio::test]
