@@ -41,6 +41,7 @@ mod oauth {
 /// one store.
 mod ops {
     mod attacks;
+    mod headers;
     mod hosts;
     mod instances;
     mod no_store;
@@ -89,6 +90,7 @@ mod quantlib {
     mod risk_http;
     mod scheduling;
     mod scheduling_http;
+    mod spend_caps;
     mod swaps;
     mod swaps_http;
     mod time;

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use crate::Timestamp;
 use crate::identity::CallerId;
+use crate::spend_cap::Spending;
 
 /// The largest balance, which a client that reads numbers as doubles still reads exactly.
 pub const LARGEST_BALANCE: u64 = (1 << 53) - 1;
@@ -26,6 +27,14 @@ pub struct Entry {
     /// ([`StoredResult`](crate::StoredResult)), stored in the transaction of the charge; `None` for
     /// a call whose result is not stored.
     pub kept: Option<ResultTemplate>,
+}
+
+impl Entry {
+    /// Returns the parts that decide on the entry: its caller, its cost and its time of arrival.
+    #[must_use]
+    pub const fn asked(&self) -> (CallerId, u32, Timestamp) {
+        (self.caller, self.cost, self.usage.at)
+    }
 }
 
 /// The body of a stored result, with a gap for the balance after the call.
@@ -78,6 +87,13 @@ pub enum Settlement {
         /// The balance, which is below the cost and stays.
         balance: u64,
     },
+    /// The call would pass the cap of the account: nothing was paid or recorded.
+    OverCap {
+        /// The balance, which stays.
+        balance: u64,
+        /// The credits that the account may spend on one UTC day.
+        per_day: u64,
+    },
 }
 
 impl Settlement {
@@ -85,13 +101,16 @@ impl Settlement {
     #[must_use]
     pub const fn balance(&self) -> u64 {
         match self {
-            Self::Charged { balance } | Self::Insufficient { balance } => *balance,
+            Self::Charged { balance }
+            | Self::Insufficient { balance }
+            | Self::OverCap { balance, .. } => *balance,
         }
     }
 }
 
 /// Decides a batch in the order of arrival: each entry is paid where the remaining balance covers
-/// its cost. A caller without a balance does not exist.
+/// its cost. A caller without a balance does not exist. No caller of the batch has a cap;
+/// [`decide_within_caps`] is for a batch where some may have one.
 ///
 /// A store calls this function in the transaction that has locked the balances.
 ///
@@ -117,19 +136,41 @@ pub fn decide(
     balances: &mut HashMap<CallerId, u64>,
     batch: impl IntoIterator<Item = (CallerId, u32)>,
 ) -> Vec<Settlement> {
-    batch
-        .into_iter()
-        .map(|(caller, cost)| match balances.get_mut(&caller) {
-            None => Settlement::Insufficient { balance: 0 },
-            Some(balance) => match balance.checked_sub(u64::from(cost)) {
-                None => Settlement::Insufficient { balance: *balance },
-                Some(left) => {
-                    *balance = left;
-                    Settlement::Charged { balance: left }
-                }
-            },
-        })
-        .collect()
+    batch.into_iter().map(|(caller, cost)| settle_one(balances, caller, cost, || None)).collect()
+}
+
+/// Decides a batch as [`decide`] does, where an entry that the balance covers is also refused if it
+/// would pass the cap of its account. Each entry has the time of its arrival, whose UTC day counts.
+pub fn decide_within_caps(
+    balances: &mut HashMap<CallerId, u64>,
+    spending: &mut Spending,
+    batch: impl IntoIterator<Item = (CallerId, u32, Timestamp)>,
+) -> Vec<Settlement> {
+    let settled = batch.into_iter().map(|(caller, cost, at)| {
+        settle_one(balances, caller, cost, || spending.take(caller, cost, at))
+    });
+    settled.collect()
+}
+
+/// Pays an entry that the balance covers and that passes no cap; `passed_cap` returns the cap that
+/// the entry would pass.
+fn settle_one(
+    balances: &mut HashMap<CallerId, u64>,
+    caller: CallerId,
+    cost: u32,
+    passed_cap: impl FnOnce() -> Option<u64>,
+) -> Settlement {
+    let Some(balance) = balances.get_mut(&caller) else {
+        return Settlement::Insufficient { balance: 0 };
+    };
+    let Some(left) = balance.checked_sub(u64::from(cost)) else {
+        return Settlement::Insufficient { balance: *balance };
+    };
+    if let Some(per_day) = passed_cap() {
+        return Settlement::OverCap { balance: *balance, per_day };
+    }
+    *balance = left;
+    Settlement::Charged { balance: left }
 }
 
 /// The reason for a change of a balance.
@@ -271,12 +312,35 @@ mod tests {
 
     use super::*;
     use crate::identity::{AccountId, GuestId};
+    use crate::spend_cap::SpendCap;
 
     #[test]
     fn a_caller_that_is_gone_pays_nothing_and_gets_nothing() {
         let gone = CallerId::Guest(GuestId(7));
         let settled = decide(&mut HashMap::new(), [(gone, 0), (gone, 1)]);
         assert_eq!(settled, [Settlement::Insufficient { balance: 0 }; 2]);
+    }
+
+    #[test]
+    fn the_balance_is_asked_before_the_cap_and_a_refused_entry_takes_of_neither() {
+        use Settlement::{Charged, Insufficient, OverCap};
+
+        let ada = CallerId::Account(AccountId(1));
+        let mut spending = Spending::default();
+        spending.add_cap(AccountId(1), SpendCap { per_day: 10, ..SpendCap::default() });
+        spending.set_spent(AccountId(1), 0, 4);
+        let calls = [(ada, 5), (ada, 5), (ada, 50), (ada, 1), (ada, 0)];
+        let calls = calls.map(|(caller, cost)| (caller, cost, Timestamp::UNIX_EPOCH));
+        let mut balances = HashMap::from([(ada, 20)]);
+        let settled = decide_within_caps(&mut balances, &mut spending, calls);
+        let expected = [
+            Charged { balance: 15 },
+            OverCap { balance: 15, per_day: 10 },
+            Insufficient { balance: 15 },
+            Charged { balance: 14 },
+            Charged { balance: 14 },
+        ];
+        assert_eq!(settled, expected);
     }
 
     proptest! {

@@ -140,6 +140,8 @@ pub struct AccountCaller {
     pub credit_balance: u64,
     /// The credits of the last grant. A notice is sent when a fifth of them is left.
     pub last_grant: u64,
+    /// True if the account has a cap of credits a day; the ledger decides.
+    pub is_capped: bool,
     /// True if the account is an administrator.
     pub is_admin: bool,
 }

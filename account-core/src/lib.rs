@@ -20,6 +20,7 @@
 //! | [`revocation`] | the credentials that each change of an account's security ends |
 //! | [`limit`] | limits over a rolling hour and a UTC day, of one instance or shared by several |
 //! | [`credits`] | debits, grants, and the ledger whose sum is the balance |
+//! | [`spend_cap`] | the cap of credits a day that an account sets for itself |
 //! | [`operation`] | operators' actions on accounts, with their reasons |
 //! | [`idempotency`] | repeated requests |
 //! | [`guest`] | keys without an account |
@@ -50,6 +51,7 @@ pub mod reseal;
 pub mod revocation;
 pub mod session;
 pub mod signing;
+pub mod spend_cap;
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -85,6 +87,7 @@ pub use password::{Busy, Password, PasswordHash, PasswordHasher};
 pub use random::SharedRng;
 pub use revocation::SecurityEvent;
 pub use session::{SessionId, SessionToken};
+pub use spend_cap::{CapMark, CapNotice, CappedDay, Funds, SpendCap, Spending};
 pub use store::{
     Inbox, KeyStatus, ListedResult, ListedSession, LoginHistory, LoginMethod, LoginTry,
     Notification, Profile, ProfileChanges, ResultId, SessionPage, Store, StoredResult,

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
+use crate::guest::end_of_day;
 use crate::identity::is_line;
+use crate::spend_cap::{CapMark, CapNotice};
 use crate::{Error, Timestamp};
 
 /// The largest number of characters of a broadcast's title.
@@ -51,6 +53,22 @@ pub enum Notice {
     },
     /// A debit took the last credit of the account.
     CreditsGone,
+    /// At least 80 % of the cap of credits a day are spent.
+    SpendCapNear {
+        /// The credits spent on the day.
+        spent: u64,
+        /// The cap of the account.
+        per_day: u64,
+    },
+    /// The cap of credits a day is spent, or refused a call.
+    SpendCapReached {
+        /// The credits spent on the day.
+        spent: u64,
+        /// The cap of the account.
+        per_day: u64,
+        /// The end of the day, from which paid calls are allowed again.
+        until: Timestamp,
+    },
 }
 
 impl Notice {
@@ -78,12 +96,25 @@ impl Notice {
         }
     }
 
+    /// Returns the notice of a mark of the account's cap.
+    #[must_use]
+    pub fn of_cap(reached: &CapNotice) -> Self {
+        let CapNotice { spent, per_day, at, .. } = *reached;
+        match reached.mark {
+            CapMark::Near => Self::SpendCapNear { spent, per_day },
+            CapMark::Reached => Self::SpendCapReached { spent, per_day, until: end_of_day(at) },
+        }
+    }
+
     /// Returns the category, as in `security`.
     #[must_use]
     pub const fn category(&self) -> &'static str {
         match self {
             Self::Welcome => "account",
-            Self::CreditsLow { .. } | Self::CreditsGone => "credits",
+            Self::CreditsLow { .. }
+            | Self::CreditsGone
+            | Self::SpendCapNear { .. }
+            | Self::SpendCapReached { .. } => "credits",
             Self::NewAddress(_)
             | Self::KeyRegenerated
             | Self::PasswordChanged
@@ -112,6 +143,8 @@ impl Notice {
             Self::Locked { .. } => "Login locked",
             Self::CreditsLow { .. } => "Credits running low",
             Self::CreditsGone => "No credits left",
+            Self::SpendCapNear { .. } => "Daily cap nearly reached",
+            Self::SpendCapReached { .. } => "Daily cap reached",
         }
     }
 
@@ -167,6 +200,14 @@ impl Notice {
             Self::CreditsGone => {
                 "Calls that cost credits are refused until there are some again.".to_owned()
             }
+            Self::SpendCapNear { spent, per_day } => {
+                format!("{spent} of the {per_day} credits of your daily cap are spent.")
+            }
+            Self::SpendCapReached { spent, per_day, until } => format!(
+                "{spent} of the {per_day} credits of your daily cap are spent. Calls that would pass \
+                 the cap are refused until {}.",
+                until.format("%Y-%m-%dT%H:%M:%SZ")
+            ),
         }
     }
 }

@@ -23,6 +23,8 @@ use crate::{StoreError, Timestamp};
 
 pub mod contract;
 mod memory;
+#[cfg(feature = "model")]
+pub mod model;
 
 pub use memory::MemoryStore;
 

@@ -2,8 +2,9 @@
 //!
 //! Without the feature `failpoints`, which no shipped build has, this module holds only the names.
 
-/// The points: between the guard and the debit, around the commit, and after the commit.
-pub const POINTS: [&str; 8] = [
+/// The points: between the guard and the debit, around the commit, after the commit, and around the
+/// commit of results that no debit carries.
+pub const POINTS: [&str; 10] = [
     "guarded",
     "computed",
     "ledger_taken",
@@ -11,6 +12,8 @@ pub const POINTS: [&str; 8] = [
     "ledger_committed",
     "claimed",
     "kept",
+    "results_taken",
+    "results_committed",
     "answered",
 ];
 

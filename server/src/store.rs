@@ -40,6 +40,8 @@ mod keys;
 mod lease_writer;
 mod leases;
 mod ledger;
+#[cfg(test)]
+mod ledger_model_tests;
 mod ledger_writer;
 #[cfg(test)]
 mod locked_time_tests;

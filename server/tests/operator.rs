@@ -17,6 +17,9 @@ use quant_test_services::Postgres;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use tempfile::TempDir;
 
+#[path = "operator/faults.rs"]
+mod faults;
+
 /// A process under test: a shell runs `prologue` and then becomes the program.
 fn shell(prologue: &str, data: &Path) -> Command {
     let mut command = Command::new("sh");

@@ -1,5 +1,5 @@
-//! The list of attacks, `tests/attacks.md`: every test that the list names exists. One attack is here,
-//! because it needs the whole service with its storage closed.
+//! The lists of attacks and of faults, `tests/attacks.md` and `docs/faults.md`: every test that a list
+//! names exists. One attack is here, because it needs the whole service with its storage closed.
 
 use std::path::Path;
 
@@ -17,25 +17,36 @@ fn sources(folder: &Path, into: &mut String) {
     }
 }
 
-#[test]
-fn every_test_that_the_list_of_attacks_names_exists() {
+/// Checks the names in the last column of a list's tables, of which there are at least so many.
+fn check_names(path: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository");
-    let list = std::fs::read_to_string(root.join("tests/attacks.md")).expect("the list");
+    let list = std::fs::read_to_string(root.join(path)).expect("the list");
     let mut code = String::new();
     for folder in ["account-core/src", "server/src", "server/tests", "tests"] {
         sources(&root.join(folder), &mut code);
     }
     let table = list.lines().filter(|line| line.starts_with("| "));
-    let names: Vec<&str> = table.flat_map(|line| line.split('`').skip(1).step_by(2)).collect();
-    assert!(names.len() > 60, "{} names", names.len());
+    let cells = table.filter_map(|line| line.trim_end_matches([' ', '|']).rsplit('|').next());
+    let names: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(names.len() >= least, "{} names", names.len());
     for name in names {
         let exists = if name.contains('/') {
             root.join(name).exists()
         } else {
             code.contains(&format!("fn {name}(")) || code.contains(&format!("fn {name}<"))
         };
-        assert!(exists, "tests/attacks.md names {name}, which does not exist: correct the name");
+        assert!(exists, "{path} names {name}, which does not exist: correct the name");
     }
+}
+
+#[test]
+fn every_test_that_the_list_of_attacks_names_exists() {
+    check_names("tests/attacks.md", 60);
+}
+
+#[test]
+fn every_test_that_the_list_of_faults_names_exists() {
+    check_names("docs/faults.md", 20);
 }
 
 #[tokio::test]

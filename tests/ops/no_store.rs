@@ -2,28 +2,8 @@
 
 use account_core::Tier;
 use poem::{Request, http::Method};
-use quant_server::api::openapi::DOCUMENT;
-use quant_tests::{Answer, App, PASSWORD, documented::example_of};
-use serde_json::{Value, json};
-
-/// The request of the document for each operation, with a number in place of each parameter.
-fn documented() -> Vec<(Method, String, String)> {
-    let paths = DOCUMENT["paths"].as_object().expect("paths");
-    let operations = paths.iter().flat_map(|(path, methods)| {
-        let methods = methods.as_object().expect("methods");
-        methods.iter().map(move |(method, operation)| (path, method, operation))
-    });
-    let requests = operations.map(|(path, method, operation)| {
-        let segments = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
-        let path = segments.collect::<Vec<_>>().join("/");
-        let body = match example_of(&operation["requestBody"]) {
-            Value::Null => String::new(),
-            example => example.to_string(),
-        };
-        (method.to_uppercase().parse().expect("a method"), path, body)
-    });
-    requests.collect()
-}
+use quant_tests::{Answer, App, PASSWORD, documented::requests};
+use serde_json::json;
 
 fn assert_no_store(answer: &Answer, what: &str) {
     let lines: Vec<_> = answer.headers.get_all("cache-control").iter().collect();
@@ -42,7 +22,7 @@ async fn no_cache_keeps_the_answer_of_any_documented_operation() {
         config.address_limit = 10_000.try_into().expect("not zero");
     })
     .await;
-    let operations = documented();
+    let operations = requests();
     assert!(operations.len() > 50, "{} operations", operations.len());
     let mut successes = 0;
     for (number, (method, path, body)) in operations.into_iter().enumerate() {

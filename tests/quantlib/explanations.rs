@@ -2,8 +2,10 @@
 
 use account_core::Tier;
 use quant_core::NUMERIC_VERSION;
+use quant_server::api::openapi::DOCUMENT;
 use quant_tests::{
     App,
+    documented::example_of,
     mcp::{Era, Host},
     requests::{OPTION, PRICE},
 };
@@ -38,6 +40,48 @@ async fn an_explanation_stands_beside_the_same_data_and_only_on_request() {
     for text in ["/method/name", "/method/source", "/conventions/0", "/error/how"] {
         assert!(meta.pointer(text).is_some_and(Value::is_string), "{text}: {meta}");
     }
+}
+
+/// Whether a value has a member of this name, at any depth.
+fn has_member(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.contains_key(name) || members.values().any(|member| has_member(member, name))
+        }
+        Value::Array(elements) => elements.iter().any(|element| has_member(element, name)),
+        _ => false,
+    }
+}
+
+#[tokio::test]
+async fn curves_bonds_and_cash_flows_state_the_error_of_a_field_of_their_answer() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Enterprise, 10_000).await;
+    let modules = ["/quantlib/curves/", "/quantlib/instruments/", "/quantlib/solver/"];
+    let paths = DOCUMENT["paths"].as_object().expect("paths");
+    let mut seen = 0;
+    for (path, methods) in paths {
+        let operation = &methods["post"];
+        let is_metered = !operation["x-credits"].is_null();
+        // A currency option is one of the options, which state the error of all fields at once.
+        let is_option = path.ends_with("/garman-kohlhagen");
+        if !is_metered || is_option || !modules.iter().any(|module| path.starts_with(module)) {
+            continue;
+        }
+        let example = example_of(&operation["requestBody"]).to_string();
+        let answer = app.post(&explained(path), Some(&key), &example).await;
+        let (data, meta) = (&answer.expect(200)["data"], &answer.expect(200)["meta"]);
+        assert!(
+            meta["conventions"].as_array().is_some_and(|all| !all.is_empty()),
+            "{path}: {meta}"
+        );
+        let error = &meta["error"];
+        assert!(error["estimate"].as_f64().is_some_and(|size| size < 1.0), "{path}: {meta}");
+        let quantity = error["quantity"].as_str().expect("a name");
+        assert!(has_member(data, quantity), "{path}: no {quantity} in {data}");
+        seen += 1;
+    }
+    assert!(seen >= 35, "{seen}");
 }
 
 #[tokio::test]

@@ -44,6 +44,27 @@ pub fn metered() -> Vec<Documented> {
     described.collect()
 }
 
+/// The request of the document for each operation, as method, path and body, with a number in place
+/// of each parameter.
+#[must_use]
+pub fn requests() -> Vec<(Method, String, String)> {
+    let paths = DOCUMENT["paths"].as_object().expect("paths");
+    let operations = paths.iter().flat_map(|(path, methods)| {
+        let methods = methods.as_object().expect("methods");
+        methods.iter().map(move |(method, operation)| (path, method, operation))
+    });
+    let requests = operations.map(|(path, method, operation)| {
+        let segments = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+        let path = segments.collect::<Vec<_>>().join("/");
+        let body = match example_of(&operation["requestBody"]) {
+            Value::Null => String::new(),
+            example => example.to_string(),
+        };
+        (method.to_uppercase().parse().expect("a method"), path, body)
+    });
+    requests.collect()
+}
+
 /// The example of a body or an answer: its own, or that of the schema that it refers to; null where
 /// there is none.
 #[must_use]

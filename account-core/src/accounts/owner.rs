@@ -38,6 +38,15 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         }
     }
 
+    /// Returns the credits that an account has spent on the UTC day of a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub async fn spent_credits(&self, account: AccountId, now: Timestamp) -> Result<u64> {
+        Ok(self.store().spent_credits(account, crate::guest::day(now)).await?)
+    }
+
     /// Replaces the password, after a check of the present one, and informs the owner by e-mail. The
     /// change ends the same credentials as the reset of a forgotten password: all sessions, hand-offs
     /// and grants.
@@ -169,6 +178,7 @@ mod tests {
             phone: Some(None),
             country: Some(Some("Italy".to_owned())),
             country_code: Some(None),
+            spend_cap_per_day: None,
         };
         assert_eq!(changes.expect("valid"), expected);
     }

@@ -2,6 +2,7 @@
 
 use crate::client::{Client, KnownClient};
 use crate::code::{Challenge, ChallengeId};
+use crate::credits::LARGEST_BALANCE;
 use crate::digest::Digest;
 use crate::identity::{AccountId, Contact, Email, Username};
 use crate::key::NewKey;
@@ -175,6 +176,8 @@ pub struct Profile {
     pub hourly_limit: u32,
     /// The balance of credits.
     pub credit_balance: u64,
+    /// The cap of credits a day; `None` for an account without a cap.
+    pub spend_cap_per_day: Option<u64>,
     /// True if the e-mail address is confirmed.
     pub is_verified: bool,
     /// True if the account is an administrator.
@@ -202,10 +205,13 @@ pub struct ProfileChanges {
     pub country: Option<Option<String>>,
     /// The code of the country; `Some(None)` removes the stored one.
     pub country_code: Option<Option<String>>,
+    /// The cap of credits a day; `Some(None)` removes the stored one.
+    pub spend_cap_per_day: Option<Option<u64>>,
 }
 
 impl ProfileChanges {
-    /// Reads the changes. `Some(None)` and an empty text remove a contact detail.
+    /// Reads the changes of name and contact. `Some(None)` and an empty text remove a contact
+    /// detail.
     ///
     /// # Errors
     ///
@@ -224,11 +230,35 @@ impl ProfileChanges {
                 phone: phone.map(|_| contact.phone),
                 country: country.map(|_| contact.country),
                 country_code: country_code.map(|_| contact.country_code),
+                spend_cap_per_day: None,
             }),
             (username, contact) => {
                 Err(username.err().into_iter().chain(contact.err().into_iter().flatten()).collect())
             }
         }
+    }
+}
+
+impl ProfileChanges {
+    /// Reads the change of the cap of credits a day from the text of a form. An empty text removes
+    /// the cap.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for the field `spend_cap_per_day`.
+    pub fn parse_cap(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let cap = match text {
+            "" => None,
+            number => Some(number.parse().ok().filter(|cap| *cap <= LARGEST_BALANCE).ok_or(
+                Error::invalid(
+                    "spend_cap_per_day",
+                    "a whole number of credits, or empty for no cap",
+                    "spend_cap",
+                ),
+            )?),
+        };
+        Ok(Self { spend_cap_per_day: Some(cap), ..Self::default() })
     }
 }
 

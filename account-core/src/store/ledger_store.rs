@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use crate::credits::{Audit, Entry, MinuteCount, Settlement, TransactionKind};
 use crate::idempotency::{Claim, Claimed, Slot};
 use crate::identity::AccountId;
+use crate::spend_cap::Funds;
 use crate::{StoreError, Timestamp};
 
 /// The filter that selects calls of an account in a usage report.
@@ -112,8 +113,9 @@ impl ListedResult {
 /// the transaction of their charge.
 pub trait LedgerStore: Send + Sync {
     /// Settles a batch in one durable transaction by the rule of
-    /// [`decide`](crate::credits::decide). Balance, usage row and the day's row of the ledger
-    /// change together. The answers are in the order of the batch.
+    /// [`decide_within_caps`](crate::credits::decide_within_caps). Balance, usage row and the day's
+    /// row of the ledger change together, with the notices of reached caps. The answers are in the
+    /// order of the batch.
     fn settle(
         &self,
         batch: Vec<Entry>,
@@ -129,11 +131,28 @@ pub trait LedgerStore: Send + Sync {
         guests_since: Timestamp,
     ) -> impl Future<Output = Result<Vec<MinuteCount>, StoreError>> + Send;
 
-    /// Reads an account's balance; `None` where there is no such account.
-    fn credit_balance(
+    /// Reads an account's balance, and its cap with the credits spent on a day (in days since
+    /// 1970); `None` where there is no such account.
+    fn funds(
         &self,
         account: AccountId,
-    ) -> impl Future<Output = Result<Option<u64>, StoreError>> + Send;
+        day: i64,
+    ) -> impl Future<Output = Result<Option<Funds>, StoreError>> + Send;
+
+    /// Sums the credits that an account has spent on a day, in days since 1970.
+    fn spent_credits(
+        &self,
+        account: AccountId,
+        day: i64,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
+
+    /// Writes the notice of a cap that has refused a call before the ledger, once a day
+    /// ([`Spending::refuse`](crate::spend_cap::Spending::refuse)).
+    fn notify_of_refusal(
+        &self,
+        account: AccountId,
+        at: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Compares every account's balance with the sum of its ledger, and the ledger's usage of each
     /// day with the usage rows of that day, for the days whose usage rows are retained.

@@ -112,6 +112,11 @@ macro_rules! store_contract {
             clean_up::requests_for_codes_leave_nothing_after_a_day,
             clean_up::usage_is_kept_for_whole_utc_days_and_the_books_hold_all_the_while,
             ledger::every_batch_is_settled_as_decide_says,
+            spend_caps::the_credits_of_a_utc_day_stay_within_the_cap,
+            spend_caps::parallel_debits_never_pass_the_cap,
+            spend_caps::a_cap_lowered_under_what_is_spent_refuses_from_then_on,
+            spend_caps::each_mark_of_a_cap_is_notified_of_once_a_day,
+            spend_caps::what_passes_the_cap_is_not_kept_and_a_guest_has_no_cap,
             clients::strangers_cannot_lock_a_known_client_out,
             clients::a_known_client_has_five_tries_of_its_own,
             clients::a_token_is_known_at_its_own_address_alone_and_until_the_next_sign_in,
@@ -247,4 +252,5 @@ pub mod revocation;
 pub mod second_factor;
 pub mod secrets;
 pub mod sessions;
+pub mod spend_caps;
 mod test_service;

@@ -31,6 +31,7 @@ use crate::lockout::{Counter, Lockout};
 use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
+use crate::spend_cap::SpendCap;
 use crate::store::{
     KeyStatus, ListedSession, LoginTry, ResultId, StoredResult, Subscription, Transaction,
 };
@@ -153,6 +154,9 @@ struct Account {
     tier: Tier,
     hourly_limit: Option<u32>,
     balance: u64,
+    spend_cap_per_day: Option<u64>,
+    /// The days of the latest notices of the cap, which outlive a cap.
+    cap_notices: SpendCap,
     is_admin: bool,
     mfa_enabled: bool,
     created_at: Timestamp,
@@ -185,6 +189,13 @@ struct LedgerRow {
     /// The day since 1970 and the endpoint, for usage.
     usage_of: Option<(i64, String)>,
     transaction: Transaction,
+}
+
+impl Account {
+    /// Returns the cap with the days of its notices.
+    fn spend_cap(&self) -> Option<SpendCap> {
+        self.spend_cap_per_day.map(|per_day| SpendCap { per_day, ..self.cap_notices })
+    }
 }
 
 impl State {

@@ -19,10 +19,16 @@ pub(crate) struct Answer {
     /// The number of the call, by which its usage row is found.
     pub(crate) number: Option<u128>,
     pub(crate) is_replayed: bool,
+    /// True for the result of a tool call that failed.
+    pub(crate) is_tool_error: bool,
 }
 
 /// The body of the measured call.
 pub(crate) const OPTION: &str = r#"{"spot":100.0,"strike":105.0,"risk_free_rate":0.05,"volatility":0.25,"time_to_maturity":1.0,"option_type":"call"}"#;
+/// The start of the address of a stored result, in the answer to a tool call.
+const RESULT: &[u8] = br#""result":"svc://results/"#;
+/// The tool of the measured call.
+const TOOL: &str = "price_european_option";
 pub(crate) const PRICE: &str = "/quantlib/pricing/bs/price";
 
 impl Request {
@@ -58,6 +64,31 @@ impl Request {
     pub(crate) fn message(token: &str, body: &str) -> Self {
         let head = format!("Authorization: Bearer {token}\r\nAccept: application/json\r\n");
         Self::with_head("/mcp", &head, body)
+    }
+
+    /// Makes a metered call of the tool that prices the same option, whose result is stored.
+    pub(crate) fn tool(token: &str) -> Self {
+        Self::tool_call(token, TOOL, OPTION)
+    }
+
+    /// Makes a metered call of a tool whose result is too large to be stored with the charge.
+    pub(crate) fn large_tool(token: &str) -> Self {
+        let list = |of: &dyn Fn(u32) -> f64| {
+            let numbers: Vec<String> = (1..=1000).map(|n| of(n).to_string()).collect();
+            numbers.join(",")
+        };
+        let tenors = list(&|n| f64::from(n) / 10.0);
+        let values = list(&|n| 0.01 + f64::from(n) * 1e-5);
+        let arguments =
+            format!(r#"{{"reference_date":"2026-01-31","tenors":[{tenors}],"values":[{values}]}}"#);
+        Self::tool_call(token, "build_curve", &arguments)
+    }
+
+    fn tool_call(token: &str, tool: &str, arguments: &str) -> Self {
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+        );
+        Self::message(token, &call)
     }
 
     fn with_head(path: &str, head: &str, body: &str) -> Self {
@@ -151,6 +182,7 @@ fn parse(buffer: &[u8]) -> io::Result<Option<Answer>> {
         status: status.ok_or_else(|| io::Error::other("no status"))?,
         number: None,
         is_replayed: false,
+        is_tool_error: false,
     };
     let mut length = 0;
     for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
@@ -163,5 +195,17 @@ fn parse(buffer: &[u8]) -> io::Result<Option<Answer>> {
             _ => {}
         }
     }
-    Ok((buffer.len() >= head + length).then_some(answer))
+    if buffer.len() < head + length {
+        return Ok(None);
+    }
+    let body = &buffer[head..];
+    answer.is_tool_error = find(body, br#""isError":true"#).is_some();
+    // A tool call has a number of its own, in the address of its stored result.
+    if let Some(start) = find(body, RESULT) {
+        let id = body.get(start + RESULT.len()..).and_then(|rest| rest.get(..36));
+        let id = id.and_then(|id| uuid::Uuid::try_parse_ascii(id).ok());
+        answer.number =
+            Some(id.ok_or_else(|| io::Error::other("no number of a result"))?.as_u128());
+    }
+    Ok(Some(answer))
 }

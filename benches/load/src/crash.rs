@@ -3,6 +3,7 @@
 
 use crate::{cluster::Server, service::Data, target::Failure};
 
+mod callers;
 mod clients;
 mod database;
 mod ledger_check;
@@ -38,15 +39,18 @@ pub(crate) async fn run(args: &CrashArgs, mut server: Option<&mut Server>) -> Re
 fn print(args: &CrashArgs, outcomes: &Outcomes) {
     println!("{}: the ledger held after every kill\n", args.target.engine());
     println!(
-        "| killed | rounds | answered, each charged once | unanswered | of these charged once | \
+        "| killed | rounds | answered, each charged once | of these results of tools, each stored | \
+         refused by the cap, none charged | unanswered | of these charged once | \
          under a key: answered | unanswered, then replayed | anew | still held |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (killed, o) in outcomes {
         println!(
-            "| {killed} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {killed} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             o.rounds,
             o.answered,
+            o.tool_results,
+            o.over_cap,
             o.unanswered,
             o.unanswered_charged,
             o.once_answered,

@@ -30,7 +30,7 @@ impl Inversion {
         let rounding = LAST_BITS * moved.max(f64::EPSILON * self.volatility);
         let error = ErrorStatement::estimated(
             ErrorKind::Iteration,
-            "volatility",
+            "implied_volatility",
             residual + rounding,
             "residual price over vega, and 12 times the effect of the last bit of the price",
         );

@@ -45,9 +45,7 @@ pub trait Computation: ParseFromJSON + Send + 'static {
     /// # Errors
     ///
     /// Every error of the functions of `quant-core`.
-    fn explain(&self) -> quant_core::Result<Explanation> {
-        todo!("each computation explains itself")
-    }
+    fn explain(&self) -> quant_core::Result<Explanation>;
 
     /// Returns whether this request may take over a millisecond, so that it must run off the async threads.
     fn is_long(&self) -> bool {
@@ -88,9 +86,7 @@ pub trait SharedComputation: Send + Sync + 'static {
     /// # Errors
     ///
     /// Every error of the functions of `quant-core`.
-    fn explain(_request: &Self::Request) -> quant_core::Result<Explanation> {
-        todo!("each computation explains itself")
-    }
+    fn explain(request: &Self::Request) -> quant_core::Result<Explanation>;
 
     /// Returns whether a request may take over a millisecond, as in [`Computation::is_long`].
     fn is_long(_request: &Self::Request) -> bool {

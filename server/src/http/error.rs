@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use account_core::Tier;
+use account_core::{Tier, Timestamp};
 use poem::{
     Error, IntoResponse, Request, Response,
     http::{HeaderValue, StatusCode, header},
@@ -63,6 +63,15 @@ pub enum ApiError {
     Credits {
         /// The credits that a call costs.
         cost: u32,
+    },
+    /// The call would pass the cap of credits a day that the account has set.
+    SpendCap {
+        /// The credits that a call costs.
+        cost: u32,
+        /// The credits that the account may spend on one UTC day.
+        per_day: u64,
+        /// The end of the day.
+        until: Timestamp,
     },
     /// The body is larger than the caller may send.
     BodyTooLarge {
@@ -188,7 +197,7 @@ impl ApiError {
             Self::Key | Self::GuestKeyExpired | Self::Session => StatusCode::UNAUTHORIZED,
             Self::RateLimit { .. } | Self::TooManyGuests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::GuestNotAllowed | Self::Tier(_) => StatusCode::FORBIDDEN,
-            Self::Credits { .. } => StatusCode::PAYMENT_REQUIRED,
+            Self::Credits { .. } | Self::SpendCap { .. } => StatusCode::PAYMENT_REQUIRED,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken | Self::Malformed { .. } => StatusCode::BAD_REQUEST,
@@ -255,6 +264,7 @@ impl ApiError {
                 | Self::GuestNotAllowed
                 | Self::Tier(_)
                 | Self::Credits { .. }
+                | Self::SpendCap { .. }
                 | Self::StillRunning
                 | Self::Busy { .. }
                 | Self::Storage { .. }
@@ -295,6 +305,14 @@ impl ApiError {
             Self::Credits { cost } => (
                 "Insufficient credits",
                 format!("Insufficient credits. This endpoint requires {cost} credits."),
+            ),
+            Self::SpendCap { cost, per_day, until } => (
+                "Daily cap reached",
+                format!(
+                    "Daily cap reached. This endpoint requires {cost} credits, and the account's cap is \
+                     {per_day} credits a day. The day ends at {}.",
+                    until.format("%Y-%m-%dT%H:%M:%SZ")
+                ),
             ),
             Self::BodyTooLarge { limit } => {
                 ("Request body too large", format!("The body may hold at most {limit} bytes."))

@@ -75,6 +75,7 @@ pub const FAULT_TYPES: &[FaultType] = &[
     fault("value_error.password_length", "The password has fewer than 8 or more than 1,024 bytes.", "Choose a password of that length."),
     fault("value_error.password_personal", "The password is the user name or the e-mail address.", "Choose a password that has neither."),
     fault("value_error.reason", "The reason of an operator's action breaks its rule.", "Follow the rule in `msg`."),
+    fault("value_error.spend_cap", "The cap is not a whole number of credits.", "Enter a whole number, or nothing for no cap."),
     fault("value_error.title", "The title of a notification breaks its rule.", "Follow the rule in `msg`."),
     fault("value_error.token", "The token has another form.", "Send the token of the e-mail or of the answer before."),
     fault("value_error.unknown_tier", "The text is not a tier.", "Send free, basic, standard, pro or enterprise."),

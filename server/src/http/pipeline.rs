@@ -92,6 +92,9 @@ impl<E: Endpoint> RequestPipeline<E> {
         // Most answers hold a secret or belong to one caller. An answer for caches has a header already.
         let no_store = HeaderValue::from_static("no-store");
         response.headers_mut().entry(header::CACHE_CONTROL).or_insert(no_store);
+        // A browser takes no answer for another type than the one it names, as a script.
+        let no_sniff = HeaderValue::from_static("nosniff");
+        response.headers_mut().entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(no_sniff);
         response
     }
 }

@@ -28,6 +28,8 @@ pub(crate) enum Obstacle {
     Tier,
     /// The balance, without the credits of running calls, is below the cost.
     Credits,
+    /// The call would pass the account's own cap of credits a day.
+    SpendCap,
     /// The quote has used the last call of the limit.
     Limit,
 }
@@ -37,6 +39,7 @@ impl Obstacle {
         match self {
             Self::Tier => "insufficient_tier",
             Self::Credits => "insufficient_credits",
+            Self::SpendCap => "daily_cap_reached",
             Self::Limit => "rate_limited",
         }
     }

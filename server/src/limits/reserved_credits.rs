@@ -36,7 +36,8 @@ pub struct Price {
     pub account: AccountId,
     /// The credits that the call costs.
     pub cost: u32,
-    /// The balance when the cache read the caller, which may be outdated.
+    /// The balance when the cache read the caller, which may be outdated. Zero for an account with a
+    /// cap of credits a day, whose spending the store alone knows: the store is read for each call.
     pub cached_balance: u64,
 }
 
@@ -78,7 +79,8 @@ type Take = fn(&mut Credits, u64, u64) -> bool;
 
 impl ReservedCredits {
     /// Returns whether the balance minus the reserved credits pays for a call. `read` reads the
-    /// balance in the store; it is called only where the balance in memory does not suffice.
+    /// balance in the store, or what a cap leaves of it; it is called only where the balance in
+    /// memory does not suffice.
     ///
     /// # Errors
     ///

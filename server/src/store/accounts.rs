@@ -26,8 +26,8 @@ use super::notifications::{insert_message, may_send, notify};
 use super::operator_actions::record;
 use super::revocation::end_credentials;
 use super::rows::{
-    column, digest, malformed, narrow, optional_time_column, statement, stored, tier_and_limit,
-    time, time_column, unless_taken,
+    column, credits_column, digest, malformed, narrow, optional_credits, optional_time_column,
+    statement, stored, tier_and_limit, time, time_column, unless_taken,
 };
 use super::sign_in::{insert_session, replace_challenge, use_up};
 use super::write_transaction::WriteTransaction;
@@ -38,7 +38,8 @@ const AT_ONCE: u32 = 1_000;
 
 /// Reads accounts as [`profile`] takes them.
 pub(super) const PROFILE: &str = "SELECT account.id, username, email, phone, country, \
-    country_code, tier, hourly_limit, credit_balance, verified_at, is_admin, mfa_enabled, \
+    country_code, tier, hourly_limit, credit_balance, spend_cap_per_day, verified_at, is_admin, \
+    mfa_enabled, \
     account.created_at, last_login_at, api_key.created_at AS key_created_at, status FROM account \
     LEFT JOIN api_key ON api_key.account_id = account.id AND status <> 'revoked'";
 
@@ -187,13 +188,22 @@ impl AccountStore for Store {
         }
         let update = "UPDATE account SET phone = CASE WHEN $2 THEN $3 ELSE phone END, \
                       country = CASE WHEN $4 THEN $5 ELSE country END, \
-                      country_code = CASE WHEN $6 THEN $7 ELSE country_code END WHERE id = $1";
+                      country_code = CASE WHEN $6 THEN $7 ELSE country_code END, \
+                      spend_cap_per_day = CASE WHEN $8 THEN $9 ELSE spend_cap_per_day END \
+                      WHERE id = $1";
         let mut values = vec![account.0.into()];
         for detail in [changes.phone, changes.country, changes.country_code] {
             values.extend::<[Value; 2]>([detail.is_some().into(), detail.flatten().into()]);
         }
+        let cap = changes.spend_cap_per_day;
+        values.extend::<[Value; 2]>([cap.is_some().into(), optional_credits(cap.flatten())]);
         stored(change.execute_raw(statement(update, values)).await)?;
-        stored(change.commit().await)?;
+        if cap.is_some() {
+            // Cached callers know whether there is a cap.
+            self.commit_revised(change).await?;
+        } else {
+            stored(change.commit().await)?;
+        }
         Ok(Updated::Done)
     }
 
@@ -508,6 +518,7 @@ pub(super) fn profile(row: &QueryResult) -> Result<Profile, StoreError> {
         tier,
         hourly_limit,
         credit_balance: narrow(row, "credit_balance")?,
+        spend_cap_per_day: credits_column(row, "spend_cap_per_day")?,
         is_verified: optional_time_column(row, "verified_at")?.is_some(),
         is_admin: column(row, "is_admin")?,
         mfa_enabled: column(row, "mfa_enabled")?,

@@ -23,7 +23,8 @@ const MICROSECONDS_A_MINUTE: i64 = 60_000_000;
 
 impl KeyStore for Store {
     async fn account_by_key(&self, key: &KeyDigest) -> Result<Option<AccountCaller>, StoreError> {
-        let query = "SELECT account.id, api_key.id AS key_id, tier, hourly_limit, credit_balance, last_grant, is_admin \
+        let query = "SELECT account.id, api_key.id AS key_id, tier, hourly_limit, credit_balance, last_grant, \
+                     spend_cap_per_day IS NOT NULL AS is_capped, is_admin \
                      FROM api_key JOIN account ON account.id = api_key.account_id \
                      WHERE digest = $1 AND status = 'active' AND verified_at IS NOT NULL";
         let row = stored(self.readers.query_one_raw(statement(query, [digest(key)])).await)?;
@@ -36,6 +37,7 @@ impl KeyStore for Store {
             hourly_limit,
             credit_balance: narrow(&row, "credit_balance")?,
             last_grant: narrow(&row, "last_grant")?,
+            is_capped: column(&row, "is_capped")?,
             is_admin: column(&row, "is_admin")?,
         }))
     }

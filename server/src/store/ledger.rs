@@ -1,8 +1,9 @@
 //! The ledger: debits in batches, grants, and the audit that compares balances with the ledger.
 //!
 //! A batch is settled in one transaction, whatever its size: by prepared statements on SQLite, by
-//! one statement over arrays on PostgreSQL. [`credits::decide`](account_core::credits::decide)
-//! decides which calls are paid.
+//! one statement over arrays on PostgreSQL.
+//! [`credits::decide_within_caps`](account_core::credits::decide_within_caps) decides which calls are
+//! paid.
 //!
 //! Usage, the ledger and results are read in bounded pages along an index. The answer of a request
 //! that may be repeated is written in the transaction of its charge.
@@ -14,8 +15,9 @@ use account_core::accounts::results::{MOST_BYTES, MOST_RESULTS};
 use account_core::idempotency::{Claim, Claimed, HELD, KEPT, RequestDigest, Slot, StoredAnswer};
 use account_core::store::{LedgerStore, Transaction, UsageFilter, UsageRequest, UsageTally};
 use account_core::{
-    AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, GuestId, ListedResult, MinuteCount,
-    ResultId, Settlement, StoreError, StoredResult, TallyFigure, Timestamp, TransactionKind,
+    AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, Funds, GuestId, ListedResult,
+    MinuteCount, ResultId, Settlement, StoreError, StoredResult, TallyFigure, Timestamp,
+    TransactionKind,
 };
 use rusqlite::named_params;
 use sea_orm::{
@@ -34,8 +36,10 @@ use super::rows::{
 
 mod backend;
 mod batch;
+mod caps;
 pub(super) mod postgres_ledger;
 pub(super) mod sqlite_ledger;
+pub(super) mod statements;
 
 pub(super) use backend::LedgerBackend;
 pub(super) use batch::MICROSECONDS_A_DAY;
@@ -120,10 +124,16 @@ impl LedgerStore for Store {
         rows.iter().map(count).collect()
     }
 
-    async fn credit_balance(&self, account: AccountId) -> Result<Option<u64>, StoreError> {
-        let query = "SELECT credit_balance FROM account WHERE id = $1";
-        let row = self.readers.query_one_raw(statement(query, [account.0.into()])).await;
-        stored(row)?.map(|row| narrow(&row, "credit_balance")).transpose()
+    async fn funds(&self, account: AccountId, day: i64) -> Result<Option<Funds>, StoreError> {
+        self.read_funds(account, day).await
+    }
+
+    async fn spent_credits(&self, account: AccountId, day: i64) -> Result<u64, StoreError> {
+        self.read_spent(account, day).await
+    }
+
+    async fn notify_of_refusal(&self, account: AccountId, at: Timestamp) -> Result<(), StoreError> {
+        self.write_refusal(account, at).await
     }
 
     async fn audit(&self) -> Result<Audit, StoreError> {

@@ -16,6 +16,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryResult, Value};
 
 use super::engine::lock_account;
 use super::handle::Store;
+use super::ledger::statements::INSERT_NOTICE;
 use super::rows::{
     column, digest, malformed, narrow, number, number_column, optional_time_column, statement,
     stored, time, time_column,
@@ -345,8 +346,6 @@ pub(super) async fn notify(
     notice: &Notice,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let insert = "INSERT INTO notification (account_id, category, title, description, created_at) \
-                  SELECT id, $2, $3, $4, $5 FROM account WHERE id = $1";
     let values = [
         account.0.into(),
         notice.category().into(),
@@ -354,7 +353,7 @@ pub(super) async fn notify(
         notice.description().into(),
         time(now),
     ];
-    stored(change.execute_raw(statement(insert, values)).await)?;
+    stored(change.execute_raw(statement(INSERT_NOTICE, values)).await)?;
     Ok(())
 }
 

@@ -171,7 +171,8 @@ impl OauthStore for Store {
         token: &Digest<AccessToken>,
     ) -> Result<Option<StoredAccess>, StoreError> {
         let query = "SELECT account.id, api_key.id AS key_id, tier, hourly_limit, credit_balance, \
-                     last_grant, is_admin, resource, oauth_token.expires_at FROM oauth_token \
+                     last_grant, \
+                     spend_cap_per_day IS NOT NULL AS is_capped, is_admin, resource, oauth_token.expires_at FROM oauth_token \
                      JOIN oauth_grant ON oauth_grant.id = oauth_token.grant_id \
                      JOIN account ON account.id = oauth_grant.account_id \
                      JOIN api_key ON api_key.account_id = account.id AND status = 'active' \
@@ -186,6 +187,7 @@ impl OauthStore for Store {
             hourly_limit,
             credit_balance: narrow(&row, "credit_balance")?,
             last_grant: narrow(&row, "last_grant")?,
+            is_capped: column(&row, "is_capped")?,
             is_admin: column(&row, "is_admin")?,
         };
         let bearer = Bearer { caller, expires_at: time_column(&row, "expires_at")? };

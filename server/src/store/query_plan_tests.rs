@@ -7,7 +7,7 @@ use account_core::testing::FixedClock;
 use account_core::testing::contract::{
     activity, clean_up, clients, email_change, external_sign_in, idempotency, keys, leases, ledger,
     notifications, oauth, operator, outbox, owner, passwords, recovery, registration, results,
-    second_factor, sessions,
+    second_factor, sessions, spend_caps,
 };
 use account_core::{AccountId, CallerId, GuestId};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, TransactionTrait, Values};
@@ -64,6 +64,7 @@ async fn run_every_statement<Home>(empty: impl AsyncFn() -> (Store, Home)) {
         sessions::a_sign_out_everywhere_leaves_no_session_and_no_sign_in_under_way,
         keys::a_guest_key_is_good_for_a_day,
         ledger::a_free_call_is_written_down_and_charges_nothing,
+        spend_caps::each_mark_of_a_cap_is_notified_of_once_a_day,
         outbox::an_email_that_fails_is_sent_again_and_then_wiped,
         ledger::calls_are_counted_by_the_minute,
         activity::usage_is_shown_of_whole_utc_days,

@@ -8,6 +8,7 @@ use account_core::{StoreError, StoredResult};
 
 use super::batch_writer::{BatchBackend, BatchWriter};
 use super::handle::Store;
+use crate::failpoint;
 
 /// The number of results that may wait. Further results wait before the queue.
 const CAPACITY: usize = 1_024;
@@ -51,6 +52,16 @@ impl BatchBackend for ResultBatches {
     const LARGEST_BATCH: usize = LARGEST_BATCH;
 
     async fn write(&mut self, results: Vec<StoredResult>) -> Vec<Result<(), StoreError>> {
+        failpoint::hit("results_taken");
+        let stored = self.write_together(results).await;
+        failpoint::hit("results_committed");
+        stored
+    }
+}
+
+impl ResultBatches {
+    /// Stores results in one transaction, or each alone where that fails.
+    async fn write_together(&self, results: Vec<StoredResult>) -> Vec<Result<(), StoreError>> {
         if let [_] = results[..] {
             return vec![self.0.keep_results(results).await];
         }
@@ -59,9 +70,7 @@ impl BatchBackend for ResultBatches {
             Err(error) => self.write_singly(results, &error).await,
         }
     }
-}
 
-impl ResultBatches {
     /// Stores each result of a failed batch alone, so that one faulty result fails no other. The
     /// failed transaction left nothing behind.
     async fn write_singly(

@@ -10,7 +10,7 @@ use super::write_transaction::WriteTransaction;
 
 impl Store {
     /// Returns the number of commits, by any process, that invalidated cached callers. Such a
-    /// commit replaces, suspends or activates a key, changes a tier or limit, grants credits, or
+    /// commit replaces, suspends or activates a key, changes a tier, limit or cap, grants credits, or
     /// ends the access of a client.
     ///
     /// A process that caches callers polls this number and clears its cache after a change.

@@ -104,6 +104,17 @@ pub(super) fn credits(value: u64) -> Value {
     i64::try_from(value).expect("a balance is below 2^53").into()
 }
 
+/// Converts optional credits to their stored form.
+pub(super) fn optional_credits(value: Option<u64>) -> Value {
+    value.map(|value| i64::try_from(value).expect("credits are below 2^53")).into()
+}
+
+/// Reads a column that holds credits or NULL, which is `None`.
+pub(super) fn credits_column(row: &QueryResult, name: &str) -> Result<Option<u64>, StoreError> {
+    let value: Option<i64> = column(row, name)?;
+    value.map(u64::try_from).transpose().map_err(|_| malformed(name))
+}
+
 /// Returns the value with a stored name.
 pub(super) fn named<T: Copy>(
     row: &QueryResult,

@@ -10,6 +10,7 @@ use rand::Rng;
 use crate::credits::{self, Entry, Settlement};
 use crate::guest::Device;
 use crate::identity::{AccountId, CallerId};
+use crate::spend_cap::Funds;
 use crate::store::Store;
 use crate::testing::{all, seeded_rng};
 
@@ -104,8 +105,8 @@ pub async fn a_free_call_is_written_down_and_charges_nothing<S: Store + Clone>(s
     let paid = service.settle(vec![service.entry(guest, 3, 2, "/a")]).await;
     assert_eq!(paid, [Settlement::Charged { balance: 48 }]);
     for (account, balance) in [(account, Some(7)), (AccountId(987_654), None)] {
-        let read = service.accounts.store().credit_balance(account).await;
-        assert_eq!(read.expect("the store answers"), balance);
+        let read = service.accounts.store().funds(account, 0).await.expect("the store answers");
+        assert_eq!(read, balance.map(|balance| Funds { balance, cap: None }));
     }
     let counts =
         service.accounts.store().calls_per_minute(service.now(), service.now()).await.expect("ok");

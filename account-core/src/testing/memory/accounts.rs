@@ -10,6 +10,7 @@ use crate::operation::Operation;
 use crate::outbox::SealedMessage;
 use crate::password::PasswordHash;
 use crate::revocation::SecurityEvent;
+use crate::spend_cap::SpendCap;
 use crate::store::{
     AccountRow, AccountStore, Change, ConfirmedForm, Creation, Deletion, DeletionProof, KeyStatus,
     MfaChange, MfaChanged, NewRegistration, PasswordChange, PasswordProof, PendingRegistration,
@@ -128,6 +129,8 @@ impl AccountStore for MemoryStore {
                 tier: Tier::Free,
                 hourly_limit: None,
                 balance: 0,
+                spend_cap_per_day: None,
+                cap_notices: SpendCap::default(),
                 is_admin: false,
                 mfa_enabled: false,
                 created_at: form.created_at,
@@ -186,6 +189,8 @@ impl AccountStore for MemoryStore {
                 tier: row.tier,
                 hourly_limit: row.hourly_limit,
                 balance: 0,
+                spend_cap_per_day: None,
+                cap_notices: SpendCap::default(),
                 is_admin: row.is_admin,
                 mfa_enabled: false,
                 created_at: row.created_at,
@@ -264,6 +269,9 @@ impl AccountStore for MemoryStore {
             if let Some(change) = change {
                 *detail = change;
             }
+        }
+        if let Some(per_day) = changes.spend_cap_per_day {
+            account.spend_cap_per_day = per_day;
         }
         Ok(Updated::Done)
     }

@@ -9,6 +9,7 @@ use crate::id_token::{COMPLETION_VALIDITY, ProvenIdentity, START_VALIDITY};
 use crate::identity::{AccountId, Contact};
 use crate::key::KeyId;
 use crate::notification::Notice;
+use crate::spend_cap::SpendCap;
 use crate::store::{
     AccountRow, CompletionRow, Creation, ExternalIdentityStore, IdpAccount, KeyStatus,
     KnownIdentity, LoginMethod, NewHandOff, OpenedSession, StartRow, TryStatus,
@@ -123,6 +124,8 @@ impl ExternalIdentityStore for MemoryStore {
             tier: account.tier,
             hourly_limit: account.hourly_limit,
             balance: 0,
+            spend_cap_per_day: None,
+            cap_notices: SpendCap::default(),
             is_admin: account.is_admin,
             mfa_enabled: false,
             created_at: at,

@@ -41,6 +41,7 @@ impl KeyStore for MemoryStore {
             hourly_limit: account.hourly_limit.unwrap_or(account.tier.hourly_limit()),
             credit_balance: account.balance,
             last_grant: state.last_grant(key.account),
+            is_capped: account.spend_cap_per_day.is_some(),
             is_admin: account.is_admin,
         }))
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::tables::{Taken, spend};
-use super::{Called, LedgerRow, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored, day};
+use super::{Account, Called, LedgerRow, MICROSECONDS_A_MINUTE, MemoryStore, State, Stored, day};
 use crate::Timestamp;
 use crate::accounts::results::{MOST_BYTES, MOST_RESULTS};
 use crate::credits::{
@@ -13,6 +13,8 @@ use crate::credits::{
 };
 use crate::idempotency::{Claim, Claimed, HELD, KEPT, Slot, StoredAnswer};
 use crate::identity::{AccountId, CallerId};
+use crate::notification::Notice;
+use crate::spend_cap::{CappedDay, Funds, Spending};
 use crate::store::{
     LedgerStore, ListedResult, ResultId, StoredResult, Transaction, UsageFilter, UsageRequest,
     UsageTally,
@@ -79,7 +81,10 @@ impl State {
 
 impl LedgerStore for MemoryStore {
     async fn settle(&self, batch: Vec<Entry>) -> Stored<Vec<Settlement>> {
-        Ok(self.lock().settle(batch))
+        let mut state = self.lock();
+        let (settled, spending) = state.settle(batch);
+        state.notify_of_caps(&spending);
+        Ok(settled)
     }
 
     async fn calls_per_minute(
@@ -106,8 +111,24 @@ impl LedgerStore for MemoryStore {
         Ok(counts.map(|((caller, minute), calls)| MinuteCount { caller, minute, calls }).collect())
     }
 
-    async fn credit_balance(&self, account: AccountId) -> Stored<Option<u64>> {
-        Ok(self.lock().accounts.get(&account).map(|account| account.balance))
+    async fn funds(&self, account: AccountId, day: i64) -> Stored<Option<Funds>> {
+        let state = self.lock();
+        let Some(row) = state.accounts.get(&account) else { return Ok(None) };
+        let spent = || state.spent(account, day);
+        let cap = row.spend_cap().map(|cap| CappedDay { cap, day, spent: spent() });
+        Ok(Some(Funds { balance: row.balance, cap }))
+    }
+
+    async fn spent_credits(&self, account: AccountId, day: i64) -> Stored<u64> {
+        Ok(self.lock().spent(account, day))
+    }
+
+    async fn notify_of_refusal(&self, account: AccountId, at: Timestamp) -> Stored<()> {
+        let mut state = self.lock();
+        let mut spending = state.spending([(CallerId::Account(account), 1, at)]);
+        spending.refuse(account, at);
+        state.notify_of_caps(&spending);
+        Ok(())
     }
 
     async fn audit(&self) -> Stored<Audit> {
@@ -229,7 +250,11 @@ impl LedgerStore for MemoryStore {
             return Ok(None);
         }
         let cost = entry.cost;
-        let settlement = state.settle(vec![entry]).remove(0);
+        let (mut settled, spending) = state.settle(vec![entry]);
+        let settlement = settled.remove(0);
+        if matches!(settlement, Settlement::Charged { .. }) {
+            state.notify_of_caps(&spending);
+        }
         if let (Settlement::Charged { balance }, Some(taken)) =
             (settlement, state.slots.get_mut(&claim.slot))
         {
@@ -333,16 +358,52 @@ impl Called {
 }
 
 impl State {
-    /// Settles a batch by the rule of [`credits::decide`].
-    pub(super) fn settle(&mut self, batch: Vec<Entry>) -> Vec<Settlement> {
+    /// Sums the credits that an account has spent on a day.
+    fn spent(&self, account: AccountId, day: i64) -> u64 {
+        let rows = self.ledger.iter().filter(|row| row.account == account);
+        let of_day = rows.filter(|row| row.usage_of.as_ref().is_some_and(|(on, _)| *on == day));
+        of_day.map(|row| row.transaction.credits.unsigned_abs()).sum()
+    }
+
+    /// Returns the caps of the callers of calls, with the spending of the days of the calls.
+    fn spending(
+        &self,
+        calls: impl IntoIterator<Item = (CallerId, u32, Timestamp)> + Clone,
+    ) -> Spending {
+        let mut spending = Spending::default();
+        for (caller, ..) in calls.clone() {
+            let CallerId::Account(account) = caller else { continue };
+            if let Some(cap) = self.accounts.get(&account).and_then(Account::spend_cap) {
+                spending.add_cap(account, cap);
+            }
+        }
+        for (account, day) in spending.days_of(calls) {
+            spending.set_spent(account, day, self.spent(account, day));
+        }
+        spending
+    }
+
+    /// Writes the notices of caps that were reached, and the days of these notices.
+    fn notify_of_caps(&mut self, spending: &Spending) {
+        for reached in spending.notices() {
+            self.notify(reached.account, &Notice::of_cap(&reached), reached.at);
+            if let Some(row) = self.accounts.get_mut(&reached.account) {
+                row.cap_notices.set_told(reached.mark, reached.day);
+            }
+        }
+    }
+
+    /// Settles a batch by the rule of [`credits::decide_within_caps`].
+    fn settle(&mut self, batch: Vec<Entry>) -> (Vec<Settlement>, Spending) {
         let mut balances = HashMap::new();
         for entry in &batch {
             if let Some(balance) = self.balance(entry.caller) {
                 balances.insert(entry.caller, *balance);
             }
         }
-        let asked = batch.iter().map(|entry| (entry.caller, entry.cost));
-        let settled = credits::decide(&mut balances, asked);
+        let mut spending = self.spending(batch.iter().map(Entry::asked));
+        let asked = batch.iter().map(Entry::asked);
+        let settled = credits::decide_within_caps(&mut balances, &mut spending, asked);
         for (caller, left) in balances {
             if let Some(balance) = self.balance(caller) {
                 *balance = left;
@@ -358,7 +419,7 @@ impl State {
             }
             self.write_down(entry);
         }
-        settled
+        (settled, spending)
     }
 
     /// Removes at most `limit` slots without a valid answer or a running request, and returns their

@@ -156,6 +156,7 @@ impl State {
             hourly_limit: account.hourly_limit.unwrap_or(account.tier.hourly_limit()),
             credit_balance: account.balance,
             last_grant: self.last_grant(id),
+            is_capped: account.spend_cap_per_day.is_some(),
             is_admin: account.is_admin,
         })
     }

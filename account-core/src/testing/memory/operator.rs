@@ -21,6 +21,7 @@ impl State {
             tier: account.tier,
             hourly_limit: account.hourly_limit.unwrap_or(account.tier.hourly_limit()),
             credit_balance: account.balance,
+            spend_cap_per_day: account.spend_cap_per_day,
             is_verified: account.verified_at.is_some(),
             is_admin: account.is_admin,
             mfa_enabled: account.mfa_enabled,

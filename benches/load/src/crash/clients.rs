@@ -13,17 +13,33 @@ use std::{
 use tokio::task::JoinSet;
 
 use crate::{
-    client::{Connection, Request},
+    client::{Answer, Connection, Request},
     target::Failure,
 };
 
-/// The number of connections: half of them send plain calls, the others calls with an
+/// The number of connections: a quarter each sends plain calls, calls of an account with a cap and
+/// calls of MCP tools, whose results are stored with the charge; the last one sends calls with an
 /// `Idempotency-Key`.
 const CONNECTIONS: usize = 16;
 /// The pause of a client after a refusal.
 const REST: Duration = Duration::from_millis(2);
+/// The number of tool calls with a small result, stored by the ledger, for each with a large one,
+/// stored by the result writer.
+const SMALL_RESULTS: usize = 15;
 /// The number of attempts to send a repetition to a busy service.
 const TRIES: u32 = 500;
+
+/// The credentials of the accounts that a run calls with, each an account of its own.
+pub(super) struct Callers {
+    /// The key of the account of plain calls.
+    pub(super) plain: String,
+    /// The key of the account of calls with an `Idempotency-Key`.
+    pub(super) once: String,
+    /// The key of the account with a cap of credits a day.
+    pub(super) capped: String,
+    /// The access token of the account of tool calls.
+    pub(super) tools: String,
+}
 
 /// The record of the calls of one round.
 #[derive(Default)]
@@ -36,6 +52,10 @@ pub(super) struct CallLog {
     /// The idempotency keys of answered calls, then those of unanswered calls.
     pub(super) once_answered: HashSet<String>,
     pub(super) once_open: HashSet<String>,
+    /// The numbers of the calls that the cap refused, which are never charged.
+    pub(super) over_cap: Vec<u128>,
+    /// The numbers of the answered tool calls, each also in `answered`.
+    pub(super) tool_results: Vec<u128>,
 }
 
 /// The number of repetitions by their answer.
@@ -56,19 +76,22 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    /// Sends plain calls with one API key, and calls with an `Idempotency-Key` with another.
-    pub(super) fn start(address: SocketAddr, plain: &str, once: &str) -> Self {
+    /// Sends the calls of each account.
+    pub(super) fn start(address: SocketAddr, callers: &Callers) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();
         for index in 0..CONNECTIONS {
-            let (plain, once, is_over) = (plain.to_owned(), once.to_owned(), is_over.clone());
-            tasks.spawn(async move {
-                if index % 2 == 0 {
-                    send_plain(address, &plain, &is_over).await
-                } else {
-                    send_once(address, &once, &is_over).await
+            let is_over = is_over.clone();
+            match index % 4 {
+                0 => {
+                    tasks.spawn(send_plain(address, Request::price(&callers.plain, None), is_over))
                 }
-            });
+                1 => {
+                    tasks.spawn(send_plain(address, Request::price(&callers.capped, None), is_over))
+                }
+                2 => tasks.spawn(send_tools(address, Request::tool(&callers.tools), is_over)),
+                _ => tasks.spawn(send_once(address, callers.once.clone(), is_over)),
+            };
         }
         Self { tasks, is_over }
     }
@@ -83,19 +106,39 @@ impl Clients {
             known.unanswered += of_one.unanswered;
             known.once_answered.extend(of_one.once_answered);
             known.once_open.extend(of_one.once_open);
+            known.over_cap.extend(of_one.over_cap);
+            known.tool_results.extend(of_one.tool_results);
         }
         Ok(known)
     }
 }
 
-async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> CallLog {
+async fn send_tools(address: SocketAddr, token: String, is_over: Arc<AtomicBool>) -> CallLog {
+    let mut calls = vec![Request::tool(&token); SMALL_RESULTS];
+    calls.push(Request::large_tool(&token));
+    let mut known = send_plain(address, calls, is_over).await;
+    known.tool_results.clone_from(&known.answered);
+    known
+}
+
+/// Sends requests by turns, again and again.
+async fn send_plain(
+    address: SocketAddr,
+    requests: Vec<Request>,
+    is_over: Arc<AtomicBool>,
+) -> CallLog {
     let mut known = CallLog::default();
-    let request = Request::price(key, None);
+    let mut requests = requests.iter().cycle();
     let Ok(mut connection) = Connection::open(address).await else { return known };
     while !is_over.load(Ordering::Relaxed) {
-        match connection.send(&request).await {
-            Ok(answer) if answer.status == 200 => {
-                known.answered.push(answer.number.expect("every answer has a number"));
+        let Some(request) = requests.next() else { return known };
+        match connection.send(request).await {
+            Ok(Answer { status: 200, is_tool_error: false, number: Some(number), .. }) => {
+                known.answered.push(number);
+            }
+            Ok(Answer { status: 402, number: Some(number), .. }) => {
+                known.over_cap.push(number);
+                tokio::time::sleep(REST).await;
             }
             Ok(_) => {
                 known.unanswered += 1;
@@ -110,12 +153,12 @@ async fn send_plain(address: SocketAddr, key: &str, is_over: &AtomicBool) -> Cal
     known
 }
 
-async fn send_once(address: SocketAddr, key: &str, is_over: &AtomicBool) -> CallLog {
+async fn send_once(address: SocketAddr, key: String, is_over: Arc<AtomicBool>) -> CallLog {
     let mut known = CallLog::default();
     let Ok(mut connection) = Connection::open(address).await else { return known };
     while !is_over.load(Ordering::Relaxed) {
         let once = uuid::Uuid::new_v4().to_string();
-        match connection.send(&Request::price(key, Some(&once))).await {
+        match connection.send(&Request::price(&key, Some(&once))).await {
             Ok(answer) if answer.status == 200 => {
                 known.once_answered.insert(once);
             }
@@ -159,10 +202,7 @@ pub(super) async fn repeat(
 
 impl Connection {
     /// Sends a request until the service is no longer busy.
-    async fn send_until_answered(
-        &mut self,
-        request: &Request,
-    ) -> Result<crate::client::Answer, Failure> {
+    async fn send_until_answered(&mut self, request: &Request) -> Result<Answer, Failure> {
         for _ in 0..TRIES {
             let answer = self.send(request).await?;
             if answer.status != 503 {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    callers::{MOST_CAPPED, SETTINGS, callers, raise_cap},
     clients::{Clients, repeat},
     ledger_check::{LedgerCheck, first_number},
     outcome::{CrashArgs, LONGEST, Outcomes, random},
@@ -31,22 +32,23 @@ pub(super) async fn run_on(
     rounds: std::ops::Range<u32>,
     outcomes: &mut Outcomes,
 ) -> Result<(), Failure> {
-    let keys = data.accounts(2).await?;
-    let (plain, once) = (&keys[0], &keys[1]);
+    let callers = callers(data).await?;
+    raise_cap(data, &callers, MOST_CAPPED).await?;
     let mut ledger_check = LedgerCheck::new(data.storage.database_url.clone());
-    let service = Service::start(&args.target, data, &[]).await?;
+    let service = Service::start(&args.target, data, &SETTINGS).await?;
     for round in rounds {
         let death = DEATHS[round as usize % DEATHS.len()];
         let failed = |failure: Failure| format!("round {round}, {death:?}: {failure}");
         let first = first_number();
-        let clients = Clients::start(service.address, plain, once);
+        let clients = Clients::start(service.address, &callers);
         tokio::time::sleep(Duration::from_millis(random() % LONGEST)).await;
         server.kill(death).await?;
         server.restart().await?;
         let away = ready_again(service.address).await.map_err(failed)?;
         tokio::time::sleep(AFTER).await;
         let known = clients.end().await?;
-        let repeated = repeat(service.address, once, &known.once_open).await.map_err(failed)?;
+        let repeated =
+            repeat(service.address, &callers.once, &known.once_open).await.map_err(failed)?;
         let charged = ledger_check.check(first, &known, &repeated).await.map_err(failed)?;
         data.audit().await.map_err(failed)?;
         let outcome = outcomes.entry(name(death).to_owned()).or_default();

@@ -9,8 +9,16 @@ use crate::{service::connect, target::Failure};
 
 /// The credits of a call.
 const COST: i64 = 5;
+/// The credits of a tool call with a large result.
+const LARGE_COST: i64 = 2;
 /// The largest lag of the clock in a request's number behind that of this program, in milliseconds.
 const SLACK: u64 = 10_000;
+
+/// The days on which an account has spent more than its cap.
+const PASSED_CAPS: &str = "SELECT count(*) AS n FROM (SELECT account.id FROM account \
+    JOIN ledger ON ledger.account_id = account.id AND ledger.kind = 'usage' \
+    WHERE spend_cap_per_day IS NOT NULL GROUP BY account.id, ledger.day, spend_cap_per_day \
+    HAVING -sum(ledger.credits) > spend_cap_per_day) AS passed";
 
 /// The ledger of one set of data, over many rounds.
 pub(super) struct LedgerCheck {
@@ -49,9 +57,22 @@ impl LedgerCheck {
         known: &CallLog,
         repeated: &Repeated,
     ) -> Result<u64, Failure> {
-        check_answered(known, &charged(database, first).await?)?;
+        let rows = charged(database, first).await?;
+        check_answered(known, &rows)?;
+        if let Some(number) = known.over_cap.iter().find(|number| rows.contains_key(*number)) {
+            return Err(
+                format!("{} was refused and charged", uuid::Uuid::from_u128(*number)).into()
+            );
+        }
+        let passed = count(database, PASSED_CAPS).await?;
+        if passed > 0 {
+            return Err(format!("{passed} days are above the cap of their account").into());
+        }
+        check_results(database, &known.tool_results).await?;
         let all = "SELECT count(*) AS n FROM usage WHERE credits > 0";
-        let wrong = format!("SELECT count(*) AS n FROM usage WHERE credits NOT IN (0, {COST})");
+        let wrong = format!(
+            "SELECT count(*) AS n FROM usage WHERE credits NOT IN (0, {COST}, {LARGE_COST})"
+        );
         let kept = "SELECT count(*) AS n FROM kept_answer WHERE body IS NOT NULL";
         let (all, wrong) = (count(database, all).await?, count(database, &wrong).await?);
         let kept = count(database, kept).await?;
@@ -80,11 +101,26 @@ impl LedgerCheck {
     }
 }
 
+/// Checks that the result of every answered tool call is stored.
+async fn check_results(database: &DatabaseConnection, calls: &[u128]) -> Result<(), Failure> {
+    for number in calls {
+        let query = "SELECT count(*) AS n FROM result WHERE id = $1";
+        let id = number.to_be_bytes().to_vec();
+        let query = Statement::from_sql_and_values(backend(database), query, [id.into()]);
+        let row = database.query_one_raw(query).await?.ok_or("no row")?;
+        if row.try_get::<i64>("", "n")? != 1 {
+            let id = uuid::Uuid::from_u128(*number);
+            return Err(format!("{id} was answered, and its result is not stored").into());
+        }
+    }
+    Ok(())
+}
+
 /// Checks that every answered call is charged once, at its price.
 fn check_answered(known: &CallLog, rows: &HashMap<u128, Vec<i64>>) -> Result<(), Failure> {
     for number in &known.answered {
         match rows.get(number).map(Vec::as_slice) {
-            Some([COST]) => {}
+            Some([COST | LARGE_COST]) => {}
             found => {
                 let id = uuid::Uuid::from_u128(*number);
                 return Err(format!("{id} was answered, charged {found:?}").into());

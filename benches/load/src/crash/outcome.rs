@@ -39,6 +39,8 @@ pub(crate) type Outcomes = BTreeMap<String, Outcome>;
 pub(crate) struct Outcome {
     pub(crate) rounds: u64,
     pub(crate) answered: u64,
+    pub(crate) tool_results: u64,
+    pub(crate) over_cap: u64,
     pub(crate) unanswered: u64,
     pub(crate) unanswered_charged: u64,
     pub(crate) once_answered: u64,
@@ -53,6 +55,8 @@ impl Outcome {
     pub(crate) fn add(&mut self, known: &CallLog, repeated: &Repeated, unanswered_charged: u64) {
         self.rounds += 1;
         self.answered += known.answered.len() as u64;
+        self.tool_results += known.tool_results.len() as u64;
+        self.over_cap += known.over_cap.len() as u64;
         self.unanswered += known.unanswered;
         self.unanswered_charged += unanswered_charged;
         self.once_answered += known.once_answered.len() as u64;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use quant_server::failpoint::POINTS;
 
 use super::{
-    clients::{CallLog, Clients, repeat},
+    callers::{MOST_CAPPED, SETTINGS, callers, raise_cap},
+    clients::{CallLog, Callers, Clients, repeat},
     ledger_check::{LedgerCheck, first_number},
     outcome::{CrashArgs, LONGEST, Outcomes, random},
 };
@@ -27,12 +28,10 @@ struct Plan {
 impl Plan {
     fn of(round: u32, args: &CrashArgs) -> Self {
         let at_a_point = !args.random_only && round % 2 == 1;
-        // On PostgreSQL a batch is one statement, so there is no point between the statement and
-        // its commit.
-        let is_passed = |point: &&str| args.target.is_embedded() || *point != "ledger_written";
-        let points: Vec<&str> = POINTS.into_iter().filter(is_passed).collect();
-        let point = at_a_point.then(|| points[(round as usize / 2) % points.len()]);
-        Self { point, hits: 1 + random() % 60 }
+        let point = at_a_point.then(|| POINTS[(round as usize / 2) % POINTS.len()]);
+        // Few results are so large that no debit carries them.
+        let most = if point.is_some_and(|point| point.starts_with("results")) { 5 } else { 60 };
+        Self { point, hits: 1 + random() % most }
     }
 
     fn name(&self, is_reached: bool) -> String {
@@ -51,19 +50,20 @@ pub(super) async fn run_on(
     rounds: std::ops::Range<u32>,
     outcomes: &mut Outcomes,
 ) -> Result<(), Failure> {
-    let keys = data.accounts(2).await?;
-    let (plain, once) = (&keys[0], &keys[1]);
+    let callers = callers(data).await?;
     let mut ledger_check = LedgerCheck::new(data.storage.database_url.clone());
     for round in rounds {
         let plan = Plan::of(round, args);
         let first = first_number();
-        let (known, is_reached) = load_until_dead(args, data, &plan, plain, once).await?;
+        raise_cap(data, &callers, random() % MOST_CAPPED).await?;
+        let (known, is_reached) = load_until_dead(args, data, &plan, &callers).await?;
         let name = plan.name(is_reached);
         let failed = |failure: Failure| format!("round {round}, killed {name}: {failure}");
 
         // The service is started again, because repetitions are answered by the service.
-        let service = Service::start(&args.target, data, &[]).await?;
-        let repeated = repeat(service.address, once, &known.once_open).await.map_err(failed)?;
+        let service = Service::start(&args.target, data, &[SETTINGS[0]]).await?;
+        let repeated =
+            repeat(service.address, &callers.once, &known.once_open).await.map_err(failed)?;
         service.stop().await?;
         let charged = ledger_check.check(first, &known, &repeated).await.map_err(failed)?;
         data.audit().await.map_err(failed)?;
@@ -77,13 +77,13 @@ async fn load_until_dead(
     args: &CrashArgs,
     data: &Data,
     plan: &Plan,
-    plain: &str,
-    once: &str,
+    callers: &Callers,
 ) -> Result<(CallLog, bool), Failure> {
     let failpoint = plan.point.map(|point| format!("{point}:{}", plan.hits));
-    let settings = failpoint.as_deref().map(|value| ("QS_FAILPOINT", value));
-    let mut service = Service::start(&args.target, data, settings.as_slice()).await?;
-    let clients = Clients::start(service.address, plain, once);
+    let mut settings = SETTINGS.to_vec();
+    settings.extend(failpoint.as_deref().map(|value| ("QS_FAILPOINT", value)));
+    let mut service = Service::start(&args.target, data, &settings).await?;
+    let clients = Clients::start(service.address, callers);
     let is_reached = if plan.point.is_some() {
         tokio::time::timeout(REACHED, service.process.wait()).await.is_ok()
     } else {

@@ -5,7 +5,6 @@ use crate::Result;
 use crate::explanation::{ErrorKind, ErrorStatement, Explanation};
 use crate::pricing::binomial::{self, Exercise, Tree};
 use crate::pricing::black_scholes::EuropeanOption;
-use crate::pricing::lattice::tree::CONVENTIONS;
 
 /// The conventions of the Greeks.
 const GREEKS: [&str; 2] = [
@@ -26,7 +25,7 @@ pub fn explain(option: &EuropeanOption, tree: Tree, n_steps: usize) -> Result<Ex
     let explanation = Explanation::new(tree.method(), error).with_steps(found.steps as u32);
     let exercise = "The option may be exercised at every step, today and expiry included.";
     Ok(explanation
-        .with_conventions(CONVENTIONS)
+        .with_conventions(tree.conventions())
         .with_conventions([exercise])
         .with_conventions(GREEKS))
 }
@@ -52,7 +51,7 @@ pub fn explain_on_dates(
         "Expiry is a time of exercise; today is none.",
     ];
     Ok(explanation
-        .with_conventions(CONVENTIONS)
+        .with_conventions(tree.conventions())
         .with_conventions(exercise)
         .with_conventions(GREEKS))
 }

@@ -4,7 +4,7 @@ use super::option::BarrierOption;
 use crate::Result;
 use crate::explanation::{ErrorKind, ErrorStatement, Explanation, Method};
 use crate::pricing::black_scholes::MODEL;
-use crate::pricing::lattice::tree::{CONVENTIONS, Tree};
+use crate::pricing::lattice::tree::Tree;
 
 /// The convention of the rebate.
 const REBATE: &str =
@@ -29,7 +29,7 @@ impl BarrierOption {
         );
         let explanation = Explanation::new(tree.method(), error);
         let explanation = explanation.with_steps(tree.steps_used(n_steps) as u32);
-        Ok(explanation.with_conventions(CONVENTIONS).with_conventions([
+        Ok(explanation.with_conventions(tree.conventions()).with_conventions([
             "The barrier is monitored at every step of the tree, at the start and at expiry.",
             "A price equal to the barrier, within a relative 1e-12, hits the barrier.",
             REBATE,

@@ -44,6 +44,24 @@ impl Tree {
         if self == Self::LeisenReimer { n_steps | 1 } else { n_steps }
     }
 
+    /// Returns the assumptions of an explanation: those of every tree, and those of this one.
+    pub(in crate::pricing) fn conventions(self) -> [&'static str; 5] {
+        let own = match self {
+            Self::CoxRossRubinstein => {
+                "The moves are inverse to each other: u = e^{σ√Δt}, d = 1/u."
+            }
+            Self::JarrowRudd => {
+                "Both probabilities are 1/2; the mean of the tree misses the forward a little."
+            }
+            Self::LeisenReimer => {
+                "The tree is centred on the strike; an even number of steps takes one more."
+            }
+            Self::Tian => "The first three moments of the price in a step are matched.",
+        };
+        let [paths, rates, times, plain] = CONVENTIONS;
+        [paths, rates, times, plain, own]
+    }
+
     /// Returns the method with its source.
     pub(in crate::pricing) const fn method(self) -> Method {
         match self {
@@ -69,7 +87,7 @@ impl Tree {
 }
 
 /// The assumptions of every tree.
-pub(in crate::pricing) const CONVENTIONS: [&str; 4] = [
+const CONVENTIONS: [&str; 4] = [
     "The underlying follows geometric Brownian motion, approximated by a recombining tree of equal \
      steps.",
     "Riskless rate, dividend yield and volatility are constant; both rates compound continuously.",

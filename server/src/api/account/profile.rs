@@ -39,8 +39,10 @@ impl Profiles {
 
     /// Change the account's profile.
     ///
-    /// Changes the fields `username`, `phone`, `country` and `country_code` that are sent; null
-    /// removes one of the last three. Unknown fields are ignored. Returns the whole profile. Not
+    /// Changes the fields `username`, `phone`, `country`, `country_code` and `spend_cap_per_day` that
+    /// are sent; null removes one of the last four. With a cap, a call that would take the credits
+    /// spent on the UTC day above it is refused with 402 and charges nothing; notices at 80 % of the
+    /// cap and at the cap come once a day. Unknown fields are ignored. Returns the whole profile. Not
     /// for guests.
     #[oai(path = "/profile", method = "put", operation_id = "update_profile")]
     async fn update(
@@ -53,7 +55,7 @@ impl Profiles {
         let changes = body.0.check().map_err(|faults| refuse_faults(call, faults))?;
         let profile = call.state.accounts.update_profile(account.id, changes).await;
         let profile = profile.map_err(|error| refuse(call, &error))?;
-        let profile = with_limit(call, account, profile).await;
+        let profile = complete(call, account, profile).await;
         profile.map(Answer::new).map_err(|refusal| refuse_by(call, refusal))
     }
 }
@@ -64,11 +66,11 @@ pub(crate) async fn read(
     account: &AccountCaller,
 ) -> Result<Profile, ApiError> {
     let profile = context.state.accounts.profile(account.id).await;
-    with_limit(context, account, profile.map_err(|error| refusal(context, &error))?).await
+    complete(context, account, profile.map_err(|error| refusal(context, &error))?).await
 }
 
-/// Adds the hourly limit to a profile.
-async fn with_limit(
+/// Adds the hourly limit and the credits spent on this day to a profile.
+async fn complete(
     context: &RequestContext,
     account: &AccountCaller,
     profile: core::Profile,
@@ -76,7 +78,9 @@ async fn with_limit(
     let caller = Caller::Account(account.clone());
     let limit_status = context.state.limits.limit_status(&caller, context.at).await;
     let limit_status = limit_status.map_err(|error| refusal(context, &error.into()))?;
-    Ok(Profile::new(profile, limit_status))
+    let spent = context.state.accounts.spent_credits(account.id, context.at).await;
+    let spent = spent.map_err(|error| refusal(context, &error))?;
+    Ok(Profile::new(profile, spent, limit_status))
 }
 
 /// Changes of a profile.
@@ -94,6 +98,9 @@ pub struct ProfileForm {
     /// The country's code; null removes the stored one.
     #[oai(nullable, validator(max_length = 100))]
     pub country_code: MaybeUndefined<Text>,
+    /// The credits that the account may spend on one UTC day; null removes the cap.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "9007199254740991")))]
+    pub spend_cap_per_day: MaybeUndefined<u64>,
 }
 
 impl ProfileForm {
@@ -105,7 +112,14 @@ impl ProfileForm {
             change(&self.country),
             change(&self.country_code),
         );
-        changes.map_err(|errors| errors.iter().map(fault).collect())
+        let spend_cap_per_day = match self.spend_cap_per_day {
+            MaybeUndefined::Undefined => None,
+            MaybeUndefined::Null => Some(None),
+            MaybeUndefined::Value(cap) => Some(Some(cap)),
+        };
+        changes
+            .map(|changes| ProfileChanges { spend_cap_per_day, ..changes })
+            .map_err(|errors| errors.iter().map(fault).collect())
     }
 }
 
@@ -141,6 +155,11 @@ pub struct Profile {
     pub account_type: AccountType,
     /// Credits of the account.
     pub credit_balance: u64,
+    /// The credits that the account may spend on one UTC day; null where it has set no cap.
+    #[oai(nullable)]
+    pub spend_cap_per_day: Option<u64>,
+    /// The credits that the account has spent on this UTC day.
+    pub credits_spent_today: u64,
     /// True where the e-mail is confirmed.
     pub is_verified: bool,
     /// True for an administrator.
@@ -175,7 +194,7 @@ pub struct RateLimit {
 }
 
 impl Profile {
-    fn new(profile: core::Profile, limit_status: LimitStatus) -> Self {
+    fn new(profile: core::Profile, spent: u64, limit_status: LimitStatus) -> Self {
         Self {
             id: profile.id.0,
             username: profile.username.as_str().to_owned(),
@@ -185,6 +204,8 @@ impl Profile {
             country_code: profile.contact.country_code,
             account_type: profile.tier.into(),
             credit_balance: profile.credit_balance,
+            spend_cap_per_day: profile.spend_cap_per_day,
+            credits_spent_today: spent,
             is_verified: profile.is_verified,
             is_admin: profile.is_admin,
             mfa_enabled: profile.mfa_enabled,
@@ -214,6 +235,8 @@ impl Example for Profile {
             country_code: Some("GB".to_owned()),
             account_type: AccountType::Free,
             credit_balance: core::tier::SIGNUP_CREDITS,
+            spend_cap_per_day: Some(100),
+            credits_spent_today: 0,
             is_verified: true,
             is_admin: false,
             mfa_enabled: false,
@@ -238,6 +261,7 @@ impl Example for ProfileForm {
             phone: MaybeUndefined::Undefined,
             country: MaybeUndefined::Undefined,
             country_code: MaybeUndefined::Undefined,
+            spend_cap_per_day: MaybeUndefined::Undefined,
         }
     }
 }

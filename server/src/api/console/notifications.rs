@@ -1,6 +1,6 @@
-//! The inbox, and the channels of broadcasts.
+//! The inbox, and the preferences: the channels of broadcasts, and the cap of credits a day.
 
-use account_core::{Error, NotificationId, PreferenceChanges};
+use account_core::{Error, NotificationId, PreferenceChanges, ProfileChanges};
 use askama::Template;
 use poem::Response;
 
@@ -19,6 +19,9 @@ struct Inbox {
     entries: Vec<InboxEntry>,
     by_email: bool,
     in_app: bool,
+    /// The cap of credits a day, empty where there is none.
+    cap: String,
+    spent: u64,
 }
 
 struct InboxEntry {
@@ -36,6 +39,8 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
     let accounts = &visit.call().state.accounts;
     let inbox = accounts.notifications(visit.account, false, ROWS, 0).await?;
     let preferences = accounts.preferences(visit.account).await?;
+    let profile = accounts.profile(visit.account).await?;
+    let spent = accounts.spent_credits(visit.account, visit.call().at).await?;
     let status = status(notice.as_ref());
     let entries = inbox.entries.into_iter().map(|entry| InboxEntry {
         id: entry.id.0,
@@ -53,11 +58,13 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
         entries: entries.collect(),
         by_email: preferences.notify_email,
         in_app: preferences.notify_in_app,
+        cap: profile.spend_cap_per_day.map(|cap| cap.to_string()).unwrap_or_default(),
+        spent,
     };
     Ok(page::render(status, &shown, ""))
 }
 
-/// Marks all as read, deletes one, or changes the channels.
+/// Marks all as read, deletes one, or changes the channels or the cap.
 pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Error> {
     let (call, account) = (visit.call(), visit.account);
     let accounts = &call.state.accounts;
@@ -82,6 +89,11 @@ pub(super) async fn change(visit: &Visit, form: &Form) -> Result<FormOutcome, Er
             };
             accounts.change_preferences(account, changes).await?;
             "The channels are saved."
+        }
+        "cap" => {
+            let changes = ProfileChanges::parse_cap(form.field("cap"))?;
+            accounts.update_profile(account, changes).await?;
+            "The cap is saved."
         }
         _ => return Ok(FormOutcome::Leave(page::expired())),
     };

@@ -161,6 +161,7 @@ impl ToolError {
     /// Makes the error of a tool from the refusal of its operation.
     fn of(refusal: &ApiError) -> Self {
         let code = match refusal.status() {
+            _ if matches!(refusal, ApiError::SpendCap { .. }) => "daily_cap_reached",
             StatusCode::PAYMENT_REQUIRED => "insufficient_credits",
             StatusCode::FORBIDDEN => "insufficient_tier",
             StatusCode::UNPROCESSABLE_ENTITY => "invalid_arguments",

@@ -195,6 +195,7 @@ fn advice(failure: &ToolError, retry_after: Option<u64>, balance: u64) -> String
             "Nothing was charged. Mend the arguments and call again; describe_tool tells the schema."
         }
         "insufficient_credits" => "Nothing was charged. search_tools tells what other tools cost.",
+        "daily_cap_reached" => "Nothing was charged. A cheaper call may still fit.",
         "insufficient_tier" => "Nothing was charged. search_tools tells the tier of each tool.",
         "too_large" => "Nothing was charged. Send less at once.",
         "rate_limited" | "busy" => "Nothing was charged. Call again later.",

@@ -64,7 +64,8 @@ fn preference(has_body: bool, is_metered: bool) -> Option<Value> {
     let quote = "With `quote`, nothing is computed or charged: the request is checked, and `data` \
                  is `{operation, credits_cost, balance, hourly_limit, limit_remaining, \
                  would_pass, reason}`. `reason` is null, `insufficient_tier`, \
-                 `insufficient_credits` or `rate_limited`. A quote counts against the hourly limit.";
+                 `insufficient_credits`, `daily_cap_reached` or `rate_limited`. A quote counts \
+                 against the hourly limit.";
     let known = [has_body.then_some(strict), is_metered.then_some(quote)];
     let known: Vec<&str> = known.into_iter().flatten().collect();
     (!known.is_empty()).then(|| {

@@ -285,6 +285,12 @@ fn of_metering(metered: &MeteredOperation) -> Vec<Refusal> {
             "The balance is below the cost. Nothing is charged.",
             ApiError::Credits { cost },
         ));
+        let until = account_core::guest::end_of_day(account_core::Timestamp::UNIX_EPOCH);
+        refusals.push(Refusal::new(
+            format!("daily_cap_{cost}"),
+            "The call would pass the account's own cap of credits a day. Nothing is charged.",
+            ApiError::SpendCap { cost, per_day: 100, until },
+        ));
     }
     refusals
 }

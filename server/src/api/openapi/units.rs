@@ -167,8 +167,16 @@ const UNITS: &[(&str, &[&str])] = &[
     ),
     (
         "credits",
-        &["balance_after", "credit_balance", "credits", "credits_used", "total_credits_used"],
+        &[
+            "balance_after",
+            "credit_balance",
+            "credits",
+            "credits_spent_today",
+            "credits_used",
+            "total_credits_used",
+        ],
     ),
+    ("credits per day", &["spend_cap_per_day"]),
     ("credits per request", &["avg_credits_per_request"]),
     // Rates and times.
     (

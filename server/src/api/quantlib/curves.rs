@@ -9,6 +9,7 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error, curves,
+    explanation::Explanation,
     time::{calendar, day_count, schedule::Frequency, tenor::Tenor},
 };
 
@@ -408,6 +409,21 @@ impl Computation for Build {
             points: points(&curve, tenors, dates)?,
             pillars: curve.pillars().iter().copied().map(CurvePillar::from).collect(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let points = self.compute()?.points;
+        match &self.instruments {
+            None => {
+                let tenors: Vec<f64> = points.iter().map(|point| point.tenor).collect();
+                self.curve()?.explain_points(&tenors)
+            }
+            Some(instruments) => {
+                let instruments = quoted(instruments, self.market)?;
+                let (start, shape) = (self.reference_date.0, self.interpolation.into());
+                curves::Curve::explain_bootstrap(start, &instruments, shape)
+            }
+        }
     }
 
     fn is_long(&self) -> bool {

@@ -12,6 +12,7 @@ use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
     Error,
+    explanation::Explanation,
     instruments::{fixed_bond, treasury_bill},
     time::{calendar, day_count, schedule},
 };
@@ -252,6 +253,10 @@ impl Computation for FixedBond {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bond()?.explain(self.settlement_date.map(|day| day.0)).map_err(in_request)
+    }
+
     fn is_long(&self) -> bool {
         // A thousand years of monthly coupons is a valid request.
         true
@@ -424,6 +429,10 @@ impl Computation for TreasuryBill {
             is_beyond_half_year: Some(value.is_beyond_half_year),
             ..TreasuryBillValue::listed(&value)
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bill()?.explain()
     }
 }
 

@@ -395,7 +395,8 @@ impl Computation for Exchange {
     }
 
     fn explain(&self) -> quant_core::Result<Explanation> {
-        self.option().explain_prices()
+        let explanation = self.option().explain_prices()?;
+        Ok(explanation.with_quantity("margrabe_call and margrabe_put"))
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
 use account_core::{
-    Caller, Entry, LimitDecision, Notice, ResultTemplate, Settlement, StoreError, Tier,
+    AccountCaller, Caller, CapMark, Entry, Funds, LimitDecision, Notice, ResultTemplate,
+    Settlement, StoreError, Tier, guest,
     idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
@@ -147,7 +148,8 @@ impl AdmittedCall {
     ///
     /// # Errors
     ///
-    /// [`ApiError::Tier`], then [`ApiError::Credits`], then the fault of the key.
+    /// [`ApiError::Tier`], then [`ApiError::Credits`] or [`ApiError::SpendCap`], then the fault of
+    /// the key.
     ///
     /// # Panics
     ///
@@ -165,7 +167,7 @@ impl AdmittedCall {
         });
         // A repeated request is not charged again, whatever balance is left.
         if !can_pay(&context, &caller, cost).await? && !is_claimed(&context, slot).await? {
-            return Err(ApiError::Credits { cost });
+            return Err(Box::pin(unpaid(&context, &caller, cost)).await);
         }
         repeat_key.map_err(|fault| ApiError::Faults(vec![fault]))?;
         Ok(Self { context, caller }.authorised(slot))
@@ -180,10 +182,12 @@ impl AdmittedCall {
     pub(in crate::http) async fn quote(self) -> Result<(AuthorisedCall, Quote), ApiError> {
         let operation = self.operation();
         let (context, caller) = (&self.context, &self.caller);
-        let balance = match caller {
+        let funds = match caller {
             Caller::Account(account) => {
-                let balance = context.state.accounts.store().credit_balance(account.id).await;
-                Some(balance.map_err(|error| no_balance(context, &error))?.unwrap_or_default())
+                let store = context.state.accounts.store();
+                let funds = store.funds(account.id, guest::day(context.at)).await;
+                let funds = funds.map_err(|error| no_balance(context, &error))?;
+                Some(funds.unwrap_or(Funds { balance: 0, cap: None }))
             }
             Caller::Guest(_) => None,
         };
@@ -193,11 +197,13 @@ impl AdmittedCall {
         let obstacle = if check_tier(gate, &call.caller, operation.tier).is_err() {
             Some(Obstacle::Tier)
         } else if !pays {
-            Some(Obstacle::Credits)
+            let cap = funds.and_then(|funds| funds.refusing_cap(operation.cost));
+            Some(cap.map_or(Obstacle::Credits, |_| Obstacle::SpendCap))
         } else {
             (call.admission.limit_status.remaining == 0).then_some(Obstacle::Limit)
         };
         let limit_status = call.admission.limit_status;
+        let balance = funds.map(|funds| funds.balance);
         let quote = Quote { operation, balance, limit_status, obstacle };
         Ok((call, quote))
     }
@@ -301,7 +307,7 @@ impl AuthorisedCall {
         let reserved = credits.reserve(price, || read_balance(context, price)).await;
         match reserved.map_err(|error| no_balance(context, &error))? {
             Some(reservation) => Ok(Some(reservation)),
-            None => Err(ApiError::Credits { cost }),
+            None => Err(Box::pin(unpaid(context, &self.caller, cost)).await),
         }
     }
 
@@ -333,7 +339,11 @@ impl AuthorisedCall {
             }
             Ok(unpaid) => {
                 context.set_record(RequestRecord::Authenticated(admission));
-                Err(unpaid.map_or(ApiError::StillRunning, |_| ApiError::Credits { cost }))
+                Err(match unpaid {
+                    None => ApiError::StillRunning,
+                    Some(Settlement::OverCap { per_day, .. }) => over_cap(context, cost, per_day),
+                    Some(_) => ApiError::Credits { cost },
+                })
             }
             Err(error) => {
                 tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
@@ -372,10 +382,10 @@ impl<C: Computation> ParsedCall<C> {
     ///
     /// # Errors
     ///
-    /// [`ApiError::Faults`] where the computation refuses its arguments, [`ApiError::Credits`]
-    /// where the balance was spent meanwhile, [`ApiError::Busy`] where the ledger cannot be
-    /// written. Under an `Idempotency-Key` also [`ApiError::StillRunning`], and a fault where the
-    /// key was sent with another body. Nothing is charged in these cases.
+    /// [`ApiError::Faults`] where the computation refuses its arguments, [`ApiError::Credits`] or
+    /// [`ApiError::SpendCap`] where the credits were spent meanwhile, [`ApiError::Busy`] where the
+    /// ledger cannot be written. Under an `Idempotency-Key` also [`ApiError::StillRunning`], and a
+    /// fault where the key was sent with another body. Nothing is charged in these cases.
     pub async fn execute(self, template: Option<Template<'_>>) -> Result<ChargedCall, ApiError> {
         failpoint::hit("guarded");
         let Self { call, request, claim } = self;
@@ -545,7 +555,9 @@ fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), ApiEr
 fn price(caller: &Caller, cost: u32) -> Option<Price> {
     match caller {
         Caller::Account(account) if cost > 0 => {
-            Some(Price { account: account.id, cost, cached_balance: account.credit_balance })
+            // No balance in memory knows what is left of a cap, so the store is read.
+            let cached_balance = if account.is_capped { 0 } else { account.credit_balance };
+            Some(Price { account: account.id, cost, cached_balance })
         }
         _ => None,
     }
@@ -559,10 +571,37 @@ async fn can_pay(context: &RequestContext, caller: &Caller, cost: u32) -> Result
     suffice.map_err(|error| no_balance(context, &error))
 }
 
-/// Reads the balance in the store; an account that was deleted meanwhile has none.
+/// Reads the credits that the account may spend now; an account that was deleted meanwhile has none.
 async fn read_balance(context: &RequestContext, price: Price) -> Result<u64, StoreError> {
-    let balance = context.state.accounts.store().credit_balance(price.account).await;
-    balance.map(Option::unwrap_or_default)
+    let funds = context.state.accounts.store().funds(price.account, guest::day(context.at)).await;
+    Ok(funds?.map_or(0, |funds| funds.available()))
+}
+
+/// Makes the refusal of a call that balance or cap do not pay, and notifies the owner of a cap that
+/// has refused its first call of the day.
+async fn unpaid(context: &RequestContext, caller: &Caller, cost: u32) -> ApiError {
+    let refusal = ApiError::Credits { cost };
+    let Caller::Account(AccountCaller { id, is_capped: true, .. }) = caller else { return refusal };
+    let store = context.state.accounts.store();
+    let day = guest::day(context.at);
+    let funds = match store.funds(*id, day).await {
+        Ok(funds) => funds,
+        Err(error) => return no_balance(context, &error),
+    };
+    let Some(capped) = funds.and_then(|funds| funds.refusing_cap(cost)) else { return refusal };
+    // The cap may refuse this call for running calls alone, which may yet pay nothing.
+    if capped.left() < cost.into()
+        && !capped.cap.is_told(CapMark::Reached, day)
+        && let Err(error) = store.notify_of_refusal(*id, context.at).await
+    {
+        tracing::error!(request_id = %context.id, %error, "a notice of a cap was not written");
+    }
+    over_cap(context, cost, capped.cap.per_day)
+}
+
+/// Makes the refusal of a call that would pass the account's cap.
+fn over_cap(context: &RequestContext, cost: u32, per_day: u64) -> ApiError {
+    ApiError::SpendCap { cost, per_day, until: guest::end_of_day(context.at) }
 }
 
 /// Makes the refusal of a call whose balance cannot be read.

@@ -2,21 +2,26 @@
 //! of its calls.
 //!
 //! The statement locks the callers in the order of their numbers, as every instance does, debits
-//! the callers whose balance covers their part of the batch, and writes their rows. For the other
-//! callers a second transaction follows: under lock, [`credits::decide`] decides which of their
-//! calls are paid, and the same statement charges these calls.
+//! the callers without a cap whose balance covers their part of the batch, and writes their rows. For
+//! the other callers a second transaction follows: under lock, [`credits::decide_within_caps`] decides
+//! which of their calls are paid, and the same statement charges these calls.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError, credits};
+use account_core::{
+    AccountId, CallerId, Entry, GuestId, Notice, Settlement, SpendCap, Spending, StoreError,
+    credits,
+};
 use sea_orm::sqlx::error::DatabaseError;
 use sea_orm::sqlx::pool::PoolConnection;
 use sea_orm::sqlx::postgres::{PgConnection, PgPool, PgRow};
 use sea_orm::sqlx::{self, Connection, Postgres, Row};
 
 use super::batch::{Settled, day, tallies};
+use super::statements::{INSERT_NOTICE, SPENT, set_told};
+use crate::failpoint;
 
 /// The longest wait of a batch for a server that was lost during the write.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,16 +34,21 @@ const TRIES: u32 = 2;
 ///
 /// `$1` to `$4`: accounts and guests with their costs. `$5` to `$10`: rows of the ledger, where
 /// `later` is the cost after the row's last call. `$11` to `$20`: the calls. `$21` to `$27`: the
-/// daily sums. `$28` to `$33`: stored results, whose text is split around the balance.
+/// daily sums. `$28` to `$33`: stored results, whose text is split around the balance. `$34`: true
+/// where the caps of the accounts were decided under lock; otherwise an account with a cap and a paid
+/// call is charged for nothing, because the statement does not see debits that were committed after
+/// its start.
 const CHARGE: &str = "\
 WITH account_held AS MATERIALIZED (
-  SELECT id, credit_balance FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
+  SELECT id, credit_balance, spend_cap_per_day FROM account
+  WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
 ), guest_held AS MATERIALIZED (
   SELECT id, credit_balance FROM guest WHERE id = ANY ($3) ORDER BY id FOR NO KEY UPDATE
 ), account_paid AS MATERIALIZED (
   SELECT held.id, asked.credits, held.credit_balance - asked.credits AS balance
   FROM unnest($1, $2) AS asked (id, credits) JOIN account_held AS held ON held.id = asked.id
   WHERE held.credit_balance >= asked.credits
+    AND ($34 OR held.spend_cap_per_day IS NULL OR asked.credits = 0)
 ), guest_paid AS MATERIALIZED (
   SELECT held.id, asked.credits, held.credit_balance - asked.credits AS balance
   FROM unnest($3, $4) AS asked (id, credits) JOIN guest_held AS held ON held.id = asked.id
@@ -90,15 +100,17 @@ UNION ALL
 SELECT NULL, held.id, paid.balance
 FROM guest_held AS held LEFT JOIN guest_paid AS paid ON paid.id = held.id";
 
-/// Locks callers and reads their balances. `$1`: accounts, `$2`: guests.
+/// Locks callers and reads their balances and caps. `$1`: accounts, `$2`: guests.
 const BALANCES: &str = "\
 WITH account_held AS MATERIALIZED (
-  SELECT id, credit_balance FROM account WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
+  SELECT id, credit_balance, spend_cap_per_day, cap_near_on, cap_reached_on FROM account
+  WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
 ), guest_held AS MATERIALIZED (
   SELECT id, credit_balance FROM guest WHERE id = ANY ($2) ORDER BY id FOR NO KEY UPDATE
 )
-SELECT id AS account_id, NULL::bigint AS guest_id, credit_balance AS balance FROM account_held
-UNION ALL SELECT NULL, id, credit_balance FROM guest_held";
+SELECT id AS account_id, NULL::bigint AS guest_id, credit_balance AS balance,
+  spend_cap_per_day, cap_near_on, cap_reached_on FROM account_held
+UNION ALL SELECT NULL, id, credit_balance, NULL, NULL, NULL FROM guest_held";
 
 /// Settles a batch of calls in one transaction on PostgreSQL.
 pub(super) async fn settle(pool: &PgPool, batch: &[Entry]) -> Result<Vec<Settlement>, StoreError> {
@@ -233,13 +245,14 @@ async fn settle_anew(
 ) -> Result<Settled, sqlx::Error> {
     let mut change = connection.begin().await?;
     let everything: Vec<&Entry> = batch.iter().collect();
-    let mut balances = lock(&mut change, &everything).await?;
+    let (mut balances, mut spending) = lock(&mut change, &everything).await?;
     let written = written(&mut change, batch).await?;
     let is_written = |entry: &Entry| written.contains(&entry.usage.request_id);
     let open: Vec<&Entry> = everything.iter().copied().filter(|entry| !is_written(entry)).collect();
-    let asked = open.iter().map(|entry| (entry.caller, entry.cost));
-    let decided = credits::decide(&mut balances, asked);
+    let asked = open.iter().map(|entry| entry.asked());
+    let decided = credits::decide_within_caps(&mut balances, &mut spending, asked);
     charge_paid(&mut change, &open, &decided).await?;
+    notify_of_caps(&mut change, &spending).await?;
     change.commit().await?;
     let mut decided = decided.into_iter();
     let in_order = batch.iter().map(|entry| {
@@ -275,9 +288,9 @@ pub(in super::super) async fn settle_on(
     batch: &[Entry],
 ) -> Result<Vec<Settlement>, sqlx::Error> {
     let everything: Vec<&Entry> = batch.iter().collect();
-    let held = charge(connection, &everything).await?;
+    let held = charge(connection, &everything, Caps::Undecided).await?;
     // A caller without a row was deleted; a caller without a payment cannot pay for all of its
-    // calls.
+    // calls, or has a cap.
     let (fall_short, charged): (Vec<&Entry>, Vec<&Entry>) =
         everything.iter().partition(|entry| held.get(&entry.caller) == Some(&None));
     let mut balances: HashMap<CallerId, u64> =
@@ -301,32 +314,75 @@ pub(in super::super) async fn settle_on(
     Ok(in_order.collect())
 }
 
-/// Settles calls of callers that may not be able to pay for all of their calls.
+/// Settles calls of callers that may not be able to pay for all of their calls, or that have a cap.
 async fn decide_under_lock(
     connection: &mut PgConnection,
     entries: &[&Entry],
 ) -> Result<Vec<Settlement>, sqlx::Error> {
     let mut change = connection.begin().await?;
-    let mut balances = lock(&mut change, entries).await?;
-    let asked = entries.iter().map(|entry| (entry.caller, entry.cost));
-    let settled = credits::decide(&mut balances, asked);
+    let (mut balances, mut spending) = lock(&mut change, entries).await?;
+    let asked = entries.iter().map(|entry| entry.asked());
+    let settled = credits::decide_within_caps(&mut balances, &mut spending, asked);
     charge_paid(&mut change, entries, &settled).await?;
+    notify_of_caps(&mut change, &spending).await?;
+    failpoint::hit("ledger_written");
     change.commit().await?;
     Ok(settled)
 }
 
-/// Locks the callers until the end of the transaction and returns their balances.
+/// Locks the callers until the end of the transaction, and returns their balances and the spending
+/// of those with a cap. The spending is read by a later statement than the lock, which therefore sees
+/// every debit of the locked callers.
 async fn lock(
     connection: &mut PgConnection,
     entries: &[&Entry],
-) -> Result<HashMap<CallerId, u64>, sqlx::Error> {
+) -> Result<(HashMap<CallerId, u64>, Spending), sqlx::Error> {
     let (accounts, guests) = callers(entries.iter().map(|entry| (entry.caller, 0)));
     let query = sqlx::query(BALANCES)
         .bind(accounts.into_keys().collect::<Vec<_>>())
         .bind(guests.into_keys().collect::<Vec<_>>());
-    let rows = query.fetch_all(connection).await?;
-    let balance = |row| held(row).map(|(caller, balance)| (caller, balance.unwrap_or(0)));
-    rows.iter().map(balance).collect()
+    let rows = query.fetch_all(&mut *connection).await?;
+    let (mut balances, mut spending) = (HashMap::new(), Spending::default());
+    for row in &rows {
+        let (caller, balance) = held(row)?;
+        balances.insert(caller, balance.unwrap_or(0));
+        if let (CallerId::Account(account), Some(cap)) = (caller, cap(row)?) {
+            spending.add_cap(account, cap);
+        }
+    }
+    for (account, day) in spending.days_of(entries.iter().map(|entry| entry.asked())) {
+        let spent = sqlx::query_scalar(SPENT).bind(account.0).bind(day);
+        let spent: i64 = spent.fetch_one(&mut *connection).await?;
+        spending.set_spent(account, day, spent.cast_unsigned());
+    }
+    Ok((balances, spending))
+}
+
+fn cap(row: &PgRow) -> Result<Option<SpendCap>, sqlx::Error> {
+    let per_day: Option<i64> = row.try_get("spend_cap_per_day")?;
+    let Some(per_day) = per_day.map(i64::cast_unsigned) else { return Ok(None) };
+    let (near_on, reached_on) = (row.try_get("cap_near_on")?, row.try_get("cap_reached_on")?);
+    Ok(Some(SpendCap { per_day, near_on, reached_on }))
+}
+
+/// Writes the notices of caps that the batch has reached, and the days of these notices.
+async fn notify_of_caps(
+    connection: &mut PgConnection,
+    spending: &Spending,
+) -> Result<(), sqlx::Error> {
+    for reached in spending.notices() {
+        let (account, notice) = (reached.account.0, Notice::of_cap(&reached));
+        let told = sqlx::query(set_told(reached.mark)).bind(account).bind(reached.day);
+        told.execute(&mut *connection).await?;
+        let insert = sqlx::query(INSERT_NOTICE)
+            .bind(account)
+            .bind(notice.category())
+            .bind(notice.title())
+            .bind(notice.description())
+            .bind(reached.at.timestamp_micros());
+        insert.execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 /// Charges the entries that were decided to be paid.
@@ -339,16 +395,26 @@ async fn charge_paid(
     let paid = entries.iter().zip(settled).filter(|(_, settlement)| is_paid(settlement));
     let paid: Vec<&Entry> = paid.map(|(entry, _)| *entry).collect();
     if !paid.is_empty() {
-        charge(connection, &paid).await?;
+        charge(connection, &paid, Caps::Decided).await?;
     }
     Ok(())
 }
 
+/// The state of the caps of a batch's accounts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Caps {
+    /// The accounts with a cap are left to a later statement.
+    Undecided,
+    /// No entry passes a cap, as was decided under lock.
+    Decided,
+}
+
 /// Charges every caller that can pay for all of its entries. Returns the remaining balance of each
-/// caller, and `None` for a caller that could not pay.
+/// caller, and `None` for a caller that could not pay or whose cap is undecided.
 async fn charge(
     connection: &mut PgConnection,
     entries: &[&Entry],
+    caps: Caps,
 ) -> Result<HashMap<CallerId, Option<u64>>, sqlx::Error> {
     let (accounts, guests) =
         callers(entries.iter().map(|entry| (entry.caller, i64::from(entry.cost))));
@@ -360,7 +426,7 @@ async fn charge(
     query = bind_debits(query, entries);
     query = bind_calls(query, entries);
     query = bind_tallies(query, entries);
-    query = bind_kept(query, entries);
+    query = bind_kept(query, entries).bind(caps == Caps::Decided);
     query.fetch_all(connection).await?.iter().map(held).collect()
 }
 

@@ -1,5 +1,6 @@
-//! A batch on SQLite: the balances are read under the write lock, [`credits::decide`] decides which
-//! calls are paid, and prepared statements write row by row on the ledger's own connection.
+//! A batch on SQLite: the balances are read under the write lock, [`credits::decide_within_caps`]
+//! decides which calls are paid, and prepared statements write row by row on the ledger's own
+//! connection.
 //!
 //! A batch through the pool would pass each statement to another thread, with its rows encoded as
 //! JSON, which costs several times the insertion of the rows. The write lock is shared with the
@@ -9,9 +10,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(test)]
+use account_core::CapMark;
 use account_core::credits;
-use account_core::{AccountId, CallerId, Entry, GuestId, Settlement, StoreError};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use account_core::{
+    AccountId, CallerId, Entry, GuestId, Notice, Settlement, SpendCap, Spending, StoreError,
+};
+use rusqlite::{
+    Connection, OptionalExtension, Transaction, TransactionBehavior, named_params, params,
+};
 use sea_orm::DatabaseConnection;
 use tokio::sync::oneshot;
 
@@ -19,10 +26,12 @@ use super::super::sqlite::{BUSY_TIMEOUT, PRAGMAS};
 use super::super::usage_index::IndexLock;
 use super::super::write_lock::WriteLock;
 use super::batch::{Settled, day, tallies};
+use super::statements::{INSERT_NOTICE, SPENT, set_told};
 use crate::failpoint;
 use crate::thread_priority::lower_priority;
 
-const ACCOUNT_BALANCE: &str = "SELECT credit_balance FROM account WHERE id = ?1";
+const ACCOUNT_BALANCE: &str = "SELECT credit_balance, spend_cap_per_day, cap_near_on, \
+    cap_reached_on FROM account WHERE id = ?1";
 const GUEST_BALANCE: &str = "SELECT credit_balance FROM guest WHERE id = ?1";
 const SET_ACCOUNT_BALANCE: &str = "UPDATE account SET credit_balance = ?2 WHERE id = ?1";
 const SET_GUEST_BALANCE: &str = "UPDATE guest SET credit_balance = ?2 WHERE id = ?1";
@@ -58,7 +67,11 @@ const STORE_RESULT: &str =
 
 /// Every statement of a batch; they stay prepared.
 #[cfg(test)]
-pub(in super::super) const STATEMENTS: [&str; 8] = [
+pub(in super::super) const STATEMENTS: [&str; 12] = [
+    SPENT,
+    INSERT_NOTICE,
+    set_told(CapMark::Near),
+    set_told(CapMark::Reached),
     ACCOUNT_BALANCE,
     GUEST_BALANCE,
     SET_ACCOUNT_BALANCE,
@@ -189,15 +202,15 @@ pub(in super::super) fn settle(
     change: &Transaction<'_>,
     batch: &[Entry],
 ) -> rusqlite::Result<Vec<Settlement>> {
-    let mut balances = balances(change, batch)?;
-    let asked = batch.iter().map(|entry| (entry.caller, entry.cost));
-    let settled = credits::decide(&mut balances, asked);
+    let (mut balances, mut spending) = balances(change, batch)?;
+    let asked = batch.iter().map(Entry::asked);
+    let settled = credits::decide_within_caps(&mut balances, &mut spending, asked);
     let paid: Vec<(&Entry, u64)> = batch
         .iter()
         .zip(&settled)
         .filter_map(|(entry, settlement)| match settlement {
             Settlement::Charged { balance } => Some((entry, *balance)),
-            Settlement::Insufficient { .. } => None,
+            Settlement::Insufficient { .. } | Settlement::OverCap { .. } => None,
         })
         .collect();
     debit(change, &paid)?;
@@ -205,11 +218,17 @@ pub(in super::super) fn settle(
     insert_usage(change, &paid)?;
     tally(change, &paid)?;
     store_results(change, &paid)?;
+    notify_of_caps(change, &spending)?;
     Ok(settled)
 }
 
-/// Reads the balances of the callers of a batch; a deleted caller has none.
-fn balances(change: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result<HashMap<CallerId, u64>> {
+/// Reads the balances of the callers of a batch, and the spending of those with a cap; a deleted
+/// caller has no balance.
+fn balances(
+    change: &Transaction<'_>,
+    batch: &[Entry],
+) -> rusqlite::Result<(HashMap<CallerId, u64>, Spending)> {
+    let mut spending = Spending::default();
     let mut of_account = change.prepare_cached(ACCOUNT_BALANCE)?;
     let mut of_guest = change.prepare_cached(GUEST_BALANCE)?;
     let mut balances = HashMap::with_capacity(batch.len());
@@ -218,14 +237,42 @@ fn balances(change: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result<HashM
             continue;
         }
         let balance = match entry.caller {
-            CallerId::Account(AccountId(id)) => of_account.query_row([id], |row| row.get(0)),
+            CallerId::Account(account) => of_account.query_row([account.0], |row| {
+                let (near_on, reached_on) = (row.get(2)?, row.get(3)?);
+                if let Some(per_day) = row.get(1)? {
+                    spending.add_cap(account, SpendCap { per_day, near_on, reached_on });
+                }
+                row.get(0)
+            }),
             CallerId::Guest(GuestId(id)) => of_guest.query_row([id], |row| row.get(0)),
         };
         if let Some(balance) = balance.optional()? {
             balances.insert(entry.caller, balance);
         }
     }
-    Ok(balances)
+    for (account, day) in spending.days_of(batch.iter().map(Entry::asked)) {
+        let asked = named_params! { "$1": account.0, "$2": day };
+        let spent = change.prepare_cached(SPENT)?.query_row(asked, |row| row.get(0))?;
+        spending.set_spent(account, day, spent);
+    }
+    Ok((balances, spending))
+}
+
+/// Writes the notices of caps that the batch has reached, and the days of these notices.
+fn notify_of_caps(change: &Transaction<'_>, spending: &Spending) -> rusqlite::Result<()> {
+    for reached in spending.notices() {
+        let (account, notice) = (reached.account.0, Notice::of_cap(&reached));
+        let told = named_params! { "$1": account, "$2": reached.day };
+        change.prepare_cached(set_told(reached.mark))?.execute(told)?;
+        change.prepare_cached(INSERT_NOTICE)?.execute(named_params! {
+            "$1": account,
+            "$2": notice.category(),
+            "$3": notice.title(),
+            "$4": notice.description(),
+            "$5": reached.at.timestamp_micros(),
+        })?;
+    }
+    Ok(())
 }
 
 /// Sets the balance of each caller to the balance after its last paid call.

@@ -3,6 +3,7 @@
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::curves::{FitQuality, NelsonSiegel, NelsonSiegelSvensson};
+use quant_core::explanation::Explanation;
 
 use super::CurvePoint;
 use crate::{
@@ -183,6 +184,10 @@ impl SharedComputation for FitNelsonSiegel {
         })
     }
 
+    fn explain(request: &Fit) -> quant_core::Result<Explanation> {
+        NelsonSiegel::explain_fit(&request.tenors, &request.rates)
+    }
+
     fn is_long(_: &Fit) -> bool {
         true
     }
@@ -212,6 +217,10 @@ impl SharedComputation for FitSvensson {
             quality: curve.quality(&request.tenors, &request.rates)?.into(),
             points: request.points(&curve)?,
         })
+    }
+
+    fn explain(request: &Fit) -> quant_core::Result<Explanation> {
+        NelsonSiegelSvensson::explain_fit(&request.tenors, &request.rates)
     }
 
     fn is_long(_: &Fit) -> bool {

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::{curves, time::tenor::Tenor};
+use quant_core::{curves, explanation::Explanation, time::tenor::Tenor};
 
 use super::{
     Build, CurvePillar, Instrument, InstrumentType, Interpolation, LONG_FROM_PILLARS, Market,
@@ -183,18 +183,39 @@ impl Computation for Bootstrap {
         BootstrappedCurve::new(self.reference_date, &instruments, self.interpolation)
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        explain(self.reference_date, &quoted(&self.instruments, self.market)?, self.interpolation)
+    }
+
     fn is_long(&self) -> bool {
         self.instruments.len() > LONG_FROM_PILLARS
     }
+}
+
+impl OvernightCurve {
+    fn quotes(&self) -> quant_core::Result<Vec<curves::Instrument>> {
+        let market = self.market.map(Into::into);
+        curves::overnight_quotes(self.tenors.as_deref(), &self.ois_rates, market)
+    }
+}
+
+fn explain(
+    reference_date: Date,
+    instruments: &[curves::Instrument],
+    interpolation: Interpolation,
+) -> quant_core::Result<Explanation> {
+    curves::Curve::explain_bootstrap(reference_date.0, instruments, interpolation.into())
 }
 
 impl Computation for OvernightCurve {
     type Answer = BootstrappedCurve;
 
     fn compute(&self) -> quant_core::Result<BootstrappedCurve> {
-        let market = self.market.map(Into::into);
-        let quotes = curves::overnight_quotes(self.tenors.as_deref(), &self.ois_rates, market)?;
-        BootstrappedCurve::new(self.reference_date, &quotes, self.interpolation)
+        BootstrappedCurve::new(self.reference_date, &self.quotes()?, self.interpolation)
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        explain(self.reference_date, &self.quotes()?, self.interpolation)
     }
 
     fn is_long(&self) -> bool {

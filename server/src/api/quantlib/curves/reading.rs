@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::{curves, time::day_count};
+use quant_core::{curves, explanation::Explanation, time::day_count};
 
 use super::{
     Compounding, CurvePoint, CurveType, Interpolation, LONG_FROM_PILLARS, linear, points, zero,
@@ -212,16 +212,20 @@ pub struct CurveReading {
     pub interpolation: Interpolation,
 }
 
+impl ReadCurve {
+    /// Returns the tenor at which the curve is read.
+    fn tenor(&self, curve: &curves::Curve) -> quant_core::Result<f64> {
+        self.query_date.map_or(Ok(self.query_tenor), |date| curve.tenor(date.0))
+    }
+}
+
 impl Computation for ReadCurve {
     type Answer = CurveReading;
 
     fn compute(&self) -> quant_core::Result<CurveReading> {
         let curve = self.curve.curve()?;
         let par_frequency = frequency(self.par_frequency)?;
-        let tenor = match self.query_date {
-            Some(date) => curve.tenor(date.0)?,
-            None => self.query_tenor,
-        };
+        let tenor = self.tenor(&curve)?;
         let reading = curve.zero_reading(tenor, &self.terms.conventions())?;
         let found = CurvePoint::from(reading.point);
         let date = self.query_date.or_else(|| curve.date(tenor).ok().map(JsonString));
@@ -243,6 +247,12 @@ impl Computation for ReadCurve {
             curve_type: self.curve.curve_type,
             interpolation: self.curve.interpolation,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let curve = self.curve.curve()?;
+        frequency(self.par_frequency)?;
+        curve.explain_zero_reading(self.tenor(&curve)?, &self.terms.conventions())
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -341,13 +351,20 @@ pub struct ForwardReading {
     pub interpolation: Interpolation,
 }
 
+impl ReadForward {
+    /// Returns the tenors of the start and the end.
+    fn period(&self, curve: &curves::Curve) -> quant_core::Result<(f64, f64)> {
+        let start = tenor_of(curve, "start_date", self.start_date, self.start_tenor)?;
+        Ok((start, tenor_of(curve, "end_date", self.end_date, self.end_tenor)?))
+    }
+}
+
 impl Computation for ReadForward {
     type Answer = ForwardReading;
 
     fn compute(&self) -> quant_core::Result<ForwardReading> {
         let curve = self.curve.curve()?;
-        let start = tenor_of(&curve, "start_date", self.start_date, self.start_tenor)?;
-        let end = tenor_of(&curve, "end_date", self.end_date, self.end_tenor)?;
+        let (start, end) = self.period(&curve)?;
         let reading = curve.forward_reading(start, end, &self.terms.conventions())?;
         let factor = |tenor| Ok(curve.at(tenor)?.discount_factor);
         let date =
@@ -372,6 +389,12 @@ impl Computation for ReadForward {
             curve_type: self.curve.curve_type,
             interpolation: self.curve.interpolation,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let curve = self.curve.curve()?;
+        let (start, end) = self.period(&curve)?;
+        curve.explain_forward_reading(start, end, &self.terms.conventions())
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -454,6 +477,12 @@ impl Computation for ReadPoints {
             curve_type: self.curve.curve_type,
             interpolation: self.curve.interpolation,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let points = self.compute()?.points;
+        let tenors: Vec<f64> = points.iter().map(|point| point.tenor).collect();
+        self.curve.curve()?.explain_points(&tenors)
     }
 
     fn is_long(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::curves;
+use quant_core::{curves, explanation::Explanation};
 
 use super::{CurvePillar, CurveType, Interpolation, LONG_FROM_PILLARS, reading::CurveValues};
 use crate::{
@@ -195,6 +195,11 @@ impl Computation for ParallelShift {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let shift = self.shift_bps / BASIS_POINTS;
+        self.curve.curve()?.explain_parallel_shift(shift, self.space.into())
+    }
+
     fn is_long(&self) -> bool {
         self.curve.tenors.len() > LONG_FROM_PILLARS
     }
@@ -217,6 +222,11 @@ impl Computation for KeyRateShift {
             width_years: self.width_years,
             shifted: ShiftedCurve::new(&self.curve, &curve, after)?,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let (tenor, shift) = (self.tenor_years, self.shift_bps / BASIS_POINTS);
+        self.curve.curve()?.explain_key_rate_shift(tenor, shift, self.width_years)
     }
 
     fn is_long(&self) -> bool {

@@ -3,6 +3,7 @@
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
+    explanation::Explanation,
     instruments::{bond_yield, zero_coupon_bond},
     time::NaiveDate,
 };
@@ -170,9 +171,14 @@ impl BondAtYield {
     }
 
     fn measures(&self) -> quant_core::Result<bond_yield::BondMeasures> {
-        let (settlement, convention) = (self.settlement(), self.terms.yield_convention.into());
+        let (settlement, convention) = self.settled();
         let bond = self.bond().bond()?;
         bond.measures(settlement, self.yield_rate, convention).map_err(in_request)
+    }
+
+    /// Returns the settlement and the convention of the yield.
+    fn settled(&self) -> (NaiveDate, bond_yield::YieldConvention) {
+        (self.settlement(), self.terms.yield_convention.into())
     }
 
     fn settlement(&self) -> NaiveDate {
@@ -210,6 +216,12 @@ impl SharedComputation for PriceOfBond {
         })
     }
 
+    fn explain(request: &BondAtYield) -> quant_core::Result<Explanation> {
+        let (settlement, convention) = request.settled();
+        let bond = request.bond().bond()?;
+        bond.explain_price(settlement, request.yield_rate, convention).map_err(in_request)
+    }
+
     fn is_long(request: &BondAtYield) -> bool {
         request.bond().is_long_schedule()
     }
@@ -244,8 +256,7 @@ impl SharedComputation for AnalyticsOfBond {
 
     fn compute(request: &BondAtYield) -> quant_core::Result<BondAnalytics> {
         let found = request.measures()?;
-        let (settlement, convention) =
-            (request.settlement(), request.terms.yield_convention.into());
+        let (settlement, convention) = request.settled();
         let bond = request.bond().bond()?;
         let parts = bond.key_rate_dv01s(settlement, request.yield_rate, convention, &KEY_TENORS)?;
         let parts = KEY_TENORS.into_iter().zip(parts);
@@ -261,6 +272,12 @@ impl SharedComputation for AnalyticsOfBond {
             key_rate_dv01: parts.map(|(tenor, dv01)| KeyRateDv01 { tenor, dv01 }).collect(),
             settlement_date: JsonString(settlement),
         })
+    }
+
+    fn explain(request: &BondAtYield) -> quant_core::Result<Explanation> {
+        let (settlement, convention) = request.settled();
+        let bond = request.bond().bond()?;
+        bond.explain_measures(settlement, request.yield_rate, convention).map_err(in_request)
     }
 
     fn is_long(request: &BondAtYield) -> bool {
@@ -354,8 +371,8 @@ impl Computation for QuotedBond {
     type Answer = BondYield;
 
     fn compute(&self) -> quant_core::Result<BondYield> {
-        let (at_zero, convention) = (self.at(0.0), self.terms.yield_convention.into());
-        let settlement = at_zero.settlement();
+        let at_zero = self.at(0.0);
+        let (settlement, convention) = at_zero.settled();
         let bond = at_zero.bond().bond()?;
         let rate = bond.yield_to_maturity(settlement, self.clean_price, convention);
         let rate = rate.map_err(in_request)?;
@@ -369,6 +386,13 @@ impl Computation for QuotedBond {
             dv01: found.dv01,
             settlement_date: JsonString(settlement),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let at_zero = self.at(0.0);
+        let (settlement, convention) = at_zero.settled();
+        let bond = at_zero.bond().bond()?;
+        bond.explain_yield(settlement, self.clean_price, convention).map_err(in_request)
     }
 
     fn is_long(&self) -> bool {
@@ -447,20 +471,32 @@ pub struct ZeroCouponPrice {
     pub settlement_date: Date,
 }
 
-impl Computation for ZeroCoupon {
-    type Answer = ZeroCouponPrice;
-
-    fn compute(&self) -> quant_core::Result<ZeroCouponPrice> {
-        let bond = zero_coupon_bond::ZeroCouponBond {
+impl ZeroCoupon {
+    fn bond(&self) -> zero_coupon_bond::ZeroCouponBond {
+        zero_coupon_bond::ZeroCouponBond {
             issue_date: self.issue_date.0,
             maturity_date: self.maturity_date.0,
             face_value: self.face_value,
             day_count: self.day_count.into(),
             calendar: self.calendar.into(),
-        };
-        let settlement = self.settlement_date.unwrap_or(self.issue_date).0;
-        let compounding = self.compounding.unwrap_or(Compounding::Annual);
-        let found = bond.value(settlement, self.yield_rate, compounding.into())?;
+        }
+    }
+
+    fn settlement(&self) -> NaiveDate {
+        self.settlement_date.unwrap_or(self.issue_date).0
+    }
+
+    fn compounding(&self) -> Compounding {
+        self.compounding.unwrap_or(Compounding::Annual)
+    }
+}
+
+impl Computation for ZeroCoupon {
+    type Answer = ZeroCouponPrice;
+
+    fn compute(&self) -> quant_core::Result<ZeroCouponPrice> {
+        let (settlement, compounding) = (self.settlement(), self.compounding());
+        let found = self.bond().value(settlement, self.yield_rate, compounding.into())?;
         Ok(ZeroCouponPrice {
             price: found.price,
             yield_rate: self.yield_rate + 0.0,
@@ -472,6 +508,10 @@ impl Computation for ZeroCoupon {
             dv01: found.dv01,
             settlement_date: JsonString(settlement),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bond().explain(self.settlement(), self.yield_rate, self.compounding().into())
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

@@ -2,7 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::instruments::deposit;
+use quant_core::{explanation::Explanation, instruments::deposit};
 
 use super::{
     BusinessDayConvention, Calendar, DayCount, forward_rate_agreements::act_360, no_calendar,
@@ -76,11 +76,10 @@ pub struct DepositValue {
     pub maturity_date: Date,
 }
 
-impl Computation for Deposit {
-    type Answer = DepositValue;
-
-    fn compute(&self) -> quant_core::Result<DepositValue> {
-        let deposit = deposit::Deposit {
+impl Deposit {
+    /// Returns the deposit of `quant-core`.
+    fn deposit(&self) -> deposit::Deposit {
+        deposit::Deposit {
             start_date: *self.start_date,
             maturity_date: *self.maturity_date,
             notional: self.notional,
@@ -88,8 +87,15 @@ impl Computation for Deposit {
             day_count: self.day_count.into(),
             calendar: self.calendar.into(),
             convention: self.convention.into(),
-        };
-        let value = deposit.value()?;
+        }
+    }
+}
+
+impl Computation for Deposit {
+    type Answer = DepositValue;
+
+    fn compute(&self) -> quant_core::Result<DepositValue> {
+        let value = self.deposit().value()?;
         Ok(DepositValue {
             maturity_value: value.maturity_value,
             interest: value.interest,
@@ -101,6 +107,10 @@ impl Computation for Deposit {
             start_date: JsonString(value.start_date),
             maturity_date: JsonString(value.maturity_date),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.deposit().explain()
     }
 }
 

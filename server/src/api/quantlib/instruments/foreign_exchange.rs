@@ -2,11 +2,7 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::{
-    explanation::Explanation,
-    instruments::{CurrencyForward, CurrencyPair},
-    pricing::CurrencyOption,
-};
+use quant_core::{explanation::Explanation, instruments::CurrencyForward, pricing::CurrencyOption};
 
 use crate::{
     api::quantlib::{Computation, curves::Compounding, pricing::OptionType},
@@ -226,13 +222,11 @@ pub struct PairForwardValue {
     pub npv_base: f64,
 }
 
-impl Computation for PairForward {
-    type Answer = PairForwardValue;
-
-    fn compute(&self) -> quant_core::Result<PairForwardValue> {
-        let pair: CurrencyPair = self.pair.parse()?;
-        let forward = CurrencyForward {
-            pair,
+impl PairForward {
+    /// Returns the contract of `quant-core`.
+    fn forward(&self) -> quant_core::Result<CurrencyForward> {
+        Ok(CurrencyForward {
+            pair: self.pair.parse()?,
             spot_rate: self.spot_rate,
             base_rate: self.base_rate,
             quote_rate: self.quote_rate,
@@ -240,7 +234,16 @@ impl Computation for PairForward {
             time_to_maturity: self.time_to_maturity,
             notional: self.notional,
             contract_rate: self.contract_rate,
-        };
+        })
+    }
+}
+
+impl Computation for PairForward {
+    type Answer = PairForwardValue;
+
+    fn compute(&self) -> quant_core::Result<PairForwardValue> {
+        let forward = self.forward()?;
+        let pair = forward.pair;
         let value = forward.value()?;
         Ok(PairForwardValue {
             forward_rate: value.forward_rate,
@@ -259,6 +262,10 @@ impl Computation for PairForward {
             npv: value.npv_quote,
             npv_base: value.npv_base,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.forward()?.explain()
     }
 }
 

@@ -4,6 +4,7 @@ use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
 use quant_core::{
     curves::{Compounding, Conventions},
+    explanation::Explanation,
     instruments,
 };
 
@@ -147,6 +148,10 @@ impl SharedComputation for FraValue {
         })
     }
 
+    fn explain(request: &Agreement) -> quant_core::Result<Explanation> {
+        request.agreement().explain_value(&request.curves.build()?.pair()?)
+    }
+
     fn is_long(request: &Agreement) -> bool {
         request.curves.is_long_by_pillar(0)
     }
@@ -218,6 +223,10 @@ impl SharedComputation for FraBreakEven {
             npv: value.npv,
             terms: value.into(),
         })
+    }
+
+    fn explain(request: &Agreement) -> quant_core::Result<Explanation> {
+        request.agreement().explain_break_even(&request.curves.build()?.pair()?)
     }
 
     fn wire_name(argument: &'static str) -> &'static str {

@@ -2,7 +2,10 @@
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::instruments::{self, LegTerms};
+use quant_core::{
+    explanation::Explanation,
+    instruments::{self, LegTerms},
+};
 
 use super::{
     BusinessDayConvention, Calendar, DayCount, act_365, frequency, no_calendar,
@@ -171,6 +174,10 @@ impl SharedComputation for IrsValue {
         Ok(request.swap()?.value(&curves.pair()?)?.into())
     }
 
+    fn explain(request: &InterestRateSwap) -> quant_core::Result<Explanation> {
+        request.swap()?.explain_value(&request.curves.build()?.pair()?)
+    }
+
     fn is_long(request: &InterestRateSwap) -> bool {
         request.curves.is_long(request.most_coupons())
     }
@@ -199,6 +206,10 @@ impl SharedComputation for IrsParRate {
             pv01: value.pv01,
             floating_leg_value: value.floating_leg.present_value,
         })
+    }
+
+    fn explain(request: &InterestRateSwap) -> quant_core::Result<Explanation> {
+        request.swap()?.explain_par_rate(&request.curves.build()?.pair()?)
     }
 
     fn is_long(request: &InterestRateSwap) -> bool {
@@ -244,6 +255,10 @@ impl SharedComputation for IrsDv01 {
             npv: value.npv,
             par_rate: value.par_rate,
         })
+    }
+
+    fn explain(request: &InterestRateSwap) -> quant_core::Result<Explanation> {
+        request.swap()?.explain_dv01(&request.curves.build()?.pair()?)
     }
 
     fn is_long(request: &InterestRateSwap) -> bool {

@@ -3,6 +3,7 @@
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
 use quant_core::{
+    explanation::Explanation,
     instruments::{self, LegTerms, overnight_swap},
     time::day_count,
 };
@@ -132,6 +133,10 @@ impl Computation for OvernightSwap {
             index: self.index,
             index_day_count: swap.index.day_count().into(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.swap()?.explain_value(&self.curves.build()?.pair()?)
     }
 
     fn is_long(&self) -> bool {

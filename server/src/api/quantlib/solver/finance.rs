@@ -4,7 +4,7 @@ pub mod bonds;
 
 use poem::Result;
 use poem_openapi::{Object, OpenApi, types::Example};
-use quant_core::cash_flows;
+use quant_core::{cash_flows, explanation::Explanation, time::NaiveDate};
 
 use crate::{
     api::quantlib::Computation,
@@ -100,6 +100,11 @@ impl Computation for InternalRate {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.compute()?;
+        cash_flows::explain_internal_rates(&self.cashflows, self.times.as_deref())
+    }
+
     fn is_long(&self) -> bool {
         is_long_search(&self.cashflows)
     }
@@ -150,12 +155,17 @@ pub struct DatedInternalRates {
     pub sign_changes: u32,
 }
 
+impl DatedRate {
+    fn dates(&self) -> Vec<NaiveDate> {
+        self.dates.iter().map(|date| date.0).collect()
+    }
+}
+
 impl Computation for DatedRate {
     type Answer = DatedInternalRates;
 
     fn compute(&self) -> quant_core::Result<DatedInternalRates> {
-        let dates: Vec<_> = self.dates.iter().map(|date| date.0).collect();
-        let found = cash_flows::dated_internal_rates(&self.cashflows, &dates)?;
+        let found = cash_flows::dated_internal_rates(&self.cashflows, &self.dates())?;
         let xirr = found.nearest(self.guess)?;
         Ok(DatedInternalRates {
             xirr,
@@ -164,6 +174,11 @@ impl Computation for DatedRate {
             all_rates: found.rates,
             sign_changes: found.sign_changes as u32,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.compute()?;
+        cash_flows::explain_dated_internal_rates(&self.cashflows, &self.dates())
     }
 
     fn is_long(&self) -> bool {
@@ -230,6 +245,11 @@ impl Computation for PresentValue {
             // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
             rate: rate + 0.0,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let times = self.times.as_deref();
+        cash_flows::explain_net_present_value(&self.cashflows, times, self.rate)
     }
 
     fn is_long(&self) -> bool {
@@ -324,6 +344,11 @@ impl Computation for Loan {
             effective_annual_rate: table.effective_annual_rate,
             schedule: table.schedule.into_iter().map(LoanPayment::from).collect(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let loan: cash_flows::Loan = (*self).into();
+        loan.explain()
     }
 
     fn is_long(&self) -> bool {

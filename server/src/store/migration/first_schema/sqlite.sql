@@ -23,7 +23,8 @@ INSERT INTO sequence (name, value) VALUES
   ('account', 0), ('revision', 0), ('usage_since', 0), ('calls_sorted', 0);
 
 -- Accounts. An account without `verified_at` is an unverified registration. `last_grant`: the
--- credits of the latest grant.
+-- credits of the latest grant. `spend_cap_per_day`: the credits that the account lets itself spend on
+-- one day, and `cap_near_on` and `cap_reached_on`: the days of the latest notices of the cap.
 CREATE TABLE account (
   id             integer NOT NULL PRIMARY KEY,
   email          varchar NOT NULL UNIQUE,
@@ -42,6 +43,9 @@ CREATE TABLE account (
   verified_at    integer,
   last_login_at  integer,
   last_grant     integer NOT NULL DEFAULT 0,
+  spend_cap_per_day integer,
+  cap_near_on    integer,
+  cap_reached_on integer,
   CHECK (credit_balance >= 0)
 );
 CREATE INDEX account_form ON account (created_at) WHERE verified_at IS NULL;

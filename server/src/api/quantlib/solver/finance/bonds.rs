@@ -2,7 +2,9 @@
 
 use poem::Result;
 use poem_openapi::{Enum, Object, OpenApi, types::Example};
-use quant_core::{cash_flows, curves, instruments as bonds};
+use quant_core::{
+    cash_flows, curves, explanation::Explanation, instruments as bonds, time::Frequency,
+};
 
 use super::is_long_search;
 use crate::{
@@ -140,6 +142,12 @@ impl Computation for PricedPayments {
         })
     }
 
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let compounding = self.compounding.into();
+        let (cashflows, times, rates) = (&self.cashflows, &self.times, &self.base_rates);
+        cash_flows::explain_z_spread(self.price, cashflows, times, rates, compounding)
+    }
+
     fn is_long(&self) -> bool {
         is_long_search(&self.cashflows)
     }
@@ -183,6 +191,10 @@ impl Computation for Yields {
     fn compute(&self) -> quant_core::Result<GSpread> {
         let found = bonds::g_spread(self.bond_yield, self.govt_yield)?;
         Ok(GSpread { g_spread: found.spread, g_spread_bps: found.basis_points })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        bonds::explain_g_spread(self.bond_yield, self.govt_yield)
     }
 }
 
@@ -259,17 +271,22 @@ pub struct AssetSwapSpread {
     pub floating_frequency: u32,
 }
 
-impl Computation for AssetSwap {
-    type Answer = AssetSwapSpread;
+/// A bond of `quant-core` with the price, the curve and the floating leg of its asset swap.
+struct Swapped {
+    bond: bonds::LevelCouponBond,
+    dirty_price: f64,
+    curve: curves::Curve,
+    floating_frequency: Frequency,
+}
 
-    fn compute(&self) -> quant_core::Result<AssetSwapSpread> {
+impl AssetSwap {
+    fn swapped(&self) -> quant_core::Result<Swapped> {
         let bond = bonds::LevelCouponBond {
             coupon_rate: self.coupon,
             maturity: self.maturity,
             face_value: self.face,
             frequency: frequency(self.frequency)?,
         };
-        let floating_frequency = self.floating_frequency.unwrap_or(self.frequency);
         let accrued = match self.price_type {
             PriceType::Dirty => 0.0,
             PriceType::Clean => bond.accrued_interest()?,
@@ -277,10 +294,21 @@ impl Computation for AssetSwap {
         // Times alone matter here: a curve needs some day to start on.
         let (start, kind) = (date(2000, 1, 1).0, curves::CurveType::Zero);
         let (times, rates, shape) = (&self.base_times, &self.base_rates, self.interpolation.into());
-        let curve = curves::Curve::from_values(start, times, rates, kind, shape)?;
-        let dirty_price = self.bond_price + accrued;
-        let floating = frequency(floating_frequency)?;
-        let found = bond.asset_swap_spread(dirty_price, &curve, floating)?;
+        Ok(Swapped {
+            bond,
+            dirty_price: self.bond_price + accrued,
+            curve: curves::Curve::from_values(start, times, rates, kind, shape)?,
+            floating_frequency: frequency(self.floating_frequency.unwrap_or(self.frequency))?,
+        })
+    }
+}
+
+impl Computation for AssetSwap {
+    type Answer = AssetSwapSpread;
+
+    fn compute(&self) -> quant_core::Result<AssetSwapSpread> {
+        let Swapped { bond, dirty_price, curve, floating_frequency } = self.swapped()?;
+        let found = bond.asset_swap_spread(dirty_price, &curve, floating_frequency)?;
         Ok(AssetSwapSpread {
             asw_spread: found.par_spread,
             asw_spread_bps: BASIS_POINTS * found.par_spread,
@@ -289,8 +317,13 @@ impl Computation for AssetSwap {
             annuity: found.annuity,
             dirty_price,
             accrued_interest: found.accrued_interest,
-            floating_frequency,
+            floating_frequency: floating_frequency.count(),
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        let Swapped { bond, dirty_price, curve, floating_frequency } = self.swapped()?;
+        bond.explain_asset_swap_spread(dirty_price, &curve, floating_frequency)
     }
 
     fn is_long(&self) -> bool {
@@ -366,17 +399,23 @@ pub struct LevelBondMeasures {
     pub dv01: f64,
 }
 
-impl Computation for LevelBond {
-    type Answer = LevelBondMeasures;
-
-    fn compute(&self) -> quant_core::Result<LevelBondMeasures> {
-        let bond = bonds::LevelCouponBond {
+impl LevelBond {
+    /// Returns the bond of `quant-core`.
+    fn bond(&self) -> quant_core::Result<bonds::LevelCouponBond> {
+        Ok(bonds::LevelCouponBond {
             coupon_rate: self.coupon,
             maturity: self.maturity,
             face_value: self.face,
             frequency: frequency(self.frequency)?,
-        };
-        let found = bond.measures(self.ytm)?;
+        })
+    }
+}
+
+impl Computation for LevelBond {
+    type Answer = LevelBondMeasures;
+
+    fn compute(&self) -> quant_core::Result<LevelBondMeasures> {
+        let found = self.bond()?.measures(self.ytm)?;
         Ok(LevelBondMeasures {
             price: found.dirty_price,
             clean_price: found.clean_price,
@@ -387,6 +426,10 @@ impl Computation for LevelBond {
             convexity: found.convexity,
             dv01: found.dv01,
         })
+    }
+
+    fn explain(&self) -> quant_core::Result<Explanation> {
+        self.bond()?.explain_measures(self.ytm)
     }
 
     fn is_long(&self) -> bool {

@@ -1,0 +1,136 @@
+//! Headers, cookies and cache rules of every route, as one table.
+
+use poem::{Request, http::Method};
+use quant_tests::{Answer, App, documented::requests};
+
+/// A page of another website.
+const STRANGER: &str = "https://stranger.example";
+
+/// The rule of a route for caches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cache {
+    /// No cache keeps the answer.
+    Never,
+    /// A cache asks by the tag each time.
+    Asks,
+    /// A cache keeps the answer for an hour.
+    Hour,
+}
+
+impl Cache {
+    const fn header(self) -> &'static str {
+        match self {
+            Self::Never => "no-store",
+            Self::Asks => "no-cache",
+            Self::Hour => "public, max-age=3600",
+        }
+    }
+}
+
+/// The pages of other websites that may read an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cors {
+    Nobody,
+    Everybody,
+}
+
+use Cache::{Asks, Hour, Never};
+use Cors::{Everybody, Nobody};
+
+/// The routes that the document does not describe. A route without `GET` is asked for its refusal.
+#[rustfmt::skip]
+const ROUTES: [(&str, Cache, Cors); 35] = [
+    ("/",                                        Asks,  Nobody),
+    ("/docs",                                    Asks,  Nobody),
+    ("/docs/price_european_option",              Asks,  Nobody),
+    ("/playground",                              Asks,  Nobody),
+    ("/playground/price_european_option",        Asks,  Nobody),
+    ("/llms.txt",                                Asks,  Nobody),
+    ("/site.css",                                Asks,  Nobody),
+    ("/site.js",                                 Asks,  Nobody),
+    ("/playground.js",                           Asks,  Nobody),
+    ("/chart.js",                                Asks,  Nobody),
+    ("/favicon.ico",                             Asks,  Nobody),
+    ("/openapi.json",                            Asks,  Nobody),
+    ("/pages.css",                               Hour,  Nobody),
+    ("/console/console.css",                     Hour,  Nobody),
+    ("/metrics",                                 Never, Nobody),
+    ("/mcp",                                     Never, Nobody),
+    ("/login",                                   Never, Nobody),
+    ("/complete-profile",                        Never, Nobody),
+    ("/console",                                 Never, Nobody),
+    ("/console/activity",                        Never, Nobody),
+    ("/console/notifications",                   Never, Nobody),
+    ("/console/security",                        Never, Nobody),
+    ("/console/register",                        Never, Nobody),
+    ("/console/forgot",                          Never, Nobody),
+    ("/console/verify",                          Never, Nobody),
+    ("/console/reset",                           Never, Nobody),
+    ("/account/applications",                    Never, Nobody),
+    ("/oauth/authorize",                         Never, Nobody),
+    ("/oauth/sign-in",                           Never, Nobody),
+    ("/oauth/consent",                           Never, Nobody),
+    ("/oauth/token",                             Never, Everybody),
+    ("/oauth/register",                          Never, Everybody),
+    ("/oauth/revoke",                            Never, Everybody),
+    ("/.well-known/oauth-authorization-server",  Never, Everybody),
+    ("/nowhere",                                 Never, Nobody),
+];
+
+/// Asserts what holds for every answer, with these rules.
+fn check(answer: &Answer, what: &str, cache: Cache, cors: Cors) {
+    let all = |name: &str| answer.headers.get_all(name).iter().collect::<Vec<_>>();
+    assert_eq!(all("cache-control"), [cache.header()], "{what}: {answer:?}");
+    assert_eq!(all("x-content-type-options"), ["nosniff"], "{what}: {answer:?}");
+    assert_eq!(all("x-request-id").len(), 1, "{what}: {answer:?}");
+    assert!(answer.header("server").is_none() && answer.header("x-powered-by").is_none(), "{what}");
+    assert!(answer.header("access-control-allow-credentials").is_none(), "{what}");
+    let allowed = answer.header("access-control-allow-origin");
+    // A method that a route does not have is refused before the route adds its headers.
+    let is_routed = answer.status != 405;
+    assert_eq!(allowed == Some("*"), cors == Everybody && is_routed, "{what}: {answer:?}");
+    assert_eq!(allowed.is_some(), cors == Everybody && is_routed, "{what}: {answer:?}");
+    for cookie in all("set-cookie") {
+        let cookie = cookie.to_str().expect("a text");
+        for part in ["HttpOnly", "SameSite=Lax", "Secure", "Path=/"] {
+            assert!(cookie.contains(part), "{what}: {cookie}");
+        }
+        assert!(cookie.starts_with("__Host-") && !cookie.contains("Domain"), "{what}: {cookie}");
+    }
+    let is_html = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
+    if is_html {
+        let policy = answer.header("content-security-policy").expect("a policy of every page");
+        for part in ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"] {
+            assert!(policy.contains(part), "{what}: {policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{what}: {policy}");
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{what}");
+    }
+}
+
+async fn start() -> App {
+    App::start_with(|config| {
+        config.address_limit = 10_000.try_into().expect("not zero");
+        config.service.is_https = true;
+    })
+    .await
+}
+
+#[tokio::test]
+async fn every_route_has_the_headers_cookies_and_cache_rules_of_the_table() {
+    let app = start().await;
+    for (path, cache, cors) in ROUTES {
+        let request = Request::builder().method(Method::GET).uri_str(path);
+        let request = request.header("Accept", "text/html").header("Origin", STRANGER);
+        check(&app.send(request.finish()).await, path, cache, cors);
+    }
+    let operations = requests();
+    assert!(operations.len() > 50, "{} operations", operations.len());
+    for (method, path, body) in operations {
+        let request = Request::builder().method(method.clone()).uri_str(path.as_str());
+        let request = request.content_type("application/json").header("Origin", STRANGER);
+        // The front page is in the table above.
+        let cache = if path == "/" { Asks } else { Never };
+        check(&app.send(request.body(body)).await, &format!("{method} {path}"), cache, Nobody);
+    }
+}
