@@ -26,7 +26,11 @@ mod idp {
 /// `/mcp`: the MCP endpoint.
 mod mcp {
     mod messages;
+    mod models;
+    mod reach;
+    mod search;
     mod tools;
+    mod transcripts;
     mod transport;
 }
 
@@ -56,6 +60,7 @@ mod ops {
 mod quantlib {
     mod analysis;
     mod analysis_http;
+    mod batch;
     mod binomial;
     mod black_family;
     mod black_family_http;
@@ -63,6 +68,7 @@ mod quantlib {
     mod bond_spreads;
     mod bonds;
     mod bonds_http;
+    mod columns;
     mod curve_readings;
     mod curve_readings_http;
     mod curves;

@@ -173,6 +173,35 @@ fn settle_one(
     Settlement::Charged { balance: left }
 }
 
+/// Returns the settlement of entries of one caller that are paid together or not at all, from the
+/// [decision](decide) on each. A refusal has the balance without any of the debits.
+///
+/// # Examples
+///
+/// ```
+/// use account_core::{Settlement, credits};
+///
+/// let (paid, unpaid) = (Settlement::Charged { balance: 1 }, Settlement::Insufficient { balance: 1 });
+/// assert_eq!(credits::all_or_none(&[5], &[paid]), paid);
+/// assert_eq!(credits::all_or_none(&[5, 5], &[paid, unpaid]), Settlement::Insufficient { balance: 6 });
+/// ```
+#[must_use]
+pub fn all_or_none(costs: &[u32], settled: &[Settlement]) -> Settlement {
+    let mut taken = 0;
+    for (cost, settlement) in costs.iter().zip(settled) {
+        match settlement {
+            Settlement::Charged { .. } => taken += u64::from(*cost),
+            Settlement::Insufficient { balance } => {
+                return Settlement::Insufficient { balance: balance + taken };
+            }
+            Settlement::OverCap { balance, per_day } => {
+                return Settlement::OverCap { balance: balance + taken, per_day: *per_day };
+            }
+        }
+    }
+    settled.last().copied().unwrap_or(Settlement::Insufficient { balance: 0 })
+}
+
 /// The reason for a change of a balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransactionKind {

@@ -61,6 +61,14 @@ impl IdempotencyKey {
             _ => Ok(Self(bytes.iter().copied().map(char::from).collect())),
         }
     }
+
+    /// Returns the key of one call of a batch that was sent under this key, by the position of the
+    /// call. The key is a digest, because a position beside the longest key would not fit.
+    #[must_use]
+    pub fn of_position(&self, position: usize) -> Self {
+        let digest = Sha256::digest(format!("{position}\n{}", self.0));
+        Self(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
 }
 
 /// The place of a stored answer: a key of one caller at one endpoint.
@@ -132,6 +140,22 @@ pub enum Claimed {
 mod tests {
     use super::*;
     use crate::{AccountId, GuestId};
+
+    #[test]
+    fn each_position_of_each_key_has_a_key_of_its_own() {
+        let key = |text: &str| IdempotencyKey::parse(text.as_bytes()).unwrap();
+        let keys = [
+            key("k").of_position(1),
+            key("k").of_position(11),
+            key("K").of_position(1),
+            key(&"x".repeat(LONGEST_KEY)).of_position(999),
+        ];
+        for (index, one) in keys.iter().enumerate() {
+            assert!(!keys[..index].contains(one), "{index}");
+            assert_eq!(IdempotencyKey::parse(one.0.as_bytes()).as_ref(), Ok(one));
+        }
+        assert_eq!(keys[0], key("k").of_position(1));
+    }
 
     #[test]
     fn no_two_callers_endpoints_or_keys_share_a_slot() {

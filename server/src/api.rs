@@ -1,7 +1,10 @@
 //! The endpoints: REST, OAuth 2.1, pages for browsers, the MCP gateway and the operator's endpoints.
 
 pub mod account;
+pub mod batch;
+pub mod batch_catalogue;
 mod browser;
+pub mod columns;
 mod console;
 pub mod documented;
 pub mod mcp;

@@ -162,6 +162,7 @@ impl ServeArgs {
                 mcp_body_limit: mcp.body_limit.get(),
                 mcp_messages: mcp.messages,
                 mcp_burst: mcp.burst,
+                mcp_api_keys: mcp.api_keys,
                 databases: operation.databases,
                 website_url: oidc.website_url,
                 has_messaging: messaging.is_some(),

@@ -12,7 +12,9 @@ pub(crate) mod answer_options;
 pub(crate) mod body;
 pub(crate) mod body_schema;
 mod caller;
+mod cancellation;
 mod canonical_json;
+pub mod columns;
 mod computation;
 mod context;
 pub(crate) mod cookies;
@@ -38,6 +40,7 @@ pub mod pipeline;
 mod prefer;
 pub(crate) mod query;
 mod quote;
+mod raw_json;
 pub(crate) mod receipt;
 mod record;
 mod route;
@@ -53,16 +56,20 @@ pub use answer_options::{AnswerOptions, Detail};
 pub use body::Body;
 pub(crate) use body::{COMMON_BODY_LIMIT, SMALL as SMALL_BODY};
 pub(crate) use caller::not_an_administrator;
-pub use caller::{AccountHolder, Administrator, Authenticated, Metered};
+pub use caller::{AccountHolder, Administrator, Admitted, Authenticated, LimitedBody, Metered};
+pub use cancellation::Cancellation;
 pub use computation::{Computation, NoArguments, RequestFor, SharedComputation};
 pub use context::{
     Admission, Charge, RequestContext, RequestHead, RequestRecord, seconds_up,
-    stages::{AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ParsedCall, Template},
+    stages::{
+        AdmittedCall, AuthorisedCall, ChargedCall, ChargedContent, ComputedCall, ParsedCall,
+        PreparedCall, Template,
+    },
 };
 pub(crate) use cookies::cookie;
 pub use error::{ApiError, Surface};
 pub use evaluation::{Recomputer, recompute};
-pub use execute::{Executed, Executor, RepeatKey, conclude, execute};
+pub use execute::{Executed, Executor, Preparer, RepeatKey, conclude, execute, prepare};
 pub use executed_call::ExecutedCall;
 pub use json_string::{Date, JsonString, Moment, Text};
 pub(crate) use methods::{AnyMethod, Methods};
@@ -71,6 +78,7 @@ pub use operation::Operation;
 pub use path::Path;
 pub use pipeline::RequestPipeline;
 pub use query::Query;
+pub use raw_json::RawJson;
 pub use record::Record;
 pub use route::MatchedRoute;
 pub(crate) use route::Parameter;

@@ -152,15 +152,15 @@ async fn the_named_toolsets_are_listed_beside_the_core_tools() {
     for era in BOTH {
         let mut host = Host::new(&app, &token, era);
         let core = host.tools().await;
-        assert_eq!(core.len(), 4 + free, "{core:?}");
+        assert_eq!(core.len(), 5 + free, "{core:?}");
         host.query = "?toolsets=pricing%2Cnothing&x=1";
         let pricing = host.tools().await;
-        assert_eq!(pricing.len(), 4 + free + priced, "{pricing:?}");
+        assert_eq!(pricing.len(), 5 + free + priced, "{pricing:?}");
         host.query = "?toolsets=account,pricing";
-        assert_eq!(host.tools().await.len(), 4 + free + priced + 3);
+        assert_eq!(host.tools().await.len(), 5 + free + priced + 3);
         host.query = "?toolsets=all";
         let all = host.tools().await;
-        assert_eq!(all.len(), METERED.len() + 7);
+        assert_eq!(all.len(), METERED.len() + 8);
         assert_eq!(all, host.tools().await, "the order is steady");
         host.query = "?toolsets=%ff";
         assert_eq!(host.tools().await, core);
@@ -447,7 +447,10 @@ async fn a_large_result_is_the_same_when_it_is_asked_for_again() {
     let ask = async || host.ask("tools/call", params.clone()).await.expect(200)["result"].clone();
     let (first, again) = (ask().await, ask().await);
     assert_eq!(first["structuredContent"], again["structuredContent"]);
-    assert_eq!(first["content"], again["content"], "with the link to the whole");
+    assert_eq!(first["content"][0], again["content"][0]);
+    assert_eq!(first["content"][2], again["content"][2], "the link to the whole");
+    let short = again["content"][1]["text"].as_str().expect("a text");
+    assert!(short.contains("Cost 0 credits, because the call was made before"), "{short}");
     assert_eq!(listed(&host).await.len(), 1);
 }
 
@@ -561,4 +564,63 @@ async fn discovery_lists_versions_capabilities_and_instructions() {
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "svc");
     let instructions = result["instructions"].as_str().expect("a text");
     assert!(instructions.contains("toolsets=") && instructions.contains("reuse on retry"));
+}
+
+/// Cancels a call that waits for a thread of the compute pool, and returns its answer.
+async fn cancelled(app: &App, host: &Host<'_>, other: &Host<'_>) -> Value {
+    let pool = &app.service().compute_pool;
+    let (gate, opened) = std::sync::mpsc::channel::<()>();
+    let opened = std::sync::Arc::new(std::sync::Mutex::new(opened));
+    let account = app.accounts().store().account_of(&quant_tests::email("ada")).await;
+    let account = account.expect("the store answers").expect("an account");
+    let source = quant_server::body_memory::RequestSource::Account(account);
+    let cores = std::thread::available_parallelism().expect("a number of cores").get();
+    let blockers = account_core::testing::all((0..cores).map(|_| {
+        let opened = opened.clone();
+        pool.run(source, move || drop(opened.lock().map(|opened| opened.recv())))
+    }));
+    let cancels = async {
+        while pool.load() != (cores, 1) {
+            tokio::task::yield_now().await;
+        }
+        let notification = |id: u32| {
+            json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled",
+                "params": { "requestId": id, "reason": "the user left" },
+            })
+        };
+        let version = [("MCP-Protocol-Version", LEGACY)];
+        // Another id, and the same id of another client, cancel nothing.
+        for (host, id) in [(host, 2), (other, 1), (host, 1)] {
+            let sent = host.send(&version, &notification(id).to_string()).await;
+            assert_eq!(sent.status.as_u16(), 202);
+        }
+    };
+    let call = async {
+        let call = host.call("build_curve", large_curve());
+        let (result, ()) = tokio::join!(call, cancels);
+        drop(gate);
+        result
+    };
+    tokio::join!(blockers, call).1
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_not_charged() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let other = app.access_token("ada").await;
+    let host = Host::new(&app, &token, Era::Legacy);
+    let result = cancelled(&app, &host, &Host::new(&app, &other, Era::Legacy)).await;
+    assert_eq!(result["isError"], true, "{result}");
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("cancelled") && text.contains("Nothing was charged"), "{text}");
+    // The computation ends, and its charge is refused.
+    while app.service().compute_pool.load() != (0, 0) {
+        tokio::task::yield_now().await;
+    }
+    app.forget_callers();
+    let balance = host.call("get_balance", json!({})).await;
+    assert_eq!(balance["structuredContent"]["credit_balance"], 1000);
+    assert!(listed(&host).await.is_empty());
 }

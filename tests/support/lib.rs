@@ -140,6 +140,7 @@ pub fn config(folder: &TempDir) -> Config {
             mcp_body_limit: 1024 * 1024,
             mcp_messages: 1_000_000.try_into().expect("not zero"),
             mcp_burst: 1_000_000.try_into().expect("not zero"),
+            mcp_api_keys: false,
             databases: vec!["prices".to_owned()],
             website_url: None,
             has_messaging: false,
@@ -291,11 +292,16 @@ impl App {
     }
 
     /// Sends any request. One without a `Host` gets that of the service, as from any client.
-    pub async fn send(&self, mut request: Request) -> Answer {
+    pub async fn send(&self, request: Request) -> Answer {
+        Answer::read(self.respond(request).await).await
+    }
+
+    /// Sends any request, for an answer that is no text.
+    pub async fn respond(&self, mut request: Request) -> Response {
         let (_, own) = self.service().settings.mcp_url.split_once("://").expect("an address");
         let own = own.parse().expect("a host");
         request.headers_mut().entry("host").or_insert(own);
-        Answer::read(self.endpoint.get_response(request).await).await
+        self.endpoint.get_response(request).await
     }
 }
 

@@ -194,6 +194,15 @@ pub trait LedgerStore: Send + Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
+    /// Charges for calls of one caller, all of them or none, and stores their common answer under
+    /// the claim, in one durable transaction. Returns the balance after the calls, or the balance
+    /// that does not suffice for all; `None` where another run has taken the slot of the claim.
+    fn settle_together(
+        &self,
+        entries: Vec<Entry>,
+        kept: Option<(Claim, String)>,
+    ) -> impl Future<Output = Result<Option<Settlement>, StoreError>> + Send;
+
     /// Charges for a call and stores its answer, in one durable transaction. Does neither where
     /// another run has taken the slot.
     fn settle_and_keep(
@@ -201,7 +210,9 @@ pub trait LedgerStore: Send + Sync {
         claim: Claim,
         entry: Entry,
         body: String,
-    ) -> impl Future<Output = Result<Option<Settlement>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<Settlement>, StoreError>> + Send {
+        self.settle_together(vec![entry], Some((claim, body)))
+    }
 
     /// Releases a slot that will hold no answer.
     fn release(&self, claim: Claim) -> impl Future<Output = Result<(), StoreError>> + Send;

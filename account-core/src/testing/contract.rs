@@ -67,6 +67,7 @@ macro_rules! store_contract {
             secrets::secrets_are_saved_once_and_replaced_together,
             keys::stored_keys_open_for_no_other_account,
             idempotency::a_repeat_gets_the_first_answer_and_is_not_charged,
+            idempotency::calls_are_paid_together_or_not_at_all,
             idempotency::a_key_is_one_requests_and_one_callers,
             idempotency::of_many_claims_at_once_one_runs_and_is_charged,
             idempotency::a_run_that_is_not_heard_of_loses_its_slot,

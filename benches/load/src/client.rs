@@ -91,6 +91,16 @@ impl Request {
         Self::message(token, &call)
     }
 
+    /// A call with a body of a media type, whose answer has the same type.
+    pub(crate) fn of_type(path: &str, key: &str, media_type: &str, body: &[u8]) -> Self {
+        let length = body.len();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\nAccept: {media_type}\r\n\
+             Content-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        Self([head.as_bytes(), body].concat())
+    }
+
     fn with_head(path: &str, head: &str, body: &str) -> Self {
         let length = body.len();
         let text = format!(

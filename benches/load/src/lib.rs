@@ -6,6 +6,7 @@
 mod abuse;
 mod client;
 mod cluster;
+mod columns;
 mod crash;
 mod figures;
 mod instances;
@@ -31,6 +32,8 @@ struct Line {
 enum Command {
     /// Requests per second, latencies, memory, slow clients.
     Table(Target),
+    /// Columns as JSON and as Arrow beside single calls.
+    Columns(Target),
     /// The dearest requests, and the latency of a payer beside clients that misuse the service.
     Abuse(Target),
     /// The same figures for another service at an address.
@@ -47,7 +50,7 @@ enum Command {
 impl Command {
     fn target(&mut self) -> Option<&mut Target> {
         match self {
-            Self::Table(target) | Self::Abuse(target) => Some(target),
+            Self::Table(target) | Self::Columns(target) | Self::Abuse(target) => Some(target),
             Self::Url(_) => None,
             Self::Crash(args) => Some(&mut args.target),
             Self::Instances(args) => Some(&mut args.target),
@@ -66,6 +69,7 @@ impl Command {
         }
         match self {
             Self::Table(target) => table::run(&target).await?,
+            Self::Columns(target) => columns::run(&target).await?,
             Self::Abuse(target) => abuse::run(&target).await?,
             Self::Url(args) => table::run_url(&args).await?,
             Self::Crash(args) => crash::run(&args, server.as_mut()).await?,

@@ -9,7 +9,15 @@ use poem_openapi::{
     types::Type as _,
 };
 
-use super::{account, operations, ops::health::Health, quantlib, receipts::Receipts};
+use super::{
+    account,
+    batch::Batches,
+    columns::{self, Columns},
+    operations,
+    ops::health::Health,
+    quantlib,
+    receipts::Receipts,
+};
 use crate::http::{MatchedRoute, NoArguments, Parameter, body_schema::BodySchema};
 
 /// The APIs that the generated document describes.
@@ -70,6 +78,7 @@ pub type Api = (
             quantlib::scheduling::day_counts::DayCounts,
             quantlib::scheduling::schedules::Schedules,
         ),
+        (Batches, Columns),
     ),
     (
         account::key::Keys,
@@ -144,10 +153,16 @@ fn describe(
         };
         assert!(is_expected, "the endpoint of {id} takes the body {expected} of the table");
     }
+    // A row of columns is checked as the body of a single call.
+    let columnar = columns::find(id);
+    let single = columnar.map(|columnar| columnar.request_schema());
+    let body = single.as_ref().or(body);
     let parameters = operation.params.into_iter().filter_map(Parameter::from_description);
     let route = MatchedRoute {
         path: path.into(),
-        operation: metered.map(|metered| &**metered),
+        operation: metered
+            .map(|metered| &**metered)
+            .or(columnar.map(|columnar| &columnar.operation)),
         body: body.map(|schema| BodySchema::compile(registry, schema)),
         parameters: parameters.collect(),
     };

@@ -20,10 +20,14 @@ use serde_json::{Map, Value, json};
 use self::described::Described;
 pub(in crate::api) use self::schemas::schema_name;
 use super::{
+    columns,
     documented::{self, Api},
     operations::{self, MeteredOperation},
 };
-use crate::http::{MatchedRoute, RequestContext, StaticPage, answer_options};
+use crate::http::{
+    MatchedRoute, RequestContext, StaticPage, answer_options,
+    columns::{MAX_ROWS, ROWS_OF_A_MARKER},
+};
 
 /// The version of the interface, which is that of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -183,6 +187,16 @@ fn complete(
     };
     if let Some(metered) = described.metered {
         add_cost(operation, metered);
+    }
+    if let Some(columnar) = columns::find(&id) {
+        operation["x-columns"] = json!({
+            "single": columnar.single,
+            "tier": columnar.operation.tier.name().to_uppercase(),
+            "credits": columnar.marker,
+            "rows": ROWS_OF_A_MARKER,
+            "max_rows": MAX_ROWS,
+        });
+        operation["x-body-limit"] = columnar.operation.body_limit.into();
     }
     let options =
         described.metered.map(|metered| answer_options::described(metered.has_further_fields));

@@ -32,7 +32,8 @@ use super::quantlib::{
     time,
 };
 use crate::http::{
-    COMMON_BODY_LIMIT, Computation, Executor, Operation, Recomputer, execute, recompute,
+    COMMON_BODY_LIMIT, Computation, Executor, Operation, Preparer, Recomputer, execute, prepare,
+    recompute,
 };
 
 /// A metered operation with its computation.
@@ -43,6 +44,8 @@ pub struct MeteredOperation {
     pub execute: Executor,
     /// Computes the data of an answer again, to check a receipt.
     pub recompute: Recomputer,
+    /// Checks the JSON arguments of a call of a batch whose calls are charged together.
+    pub prepare: Preparer,
     body_name: fn() -> Cow<'static, str>,
     example_answer: fn() -> Value,
     /// Whether `detail=full` adds fields to the answer.
@@ -234,6 +237,7 @@ const fn line<C: Computation + Example>(
         operation: Operation { id, tier, cost, body_limit: COMMON_BODY_LIMIT, remark },
         execute: execute::<C>,
         recompute: recompute::<C>,
+        prepare: prepare::<C>,
         body_name: C::name,
         example_answer: example_answer::<C>,
         has_further_fields: C::HAS_FURTHER_FIELDS,

@@ -6,7 +6,7 @@ use poem::{EndpointExt, Route};
 use poem_openapi::OpenApi as _;
 
 use super::{
-    console,
+    batch, batch_catalogue, console,
     documented::{self, Api},
     mcp::Gateway,
     oauth, openapi,
@@ -35,7 +35,14 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
     for (path, methods) in table {
         let methods = methods.into_iter().map(|(method, endpoint)| {
             let matched = described.remove(&(path.clone(), method.clone()));
-            (method, (matched.expect("the document describes every operation"), endpoint))
+            let matched = matched.expect("the document describes every operation");
+            // The endpoint of batches cannot know the routes, of which it is one.
+            let endpoint = if *matched.path == *batch::PATH {
+                endpoint.data(batch_catalogue::CATALOGUE.clone()).boxed()
+            } else {
+                endpoint
+            };
+            (method, (matched, endpoint))
         });
         let methods = Methods::documented(methods.collect());
         route = route.at(path, methods);
@@ -52,5 +59,7 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
         .at("/openapi.json", Methods::page("/openapi.json", openapi::endpoint().boxed()))
         .at(RECEIPT_KEYS, Methods::page(RECEIPT_KEYS, receipts::keys().boxed()))
         .at("/metrics", Methods::page("/metrics", metrics::endpoint().boxed()))
-        .at("/mcp", AnyMethod::new("/mcp", gateway))
+        .at("/mcp", AnyMethod::new("/mcp", gateway.clone()))
+        // The address that some hosts make of `/mcp`.
+        .at("/mcp/", AnyMethod::new("/mcp", gateway))
 }

@@ -35,6 +35,10 @@ pub struct McpArgs {
     /// a message without the arguments of its tool has at most 65536.
     #[arg(long, env = "QS_MCP_BODY_LIMIT", default_value = "1048576", allow_hyphen_values = true)]
     pub mcp_body_limit: String,
+    /// Accepts an API key in place of an access token at the MCP endpoint, in `X-API-Key` or as the
+    /// bearer, for programs without a browser. Such a key is not bound to one client.
+    #[arg(long, env = "QS_MCP_API_KEYS")]
+    pub mcp_api_keys: bool,
     /// Seconds for which a used refresh token gets the same answer again, for hosts that run
     /// several processes. With 0, its second use ends the grant at once.
     #[arg(long, env = "QS_REFRESH_LEEWAY", default_value = "0", allow_hyphen_values = true)]
@@ -54,6 +58,8 @@ pub struct McpSettings {
     pub burst: NonZeroU32,
     /// The largest message to the gateway, in bytes.
     pub body_limit: NonZeroUsize,
+    /// True if an API key is accepted in place of an access token.
+    pub api_keys: bool,
     /// Time for which a used refresh token gets the same answer again.
     pub refresh_leeway: TimeDelta,
 }
@@ -85,6 +91,7 @@ impl McpArgs {
             messages: messages?,
             burst: burst?,
             body_limit: body_limit?,
+            api_keys: self.mcp_api_keys,
             refresh_leeway: TimeDelta::seconds(leeway?.into()),
         })
     }

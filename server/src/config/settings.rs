@@ -26,6 +26,8 @@ pub struct Settings {
     pub mcp_messages: NonZeroU32,
     /// The number of messages to the MCP endpoint that an account may send at once.
     pub mcp_burst: NonZeroU32,
+    /// True if the MCP endpoint accepts an API key in place of an access token.
+    pub mcp_api_keys: bool,
     /// The databases that accounts may subscribe to.
     pub databases: Vec<String>,
     /// The website that browsers are sent to, without a slash at the end; this service has the
@@ -52,6 +54,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns true where the tier of an account closes no endpoint.
+    #[must_use]
+    pub fn opens_every_tier(&self) -> bool {
+        self.tier_gate == TierGate::Guests
+    }
+
     /// Returns true where browsers reach the built-in pages by HTTPS.
     #[must_use]
     pub fn browsers_use_https(&self) -> bool {

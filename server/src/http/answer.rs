@@ -66,8 +66,8 @@ impl<T> Answer<T> {
     }
 
     /// Makes a success whose data are JSON already.
-    pub(super) fn from_data(data: String) -> Self {
-        Self::from_body(envelope(SUCCESS, &AnswerParts::new(data)))
+    pub fn from_data(data: &str) -> Self {
+        Self::from_body(envelope(SUCCESS, &AnswerParts::new(data.to_owned())))
     }
 
     /// Makes a success whose whole body is JSON already.

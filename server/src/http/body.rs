@@ -132,12 +132,22 @@ pub(crate) async fn read(
     body: &mut RequestBody,
     limits: &BodyLimits,
 ) -> Result<Received, ApiError> {
+    read_as(request, body, limits, is_json).await
+}
+
+/// Receives the body as [`read`] does, where `is_taken` takes its media type.
+pub(super) async fn read_as(
+    request: &Request,
+    body: &mut RequestBody,
+    limits: &BodyLimits,
+    is_taken: fn(Option<&str>) -> bool,
+) -> Result<Received, ApiError> {
     if is_encoded(request) {
         return Err(ApiError::ContentEncoding);
     }
     let body = body.take().map_err(|_| ApiError::Internal)?;
     let received = receive(body, announced_length(request), limits, PATIENCE).await?;
-    if received.bytes.is_empty() || is_json(request.content_type()) {
+    if received.bytes.is_empty() || is_taken(request.content_type()) {
         Ok(received)
     } else {
         Err(ApiError::MediaType)
@@ -256,7 +266,7 @@ fn refusal(error: &(dyn Error + 'static)) -> ApiError {
 }
 
 /// An absent content type counts as JSON, the only format of the service.
-fn is_json(content_type: Option<&str>) -> bool {
+pub(super) fn is_json(content_type: Option<&str>) -> bool {
     let Some(text) = content_type else { return true };
     text.parse::<mime::Mime>().is_ok_and(|media| {
         media.type_() == mime::APPLICATION

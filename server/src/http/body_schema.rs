@@ -3,6 +3,8 @@
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use serde_json::Value;
 
+use super::raw_json::RawJson;
+
 /// The schema of a JSON value in a request's body.
 #[derive(Clone, Debug)]
 pub(crate) struct BodySchema {
@@ -32,6 +34,8 @@ pub(super) enum Shape {
     Member(Vec<Value>),
     /// A text with limits of its length in characters, and a format.
     Text { length: SizeRange, format: Option<&'static str> },
+    /// A JSON object that stays text.
+    JsonText,
     /// A value that the schema does not describe.
     Any,
 }
@@ -93,6 +97,7 @@ impl BodySchema {
 impl Shape {
     fn of(registry: &Registry, schema: &MetaSchema) -> Self {
         match schema.ty {
+            "object" if schema.format == Some(RawJson::FORMAT) => Self::JsonText,
             "object" => Self::object(registry, schema),
             "array" => Self::list(registry, schema),
             "number" => Self::Number(NumberRange::of(schema)),

@@ -1,16 +1,24 @@
 //! Extractors of callers with an API key: identified, then counted, before the body is read.
 
+mod admitted;
 mod guard;
 mod metered;
 
 use std::sync::Arc;
 
 use account_core::{AccountCaller, ApiKey, Caller, Client, SessionToken};
-use poem::{Request, http::StatusCode};
+use poem::{Request, RequestBody, http::StatusCode};
 
-use self::guard::{Guard, guards, identify, session};
-pub use self::metered::Metered;
-use super::{context::RequestContext, error::ApiError};
+use self::guard::{Guard, guards, identify, or_refuse, session};
+pub use self::{
+    admitted::{Admitted, LimitedBody},
+    metered::Metered,
+};
+use super::{
+    context::{RequestContext, stages::AuthorisedCall},
+    error::ApiError,
+    idempotency::repeat_key,
+};
 
 /// A caller with a valid key, within its limit.
 pub struct Authenticated<Who = Caller> {
@@ -27,6 +35,20 @@ pub type AccountHolder = Authenticated<AccountCaller>;
 pub struct Administrator(AccountHolder);
 
 guards!(Authenticated, AccountHolder, Administrator);
+
+/// Checks everything that the head of a metered request decides, for an endpoint that reads the
+/// body itself.
+pub(super) async fn authorised(
+    request: &Request,
+    body: &mut RequestBody,
+) -> poem::Result<AuthorisedCall> {
+    let authorised = async {
+        let (call, _) = identify(request).await?;
+        session(request, call.context(), call.caller()).await?;
+        call.authorise(repeat_key(request)).await
+    };
+    or_refuse(request, body, authorised.await).await
+}
 
 impl<Who> Authenticated<Who> {
     /// Returns the caller whom the key identifies.

@@ -30,6 +30,7 @@ use poem::{
 use super::{
     access_log::{self, AccessLine},
     address,
+    cancellation::Cancellation,
     error::{ApiError, Surface},
     quote::Quote,
     route::MatchedRoute,
@@ -64,9 +65,22 @@ pub struct RequestHead {
     /// True if the caller prefers a quote to the call of a metered operation.
     pub(super) is_quote_preferred: bool,
     method: Method,
-    /// True if the request is the call of a tool by a message of another protocol.
-    is_tool_call: bool,
+    origin: Origin,
+    /// The cancellation of the request by its client; `None` where the client cannot cancel it.
+    cancellation: Option<Arc<Cancellation>>,
     started: Instant,
+}
+
+/// The way in which a request arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Origin {
+    /// As a request over HTTP.
+    #[default]
+    Http,
+    /// As the call of a tool by a message of another protocol.
+    ToolCall,
+    /// As a call of a batch.
+    Batch,
 }
 
 /// The facts of a request that a route has taken.
@@ -111,6 +125,9 @@ pub enum RequestRecord {
     Charged(Admission, Charge),
     /// The stored answer of an earlier request went out; nothing is charged a second time.
     Replayed(Admission, Charge),
+    /// The calls of the batch have usage rows of their own. The charge is the sum of theirs; `None`
+    /// where the ledger charged no call.
+    Batched(Admission, Option<Charge>),
 }
 
 impl RequestRecord {
@@ -122,7 +139,8 @@ impl RequestRecord {
             Self::Authenticated(admission)
             | Self::Settling(admission)
             | Self::Charged(admission, _)
-            | Self::Replayed(admission, _) => Some(admission),
+            | Self::Replayed(admission, _)
+            | Self::Batched(admission, _) => Some(admission),
         }
     }
 
@@ -131,6 +149,7 @@ impl RequestRecord {
     pub fn charge(&self) -> Option<Charge> {
         match *self {
             Self::Charged(_, charge) | Self::Replayed(_, charge) => Some(charge),
+            Self::Batched(_, charge) => charge,
             _ => None,
         }
     }
@@ -182,10 +201,16 @@ impl RequestHead {
             handling: Handling::default(),
             is_quote_preferred: false,
             method,
-            is_tool_call: false,
+            origin: Origin::default(),
+            cancellation: None,
             started: Instant::now(),
             state,
         }
+    }
+
+    /// Begins the charge, from which on the client cannot cancel the request.
+    fn begin_charge(&self) -> Result<(), ApiError> {
+        self.cancellation.as_ref().map_or(Ok(()), |call| call.begin_charge())
     }
 
     /// Concludes a request that no route took: headers, metrics and access log.
@@ -249,11 +274,33 @@ impl RequestContext {
         address: IpAddr,
         method: &Method,
         route: Arc<MatchedRoute>,
+        cancellation: Arc<Cancellation>,
     ) -> Arc<Self> {
         let surface = Surface::of(&route.path);
         let head = RequestHead::new(address, method.clone(), state);
-        let head = RequestHead { surface, is_tool_call: true, ..head };
+        let cancellation = Some(cancellation);
+        let head = RequestHead { surface, origin: Origin::ToolCall, cancellation, ..head };
         Self::routed(Arc::new(head), route)
+    }
+
+    /// The context of a call of the batch that this request is. `counted` is the admission of the
+    /// call, where the limit has counted the call already.
+    #[must_use]
+    pub fn of_batch_call(
+        &self,
+        method: &Method,
+        route: Arc<MatchedRoute>,
+        counted: Option<Admission>,
+    ) -> Arc<Self> {
+        let surface = Surface::of(&route.path);
+        let head = RequestHead::new(self.address, method.clone(), self.state.clone());
+        let client_request_id = self.client_request_id.clone();
+        let head = RequestHead { surface, client_request_id, origin: Origin::Batch, ..head };
+        let context = Self::routed(Arc::new(head), route);
+        if let Some(admission) = counted {
+            context.set_record(RequestRecord::Authenticated(admission));
+        }
+        context
     }
 
     /// The context of `request`.
@@ -267,9 +314,18 @@ impl RequestContext {
     }
 
     /// The name that separates the idempotency keys of this kind of request from others: the method,
-    /// or that of tool calls, whose stored answers have another form.
+    /// or that of tool calls and calls of batches, whose stored answers have another form.
     pub(super) fn idempotency_scope(&self) -> &str {
-        if self.is_tool_call { "tools/call" } else { self.method.as_str() }
+        match self.origin {
+            Origin::Http => self.method.as_str(),
+            Origin::ToolCall => "tools/call",
+            Origin::Batch => "batch",
+        }
+    }
+
+    /// Returns whether the request is a call of a batch.
+    fn is_of_batch(&self) -> bool {
+        self.origin == Origin::Batch
     }
 
     /// Returns the route that took the request.
@@ -376,7 +432,7 @@ fn request_id(at: Timestamp) -> uuid::Uuid {
 }
 
 /// The time to wait after a failure of the store or a full queue.
-pub(super) const RETRY_AFTER_BUSY: Duration = Duration::from_secs(1);
+pub(crate) const RETRY_AFTER_BUSY: Duration = Duration::from_secs(1);
 
 fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     let value = value.parse().expect("digits, letters and dashes make a header");

@@ -9,7 +9,11 @@ use poem::{
 };
 use serde_json::{Value, json};
 
-use super::validation::{self, Fault};
+use super::{
+    columns::ROWS_OF_A_MARKER,
+    context::RETRY_AFTER_BUSY,
+    validation::{self, Fault},
+};
 use crate::compute_pool::ComputeError;
 
 /// The seconds to wait before the next attempt, where the database cannot serve a request.
@@ -72,6 +76,15 @@ pub enum ApiError {
         per_day: u64,
         /// The end of the day.
         until: Timestamp,
+    },
+    /// The balance is below the cost of the rows of columns.
+    CreditsOfRows {
+        /// The credits that the rows cost.
+        cost: u32,
+        /// The number of rows.
+        rows: usize,
+        /// The credits of a single call.
+        marker: u32,
     },
     /// The body is larger than the caller may send.
     BodyTooLarge {
@@ -146,6 +159,12 @@ impl From<Fault> for ApiError {
 }
 
 impl ApiError {
+    /// Makes the refusal of a service without room for the request.
+    #[must_use]
+    pub fn busy() -> Self {
+        Self::Busy { retry_after: RETRY_AFTER_BUSY }
+    }
+
     /// Makes a refusal by a rule of accounts, sessions or the operator's routes.
     #[must_use]
     pub fn account<T: Into<String>>(status: StatusCode, message: &'static str, detail: T) -> Self {
@@ -197,7 +216,9 @@ impl ApiError {
             Self::Key | Self::GuestKeyExpired | Self::Session => StatusCode::UNAUTHORIZED,
             Self::RateLimit { .. } | Self::TooManyGuests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::GuestNotAllowed | Self::Tier(_) => StatusCode::FORBIDDEN,
-            Self::Credits { .. } | Self::SpendCap { .. } => StatusCode::PAYMENT_REQUIRED,
+            Self::Credits { .. } | Self::CreditsOfRows { .. } | Self::SpendCap { .. } => {
+                StatusCode::PAYMENT_REQUIRED
+            }
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken | Self::Malformed { .. } => StatusCode::BAD_REQUEST,
@@ -265,6 +286,7 @@ impl ApiError {
                 | Self::Tier(_)
                 | Self::Credits { .. }
                 | Self::SpendCap { .. }
+                | Self::CreditsOfRows { .. }
                 | Self::StillRunning
                 | Self::Busy { .. }
                 | Self::Storage { .. }
@@ -312,6 +334,13 @@ impl ApiError {
                     "Daily cap reached. This endpoint requires {cost} credits, and the account's cap is \
                      {per_day} credits a day. The day ends at {}.",
                     until.format("%Y-%m-%dT%H:%M:%SZ")
+                ),
+            ),
+            Self::CreditsOfRows { cost, rows, marker } => (
+                "Insufficient credits",
+                format!(
+                    "Insufficient credits. {rows} rows at {marker} credits for {ROWS_OF_A_MARKER} \
+                     rows require {cost} credits."
                 ),
             ),
             Self::BodyTooLarge { limit } => {

@@ -12,7 +12,7 @@ use super::{
     computation::Computation,
     context::{
         RequestContext,
-        stages::{AdmittedCall, ChargedContent, Template},
+        stages::{AdmittedCall, ChargedContent, ParsedCall, PreparedCall, Template},
     },
     error::ApiError,
     executed_call::ExecutedCall,
@@ -29,6 +29,14 @@ pub type Executor = fn(
     AnswerOptions,
     Template<'static>,
 ) -> BoxFuture<'static, Executed>;
+
+/// [`prepare`] for one computation, as the table of operations holds it.
+pub type Preparer = fn(
+    Arc<RequestContext>,
+    Caller,
+    Bytes,
+    AnswerOptions,
+) -> BoxFuture<'static, Result<PreparedCall, ApiError>>;
 
 /// The key under which a call may be repeated, none, or the fault of a malformed key.
 pub type RepeatKey = Result<Option<IdempotencyKey>, Fault>;
@@ -51,19 +59,8 @@ pub fn execute<C: Computation>(
     template: Template<'static>,
 ) -> BoxFuture<'static, Executed> {
     async move {
-        let call = AdmittedCall::new(context, caller).await?.authorise(repeat_key).await?;
-        let context = call.context().clone();
-        let limits = call.body_limits();
-        if arguments.len() > limits.bytes {
-            return Err(ApiError::BodyTooLarge { limit: limits.bytes });
-        }
-        let (options, arguments) = options.with_detail_of::<C>(arguments)?;
-        let call = call.with_options(options);
-        let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
-        let received = Received { bytes: arguments, held };
-        let parse = move |bytes: &[u8]| call.parse::<C>(bytes, Handling::Strict);
-        let parsed = body::parsed(&context, received, parse).await?;
-        match parsed.0.execute(Some(template)).await?.content {
+        let call = parsed::<C>(context.clone(), caller, arguments, repeat_key, options).await?;
+        match call.execute(Some(template)).await?.content {
             ChargedContent::Parts(parts) => Ok(ExecutedCall::new(parts)),
             ChargedContent::Envelope(body) => {
                 ExecutedCall::of_stored(&body, context.id).ok_or(ApiError::Internal)
@@ -71,6 +68,47 @@ pub fn execute<C: Computation>(
         }
     }
     .boxed()
+}
+
+/// Does everything that [`execute`] does before the computation, for a call of a batch whose calls
+/// are charged together.
+///
+/// # Errors
+///
+/// The first refusal in the [order of the checks](super::pipeline).
+pub fn prepare<C: Computation>(
+    context: Arc<RequestContext>,
+    caller: Caller,
+    arguments: Bytes,
+    options: AnswerOptions,
+) -> BoxFuture<'static, Result<PreparedCall, ApiError>> {
+    async move {
+        let call = parsed::<C>(context, caller, arguments, Ok(None), options).await?;
+        Ok(call.prepared())
+    }
+    .boxed()
+}
+
+async fn parsed<C: Computation>(
+    context: Arc<RequestContext>,
+    caller: Caller,
+    arguments: Bytes,
+    repeat_key: RepeatKey,
+    options: AnswerOptions,
+) -> Result<ParsedCall<C>, ApiError> {
+    let call = AdmittedCall::counted_once(context, caller).await?.authorise(repeat_key).await?;
+    let context = call.context().clone();
+    let limits = call.body_limits();
+    if arguments.len() > limits.bytes {
+        return Err(ApiError::BodyTooLarge { limit: limits.bytes });
+    }
+    let (options, arguments) = options.with_detail_of::<C>(arguments)?;
+    let call = call.with_options(options);
+    let held = limits.memory.body_of(limits.source, limits.has_large_bodies);
+    let received = Received { bytes: arguments, held };
+    let parse = move |bytes: &[u8]| call.parse::<C>(bytes, Handling::Strict);
+    let (call, _held) = body::parsed(&context, received, parse).await?;
+    Ok(call)
 }
 
 /// Runs `work` as the whole of a request: a panic becomes a refusal, and the request is concluded

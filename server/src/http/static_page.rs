@@ -69,7 +69,7 @@ impl StaticPage {
 }
 
 /// True where a header `Accept-Encoding` names the encoding with a weight above zero.
-fn takes(accepted: &str, encoding: &str) -> bool {
+pub(super) fn takes(accepted: &str, encoding: &str) -> bool {
     accepted.split(',').any(|item| {
         let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
         let weight = weight.trim().strip_prefix("q=").and_then(|text| text.parse::<f64>().ok());

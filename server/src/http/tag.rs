@@ -9,6 +9,8 @@ pub enum Tag {
     Account,
     /// Company value and scores.
     Analysis,
+    /// Many computations in one request.
+    Batches,
     /// Yield curves.
     Curves,
     /// Demand and utility.

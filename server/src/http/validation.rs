@@ -85,7 +85,7 @@ const LIST: SizeFaults = ("value_error.list.min_items", "value_error.list.max_it
 const DICT: SizeFaults = ("value_error.dict.min_items", "value_error.dict.max_items");
 
 /// Faults that one answer lists at most: a body of megabytes can hold millions.
-const MOST_FAULTS: usize = 100;
+pub const MOST_FAULTS: usize = 100;
 
 /// Reads a body along its schema. The value has known fields alone, whole numbers such as `5.0`
 /// written as integers, and lists of numbers as their JSON text. Unknown fields are added to
@@ -135,6 +135,43 @@ pub(super) fn check_value(schema: &BodySchema, path: &[Step], value: Value) -> V
     // The only error is that of a full list of faults.
     let _ = Seed { reader: &mut reader, schema }.deserialize(value);
     reader.faults
+}
+
+/// Reads a body as JSON of a type that checks its own fields.
+///
+/// # Errors
+///
+/// The fault of a body that is absent or no JSON, or another JSON value than the type's.
+pub(super) fn read_typed<'t, T: serde::Deserialize<'t>>(bytes: &'t [u8]) -> Result<T, Vec<Fault>> {
+    let body = [Step::name("body")];
+    if bytes.trim_ascii().is_empty() || bytes.trim_ascii() == b"null" {
+        return Err(vec![Fault::new(&body, "value_error.missing", "field required")]);
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        vec![if error.is_data() {
+            Fault::new(&body, "type_error.dict", "value is not a valid dict")
+        } else {
+            no_json(json_position::of(bytes, &error), error.to_string())
+        }]
+    })
+}
+
+/// Reads a value at `path` along its schema, as [`read`] does.
+///
+/// # Errors
+///
+/// Every fault of the value.
+pub(super) fn read_value(
+    schema: &BodySchema,
+    path: &[Step],
+    value: Value,
+) -> Result<Value, Vec<Fault>> {
+    let mut reader = Reader::new("", path.to_vec(), UnknownFields::default());
+    let value = Seed { reader: &mut reader, schema }.deserialize(value);
+    match value {
+        Ok(value) if reader.faults.is_empty() => Ok(value),
+        _ => Err(reader.faults),
+    }
 }
 
 fn no_json(position: usize, msg: String) -> Fault {
@@ -223,7 +260,7 @@ impl<'t> Reader<'t> {
     /// The fault of a value of another type than the schema's.
     fn wrong_type(&mut self, shape: &Shape) {
         let (kind, msg) = match shape {
-            Shape::Object(_) | Shape::Record { .. } => {
+            Shape::Object(_) | Shape::Record { .. } | Shape::JsonText => {
                 ("type_error.dict", "value is not a valid dict")
             }
             Shape::List { .. } | Shape::NumberList { .. } => {
@@ -361,6 +398,15 @@ impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_> {
                         .map_err(D::Error::custom)?,
                 };
                 reader.stop_if_full(value)
+            }
+            Shape::JsonText => {
+                let text = <&RawValue>::deserialize(deserializer)?.get();
+                match text.as_bytes() {
+                    b"null" => Seed { reader, schema }.null(),
+                    [b'{', ..] if reader.is_discarding => Ok(Value::Null),
+                    [b'{', ..] => Ok(Value::from(text)),
+                    _ => Seed { reader, schema }.wrong_type(),
+                }
             }
             Shape::Any => {
                 let value = Value::deserialize(deserializer)?;

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::engine::{AdvisoryLock, elements, is_postgres};
 use super::handle::Store;
 use super::ledger::{MICROSECONDS_A_DAY, remove_excess};
-use super::rows::{column, statement, stored, time};
+use super::rows::{column, number, statement, stored, time};
 use super::usage_index::forget_calls;
 use super::usage_partitions::drop_before;
 
@@ -61,8 +61,9 @@ pub(super) const NOBODYS_TRIES: &str = "DELETE FROM login_try WHERE id IN \
 pub(super) const MESSAGES: &str = "DELETE FROM letter WHERE due_at IS NULL AND id IN \
     (SELECT id FROM letter WHERE due_at IS NULL AND created_at <= $1 LIMIT $2)";
 
+/// Results of `$1` and before. Their ids are below `$3`, because an id begins with its time.
 pub(super) const RESULTS: &str = "DELETE FROM result WHERE id IN \
-    (SELECT id FROM result WHERE created_at <= $1 LIMIT $2)";
+    (SELECT id FROM result WHERE id < $3 AND created_at <= $1 ORDER BY id LIMIT $2)";
 
 pub(super) const ANSWERS: &str = "DELETE FROM kept_answer WHERE slot IN \
     (SELECT slot FROM kept_answer WHERE expires_at <= $1 LIMIT $2)";
@@ -143,7 +144,9 @@ impl CleanUpStore for Store {
             }
             Stale::Messages(written) => execute(&change, MESSAGES, [time(written), most]).await?,
             Stale::Answers => execute(&change, ANSWERS, [time(now), most]).await?,
-            Stale::Results(made) => execute(&change, RESULTS, [time(made), most]).await?,
+            Stale::Results(made) => {
+                execute(&change, RESULTS, [time(made), most, first_id_after(made)]).await?
+            }
             Stale::ExcessResults => remove_excess_results(self, &change, limit).await?,
             Stale::SignIns(made) => {
                 let mut most_gone = 0;
@@ -163,6 +166,13 @@ impl CleanUpStore for Store {
         stored(change.commit().await)?;
         Ok(removed)
     }
+}
+
+/// Returns the smallest id of a request, version 7 of a UUID, that began a second after `at` or
+/// later. An id may be older than the time of its result by the time for which a message arrives.
+fn first_id_after(at: Timestamp) -> Value {
+    let milliseconds = u64::try_from(at.timestamp_millis()).unwrap_or_default() + 1000;
+    number(u128::from(milliseconds) << 80)
 }
 
 /// The accounts with more results than their quota, at most `$3`: an account of so many results, `$1`,

@@ -17,7 +17,7 @@ use account_core::store::{LedgerStore, Transaction, UsageFilter, UsageRequest, U
 use account_core::{
     AccountId, Audit, AuditFault, CallerId, Entry, FaultKind, Funds, GuestId, ListedResult,
     MinuteCount, ResultId, Settlement, StoreError, StoredResult, TallyFigure, Timestamp,
-    TransactionKind,
+    TransactionKind, credits,
 };
 use rusqlite::named_params;
 use sea_orm::{
@@ -232,21 +232,20 @@ impl LedgerStore for Store {
         Ok(stored(self.readers.query_one_raw(query).await)?.is_some())
     }
 
-    async fn settle_and_keep(
+    async fn settle_together(
         &self,
-        claim: Claim,
-        entry: Entry,
-        body: String,
+        entries: Vec<Entry>,
+        kept: Option<(Claim, String)>,
     ) -> Result<Option<Settlement>, StoreError> {
         match &self.sqlite_ledger {
             Some(sqlite_ledger) => {
                 sqlite_ledger
                     .clone()
-                    .write(move |change| fill_on_sqlite(change, claim, &entry, &body))
+                    .write(move |change| together_on_sqlite(change, &entries, kept))
                     .await
             }
             None => {
-                fill_on_postgres(&self.writer, claim, entry, body).await.map_err(StoreError::new)
+                together_on_postgres(&self.writer, &entries, kept).await.map_err(StoreError::new)
             }
         }
     }
@@ -531,52 +530,67 @@ impl Store {
     }
 }
 
-/// An uncommitted change is rolled back, such as an answer without its charge.
-fn fill_on_sqlite(
+/// Charges for all entries or none, with their answer. An uncommitted change is rolled back, such
+/// as an answer without its charge.
+fn together_on_sqlite(
     change: rusqlite::Transaction<'_>,
-    claim: Claim,
-    entry: &Entry,
-    body: &str,
+    entries: &[Entry],
+    kept: Option<(Claim, String)>,
 ) -> rusqlite::Result<Option<Settlement>> {
-    let (slot, run) = (claim.slot.0, claim.run.to_be_bytes());
-    let filled = named_params! { "$1": slot, "$2": run, "$3": body, "$4": entry.cost };
-    if change.prepare_cached(FILL)?.execute(filled)? == 0 {
-        return Ok(None);
+    let costs = costs(entries);
+    if let Some((claim, body)) = &kept {
+        let (slot, run, cost) = (claim.slot.0, claim.run.to_be_bytes(), costs.iter().sum::<u32>());
+        let filled = named_params! { "$1": slot, "$2": run, "$3": body, "$4": cost };
+        if change.prepare_cached(FILL)?.execute(filled)? == 0 {
+            return Ok(None);
+        }
     }
-    let settled = sqlite_ledger::settle(&change, std::slice::from_ref(entry))?;
-    if let Some(Settlement::Charged { balance }) = settled.first() {
-        let kept = named_params! { "$1": slot, "$2": balance };
-        change.prepare_cached(BALANCE)?.execute(kept)?;
-        failpoint::hit("kept");
+    let settled = credits::all_or_none(&costs, &sqlite_ledger::settle(&change, entries)?);
+    if let Settlement::Charged { balance } = settled {
+        if let Some((claim, _)) = kept {
+            let kept = named_params! { "$1": claim.slot.0, "$2": balance };
+            change.prepare_cached(BALANCE)?.execute(kept)?;
+            failpoint::hit("kept");
+        }
         change.commit()?;
     }
-    Ok(settled.first().copied())
+    Ok(Some(settled))
 }
 
-/// Stores an answer with its charge on PostgreSQL, by the ledger's own statement on one connection.
-async fn fill_on_postgres(
+/// Charges as [`together_on_sqlite`] does, by the ledger's own statement on one connection.
+async fn together_on_postgres(
     pool: &DatabaseConnection,
-    claim: Claim,
-    entry: Entry,
-    body: String,
+    entries: &[Entry],
+    kept: Option<(Claim, String)>,
 ) -> Result<Option<Settlement>, sqlx::Error> {
+    let costs = costs(entries);
     let mut change = pool.get_postgres_connection_pool().begin().await?;
-    let fill = sqlx::query(FILL)
-        .bind(claim.slot.0.to_vec())
-        .bind(claim.run.to_be_bytes().to_vec())
-        .bind(body)
-        .bind(i64::from(entry.cost));
-    if fill.execute(&mut *change).await?.rows_affected() == 0 {
-        return Ok(None);
+    let claim = kept.as_ref().map(|(claim, _)| *claim);
+    if let Some((claim, body)) = kept {
+        let fill = sqlx::query(FILL)
+            .bind(claim.slot.0.to_vec())
+            .bind(claim.run.to_be_bytes().to_vec())
+            .bind(body)
+            .bind(costs.iter().copied().map(i64::from).sum::<i64>());
+        if fill.execute(&mut *change).await?.rows_affected() == 0 {
+            return Ok(None);
+        }
     }
-    let settled = postgres_ledger::settle_on(&mut change, &[entry]).await?;
-    if let Some(Settlement::Charged { balance }) = settled.first() {
-        let keep = sqlx::query(BALANCE).bind(claim.slot.0.to_vec()).bind(balance.cast_signed());
-        keep.execute(&mut *change).await?;
-        failpoint::hit("kept");
+    let settled = postgres_ledger::settle_on(&mut change, entries).await?;
+    let settled = credits::all_or_none(&costs, &settled);
+    if let Settlement::Charged { balance } = settled {
+        if let Some(claim) = claim {
+            let keep = sqlx::query(BALANCE).bind(claim.slot.0.to_vec()).bind(balance.cast_signed());
+            keep.execute(&mut *change).await?;
+            failpoint::hit("kept");
+        }
         change.commit().await?;
     }
-    Ok(settled.first().copied())
+    Ok(Some(settled))
+}
+
+fn costs(entries: &[Entry]) -> Vec<u32> {
+    entries.iter().map(|entry| entry.cost).collect()
 }
 
 fn slot(slot: Slot) -> Value {

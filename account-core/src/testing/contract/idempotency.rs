@@ -74,6 +74,45 @@ pub async fn a_repeat_gets_the_first_answer_and_is_not_charged<S: Store + Clone>
     service.assert_ledger_holds().await;
 }
 
+/// Checks that calls which are settled together are all paid or none, with their common answer.
+pub async fn calls_are_paid_together_or_not_at_all<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.funded("ada", 10).await;
+    let caller = CallerId::Account(ada);
+    let calls = |first: u128, costs: &[u32]| {
+        let call = |(place, cost): (usize, &u32)| {
+            service.entry(
+                caller,
+                first + place as u128,
+                *cost,
+                if place == 0 { PATH } else { "/b" },
+            )
+        };
+        costs.iter().enumerate().map(call).collect::<Vec<_>>()
+    };
+    let claim = service.claim(caller, "k", "{}", 1);
+    assert_eq!(service.try_claim(claim).await, Claimed::Yours);
+    let kept = |body: &str| Some((claim, body.to_owned()));
+    let store = service.accounts.store();
+    let settled = store.settle_together(calls(10, &[5, 6, 5]), kept("no")).await.expect("ok");
+    assert_eq!(settled, Some(Settlement::Insufficient { balance: 10 }));
+    assert_eq!(service.balance(ada).await, 10, "not even the first");
+    assert_eq!(service.again(claim).await, None);
+    let settled = store.settle_together(calls(20, &[5, 0, 4]), kept("yes")).await.expect("ok");
+    assert_eq!(settled, Some(Settlement::Charged { balance: 1 }));
+    assert_eq!(service.again(claim).await, Some(("yes".to_owned(), 9, 1)));
+    let settled = store.settle_together(calls(30, &[1]), kept("late")).await.expect("ok");
+    assert_eq!(settled, None, "it is answered");
+    let settled = store.settle_together(calls(40, &[1]), None).await.expect("ok");
+    assert_eq!(settled, Some(Settlement::Charged { balance: 0 }));
+    let (transactions, _) = store.transactions(ada, 0, 10).await.expect("ok");
+    let mut paid: Vec<i64> =
+        transactions.iter().map(|row| row.credits).filter(|n| *n < 0).collect();
+    paid.sort_unstable();
+    assert_eq!(paid, [-6, -4], "a row for each endpoint");
+    service.assert_ledger_holds().await;
+}
+
 /// Checks that a key identifies one request of one caller at one endpoint.
 pub async fn a_key_is_one_requests_and_one_callers<S: Store + Clone>(store: S) {
     let service = TestService::new(store);

@@ -238,27 +238,38 @@ impl LedgerStore for MemoryStore {
         Ok(state.slots.get(&slot).is_some_and(|taken| !taken.is_free(now)))
     }
 
-    async fn settle_and_keep(
+    async fn settle_together(
         &self,
-        claim: Claim,
-        entry: Entry,
-        body: String,
+        entries: Vec<Entry>,
+        kept: Option<(Claim, String)>,
     ) -> Stored<Option<Settlement>> {
         let mut state = self.lock();
-        let own = |taken: &&mut Taken| taken.run == claim.run && taken.answer.is_none();
-        if state.slots.get_mut(&claim.slot).filter(own).is_none() {
-            return Ok(None);
+        if let Some((claim, _)) = &kept {
+            let own = |taken: &&mut Taken| taken.run == claim.run && taken.answer.is_none();
+            if state.slots.get_mut(&claim.slot).filter(own).is_none() {
+                return Ok(None);
+            }
         }
-        let cost = entry.cost;
-        let (mut settled, spending) = state.settle(vec![entry]);
-        let settlement = settled.remove(0);
-        if matches!(settlement, Settlement::Charged { .. }) {
+        let costs: Vec<u32> = entries.iter().map(|entry| entry.cost).collect();
+        let asked: Vec<_> = entries.iter().map(Entry::asked).collect();
+        let mut balances: HashMap<CallerId, u64> = HashMap::new();
+        for entry in &entries {
+            if let Some(balance) = state.balance(entry.caller) {
+                balances.insert(entry.caller, *balance);
+            }
+        }
+        let mut spending = state.spending(asked.iter().copied());
+        let decided = credits::decide_within_caps(&mut balances, &mut spending, asked);
+        let settlement = credits::all_or_none(&costs, &decided);
+        if let Settlement::Charged { balance } = settlement {
+            let (_, spending) = state.settle(entries);
             state.notify_of_caps(&spending);
-        }
-        if let (Settlement::Charged { balance }, Some(taken)) =
-            (settlement, state.slots.get_mut(&claim.slot))
-        {
-            taken.answer = Some(StoredAnswer { body, cost, balance });
+            if let Some((claim, body)) = kept
+                && let Some(taken) = state.slots.get_mut(&claim.slot)
+            {
+                let cost = costs.iter().sum();
+                taken.answer = Some(StoredAnswer { body, cost, balance });
+            }
         }
         Ok(Some(settlement))
     }

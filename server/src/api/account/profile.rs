@@ -29,7 +29,8 @@ pub struct Profiles;
 impl Profiles {
     /// Read the account's profile.
     ///
-    /// The account with its balance, its key and the state of its hourly limit. Not for guests.
+    /// The account with its balance, the state of its API key, without the key, and that of its
+    /// hourly limit. Not for guests.
     #[oai(path = "/profile", method = "get", operation_id = "get_profile")]
     async fn profile(&self, caller: AccountHolder) -> poem::Result<Answer<Profile>> {
         let context = caller.context();

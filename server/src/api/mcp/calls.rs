@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     http::{
-        AnswerOptions, AnswerParts, ApiError, Executed, ExecutedCall, RepeatKey, RequestContext,
-        RequestRecord, SMALL_BODY, conclude, echo, seconds_up,
+        AnswerOptions, AnswerParts, ApiError, Cancellation, Executed, ExecutedCall, RepeatKey,
+        RequestContext, RequestRecord, SMALL_BODY, conclude, echo, seconds_up,
         validation::{Fault, Step},
     },
     state::AppState,
@@ -79,12 +79,14 @@ pub(super) async fn call(
     arguments: Bytes,
     repeat_key: RepeatKey,
     options: AnswerOptions,
+    cancellation: Arc<Cancellation>,
 ) -> Option<Outcome> {
     let (Target::Computation(operation, _) | Target::Account(operation, _)) = &entry.target else {
         return None;
     };
     let OperationRoute { method, route } = operation;
-    let context = RequestContext::of_tool_call(state.clone(), mcp.address, method, route.clone());
+    let (state, route) = (state.clone(), route.clone());
+    let context = RequestContext::of_tool_call(state, mcp.address, method, route, cancellation);
     let executed = match &entry.target {
         Target::Computation(_, metered) => {
             let template = Box::new(template(entry));
@@ -168,6 +170,7 @@ impl ToolError {
             StatusCode::PAYLOAD_TOO_LARGE => "too_large",
             StatusCode::TOO_MANY_REQUESTS => "rate_limited",
             StatusCode::SERVICE_UNAVAILABLE => "busy",
+            status if Cancellation::is_status(status) => "cancelled",
             status if status.is_client_error() => "refused",
             _ => "internal",
         };

@@ -16,6 +16,10 @@ pub(super) struct McpContext {
     pub(super) address: IpAddr,
     /// The time at which the message arrived.
     pub(super) at: Timestamp,
+    /// The number of the client, made from its credential.
+    pub(super) client: u64,
+    /// The id of the request as JSON; empty for a notification.
+    pub(super) request_id: String,
     /// The names of the toolsets that the request asks for, as sent.
     pub(super) toolsets: String,
     /// The arguments of the tool as JSON text, which the SDK does not see.

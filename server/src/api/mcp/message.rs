@@ -3,7 +3,7 @@
 //!
 //! Nothing large is ever parsed into a JSON value, which takes up to forty times the bytes.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 use bytes::Bytes;
 use rmcp::model::JsonObject;
@@ -11,7 +11,7 @@ use serde::{
     Deserializer,
     de::{DeserializeSeed, Error as _, MapAccess, Visitor},
 };
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 /// The most bytes of a message without the arguments of its tool, and of the arguments of a tool
 /// about tools or the account.
@@ -21,7 +21,7 @@ pub(super) const MOST_WITHOUT_ARGUMENTS: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct SplitMessage {
     /// The message without the arguments of a tool.
-    pub(super) rest: Bytes,
+    pub(super) rest: Value,
     /// The arguments of `tools/call` as JSON text, where they are an object.
     pub(super) arguments: Option<Bytes>,
 }
@@ -45,43 +45,67 @@ impl From<serde_json::Error> for SplitError {
 pub(super) fn split(bytes: &Bytes) -> Result<SplitMessage, SplitError> {
     let text = text(bytes)?;
     if !text.trim_ascii_start().starts_with('{') {
-        return whole(bytes.clone());
+        return whole(bytes);
     }
-    let Members { mut small, large: params } = Members::of(text, "params")?;
-    let is_call = small.iter().rev().find(|(name, _)| name == "method").is_some_and(|(_, raw)| {
-        serde_json::from_str::<String>(raw.get()).is_ok_and(|method| method == "tools/call")
-    });
+    let Members { small, large: params } = Members::of(text, "params")?;
+    let mut rest = parsed(&small)?;
     let Some(params) = params else {
-        return whole(bytes.clone());
+        return Ok(SplitMessage { rest: rest.into(), arguments: None });
     };
+    let is_call = rest.get("method").is_some_and(|method| method == "tools/call");
     if !is_call || !params.get().starts_with('{') {
-        return whole(bytes.clone());
+        return whole(bytes);
     }
     let Members { small: inner, large: arguments } = Members::of(params.get(), "arguments")?;
-    let Some(arguments) = arguments.filter(|arguments| arguments.get().starts_with('{')) else {
-        return whole(bytes.clone());
-    };
-    let inner = RawValue::from_string(object(&inner))?;
-    small.push(("params".into(), &inner));
-    let rest = whole(Bytes::from(object(&small)))?.rest;
-    Ok(SplitMessage { rest, arguments: Some(bytes.slice_ref(arguments.get().as_bytes())) })
+    let mut inner = parsed(&inner)?;
+    let split = arguments.and_then(|raw| object_text(bytes, raw));
+    if let (Some(arguments), None) = (arguments, &split) {
+        if arguments.get().len() > MOST_WITHOUT_ARGUMENTS {
+            return Err(SplitError::TooLarge);
+        }
+        inner.insert("arguments".to_owned(), serde_json::from_str(arguments.get())?);
+    }
+    rest.insert("params".to_owned(), inner.into());
+    Ok(SplitMessage { rest: rest.into(), arguments: split })
 }
 
-fn whole(rest: Bytes) -> Result<SplitMessage, SplitError> {
-    if rest.len() > MOST_WITHOUT_ARGUMENTS {
+fn whole(bytes: &Bytes) -> Result<SplitMessage, SplitError> {
+    if bytes.len() > MOST_WITHOUT_ARGUMENTS {
         return Err(SplitError::TooLarge);
     }
-    Ok(SplitMessage { rest, arguments: None })
+    Ok(SplitMessage { rest: serde_json::from_slice(bytes)?, arguments: None })
 }
 
-/// Splits the member called `name` off an object: the other members, and the text of that one.
-pub(super) fn split_off(
-    bytes: &Bytes,
+/// Returns the text of arguments that are an object. Some models write the object as a string, which
+/// is read as the object.
+pub(super) fn object_text(bytes: &Bytes, arguments: &RawValue) -> Option<Bytes> {
+    let text = arguments.get();
+    if text.starts_with('{') {
+        return Some(bytes.slice_ref(text.as_bytes()));
+    }
+    let inner: String = serde_json::from_str(text).ok()?;
+    inner.trim_ascii_start().starts_with('{').then(|| inner.into())
+}
+
+/// Parses small members. The last of two members of one name holds.
+fn parsed(members: &[Member<'_>]) -> Result<JsonObject, SplitError> {
+    let parse = |(name, raw): &Member<'_>| Ok((name.clone(), serde_json::from_str(raw.get())?));
+    members.iter().map(parse).collect()
+}
+
+/// Splits the member called `name` off an object: the other members, and that one.
+pub(super) fn split_off<'a>(
+    bytes: &'a Bytes,
     name: &str,
-) -> Result<(JsonObject, Option<Bytes>), SplitError> {
+) -> Result<(JsonObject, Option<&'a RawValue>), SplitError> {
     let Members { small, large } = Members::of(text(bytes)?, name)?;
-    let large = large.map(|raw| bytes.slice_ref(raw.get().as_bytes()));
-    Ok((serde_json::from_str(&object(&small))?, large))
+    Ok((parsed(&small)?, large))
+}
+
+/// Returns the first members of an object in order, each as JSON text. `None` for another value, and
+/// for one whose members have more than 64 KiB.
+pub(super) fn texts(object: &str) -> Option<Vec<(String, &RawValue)>> {
+    Members::of(object, "").ok().map(|members| members.small)
 }
 
 /// The members of a small object.
@@ -96,7 +120,7 @@ fn text(bytes: &Bytes) -> Result<&str, SplitError> {
     std::str::from_utf8(bytes).map_err(|error| SplitError::Syntax(error.to_string()))
 }
 
-type Member<'a> = (Cow<'a, str>, &'a RawValue);
+type Member<'a> = (String, &'a RawValue);
 
 /// The members of an object: one that may be large, and the others.
 struct Members<'a> {
@@ -112,21 +136,6 @@ impl<'a> Members<'a> {
         let members = seed.deserialize(&mut json).and_then(|found| json.end().map(|()| found));
         if is_too_large { Err(SplitError::TooLarge) } else { Ok(members?) }
     }
-}
-
-/// Writes members as an object.
-fn object(members: &[Member<'_>]) -> String {
-    let mut text = String::from("{");
-    for (name, value) in members {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        text.push_str(&serde_json::Value::from(name.as_ref()).to_string());
-        text.push(':');
-        text.push_str(value.get());
-    }
-    text.push('}');
-    text
 }
 
 struct MembersSeed<'n, 'f> {
@@ -163,7 +172,7 @@ impl<'a> Visitor<'a> for MembersSeed<'_, '_> {
                 *self.is_too_large = true;
                 return Err(A::Error::custom("the rest is not read"));
             }
-            members.small.push((name.into(), value));
+            members.small.push((name, value));
         }
         Ok(members)
     }
@@ -171,33 +180,44 @@ impl<'a> Visitor<'a> for MembersSeed<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn parts(text: &str) -> (String, Option<String>) {
+    fn parts(text: &str) -> (Value, Option<String>) {
         let text_of = |bytes: Bytes| String::from_utf8(bytes.to_vec()).expect("text");
         let SplitMessage { rest, arguments } =
             split(&Bytes::copy_from_slice(text.as_bytes())).expect("a message");
-        (text_of(rest), arguments.map(text_of))
+        (rest, arguments.map(text_of))
     }
 
     #[test]
     fn the_arguments_of_a_call_are_split_off_and_others_stay() {
         let call =
             r#"{"id":1,"params":{"arguments": {"a":[1, 2]},"name":"x"},"method":"tools/call"}"#;
-        let rest = r#"{"id":1,"method":"tools/call","params":{"name":"x"}}"#;
-        assert_eq!(parts(call), (rest.to_owned(), Some(r#"{"a":[1, 2]}"#.to_owned())));
+        let rest = json!({ "id": 1, "method": "tools/call", "params": { "name": "x" } });
+        assert_eq!(parts(call), (rest.clone(), Some(r#"{"a":[1, 2]}"#.to_owned())));
         let escaped = call.replace("arguments", "argu\\u006dents").replace("tools/", "tools\\/");
         assert_eq!(parts(&escaped).1, Some(r#"{"a":[1, 2]}"#.to_owned()));
+        let written = call.replace(r#"{"a":[1, 2]}"#, r#""{\"a\":[1, 2]}""#);
+        assert_eq!(
+            parts(&written),
+            (rest, Some(r#"{"a":[1, 2]}"#.to_owned())),
+            "an object in a string"
+        );
         for whole in [
             r#"{"method":"prompts/get","params":{"arguments":{"a":1}}}"#,
             r#"{"method":"tools/call","params":{"arguments":null}}"#,
+            r#"{"method":"tools/call","params":{"arguments":"a text"}}"#,
             r#"{"method":"tools/call","params":[]}"#,
             r#"{"method":"tools/call"}"#,
             "[]",
-            "nonsense",
         ] {
-            assert_eq!(parts(whole), (whole.to_owned(), None));
+            let value: Value = serde_json::from_str(whole).expect("JSON");
+            assert_eq!(parts(whole), (value, None));
         }
+        let nonsense = split(&Bytes::from_static(b"nonsense"));
+        assert!(matches!(nonsense, Err(SplitError::Syntax(_))), "{nonsense:?}");
     }
 
     #[test]
@@ -205,7 +225,7 @@ mod tests {
         let junk = "0,".repeat(MOST_WITHOUT_ARGUMENTS);
         let large =
             format!(r#"{{"method":"tools/call","params":{{"arguments":{{"x":[{junk}0]}}}}}}"#);
-        assert!(parts(&large).0.len() < 100);
+        assert!(parts(&large).0.to_string().len() < 100);
         for refused in [
             format!(r#"{{"method":"ping","params":{{"x":[{junk}0]}}}}"#),
             format!(r#"{{"method":"tools/call","params":{{"x":[{junk}0],"arguments":{{}}}}}}"#),

@@ -2,12 +2,13 @@
 //! reading of stored ones.
 
 use account_core::{ListedResult, ResultId, ResultTemplate, StoredResult, accounts::results::KEPT};
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
-use serde_json::{Map, Value, json};
+use rmcp::model::Resource;
+use serde_json::{Value, json};
 
 use super::{
     calls::{Called, Outcome, ToolError},
     context::McpContext,
+    tool_result::quoted,
     tools::Target,
 };
 use crate::http::{AnswerParts, echo};
@@ -17,11 +18,9 @@ const ADDRESS: &str = "svc://results/";
 /// The URI template of the results' addresses.
 pub(super) const TEMPLATE: &str = "svc://results/{id}";
 /// The largest size of data in an answer, in bytes.
-const INLINE: usize = 40 * 1024;
+pub(super) const INLINE: usize = 40 * 1024;
 /// The largest size of a stored envelope, in bytes.
 const LARGEST_KEPT: usize = 4 * 1024 * 1024;
-/// The first revision of the protocol with links to resources.
-const KNOWS_LINKS: &str = "2025-06-18";
 
 /// Returns the address of a result.
 pub(super) fn address(id: u128) -> String {
@@ -42,7 +41,8 @@ pub(super) fn parse(text: &str) -> Option<ResultId> {
 }
 
 impl Called {
-    fn tool(&self) -> &'static str {
+    /// Returns the name of the tool.
+    pub(super) fn tool(&self) -> &'static str {
         &self.entry.tool.name
     }
 
@@ -55,33 +55,19 @@ impl Called {
     /// Makes the envelope of an answer. Refusals have none. The explanation of the answer is in
     /// `meta`, which has facts of the call in every envelope.
     pub(super) fn envelope(&self, parts: &AnswerParts) -> ResultTemplate {
-        let mut told = json!({
-            "svc": "result/v1",
-            "tool": self.tool(),
-            "status": "ok",
-            "summary": self.summary(),
-            "error": null,
-            "meta": {
-                "id": uuid::Uuid::from_u128(self.id).to_string(),
-                "uri": address(self.id),
-                "http_status": self.status.as_u16(),
-                "created_at": json_string(self.at),
-                "expires_at": json_string(self.at + KEPT),
-            },
-        });
-        if let (Value::Object(explained), Some(told)) =
-            (parsed(parts.meta.as_deref().unwrap_or("null")), told["meta"].as_object_mut())
-        {
-            told.extend(explained);
-        }
+        let (tool, summary) = (quoted(self.tool()), quoted(&self.summary()));
+        let (id, uri) = (uuid::Uuid::from_u128(self.id), address(self.id));
+        let (status, cost, data) = (self.status.as_u16(), self.cost, &parts.data);
+        let (at, until) = (json_string(self.at), json_string(self.at + KEPT));
+        // The explanation is an object, whose members follow those of the call.
+        let explained = parts.meta.as_deref().and_then(|meta| meta.strip_prefix('{'));
+        let explained = explained.filter(|members| *members != "}");
+        let explained = explained.map_or_else(|| "}".to_owned(), |members| format!(",{members}"));
         let receipt = parts.receipt.as_ref();
-        let receipt = receipt.map(|receipt| format!(",\"receipt\":{receipt}")).unwrap_or_default();
-        let (told, data) = (told.to_string(), &parts.data);
-        let fields = told.strip_suffix('}').expect("an object ends so");
-        let cost = self.cost;
+        let receipt = receipt.map(|receipt| format!(r#","receipt":{receipt}"#)).unwrap_or_default();
         ResultTemplate {
             before: format!(
-                "{fields},\"data\":{data}{receipt},\"credits\":{{\"cost\":{cost},\"balance\":"
+                r#"{{"svc":"result/v1","tool":{tool},"status":"ok","summary":{summary},"error":null,"meta":{{"id":"{id}","uri":"{uri}","http_status":{status},"created_at":"{at}","expires_at":"{until}"{explained},"data":{data}{receipt},"credits":{{"cost":{cost},"balance":"#
             ),
             after: "}}".to_owned(),
         }
@@ -101,125 +87,15 @@ impl Outcome {
         let (id, owner) = (ResultId(self.called.id), context.caller.id);
         (body.len() <= LARGEST_KEPT).then_some(StoredResult { id, owner, body, at: self.called.at })
     }
-
-    /// Makes the result in the protocol's form: the data, with the same data as text, or the
-    /// failure as text.
-    ///
-    /// `wrap` makes the structured content from the data.
-    pub(super) fn shape(
-        self,
-        version: &str,
-        wrap: impl FnOnce(&str, Value) -> Value,
-    ) -> CallToolResult {
-        let (meta, was_kept) = (self.meta(), self.was_kept);
-        let (uri, tool) = (address(self.called.id), self.called.tool());
-        let mut result = match self.answer {
-            Err(failure) => CallToolResult::error(vec![ContentBlock::text(advice(
-                &failure,
-                self.retry_after,
-                self.balance,
-            ))]),
-            Ok(parts) if parts.data.len() <= INLINE => {
-                let mut result = structured(wrap(tool, parsed(&parts.data)));
-                result.content.extend(further_parts(&parts));
-                result
-            }
-            Ok(parts) => {
-                let data = &parts.data;
-                let mut result = structured(wrap(tool, cut(&parsed(data), INLINE)));
-                result.content.extend(further_parts(&parts));
-                let note = note(data.len(), was_kept.then_some(&uri));
-                result.content.push(ContentBlock::text(note));
-                if was_kept && version >= KNOWS_LINKS {
-                    result.content.push(link(uri, tool));
-                }
-                result
-            }
-        };
-        result.meta = Some(meta);
-        result
-    }
-
-    fn meta(&self) -> MetaObject {
-        let mut meta = Map::new();
-        let cost = self.called.cost;
-        meta.insert("credits".into(), json!({ "cost": cost, "balance": self.balance }));
-        if let Some((remaining, reset)) = self.limit {
-            meta.insert("rate_limit".into(), json!({ "remaining": remaining, "reset": reset }));
-        }
-        if self.was_kept {
-            meta.insert("result".into(), address(self.called.id).into());
-        }
-        if self.is_repeat {
-            meta.insert("idempotent_replayed".into(), true.into());
-        }
-        let parts = self.answer.iter().flat_map(further);
-        meta.extend(parts.map(|(name, part)| (name.to_owned(), parsed(part))));
-        MetaObject(meta)
-    }
-}
-
-/// Returns the members of an answer beside its data.
-fn further(parts: &AnswerParts) -> impl Iterator<Item = (&'static str, &str)> {
-    parts.members().filter(|(name, _)| *name != "data")
-}
-
-/// Returns the explanation and the receipt as a text that a model reads; `None` where the caller
-/// asked for neither. The structured content has the data alone, as the output schema says.
-fn further_parts(parts: &AnswerParts) -> Option<ContentBlock> {
-    let further: Map<_, _> =
-        further(parts).map(|(name, part)| (name.to_owned(), parsed(part))).collect();
-    (!further.is_empty()).then(|| ContentBlock::text(Value::from(further).to_string()))
 }
 
 fn json_string(at: account_core::Timestamp) -> String {
     at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
 }
 
-fn parsed(data: &str) -> Value {
+/// Parses the data of an answer.
+pub(super) fn parsed(data: &str) -> Value {
     serde_json::from_str(data).expect("the data of an answer are JSON")
-}
-
-/// Makes a result with structured content and the same JSON as text.
-pub(super) fn structured(value: Value) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
-    result.structured_content = Some(value);
-    result
-}
-
-/// Returns the text of a failure with its remedy.
-fn advice(failure: &ToolError, retry_after: Option<u64>, balance: u64) -> String {
-    let message = &failure.message;
-    let advice = match failure.code {
-        "invalid_arguments" => {
-            "Nothing was charged. Mend the arguments and call again; describe_tool tells the schema."
-        }
-        "insufficient_credits" => "Nothing was charged. search_tools tells what other tools cost.",
-        "daily_cap_reached" => "Nothing was charged. A cheaper call may still fit.",
-        "insufficient_tier" => "Nothing was charged. search_tools tells the tier of each tool.",
-        "too_large" => "Nothing was charged. Send less at once.",
-        "rate_limited" | "busy" => "Nothing was charged. Call again later.",
-        _ => "Nothing was charged.",
-    };
-    let balance = match failure.code {
-        "insufficient_credits" => format!(" The balance is {balance} credits."),
-        _ => String::new(),
-    };
-    let wait = retry_after.map(|seconds| format!(" Wait {seconds} seconds.")).unwrap_or_default();
-    format!("{message}\n{advice}{balance}{wait}")
-}
-
-fn note(length: usize, kept: Option<&String>) -> String {
-    match kept {
-        Some(uri) => format!(
-            "This result was cut: whole it has {length} bytes, and its lists are longer than \
-             shown. It is kept for 24 hours at {uri}; read_result reads it in parts."
-        ),
-        None => format!(
-            "This result was cut: whole it has {length} bytes, which is too much to be kept, and \
-             its lists are longer than shown. Ask for less at once."
-        ),
-    }
 }
 
 /// Makes the entry of a stored result in `resources/list`.
@@ -233,15 +109,6 @@ pub(super) fn listed(result: &ListedResult) -> Resource {
         .with_description(format!("The call of {tool} at {at}; kept until {until}."))
         .with_mime_type("application/json")
         .with_size(result.bytes)
-}
-
-fn link(uri: String, tool: &str) -> ContentBlock {
-    let description = "The whole result, kept for 24 hours.";
-    let resource = Resource::new(uri, "result")
-        .with_title(format!("Result of {tool}"))
-        .with_description(description)
-        .with_mime_type("application/json");
-    ContentBlock::resource_link(resource)
 }
 
 /// Shortens every list of `value` to a common length, so that at most `limit` bytes are left. The

@@ -1,5 +1,7 @@
 //! The conversion of the document's schemas (OpenAPI 3.0) to JSON Schema 2020-12.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::openapi::schema_name;
@@ -54,6 +56,91 @@ pub(super) fn close(schema: &mut Value) {
                 schemas.iter_mut().for_each(close);
             }
             ("items", schema) => close(schema),
+            _ => {}
+        }
+    }
+}
+
+/// The smallest part, in bytes of its text, that is written once and referred to.
+const SMALLEST_SHARED: usize = 120;
+
+/// Moves every larger part that a schema repeats to `$defs`, so that each is written once.
+pub(super) fn share(schema: Value) -> Value {
+    let mut sharing = Sharing::default();
+    sharing.count(&schema);
+    let mut shared = sharing.share_within(schema);
+    if let (Some(words), false) = (shared.as_object_mut(), sharing.parts.is_empty()) {
+        words.insert("$defs".to_owned(), sharing.parts.into());
+    }
+    shared
+}
+
+/// The parts of a schema by their text.
+#[derive(Default)]
+struct Sharing {
+    counts: HashMap<String, usize>,
+    names: HashMap<String, String>,
+    parts: Map<String, Value>,
+}
+
+impl Sharing {
+    /// Counts the parts of a schema, each once for every place that it has.
+    fn count(&mut self, schema: &Value) {
+        let mut inner = schema.clone();
+        for_each_part(&mut inner, &mut |_, part| {
+            *self.counts.entry(part.to_string()).or_default() += 1;
+            self.count(part);
+        });
+    }
+
+    /// Replaces the parts of a schema that are repeated by references.
+    fn share_within(&mut self, mut schema: Value) -> Value {
+        for_each_part(&mut schema, &mut |name, part| {
+            let text = part.to_string();
+            let is_repeated = self.counts.get(&text).is_some_and(|count| *count > 1);
+            let whole = part.take();
+            if text.len() < SMALLEST_SHARED || !is_repeated {
+                *part = self.share_within(whole);
+                return;
+            }
+            let name = self.names.get(&text).cloned().unwrap_or_else(|| {
+                let name = self.free_name(name);
+                self.names.insert(text, name.clone());
+                // Takes the name before the parts of this part take theirs.
+                self.parts.insert(name.clone(), Value::Null);
+                let shared = self.share_within(whole);
+                self.parts.insert(name.clone(), shared);
+                name
+            });
+            *part = json!({ "$ref": format!("#/$defs/{name}") });
+        });
+        schema
+    }
+
+    fn free_name(&self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        let mut number = 2;
+        while self.parts.contains_key(&name) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+}
+
+/// Calls `each` with every schema directly within a schema, and the name of its field or its keyword.
+fn for_each_part(schema: &mut Value, each: &mut dyn FnMut(&str, &mut Value)) {
+    for (word, value) in schema.as_object_mut().into_iter().flatten() {
+        match (word.as_str(), value) {
+            ("properties", Value::Object(fields)) => {
+                fields.iter_mut().for_each(|(name, field)| each(name, field));
+            }
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                schemas.iter_mut().for_each(|schema| each(word, schema));
+            }
+            ("items" | "additionalProperties" | "not", part @ Value::Object(_)) => {
+                each("item", part)
+            }
             _ => {}
         }
     }
@@ -124,6 +211,24 @@ mod tests {
         assert_eq!(properties["either"]["anyOf"][0]["additionalProperties"], false);
         assert!(properties["free"].get("additionalProperties").is_none());
         assert_eq!(schema["examples"], json!([{ "properties": {} }]));
+    }
+
+    #[test]
+    fn a_part_that_a_schema_repeats_is_written_once() {
+        let rate = json!({ "type": "number", "description": "An annual rate. ".repeat(9) });
+        let leg = || json!({ "type": "object", "properties": { "rate": rate, "paid": rate } });
+        let properties = json!({ "fixed": leg(), "float": leg(), "legs": { "items": leg() } });
+        let shared = share(json!({ "type": "object", "properties": properties }));
+        let reference = json!({ "$ref": "#/$defs/fixed" });
+        let properties = &shared["properties"];
+        assert_eq!((&properties["fixed"], &properties["float"]), (&reference, &reference));
+        assert_eq!(properties["legs"]["items"], reference);
+        let rate_within = json!({ "$ref": "#/$defs/rate" });
+        assert_eq!(shared["$defs"]["fixed"]["properties"]["paid"], rate_within);
+        assert_eq!(shared["$defs"]["rate"], rate);
+        let plain =
+            json!({ "type": "object", "properties": { "a": rate, "b": { "type": "null" } } });
+        assert_eq!(share(plain.clone()), plain);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The tools: one for each metered operation of the document, a few about the account, and four
+//! The tools: one for each metered operation of the document, a few about the account, and five
 //! that search, describe and call tools and read results.
 
 use std::{
@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     account_tools::{ACCOUNT_TOOLS, AccountTool},
+    gateway_tools::{self, GatewayDescription, GatewayTool},
     schema,
 };
 use crate::{
@@ -42,6 +43,8 @@ pub(super) struct Entry {
     pub(super) tool: Tool,
     /// The set that the tool belongs to.
     pub(super) toolset: String,
+    /// The path of the operation; empty where the tool is none.
+    pub(super) path: String,
     /// The name of the tier and the cost in credits; `None` for a tool that is not metered.
     pub(super) price: Option<(String, u64)>,
     /// The code that the tool's calls run.
@@ -65,13 +68,11 @@ pub(super) struct OperationRoute {
     pub(super) route: Arc<MatchedRoute>,
 }
 
-/// The tools about tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GatewayTool {
-    Search,
-    Describe,
-    Call,
-    Read,
+impl Target {
+    /// Returns whether the tool makes many calls.
+    pub(super) fn is_batch(&self) -> bool {
+        matches!(self, Self::Gateway(GatewayTool::Batch))
+    }
 }
 
 impl Catalogue {
@@ -102,8 +103,9 @@ impl Catalogue {
             let (id, name) = (tool.operation, tool.name);
             let described = of_account(name, tool.fields, described(id), document);
             let target = Target::Account(route(id), tool);
-            let toolset = ACCOUNT.to_owned();
-            let entry = Entry { tool: described, toolset, price: None, target, is_core: false };
+            let (toolset, path) = (ACCOUNT.to_owned(), String::new());
+            let entry =
+                Entry { tool: described, toolset, path, price: None, target, is_core: false };
             entries.push(entry);
         }
         let names = entries.iter().enumerate();
@@ -163,9 +165,11 @@ fn computation(
     // `/quantlib/MODULE/…`
     let toolset = operation.route.path.split('/').nth(2);
     let toolset = toolset.expect("a computation belongs to a module").to_owned();
+    let tool = tool(metered.id, described, &[], document);
     Entry {
-        tool: tool(metered.id, described, &[], document),
+        tool: if metered.cost > 0 { spending(tool) } else { tool },
         toolset,
+        path: operation.route.path.to_string(),
         price: Some((metered.tier.name().to_uppercase(), metered.cost.into())),
         target: Target::Computation(operation, metered),
         is_core: metered.cost == 0,
@@ -211,10 +215,24 @@ fn tool(name: &str, operation: &Value, fields: &[&str], document: &Value) -> Too
     described(
         name,
         summary.as_str().unwrap_or_default(),
-        description.as_str().unwrap_or_default(),
+        &for_models(description.as_str().unwrap_or_default()),
         input,
         output,
     )
+}
+
+/// Returns a description without the paragraphs for readers of the document, which state what other
+/// documents publish.
+fn for_models(description: &str) -> String {
+    let paragraphs = description.split("\n\n").filter(|text| !text.starts_with("Published with"));
+    paragraphs.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Marks a tool whose calls spend credits.
+fn spending(mut tool: Tool) -> Tool {
+    let hints = ToolAnnotations::new().read_only(false).destructive(false).idempotent(false);
+    tool.annotations = Some(hints.open_world(false));
+    tool
 }
 
 /// Returns the parameters of the query string and of the path as properties of a tool's arguments.
@@ -246,6 +264,7 @@ fn keep_fields(schema: &mut Value, fields: &[&str]) {
 /// Makes a tool, which refuses arguments that its schema does not have.
 fn described(name: &str, title: &str, description: &str, mut input: Value, output: Value) -> Tool {
     schema::close(&mut input);
+    let (input, output) = (schema::share(input), schema::share(output));
     let mut tool = Tool::new(name.to_owned(), description.to_owned(), object(input));
     tool.title = Some(title.trim_end_matches('.').to_owned());
     tool.output_schema = Some(object(output).into());
@@ -261,133 +280,20 @@ fn object(schema: Value) -> JsonObject {
     }
 }
 
+/// Returns the tools about tools and results.
 fn gateway_tools() -> Vec<Entry> {
-    let entry = |tool, what| Entry {
-        tool,
-        toolset: CORE.to_owned(),
-        price: None,
-        target: Target::Gateway(what),
-        is_core: true,
+    let entry = |GatewayDescription { kind, name, title, description, input, output }| {
+        let tool = described(name, title, description, input, output);
+        Entry {
+            tool: if kind.spends() { spending(tool) } else { tool },
+            toolset: CORE.to_owned(),
+            path: String::new(),
+            price: None,
+            target: Target::Gateway(kind),
+            is_core: true,
+        }
     };
-    vec![
-        entry(search_tool(), GatewayTool::Search),
-        entry(describe_tool(), GatewayTool::Describe),
-        entry(call_tool(), GatewayTool::Call),
-        entry(read_tool(), GatewayTool::Read),
-    ]
-}
-
-fn search_tool() -> Tool {
-    let input = json!({
-        "type": "object",
-        "properties": {
-            "query": { "type": "string", "description": "Words to look for, as `barrier option`; every tool where it is empty." },
-            "limit": { "type": "integer", "description": "How many tools to answer at most.", "minimum": 1, "maximum": 100, "default": 10 },
-        },
-        "required": ["query"],
-    });
-    let found = json!({
-        "type": "object",
-        "properties": {
-            "name": { "type": "string", "description": "The name to call it by." },
-            "title": { "type": "string", "description": "What it does, shortly." },
-            "toolset": { "type": "string", "description": "The set that lists it." },
-            "tier": { "type": "string", "description": "The tier that a call needs." },
-            "credits": { "type": "integer", "description": "What a call costs." },
-        },
-        "required": ["name", "title", "toolset"],
-    });
-    let output = json!({
-        "type": "object",
-        "properties": {
-            "tools": { "type": "array", "items": found, "description": "The best first." },
-            "total": { "type": "integer", "description": "How many tools fit." },
-        },
-        "required": ["tools", "total"],
-    });
-    let description = "Finds tools by words of their names, descriptions and arguments: prices, \
-                       curves, portfolios, bonds, entropies, capital ratios and more. What it \
-                       finds can be called with `call_tool`. Free of charge.";
-    described("search_tools", "Search the tools", description, input, output)
-}
-
-fn describe_tool() -> Tool {
-    let input = json!({
-        "type": "object",
-        "properties": { "name": { "type": "string", "description": "The name of a tool." } },
-        "required": ["name"],
-    });
-    let output = json!({
-        "type": "object",
-        "properties": {
-            "name": { "type": "string", "description": "The name to call it by." },
-            "title": { "type": "string", "description": "What it does, shortly." },
-            "description": { "type": "string", "description": "What it does, with tier and cost." },
-            "toolset": { "type": "string", "description": "The set that lists it." },
-            "input_schema": { "type": "object", "description": "The JSON Schema of its arguments, with an example." },
-            "output_schema": { "type": "object", "description": "The JSON Schema of its result." },
-        },
-        "required": ["name", "title", "description", "toolset", "input_schema", "output_schema"],
-    });
-    let description = "Tells all about a tool: what it does, its tier and cost, the schemas of \
-                       its arguments and of its result. Free of charge.";
-    described("describe_tool", "Describe a tool", description, input, output)
-}
-
-fn call_tool() -> Tool {
-    let input = json!({
-        "type": "object",
-        "properties": {
-            "name": { "type": "string", "description": "The name of a tool, as `search_tools` finds it." },
-            "arguments": { "type": "object", "description": "Its arguments, as `describe_tool` describes them." },
-            "idempotency_key": { "type": "string", "description": "A new key of your own for this call; reuse on retry: a repeat with the same arguments within 24 hours costs nothing and gets the first answer.", "minLength": 1, "maxLength": 255 },
-            "explain": { "type": "boolean", "description": "`true` adds method, conventions, defaults, steps and error of the result, as `meta`.", "default": false },
-            "receipt": { "type": "boolean", "description": "`true` adds a signed receipt of the result, as `receipt`.", "default": false },
-        },
-        "required": ["name"],
-    });
-    let output = json!({
-        "type": "object",
-        "properties": {
-            "tool": { "type": "string", "description": "The tool that was called." },
-            "data": { "type": "object", "description": "Its result." },
-        },
-        "required": ["tool", "data"],
-    });
-    let description = "Calls any tool by its name, listed or not, and costs what that tool costs.";
-    described("call_tool", "Call a tool by name", description, input, output)
-}
-
-fn read_tool() -> Tool {
-    let kinds = ["object", "array", "string", "number", "boolean", "null"];
-    let anything = kinds.map(|kind| json!({ "type": kind }));
-    let input = json!({
-        "type": "object",
-        "properties": {
-            "id": { "type": "string", "description": "The id of a result, or its address `svc://results/{id}`." },
-            "path": { "type": "string", "description": "A JSON pointer to the part to read, as `/data/cashflows`; the whole envelope where it is empty.", "default": "" },
-            "offset": { "type": "integer", "description": "Where the part is an array: how many of its items to pass over.", "minimum": 0, "default": 0 },
-            "limit": { "type": "integer", "description": "Where the part is an array: how many of its items to answer at most.", "minimum": 1, "default": 1000 },
-        },
-        "required": ["id"],
-    });
-    let output = json!({
-        "type": "object",
-        "properties": {
-            "uri": { "type": "string", "description": "The address of the result." },
-            "path": { "type": "string", "description": "The part that was read." },
-            "value": {
-                "description": "What is there.",
-                "anyOf": anything,
-            },
-            "total": { "type": "integer", "description": "Where it is an array: how many items it holds." },
-            "next_offset": { "type": "integer", "description": "Where items are left: the offset that goes on." },
-        },
-        "required": ["uri", "path", "value"],
-    });
-    let description = "Reads a result of the last 24 hours, or a part of it: a result too large \
-                       for one answer comes cut, and is read on with this. Free of charge.";
-    described("read_result", "Read a stored result", description, input, output)
+    gateway_tools::descriptions().into_iter().map(entry).collect()
 }
 
 #[cfg(test)]
@@ -400,12 +306,12 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_are_the_metered_operations_those_of_the_account_and_four_more() {
+    fn the_tools_are_the_metered_operations_those_of_the_account_and_five_more() {
         let all = names(CATALOGUE.all());
         for operation in METERED {
             assert!(all.contains(&operation.id), "{} is no tool", operation.id);
         }
-        let others = ["search_tools", "describe_tool", "call_tool", "read_result"];
+        let others = ["search_tools", "describe_tool", "call_tool", "call_tools", "read_result"];
         let account = ["get_balance", "get_usage", "get_profile"];
         assert_eq!(all.len(), METERED.len() + others.len() + account.len());
     }
@@ -413,8 +319,9 @@ mod tests {
     #[test]
     fn the_core_is_small_and_the_named_sets_come_beside_it() {
         let core = names(CATALOGUE.listed(""));
-        let (gateway, free) = core.split_at(4);
-        assert_eq!(gateway, ["search_tools", "describe_tool", "call_tool", "read_result"]);
+        let (gateway, free) = core.split_at(5);
+        let expected = ["search_tools", "describe_tool", "call_tool", "call_tools", "read_result"];
+        assert_eq!(gateway, expected);
         let metered = METERED.iter().filter(|operation| operation.cost == 0);
         let mut expected: Vec<&str> = metered.map(|operation| operation.id).collect();
         let mut free = free.to_vec();
@@ -442,10 +349,10 @@ mod tests {
             let output = tool.output_schema.as_ref().expect("an output schema");
             assert_eq!(output["type"], "object", "{name}");
             let annotations = tool.annotations.as_ref().expect("annotations");
-            assert_eq!(
-                (annotations.read_only_hint, annotations.open_world_hint),
-                (Some(true), Some(false))
-            );
+            let spends = entry.price.as_ref().is_some_and(|(_, credits)| *credits > 0)
+                || ["call_tool", "call_tools"].contains(&name.as_ref());
+            assert_eq!(annotations.read_only_hint, Some(!spends), "{name}");
+            assert_eq!(annotations.open_world_hint, Some(false));
             if let Some((tier, credits)) = &entry.price {
                 let text = tool.description.as_deref().expect("a description").to_lowercase();
                 assert!(text.contains(&tier.to_lowercase()), "{name} does not say its tier");
@@ -455,7 +362,11 @@ mod tests {
             }
             let whole =
                 serde_json::to_string(tool).expect("a tool is JSON").replace("\"x-unit\"", "");
-            for word in ["$ref", "\"nullable\"", "\"exclusiveMinimum\":true", "\"x-"] {
+            for place in whole.split("\"$ref\":\"#/$defs/").skip(1) {
+                let part = place.split('"').next().expect("a name");
+                assert!(whole.contains(&format!("\"{part}\":{{")), "{name} has no {part}");
+            }
+            for word in ["#/components", "\"nullable\"", "\"exclusiveMinimum\":true", "\"x-"] {
                 assert!(!whole.contains(word), "{name} holds {word}");
             }
         }

@@ -2,9 +2,13 @@
 //! JSON, form. The SDK handles the message after the checks. An error that the SDK answers in plain
 //! text becomes an error of the protocol.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    sync::Arc,
+    time::Duration,
+};
 
-use account_core::{AccessToken, AccountCaller, AccountId, Tier};
+use account_core::{AccessToken, AccountCaller, AccountId, ApiKey, Caller, Tier};
 use bytes::Bytes;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use poem::{
@@ -14,17 +18,22 @@ use poem::{
 };
 use rmcp::{
     ErrorData,
-    model::{ErrorCode, JsonRpcError, ProtocolVersion, RequestId},
+    model::{JsonRpcError, ProtocolVersion, RequestId},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
 };
-use serde_json::Value;
 
 use super::{
     context::McpContext,
-    message::{self, MOST_WITHOUT_ARGUMENTS, SplitError},
-    protocol::{McpState, Protocol},
+    direct::DirectCall,
+    gateway_tools::MOST_CALLS,
+    head::{Head, LONGEST_NAME, RpcMessage},
+    message::MOST_WITHOUT_ARGUMENTS,
+    protocol::Protocol,
+    request_headers::{accepts_json, api_key, bearer_token},
+    tool_calls::{McpState, no_arguments},
+    tool_result::ToolResult,
 };
 use crate::{
     api::oauth,
@@ -40,10 +49,10 @@ use crate::{
     store::ResultWriter,
 };
 
-/// The most bytes of a name, an address, an id or a header that an error may repeat.
-const LONGEST_NAME: usize = 1024;
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const SESSION_ID: &str = "mcp-session-id";
+/// The notification that cancels a call.
+const CANCELS: &str = "notifications/cancelled";
 /// The method whose answer may be large.
 const READS_RESULTS: &str = "resources/read";
 
@@ -52,46 +61,18 @@ pub struct Gateway {
     state: Arc<McpState>,
     sdk: Arc<BoxEndpoint<'static>>,
     messages: DefaultKeyedRateLimiter<AccountId>,
+    /// The tool calls over the limit of messages that are answered as tools.
+    told_limits: DefaultKeyedRateLimiter<AccountId>,
+    /// The hasher of credentials, by which clients are told apart.
+    clients: RandomState,
     own_host: String,
     origins: Vec<String>,
 }
 
-/// The members of a well-formed JSON-RPC message.
-#[derive(Debug)]
-struct Head {
-    id: Option<RequestId>,
-    method: String,
-    /// The version of the protocol that the message names; `None` where the message names none.
-    version: Option<String>,
-}
-
-/// A well-formed message.
-#[derive(Debug)]
-struct RpcMessage {
-    head: Head,
-    /// The message without the arguments of its tool.
-    rest: Bytes,
-    arguments: Option<Bytes>,
-}
-
-impl RpcMessage {
-    fn read(bytes: &Bytes) -> Result<Self, Box<JsonRpcError>> {
-        let refuse = |error| Box::new(JsonRpcError::new(None, error));
-        let split = message::split(bytes).map_err(|error| match error {
-            SplitError::Syntax(error) => {
-                refuse(ErrorData::parse_error(format!("Parse error: {error}"), None))
-            }
-            SplitError::TooLarge => {
-                let limit = MOST_WITHOUT_ARGUMENTS;
-                let message = format!(
-                    "A message without the arguments of its tool has at most {limit} bytes"
-                );
-                refuse(ErrorData::invalid_request(message, None))
-            }
-        })?;
-        let head = read_head(&split.rest)?;
-        Ok(Self { head, rest: split.rest, arguments: split.arguments })
-    }
+/// The account of a message, and the refusal that a tool call is told.
+struct Admitted {
+    caller: AccountCaller,
+    over_limit: Option<ApiError>,
 }
 
 impl Gateway {
@@ -103,7 +84,7 @@ impl Gateway {
         let mut origins = settings.allowed_origins.clone();
         origins.push(own.0.clone());
         let quota = Quota::per_minute(settings.mcp_messages).allow_burst(settings.mcp_burst);
-        let state = Arc::new(McpState { app, results });
+        let state = Arc::new(McpState { app, results, running: Arc::default() });
         let protocol = Protocol(state.clone());
         // Host and origin are checked here, before the token is read.
         let config = StreamableHttpServerConfig::default()
@@ -121,6 +102,8 @@ impl Gateway {
             state,
             sdk: Arc::new(sdk.compat().boxed()),
             messages: RateLimiter::keyed(quota),
+            told_limits: RateLimiter::keyed(quota),
+            clients: RandomState::new(),
             own_host: own.1,
             origins: origins.iter().map(|origin| origin.to_ascii_lowercase()).collect(),
         }
@@ -128,8 +111,10 @@ impl Gateway {
 
     /// Drops the message rates of accounts without recent messages.
     pub fn sweep(&self) {
-        self.messages.retain_recent();
-        self.messages.shrink_to_fit();
+        for limits in [&self.messages, &self.told_limits] {
+            limits.retain_recent();
+            limits.shrink_to_fit();
+        }
     }
 
     /// Stores the waiting results.
@@ -146,7 +131,7 @@ impl Gateway {
         &self,
         request: &Request,
         context: &RequestContext,
-    ) -> Result<AccountCaller, Response> {
+    ) -> Result<Admitted, Response> {
         let surface = context.surface;
         let refuse = |refusal: ApiError| refusal.into_response(surface);
         let (token, was_sent) = bearer_token(request.headers());
@@ -162,23 +147,64 @@ impl Gateway {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
             response
         };
-        let token = token.ok_or_else(unauthorised)?;
-        let app = &self.state.app;
-        let resource = self.settings().mcp_resource();
-        let bearer = app.bearers.identify(&app.accounts, &token, &resource, context.at).await;
-        let caller = match bearer {
-            Ok(bearer) => bearer.caller,
+        let key = api_key(request.headers()).filter(|_| self.settings().mcp_api_keys);
+        let identified = match (key, token) {
+            (Some(key), _) => self.of_key(&key, context).await,
+            (None, Some(token)) => self.of_token(&token, context).await,
+            (None, None) => Err(LookupError::Unknown),
+        };
+        let caller = match identified {
+            Ok(caller) => caller,
             Err(LookupError::Unavailable) => {
                 return Err(refuse(ApiError::Busy { retry_after: Duration::from_secs(1) }));
             }
             Err(_) => return Err(unauthorised()),
         };
-        self.messages.check_key(&caller.id).map_err(|refused| {
-            let retry_after = refused.wait_time_from(self.messages.clock().now());
-            let limit = self.settings().mcp_messages.get();
-            refuse(ApiError::RateLimit { limit, window: "minute", retry_after })
-        })?;
-        Ok(caller)
+        let Err(refused) = self.messages.check_key(&caller.id) else {
+            return Ok(Admitted { caller, over_limit: None });
+        };
+        let retry_after = refused.wait_time_from(self.messages.clock().now());
+        let limit = self.settings().mcp_messages.get();
+        let refusal = ApiError::RateLimit { limit, window: "minute", retry_after };
+        // A host shows its model the result of a tool, but no status of HTTP.
+        let announced = body::announced_length(request).unwrap_or(usize::MAX);
+        let is_told =
+            announced <= MOST_WITHOUT_ARGUMENTS && self.told_limits.check_key(&caller.id).is_ok();
+        if is_told {
+            Ok(Admitted { caller, over_limit: Some(refusal) })
+        } else {
+            Err(refuse(refusal))
+        }
+    }
+
+    /// Returns the number of the client of a credential.
+    fn client(&self, headers: &HeaderMap) -> u64 {
+        let sent = ["authorization", "x-api-key"].map(|name| headers.get(name));
+        self.clients.hash_one(sent.map(|value| value.map(HeaderValue::as_bytes)))
+    }
+
+    async fn of_token(
+        &self,
+        token: &AccessToken,
+        context: &RequestContext,
+    ) -> Result<AccountCaller, LookupError> {
+        let app = &self.state.app;
+        let resource = self.settings().mcp_resource();
+        let bearer = app.bearers.identify(&app.accounts, token, &resource, context.at).await?;
+        Ok(bearer.caller)
+    }
+
+    /// Identifies the account of an API key. Guests have no tools.
+    async fn of_key(
+        &self,
+        key: &ApiKey,
+        context: &RequestContext,
+    ) -> Result<AccountCaller, LookupError> {
+        let app = &self.state.app;
+        match app.callers.identify(&app.accounts, key, context.at).await? {
+            Caller::Account(account) => Ok(account),
+            Caller::Guest(_) => Err(LookupError::Unknown),
+        }
     }
 
     /// Returns whether the request names this service as its host, or no host.
@@ -200,7 +226,7 @@ impl Gateway {
         &self,
         request: &Request,
         body: RequestBody,
-        caller: AccountCaller,
+        Admitted { caller, over_limit }: Admitted,
     ) -> Result<Response> {
         let http = RequestContext::of(request);
         if !accepts_json(request.headers()) {
@@ -213,7 +239,10 @@ impl Gateway {
         }
         let received = self.read(request, body, &caller).await;
         let (message, held) = received.map_err(|refusal| refusal.into_error(request))?;
-        let message = match message {
+        if let Some(refusal) = over_limit {
+            return Ok(limit_told(&refusal, request, message.ok().as_ref()));
+        }
+        let mut message = match message {
             Ok(message) => message,
             Err(error) => return Ok(refuse(&error)),
         };
@@ -221,11 +250,13 @@ impl Gateway {
             caller,
             address: http.address,
             at: http.at,
+            client: self.client(request.headers()),
+            request_id: written(message.head.id.as_ref()),
             toolsets: toolsets(request),
-            arguments: message.arguments,
+            arguments: message.arguments.take(),
             _held: Arc::new(held),
         };
-        self.pass_on(request, message.rest, message.head, context).await
+        self.pass_on(request, message, context).await
     }
 
     /// Reads a message and takes it apart.
@@ -249,20 +280,31 @@ impl Gateway {
         body::parsed(http, received, move |_| Ok(RpcMessage::read(&bytes))).await
     }
 
-    /// Passes the message to the SDK, and converts errors to errors of the protocol.
+    /// Answers a plain tool call, and passes every other message to the SDK, whose errors become
+    /// errors of the protocol.
     async fn pass_on(
         &self,
         request: &Request,
-        rest: Bytes,
-        head: Head,
+        message: RpcMessage,
         context: McpContext,
     ) -> Result<Response> {
+        if let Some(call) = DirectCall::of(request.headers(), &message) {
+            let arguments = context.arguments.clone().unwrap_or_else(no_arguments);
+            let options = call.options.clone();
+            let result = self.state.call_tool(call.entry, &context, arguments, options).await;
+            return Ok(json_response(StatusCode::OK, call.answer(&result)));
+        }
+        let RpcMessage { head, rest, .. } = message;
+        if head.method == CANCELS {
+            let id = rest.pointer("/params/requestId").map(ToString::to_string);
+            self.state.running.cancel(context.caller.id, context.client, id.unwrap_or_default());
+        }
         if let Some(unknown) = unknown_version(request.headers(), &head) {
             let known = ProtocolVersion::KNOWN_VERSIONS;
             let error = ErrorData::unsupported_protocol_version(unknown, known);
             return Ok(refuse(&JsonRpcError::new(head.id, error)));
         }
-        let message = for_sdk(request, rest, context);
+        let message = for_sdk(request, rest.to_string().into(), context);
         let response = if head.method == READS_RESULTS {
             // The SDK writes the answer as JSON, and a stored result may hold megabytes.
             let (sdk, here) = (self.sdk.clone(), tokio::runtime::Handle::current());
@@ -295,9 +337,9 @@ impl Endpoint for Gateway {
         let mut response = match *request.method() {
             Method::OPTIONS if origin.is_some() => preflight(),
             Method::POST => match self.admit(&request, &context).await {
-                Ok(caller) => {
+                Ok(admitted) => {
                     let (request, body) = request.split();
-                    let answer = self.answer(&request, body, caller).await;
+                    let answer = self.answer(&request, body, admitted).await;
                     answer.unwrap_or_else(poem::Error::into_response)
                 }
                 Err(refused) => refused,
@@ -318,6 +360,11 @@ impl Endpoint for Gateway {
     }
 }
 
+/// Returns the id of a request as JSON; empty for a notification.
+fn written(id: Option<&RequestId>) -> String {
+    id.and_then(|id| serde_json::to_string(id).ok()).unwrap_or_default()
+}
+
 /// Makes the answer to a preflight request.
 fn preflight() -> Response {
     Response::builder()
@@ -331,21 +378,6 @@ fn preflight() -> Response {
         .finish()
 }
 
-/// Returns the token of the header `Authorization`, and whether the header contains any token.
-fn bearer_token(headers: &HeaderMap) -> (Option<AccessToken>, bool) {
-    let mut lines = headers.get_all(header::AUTHORIZATION).into_iter();
-    let (Some(line), None) = (lines.next(), lines.next()) else {
-        return (None, headers.contains_key(header::AUTHORIZATION));
-    };
-    let text = line.to_str().unwrap_or_default();
-    match text.split_once(' ') {
-        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
-            (AccessToken::parse(token.trim()), true)
-        }
-        _ => (None, true),
-    }
-}
-
 /// Returns an origin in the form that a browser sends, with its host; `None` for a text that is no
 /// absolute URL.
 fn parse_origin(url: &str) -> Option<(String, String)> {
@@ -354,79 +386,12 @@ fn parse_origin(url: &str) -> Option<(String, String)> {
     Some((format!("{scheme}://{authority}"), authority.host().to_ascii_lowercase()))
 }
 
-/// Returns whether the client accepts JSON. A client without the header accepts every type.
-fn accepts_json(headers: &HeaderMap) -> bool {
-    if !headers.contains_key(header::ACCEPT) {
-        return true;
-    }
-    let lines = headers.get_all(header::ACCEPT).into_iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let media = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let is_refused = parts.any(|parameter| {
-            let weight = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
-            weight.is_some_and(|weight| weight.parse() == Ok(0.0_f32))
-        });
-        ["application/json", "application/*", "*/*"].contains(&media.as_str()) && !is_refused
-    })
-}
-
 /// Returns the named sets of tools in the query, or none where the query cannot be read.
 fn toolsets(request: &Request) -> String {
     let query = request.params::<Vec<(String, String)>>().unwrap_or_default();
     let named = query.into_iter().filter(|(name, _)| name == "toolsets").map(|(_, sets)| sets);
     named.collect::<Vec<_>>().join(",")
 }
-
-/// Reads the members that every message must have.
-fn read_head(bytes: &[u8]) -> Result<Head, Box<JsonRpcError>> {
-    let refuse = |id, error| Box::new(JsonRpcError::new(id, error));
-    let message: Value = serde_json::from_slice(bytes).map_err(|error| {
-        refuse(None, ErrorData::parse_error(format!("Parse error: {error}"), None))
-    })?;
-    let invalid = |id, what: &'static str| refuse(id, ErrorData::invalid_request(what, None));
-    let Some(fields) = message.as_object() else {
-        let what = match message {
-            Value::Array(_) => "Batches are not served; send one message at a time",
-            _ => "A message is a JSON object",
-        };
-        return Err(invalid(None, what));
-    };
-    let is_long = |value: &Value| value.as_str().is_some_and(|text| text.len() > LONGEST_NAME);
-    let id = match fields.get("id") {
-        None => None,
-        Some(id) if is_long(id) => return Err(invalid(None, "An id has at most 1024 bytes")),
-        Some(id) if id.is_string() || id.is_i64() => serde_json::from_value(id.clone()).ok(),
-        Some(_) => return Err(invalid(None, "An id is a string or a whole number")),
-    };
-    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err(invalid(id, "A message says \"jsonrpc\": \"2.0\""));
-    }
-    if fields.contains_key("result") || fields.contains_key("error") {
-        return Err(invalid(id, "Nothing was asked, so no answer is taken"));
-    }
-    let Some(method) = fields.get("method").and_then(Value::as_str) else {
-        return Err(invalid(id, "A message names its method"));
-    };
-    if method.len() > LONGEST_NAME {
-        let message = format!("Method not found: {}", echo::value(method));
-        return Err(refuse(id, ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)));
-    }
-    let params = fields.get("params");
-    if params.is_some_and(|params| !params.is_object()) {
-        return Err(refuse(id, ErrorData::invalid_params("Parameters are an object", None)));
-    }
-    let version = params.and_then(|params| params.get("_meta")?.get(META_VERSION));
-    let names = ["name", "uri", "protocolVersion"].map(|name| params.and_then(|of| of.get(name)));
-    if names.into_iter().chain([version]).flatten().any(is_long) {
-        let what = "A name, an address or a version has at most 1024 bytes";
-        return Err(refuse(id, ErrorData::invalid_params(what, None)));
-    }
-    let version = version.and_then(Value::as_str);
-    Ok(Head { id, method: method.to_owned(), version: version.map(str::to_owned) })
-}
-
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Returns the version in the header, where the version is unknown and the message names no other
 /// one. A handshake is exempt, because its answer contains a known version.
@@ -472,65 +437,31 @@ async fn as_protocol_error(response: Response, id: Option<RequestId>) -> Result<
     Ok(refuse(&JsonRpcError::new(id, ErrorData::invalid_request(text, None))))
 }
 
-/// Makes the response to a message that is not of the protocol.
-fn refuse(error: &JsonRpcError) -> Response {
-    Response::builder()
-        .status(StatusCode::BAD_REQUEST)
-        .content_type("application/json")
-        .body(serde_json::to_string(error).expect("an error is JSON"))
+/// Tells the limit of messages in the result of a tool call; every other message gets the status of
+/// HTTP.
+fn limit_told(refusal: &ApiError, request: &Request, message: Option<&RpcMessage>) -> Response {
+    let response = refusal.clone().into_response(RequestContext::of(request).surface);
+    let call = message.and_then(|message| DirectCall::of(request.headers(), message));
+    let Some(call) = call else { return response };
+    let wait = refusal.retry_after_seconds().unwrap_or_default();
+    let text = format!(
+        "{}\nNothing was charged. Wait {wait} seconds, then call again; call_tools makes up to \
+         {MOST_CALLS} calls in one message.",
+        refusal.detail()
+    );
+    let mut told = json_response(StatusCode::OK, call.answer(&ToolResult::failed(text)));
+    if let Some(wait) = response.headers().get(header::RETRY_AFTER) {
+        told.headers_mut().insert(header::RETRY_AFTER, wait.clone());
+    }
+    told
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Makes the response to a message that is not of the protocol.
+fn refuse(error: &JsonRpcError) -> Response {
+    let text = serde_json::to_string(error).expect("an error is JSON");
+    json_response(StatusCode::BAD_REQUEST, text)
+}
 
-    fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for value in values {
-            headers.append(name, value.parse().expect("a header"));
-        }
-        headers
-    }
-
-    #[test]
-    fn a_client_takes_json_unless_it_says_otherwise() {
-        #[rustfmt::skip]
-        let rows: [(&[&str], bool); 10] = [
-            (&[],                                                true),
-            (&["application/json, text/event-stream"],           true),
-            (&["text/event-stream", "application/json"],         true),
-            (&["*/*"],                                           true),
-            (&["application/*;q=0.1"],                           true),
-            (&["APPLICATION/JSON; charset=utf-8"],               true),
-            (&["text/html"],                                     false),
-            (&["text/event-stream"],                             false),
-            (&["application/json;q=0"],                          false),
-            (&["application/json; q=0.0, text/html"],            false),
-        ];
-        for (lines, expected) in rows {
-            assert_eq!(accepts_json(&headers("accept", lines)), expected, "{lines:?}");
-        }
-    }
-
-    #[test]
-    fn a_token_is_read_from_one_header_of_the_one_scheme() {
-        let token = "A".repeat(43);
-        let bearer = format!("bEARER {token}");
-        let key = format!("Bearer fk_user_{token}");
-        #[rustfmt::skip]
-        let rows: [(&[&str], bool, bool); 7] = [
-            // lines                                      token  sent
-            (&[],                                         false, false),
-            (&[&bearer],                                  true,  true),
-            (&[&bearer, &bearer],                         false, true),
-            (&["Bearer"],                                 false, true),
-            (&["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="],     false, true),
-            (&[&token],                                   false, true),
-            (&[&key],                                     false, true),
-        ];
-        for (lines, is_token, was_sent) in rows {
-            let (token, sent) = bearer_token(&headers("authorization", lines));
-            assert_eq!((token.is_some(), sent), (is_token, was_sent), "{lines:?}");
-        }
-    }
+fn json_response(status: StatusCode, text: String) -> Response {
+    Response::builder().status(status).content_type("application/json").body(text)
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{api::operations::MeteredOperation, http::MatchedRoute};
+use crate::{
+    api::{batch, operations::MeteredOperation},
+    http::{COMMON_BODY_LIMIT, MatchedRoute},
+};
 
 /// An operation of the document, with the facts that its refusals follow from.
 pub(super) struct Described<'d> {
@@ -23,6 +26,20 @@ pub(super) struct Described<'d> {
 }
 
 impl Described<'_> {
+    /// Returns whether the operation charges credits and stores its answer under a key.
+    pub(super) fn is_charged(&self) -> bool {
+        self.route.operation.is_some() || self.id == batch::OPERATION
+    }
+
+    /// Returns the largest body of the operation, in bytes.
+    pub(super) fn body_limit(&self) -> usize {
+        match self.route.operation {
+            Some(operation) => operation.body_limit,
+            None if self.id == batch::OPERATION => batch::BODY_LIMIT,
+            None => COMMON_BODY_LIMIT,
+        }
+    }
+
     /// Returns whether the operation takes a body.
     pub(super) fn has_body(&self) -> bool {
         self.route.body.is_some()

@@ -20,7 +20,7 @@ const REQUIRES_SESSION: &str = "pulse_session";
 /// Returns the headers that a request of the operation may have, as parameters.
 pub(super) fn parameters(operation: &Described<'_>) -> Vec<Value> {
     let mut parameters = Vec::new();
-    if operation.metered.is_some() {
+    if operation.is_charged() {
         parameters.push(idempotency_key());
     }
     if READ_SESSION.contains(&operation.id) {
@@ -95,7 +95,7 @@ pub(super) fn add_to_answers(operation: &Described<'_>, responses: &mut Map<Stri
             add(response, "X-RateLimit-Remaining");
             add(response, "X-RateLimit-Reset");
         }
-        if status == "200" && operation.metered.is_some() {
+        if status == "200" && operation.is_charged() {
             add(response, "X-Credits-Cost");
             add(response, "X-Credits-Balance");
             add(response, "Idempotent-Replayed");

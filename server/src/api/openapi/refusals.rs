@@ -12,10 +12,10 @@ use super::{described::Described, headers};
 use crate::{
     api::{
         account::{errors::rule_refusal, external_sign_in, notification, session, subscription},
-        operations::MeteredOperation,
+        batch,
     },
     http::{
-        ApiError, COMMON_BODY_LIMIT, Surface, idempotency, not_an_administrator, path,
+        ApiError, Operation, Surface, idempotency, not_an_administrator, path,
         unknown_fields::{Handling, UnknownFields},
         validation::{self, Fault},
     },
@@ -130,6 +130,18 @@ const TOO_MANY_GUESTS: OwnRefusal = own(
     "The guest keys of this network, of this device or of all have been made today.",
     || ApiError::TooManyGuests { retry_after: Duration::from_secs(3600) },
 );
+const STILL_RUNNING: OwnRefusal =
+    own("still_running", "The same call, under its `Idempotency-Key`, is being answered.", || {
+        ApiError::StillRunning
+    });
+const BATCH_TIER: OwnRefusal =
+    own("insufficient_tier_pro", "The account's tier is too low. Nothing is charged.", || {
+        ApiError::Tier(Tier::Pro)
+    });
+const BATCH_CREDITS: OwnRefusal =
+    own("insufficient_credits_10", "The balance is below the cost. Nothing is charged.", || {
+        ApiError::Credits { cost: 10 }
+    });
 const ADDRESS_LIMIT: OwnRefusal =
     own("address_limit", "Too many calls from this address.", address_limit);
 const NOT_READY: OwnRefusal =
@@ -189,6 +201,7 @@ const OWN_REFUSALS: &[(&str, &[OwnRefusal])] = &[
     ("update_notification_preferences", &[GUEST]),
     ("send_test_message", &[GUEST, NO_CHAT, NO_MESSAGING, TEST_SENT_ALREADY]),
     ("broadcast_notification", &[GUEST, NO_ADMINISTRATOR, NO_MESSAGING]),
+    (batch::OPERATION, &[STILL_RUNNING, BATCH_TIER, BATCH_CREDITS]),
     ("delete_account", &[WRONG_CONFIRMATION, GUEST, LOCKED]),
     ("get_readiness", &[NOT_READY]),
 ];
@@ -224,11 +237,11 @@ fn refusals(operation: &Described<'_>) -> Vec<Refusal> {
     }
     refusals
         .extend(own.into_iter().map(|own| Refusal::new(own.name, own.description, (own.error)())));
-    if let Some(metered) = operation.metered {
+    if let Some(metered) = operation.route.operation {
         refusals.extend(of_metering(metered));
     }
     if operation.has_body() {
-        refusals.extend(of_body(operation.metered));
+        refusals.extend(of_body(operation.body_limit()));
     }
     if operation.is_form() && !UNLIMITED.contains(&operation.id) {
         let refusal = address_limit();
@@ -265,7 +278,7 @@ fn of_key() -> Vec<Refusal> {
     ]
 }
 
-fn of_metering(metered: &MeteredOperation) -> Vec<Refusal> {
+fn of_metering(metered: &Operation) -> Vec<Refusal> {
     let (tier, cost) = (metered.tier, metered.cost);
     let mut refusals = vec![Refusal::new(
         "still_running",
@@ -295,8 +308,7 @@ fn of_metering(metered: &MeteredOperation) -> Vec<Refusal> {
     refusals
 }
 
-fn of_body(metered: Option<&MeteredOperation>) -> Vec<Refusal> {
-    let limit = metered.map_or(COMMON_BODY_LIMIT, |metered| metered.body_limit);
+fn of_body(limit: usize) -> Vec<Refusal> {
     vec![
         Refusal::new(
             format!("body_too_large_{limit}"),
@@ -422,7 +434,7 @@ fn response_to_faults(
         description.push_str(" With `Prefer: handling=strict` an unknown field is a fault.");
         add("unknown_field", "A misspelt field, with `Prefer: handling=strict`.", &faults);
     }
-    if operation.metered.is_some() {
+    if operation.is_charged() {
         let summary = "The `Idempotency-Key` was sent with another request.";
         description
             .push_str(" An `Idempotency-Key` that was sent with another request is a fault.");

@@ -171,6 +171,7 @@ const UNITS: &[(&str, &[&str])] = &[
             "balance_after",
             "credit_balance",
             "credits",
+            "credits_cost",
             "credits_spent_today",
             "credits_used",
             "total_credits_used",
@@ -502,6 +503,7 @@ const UNITS: &[(&str, &[&str])] = &[
         "correlation",
         &["ExchangeOptionRequest.rho", "PerformanceRatios.correlation", "SpreadOptionRequest.rho"],
     ),
+    ("HTTP status", &["BatchResult.status"]),
     ("substitution parameter", &["CesRequest.rho"]),
     ("relative weight", &["CesRequest.weights"]),
     ("utility", &["indirect_utility", "utility"]),
@@ -514,6 +516,7 @@ const UNITS: &[(&str, &[&str])] = &[
     (
         "count",
         &[
+            "RowFault.index",
             "breaches",
             "count",
             "daily_limit",
@@ -544,6 +547,7 @@ const UNITS: &[(&str, &[&str])] = &[
             "simulations",
             "steps",
             "steps_used",
+            "succeeded",
             "successful_logins",
             "tail_count",
             "total",
@@ -689,7 +693,8 @@ fn unit_of(schema: &str, field: &str) -> Option<&'static str> {
         let named = UNITS.iter().find(|(_, fields)| fields.contains(&name));
         named.map(|&(unit, _)| unit)
     };
-    let whole = format!("{schema}.{field}");
+    // Columns have the units of the single request or answer.
+    let whole = format!("{}.{field}", schema.strip_suffix("Columns").unwrap_or(schema));
     let of_suffix = || {
         let holds = |name: &&str| name.strip_prefix('*').is_some_and(|end| whole.ends_with(end));
         UNITS.iter().find(|(_, fields)| fields.iter().any(holds)).map(|&(unit, _)| unit)

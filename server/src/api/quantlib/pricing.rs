@@ -33,7 +33,8 @@ impl Pricing {
     /// Price a European option.
     ///
     /// Black–Scholes–Merton value with a continuous dividend yield. Where volatility or time is
-    /// zero the value is the discounted intrinsic value of the forward.
+    /// zero the value is the discounted intrinsic value of the forward. `compute_european_greeks`
+    /// has the Greeks, `compute_all_european_greeks` those of second order too.
     #[oai(path = "/bs/price", method = "post", operation_id = "price_european_option")]
     async fn european(&self, call: Metered<European>) -> Result<Answer<EuropeanPrice>> {
         call.run().await

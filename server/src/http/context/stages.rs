@@ -1,5 +1,8 @@
 //! The stages of a call after its route is known, each consumed by the next.
 
+mod batch;
+mod columns;
+
 use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
@@ -38,6 +41,8 @@ use crate::{
     limits::{CreditReservation, Price, Unavailable},
 };
 
+pub use batch::{ComputedCall, PreparedCall};
+
 /// An identified caller whose call its limit has counted and granted.
 pub struct AdmittedCall {
     context: Arc<RequestContext>,
@@ -51,6 +56,8 @@ pub struct AuthorisedCall {
     caller: Caller,
     source: RequestSource,
     operation: &'static Operation,
+    /// The credits that the call costs.
+    cost: u32,
     slot: Option<Slot>,
     options: AnswerOptions,
 }
@@ -217,8 +224,8 @@ impl AdmittedCall {
         let Self { context, caller } = self;
         let admission = context.record().admission().expect("the caller was admitted");
         let source = context.source();
-        let options = AnswerOptions::default();
-        AuthorisedCall { context, admission, caller, source, operation, slot, options }
+        let (cost, options) = (operation.cost, AnswerOptions::default());
+        AuthorisedCall { context, admission, caller, source, operation, cost, slot, options }
     }
 }
 
@@ -233,16 +240,7 @@ impl AuthorisedCall {
     /// those of every body, because guest keys and accounts are free to make.
     #[must_use]
     pub(crate) fn body_limits(&self) -> BodyLimits {
-        let state = &self.context.state;
-        let operation = self.operation.body_limit.min(state.settings.body_limit);
-        let has_large_bodies =
-            matches!(&self.caller, Caller::Account(account) if account.tier > Tier::Free);
-        BodyLimits {
-            bytes: if has_large_bodies { operation } else { operation.min(COMMON_BODY_LIMIT) },
-            source: self.source,
-            has_large_bodies,
-            memory: state.body_memory.clone(),
-        }
+        body_limits(&self.context, &self.caller, self.operation.body_limit)
     }
 
     /// Parses the bytes of the body. They are ignored where the route has no body.
@@ -301,14 +299,7 @@ impl AuthorisedCall {
 
     /// Reserves the cost of the call; `None` for a free call.
     async fn reserve(&self) -> Result<Option<CreditReservation>, ApiError> {
-        let (context, cost) = (&self.context, self.operation.cost);
-        let Some(price) = price(&self.caller, cost) else { return Ok(None) };
-        let credits = &context.state.reserved_credits;
-        let reserved = credits.reserve(price, || read_balance(context, price)).await;
-        match reserved.map_err(|error| no_balance(context, &error))? {
-            Some(reservation) => Ok(Some(reservation)),
-            None => Err(Box::pin(unpaid(context, &self.caller, cost)).await),
-        }
+        reserve(&self.context, &self.caller, self.cost).await
     }
 
     /// Charges the call by `write`, which commits the debit, the usage row and what is stored of
@@ -318,7 +309,8 @@ impl AuthorisedCall {
         mut reservation: Option<CreditReservation>,
         write: impl Future<Output = Result<Option<Settlement>, StoreError>>,
     ) -> Result<Charge, ApiError> {
-        let (context, admission, cost) = (&self.context, self.admission, self.operation.cost);
+        let (context, admission, cost) = (&self.context, self.admission, self.cost);
+        context.begin_charge()?;
         // Set before the write: from here on the ledger writes the usage row, whatever its answer.
         context.set_record(RequestRecord::Settling(admission));
         if let Some(reservation) = &mut reservation {
@@ -334,7 +326,7 @@ impl AuthorisedCall {
                 let charge = Charge { cost, balance };
                 context.set_record(RequestRecord::Charged(admission, charge));
                 context.state.metrics.count_debit(cost);
-                self.add_notice_of_debit(charge).await;
+                add_notice_of_debit(context, &self.caller, charge).await;
                 Ok(charge)
             }
             Ok(unpaid) => {
@@ -349,23 +341,6 @@ impl AuthorisedCall {
                 tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
                 Err(context.storage_refusal(&error))
             }
-        }
-    }
-
-    /// Writes the notice of a debit that crossed a mark, which two calls in a grant do. The charge
-    /// stands where the notice cannot be written.
-    async fn add_notice_of_debit(&self, charge: Charge) {
-        let Caller::Account(account) = &self.caller else { return };
-        let before = charge.balance + u64::from(charge.cost);
-        let Some(notice) = Notice::of_debit(before, charge.balance, account.last_grant) else {
-            return;
-        };
-        // Boxed, so that the future of the common call has no room for this rare case.
-        let context = &self.context;
-        let added =
-            Box::pin(context.state.accounts.add_notice(account.id, &notice, context.at)).await;
-        if let Err(error) = added {
-            tracing::error!(request_id = %context.id, %error, "a notice of credits was not written");
         }
     }
 }
@@ -405,8 +380,7 @@ impl AuthorisedCall {
         let reservation = self.reserve().await?;
         let parts = self.compute(request).await?;
         failpoint::hit("computed");
-        let kept =
-            template.and_then(|template| template(&self.context, self.operation.cost, &parts));
+        let kept = template.and_then(|template| template(&self.context, self.cost, &parts));
         let entry = Entry { kept, ..self.entry() };
         let ledger = &self.context.state.ledger;
         let settled = async { ledger.settle(entry).await.map(Some) };
@@ -452,7 +426,7 @@ impl AuthorisedCall {
         let (kept, body) = match template {
             None => (None, envelope(SUCCESS, &parts)),
             Some(template) => (
-                template(&self.context, self.operation.cost, &parts),
+                template(&self.context, self.cost, &parts),
                 ExecutedCall::stored(self.context.id, &parts),
             ),
         };
@@ -477,7 +451,9 @@ impl AuthorisedCall {
         &self,
         request: ReadRequest<C>,
     ) -> Result<AnswerParts, ApiError> {
-        let is_long = self.options.explain || request.arguments.is_long();
+        // A batch has so many short computations that they would delay other requests together.
+        let is_long =
+            self.options.explain || request.arguments.is_long() || self.context.is_of_batch();
         let (context, operation, options) = (self.context.clone(), self.operation, self.options);
         let work = move || answer_parts(&context, operation, options, request);
         let span = tracing::info_span!(target: "quant_server::span", "compute", operation = self.operation.id);
@@ -489,7 +465,7 @@ impl AuthorisedCall {
     }
 
     fn entry(&self) -> Entry {
-        self.context.entry(self.admission.caller, self.operation.cost, 200)
+        self.context.entry(self.admission.caller, self.cost, 200)
     }
 }
 
@@ -551,6 +527,34 @@ fn check_tier(gate: TierGate, caller: &Caller, needed: Tier) -> Result<(), ApiEr
     if is_allowed { Ok(()) } else { Err(ApiError::Tier(needed)) }
 }
 
+/// Writes the notice of a debit that crossed a mark, which two calls in a grant do. The charge
+/// stands where the notice cannot be written.
+async fn add_notice_of_debit(context: &RequestContext, caller: &Caller, charge: Charge) {
+    let Caller::Account(account) = caller else { return };
+    let before = charge.balance + u64::from(charge.cost);
+    let Some(notice) = Notice::of_debit(before, charge.balance, account.last_grant) else {
+        return;
+    };
+    // Boxed, so that the future of the common call has no room for this rare case.
+    let added = Box::pin(context.state.accounts.add_notice(account.id, &notice, context.at)).await;
+    if let Err(error) = added {
+        tracing::error!(request_id = %context.id, %error, "a notice of credits was not written");
+    }
+}
+
+/// The limits of a body for a caller: guests and accounts of tier FREE send small bodies alone.
+fn body_limits(context: &RequestContext, caller: &Caller, of_operation: usize) -> BodyLimits {
+    let state = &context.state;
+    let operation = of_operation.min(state.settings.body_limit);
+    let has_large_bodies = matches!(caller, Caller::Account(account) if account.tier > Tier::Free);
+    BodyLimits {
+        bytes: if has_large_bodies { operation } else { operation.min(COMMON_BODY_LIMIT) },
+        source: context.source(),
+        has_large_bodies,
+        memory: state.body_memory.clone(),
+    }
+}
+
 /// The price of a call; `None` where the call is free, as all calls of guests are.
 fn price(caller: &Caller, cost: u32) -> Option<Price> {
     match caller {
@@ -569,6 +573,21 @@ async fn can_pay(context: &RequestContext, caller: &Caller, cost: u32) -> Result
     let credits = &context.state.reserved_credits;
     let suffice = credits.suffice(price, || read_balance(context, price)).await;
     suffice.map_err(|error| no_balance(context, &error))
+}
+
+/// Reserves the cost of running calls; `None` where they are free.
+async fn reserve(
+    context: &RequestContext,
+    caller: &Caller,
+    cost: u32,
+) -> Result<Option<CreditReservation>, ApiError> {
+    let Some(price) = price(caller, cost) else { return Ok(None) };
+    let credits = &context.state.reserved_credits;
+    let reserved = credits.reserve(price, || read_balance(context, price)).await;
+    match reserved.map_err(|error| no_balance(context, &error))? {
+        Some(reservation) => Ok(Some(reservation)),
+        None => Err(Box::pin(unpaid(context, caller, cost)).await),
+    }
 }
 
 /// Reads the credits that the account may spend now; an account that was deleted meanwhile has none.
