@@ -176,7 +176,7 @@ impl ErrorStatement {
 
     /// States the estimate as a fraction of the quantity.
     #[must_use]
-    pub(crate) fn as_fraction(self) -> Self {
+    pub(crate) fn relative(self) -> Self {
         Self { scale: ErrorScale::Relative, ..self }
     }
 }

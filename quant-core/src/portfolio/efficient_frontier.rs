@@ -268,7 +268,6 @@ impl EfficientFrontier {
     pub fn explain(&self) -> Result<Explanation> {
         let corners = self.solve()?.corners;
         let (min_weights, max_weights) = (self.min_weights.as_deref(), self.max_weights.as_deref());
-        let constraints = [self.expected_returns.clone()];
         let error = |corner: &Portfolio| {
             let optimum = Optimum {
                 weights: &corner.weights,
@@ -276,7 +275,7 @@ impl EfficientFrontier {
                 min_weights,
                 max_weights,
                 current_weights: None,
-                constraints: &constraints,
+                constraints: std::slice::from_ref(&self.expected_returns),
             };
             optimum.error_of_volatility(corner.volatility)
         };

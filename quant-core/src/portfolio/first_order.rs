@@ -36,16 +36,19 @@ pub(super) struct Optimum<'a> {
 impl Optimum<'_> {
     /// Returns the error of the volatility that the gap of the variance and rounding leave.
     pub(super) fn error_of_volatility(&self, volatility: f64) -> f64 {
-        let gradient: Vec<f64> = self.marginals().iter().map(|value| 2.0 * value).collect();
+        let (marginals, power) = self.marginals();
+        let gradient: Vec<f64> = marginals.iter().map(|value| 2.0 * value).collect();
         let sizes =
             self.weights.iter().zip(&gradient).map(|(weight, slope)| (weight * slope).abs());
         let variance = self.gap(&gradient) + 2.0 * f64::EPSILON * sizes.sum::<f64>();
-        if volatility > 0.0 { 0.5 * variance / volatility } else { variance.sqrt() }
+        let volatility = libm::scalbn(volatility, -power);
+        let error = if volatility > 0.0 { 0.5 * variance / volatility } else { variance.sqrt() };
+        libm::scalbn(error, power)
     }
 
     /// Returns the error of the Sharpe ratio that the gap of its logarithm and rounding leave.
     pub(super) fn error_of_ratio(&self, excess_returns: &[f64], ratio: f64) -> f64 {
-        let marginals = self.marginals();
+        let (marginals, _) = self.marginals();
         let (excess, variance) = (dot(self.weights, excess_returns), dot(self.weights, &marginals));
         let terms = marginals.iter().zip(excess_returns);
         let terms: Vec<[f64; 2]> =
@@ -57,10 +60,20 @@ impl Optimum<'_> {
         (self.gap(&gradient) + 2.0 * f64::EPSILON * size) * ratio.abs()
     }
 
-    /// Half the gradient of the variance, summed in twice the precision.
-    fn marginals(&self) -> Vec<f64> {
-        let rows = self.covariance_matrix.matrix().as_slice().chunks(self.weights.len().max(1));
-        rows.map(|row| dot(row, self.weights)).collect()
+    /// Half the gradient of the variance, summed in twice the precision, by a power of four that
+    /// brings the largest covariance near 1, and that power.
+    fn marginals(&self) -> (Vec<f64>, i32) {
+        let matrix = self.covariance_matrix.matrix();
+        let largest = matrix.iter().fold(0.0, |most: f64, element| most.max(element.abs()));
+        // The factor is a double.
+        let power = (libm::frexp(largest).1 >> 1).max(-511);
+        let factor = libm::scalbn(1.0, -2 * power);
+        let rows = matrix.as_slice().chunks(self.weights.len().max(1));
+        let marginal = |row: &[f64]| {
+            let row: Vec<f64> = row.iter().map(|element| element * factor).collect();
+            dot(&row, self.weights)
+        };
+        (rows.map(marginal).collect(), power)
     }
 
     /// Returns by how much the objective can fall, to first order.

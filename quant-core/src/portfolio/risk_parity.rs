@@ -170,7 +170,7 @@ impl RiskParity {
                    eigenvalue that the second derivatives can have; relative, of each weight";
         let estimate = self.error_of_weights(&found);
         let error =
-            ErrorStatement::estimated(ErrorKind::Iteration, "weights", estimate, how).as_fraction();
+            ErrorStatement::estimated(ErrorKind::Iteration, "weights", estimate, how).relative();
         let changed = "Coordinate descent had not reached the tolerance: Newton steps followed.";
         Ok(Explanation::new(method, error)
             .with_conventions([

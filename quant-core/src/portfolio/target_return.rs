@@ -113,7 +113,7 @@ impl TargetReturn {
             min_weights: self.min_weights.as_deref(),
             max_weights: self.max_weights.as_deref(),
             current_weights: None,
-            constraints: &[self.expected_returns.clone()],
+            constraints: std::slice::from_ref(&self.expected_returns),
         };
         let method = Method::new(
             "Least variance with a given return, by the critical line",
