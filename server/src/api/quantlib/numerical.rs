@@ -98,7 +98,7 @@ impl Computation for Derivative {
             function: self.func_name,
             // −0.0 + 0.0 is +0.0: no answer prints as "-0.0".
             x: self.x + 0.0,
-            derivative: derivative::derivative(function, self.x, self.h, scheme)?,
+            derivative: derivative(function, self.x, self.h, scheme)?,
             method: self.method,
         })
     }
