@@ -4,7 +4,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     path::Path,
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
 };
@@ -251,4 +251,47 @@ fn a_backup_beside_a_running_service_is_a_database_of_its_own() {
     assert!(!twice.status.success(), "a copy is never overwritten");
     service.signal("-TERM");
     service.stopped();
+}
+
+/// Receives one export of spans, and answers it.
+fn collected(listener: &TcpListener) -> Vec<u8> {
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let (mut head, mut length) = (String::new(), 0);
+    while !head.ends_with("\r\n\r\n") {
+        let start = head.len();
+        reader.read_line(&mut head).unwrap();
+        let line = head[start..].to_ascii_lowercase();
+        if let Some(text) = line.strip_prefix("content-length: ") {
+            length = text.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+    [head.as_bytes(), &body].concat()
+}
+
+#[test]
+fn spans_of_a_call_reach_the_collector_without_its_secrets() {
+    let data = TempDir::new().unwrap();
+    let key = account(data.path());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let collector = format!("http://{}", listener.local_addr().unwrap());
+    let service =
+        Running::start(quant_server(data.path()).env("OTEL_EXPORTER_OTLP_ENDPOINT", collector));
+    let mut client = service.connect();
+    client.send(&price(&key, OPTION.len()));
+    client.send(OPTION);
+    assert_eq!(client.answer().unwrap().0, 200);
+    let export = std::thread::spawn(move || collected(&listener));
+    service.signal("-TERM");
+    let export = String::from_utf8_lossy(&export.join().unwrap()).into_owned();
+    let (status, _) = service.stopped();
+    assert!(status.success());
+    assert!(export.starts_with("POST /v1/traces"), "{export}");
+    for text in ["quant-server", "POST /quantlib/pricing/bs/price", "compute", "charge"] {
+        assert!(export.contains(text), "{text}: {export}");
+    }
+    assert!(!export.contains(&key) && !export.contains("secret=42"), "{export}");
 }

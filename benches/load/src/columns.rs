@@ -65,8 +65,7 @@ fn arrow(columns: &[(&str, Vec<f64>)]) -> Result<Vec<u8>, Failure> {
         (*name, array)
     });
     let batch = RecordBatch::try_from_iter(arrays)?;
-    let shared = SHARED.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    let schema = Arc::new(batch.schema().as_ref().clone().with_metadata(shared.into()));
+    let schema = Arc::new(batch.schema().as_ref().clone().with_metadata(SHARED));
     let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
     writer.write(&batch.with_schema(schema.clone())?)?;
     Ok(writer.into_inner()?)
