@@ -1,7 +1,7 @@
 //! No cache keeps an answer that holds a secret or belongs to one caller.
 
 use account_core::Tier;
-use poem::{Request, http::Method};
+use poem::Request;
 use quant_tests::{Answer, App, PASSWORD, documented::requests};
 use serde_json::json;
 

@@ -315,7 +315,8 @@ const ARROW: &str = "application/vnd.apache.arrow.stream";
 fn stream(columns: Vec<(&str, ArrayRef)>, shared: &[(&str, &str)]) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
     let shared = shared.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-    let schema = batch.schema().as_ref().clone().with_metadata(shared.collect());
+    let shared: std::collections::HashMap<String, String> = shared.collect();
+    let schema = batch.schema().as_ref().clone().with_metadata(shared);
     let mut writer = StreamWriter::try_new(Vec::new(), &schema).expect("a schema");
     let batch = batch.with_schema(schema.into()).expect("the same columns");
     writer.write(&batch).expect("a batch");

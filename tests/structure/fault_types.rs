@@ -88,7 +88,7 @@ impl<'ast> Visit<'ast> for Codes {
             && function.path.segments.last().is_some_and(|name| name.ident == "invalid")
         {
             let Some(Expr::Lit(code)) = call.args.iter().nth(2) else {
-                panic!("a code that is no literal is not found here: {:?}", function.path)
+                panic!("a code that is no literal is not found here")
             };
             let Lit::Str(code) = &code.lit else { panic!("a code is a text") };
             self.found.insert(code.value());
