@@ -199,7 +199,9 @@ fn serve(
 ) -> Result<(), CommandError> {
     let export = log(format)?;
     let outcome = block_on(command);
-    export.map(SpanExport::close);
+    if let Some(export) = export {
+        export.close();
+    }
     outcome
 }
 

@@ -524,6 +524,11 @@ async fn list_results_carry_a_time_to_live_in_the_current_revision() {
     assert_eq!(templates.text("/result/resourceTemplates/0/uriTemplate"), "svc://results/{id}");
 }
 
+/// What the endpoint can do.
+fn capabilities() -> Value {
+    json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} })
+}
+
 #[tokio::test]
 async fn a_handshake_answers_the_requested_version_where_it_is_supported() {
     let app = App::start().await;
@@ -545,7 +550,7 @@ async fn a_handshake_answers_the_requested_version_where_it_is_supported() {
         let result = &answer.expect(200)["result"];
         assert_eq!(result["protocolVersion"], answered, "{asked}");
         assert_eq!(result["serverInfo"]["name"], "svc");
-        assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {} }));
+        assert_eq!(result["capabilities"], capabilities());
         assert!(answer.header("mcp-session-id").is_none());
     }
 }
@@ -557,7 +562,7 @@ async fn discovery_lists_versions_capabilities_and_instructions() {
     let answer = Host::new(&app, &token, Era::Current).ask("server/discover", json!({})).await;
     let result = &answer.expect(200)["result"];
     assert!(result["supportedVersions"].as_array().expect("versions").contains(&json!(CURRENT)));
-    assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": {} }));
+    assert_eq!(result["capabilities"], capabilities());
     assert_eq!(result["resultType"], "complete");
     assert_eq!(result["cacheScope"], "private");
     assert!(result["ttlMs"].as_u64().is_some_and(|kept| kept > 0));

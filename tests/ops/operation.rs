@@ -42,7 +42,7 @@ async fn an_unreachable_store_makes_the_service_not_ready() {
     assert_eq!(answer.expect(503)["detail"], "The store does not answer.");
 }
 
-/// On PostgreSQL alone; `server/tests/operator.rs` shows the same of files that cannot grow.
+/// On PostgreSQL alone; `server/tests/operator` shows the same of files that cannot grow.
 #[tokio::test]
 async fn while_the_database_is_read_only_every_writing_call_and_readiness_are_503_with_the_reason()
 {

@@ -73,7 +73,8 @@ struct Codes {
 impl<'ast> Visit<'ast> for Codes {
     fn visit_impl_item_fn(&mut self, function: &'ast ImplItemFn) {
         self.is_in_code = self.reads_fn_code && function.sig.ident == "code";
-        visit::visit_impl_item_fn(self, function);
+        // The documentation of the function is an attribute, whose texts are no codes.
+        visit::visit_block(self, &function.block);
         self.is_in_code = false;
     }
 

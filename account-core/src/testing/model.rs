@@ -53,7 +53,7 @@ pub enum LedgerOperation {
 
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
-enum Outcome {
+enum ModelOutcome {
     Settled(Vec<Settlement>),
     Claimed(Claimed),
     Answered(Option<Settlement>),
@@ -90,7 +90,7 @@ pub struct Model {
     /// The number of claims, and of calls, so far.
     claimed: u128,
     called: u128,
-    outcome: Outcome,
+    outcome: ModelOutcome,
 }
 
 impl Model {
@@ -109,7 +109,7 @@ impl Model {
             runs: HashMap::new(),
             claimed: 0,
             called: 0,
-            outcome: Outcome::Done,
+            outcome: ModelOutcome::Done,
         }
     }
 
@@ -235,20 +235,20 @@ impl ReferenceStateMachine for Model {
 
     fn apply(mut state: Self, operation: &LedgerOperation) -> Self {
         state.outcome = match *operation {
-            LedgerOperation::Debit(ref calls) => Outcome::Settled(state.settle(calls)),
+            LedgerOperation::Debit(ref calls) => ModelOutcome::Settled(state.settle(calls)),
             LedgerOperation::Claim(account, key, request) => {
-                Outcome::Claimed(state.claim((account, key), request))
+                ModelOutcome::Claimed(state.claim((account, key), request))
             }
             LedgerOperation::Answer(account, key, cost) => {
-                Outcome::Answered(state.answer((account, key), cost))
+                ModelOutcome::Answered(state.answer((account, key), cost))
             }
             LedgerOperation::Grant(account, credits) => {
                 state.accounts[account].balance += u64::from(credits);
-                Outcome::Done
+                ModelOutcome::Done
             }
             LedgerOperation::Cap(account, cap) => {
                 state.accounts[account].cap = cap.map(u64::from);
-                Outcome::Done
+                ModelOutcome::Done
             }
             LedgerOperation::Release(account, key) => {
                 let slot = (account, key);
@@ -260,13 +260,13 @@ impl ReferenceStateMachine for Model {
                 {
                     state.claims.remove(&slot);
                 }
-                Outcome::Done
+                ModelOutcome::Done
             }
             LedgerOperation::Wait(seconds) => {
                 state.now += TimeDelta::seconds(seconds.into());
-                Outcome::Done
+                ModelOutcome::Done
             }
-            LedgerOperation::Reopen => Outcome::Done,
+            LedgerOperation::Reopen => ModelOutcome::Done,
         };
         state
     }
@@ -350,26 +350,26 @@ impl<H: Home> StoreUnderTest<H> {
         Entry { caller: CallerId::Account(self.ids[account]), cost, usage, kept: None }
     }
 
-    async fn operate(&mut self, operation: LedgerOperation) -> Outcome {
+    async fn operate(&mut self, operation: LedgerOperation) -> ModelOutcome {
         match operation {
             LedgerOperation::Debit(calls) => {
                 let batch = calls.iter().map(|(account, cost)| self.entry(*account, *cost));
                 let batch = batch.collect();
                 let settled = self.accounts.store().settle(batch).await;
-                Outcome::Settled(settled.expect("the store answers"))
+                ModelOutcome::Settled(settled.expect("the store answers"))
             }
             LedgerOperation::Grant(account, credits) => {
                 let (email, now) = (email(account), self.clock.now());
                 let granted = self.accounts.grant(&email, credits.into(), now);
                 granted.await.expect("an account");
-                Outcome::Done
+                ModelOutcome::Done
             }
             LedgerOperation::Cap(account, cap) => {
                 let spend_cap_per_day = Some(cap.map(u64::from));
                 let changes = ProfileChanges { spend_cap_per_day, ..ProfileChanges::default() };
                 let changed = self.accounts.update_profile(self.ids[account], changes).await;
                 changed.expect("an account");
-                Outcome::Done
+                ModelOutcome::Done
             }
             LedgerOperation::Claim(account, key, request) => {
                 self.claimed += 1;
@@ -380,30 +380,30 @@ impl<H: Home> StoreUnderTest<H> {
                 if claimed == Claimed::Yours {
                     self.runs.insert((account, key), claim);
                 }
-                Outcome::Claimed(claimed)
+                ModelOutcome::Claimed(claimed)
             }
             LedgerOperation::Answer(account, key, cost) => {
                 let Some(claim) = self.runs.get(&(account, key)).copied() else {
-                    return Outcome::Answered(None);
+                    return ModelOutcome::Answered(None);
                 };
                 let entry = self.entry(account, cost);
                 let store = self.accounts.store();
                 let settled = store.settle_and_keep(claim, entry, "{}".to_owned()).await;
-                Outcome::Answered(settled.expect("the store answers"))
+                ModelOutcome::Answered(settled.expect("the store answers"))
             }
             LedgerOperation::Release(account, key) => {
                 if let Some(claim) = self.runs.get(&(account, key)) {
                     self.accounts.store().release(*claim).await.expect("the store answers");
                 }
-                Outcome::Done
+                ModelOutcome::Done
             }
             LedgerOperation::Wait(seconds) => {
                 self.clock.advance(TimeDelta::seconds(seconds.into()));
-                Outcome::Done
+                ModelOutcome::Done
             }
             LedgerOperation::Reopen => {
                 self.accounts = opened(&self.home, &self.clock).await;
-                Outcome::Done
+                ModelOutcome::Done
             }
         }
     }

@@ -12,7 +12,7 @@ use poem_openapi::{
 use super::{
     account,
     batch::Batches,
-    columns::{self, Columns},
+    columns::{self, ColumnarOperation, Columns},
     operations,
     ops::health::Health,
     quantlib,
@@ -155,7 +155,7 @@ fn describe(
     }
     // A row of columns is checked as the body of a single call.
     let columnar = columns::find(id);
-    let single = columnar.map(|columnar| columnar.request_schema());
+    let single = columnar.map(ColumnarOperation::request_schema);
     let body = single.as_ref().or(body);
     let parameters = operation.params.into_iter().filter_map(Parameter::from_description);
     let route = MatchedRoute {

@@ -241,7 +241,7 @@ impl LedgerStore for Store {
             Some(sqlite_ledger) => {
                 sqlite_ledger
                     .clone()
-                    .write(move |change| together_on_sqlite(change, &entries, kept))
+                    .write(move |change| together_on_sqlite(change, &entries, kept.as_ref()))
                     .await
             }
             None => {
@@ -535,10 +535,10 @@ impl Store {
 fn together_on_sqlite(
     change: rusqlite::Transaction<'_>,
     entries: &[Entry],
-    kept: Option<(Claim, String)>,
+    kept: Option<&(Claim, String)>,
 ) -> rusqlite::Result<Option<Settlement>> {
     let costs = costs(entries);
-    if let Some((claim, body)) = &kept {
+    if let Some((claim, body)) = kept {
         let (slot, run, cost) = (claim.slot.0, claim.run.to_be_bytes(), costs.iter().sum::<u32>());
         let filled = named_params! { "$1": slot, "$2": run, "$3": body, "$4": cost };
         if change.prepare_cached(FILL)?.execute(filled)? == 0 {

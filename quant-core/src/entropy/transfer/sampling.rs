@@ -58,7 +58,7 @@ pub fn explain_transfer_entropy(
 }
 
 /// The figures of a sample that its error depends on.
-struct Sample {
+struct TransferSample {
     /// The number of triples, N.
     triples: f64,
     /// The degrees of freedom ν of the χ² distribution for independent series.
@@ -67,7 +67,7 @@ struct Sample {
     mean_square: f64,
 }
 
-impl Sample {
+impl TransferSample {
     fn error(&self, value: f64) -> f64 {
         let bias = 0.5 * self.freedom / self.triples;
         let independent = (0.5 * self.freedom).sqrt() / self.triples;
@@ -78,7 +78,7 @@ impl Sample {
 }
 
 impl Triples<'_> {
-    fn sample(&self) -> Sample {
+    fn sample(&self) -> TransferSample {
         let n_bins = self.n_bins as u32;
         let past = |cell: u32| cell / n_bins / n_bins;
         let with_future = |cell: u32| past(cell) * n_bins + cell % n_bins;
@@ -96,7 +96,7 @@ impl Triples<'_> {
         let number = self.len() as f64;
         let freedom = (triples.len() + pasts.len()) as f64 - (pairs.len() + futures.len()) as f64;
         let mean_square = triples.iter().map(square).sum::<f64>() / number;
-        Sample { triples: number, freedom: freedom.max(0.0), mean_square }
+        TransferSample { triples: number, freedom: freedom.max(0.0), mean_square }
     }
 
     /// Returns the number of triples with each key.

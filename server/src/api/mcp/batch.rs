@@ -23,7 +23,7 @@ const AT_ONCE: usize = 8;
 /// One call of a batch, as sent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BatchCall<'a> {
+struct ToolBatchCall<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -63,7 +63,7 @@ impl McpState {
         self: &Arc<Self>,
         context: &McpContext,
         whole: &Bytes,
-        call: BatchCall<'_>,
+        call: ToolBatchCall<'_>,
     ) -> BatchItem {
         let refused = |error| BatchItem::Refused(echo::value(&call.name).into_owned(), error);
         let entry = match operation(&call.name) {
@@ -86,7 +86,7 @@ impl McpState {
 }
 
 /// Reads the calls of a batch.
-fn read_calls(arguments: &Bytes) -> Result<Vec<BatchCall<'_>>, ToolError> {
+fn read_calls(arguments: &Bytes) -> Result<Vec<ToolBatchCall<'_>>, ToolError> {
     let (_, calls) = message::split_off(arguments, "calls")?;
     let calls = calls.ok_or_else(|| invalid("calls: field required"))?;
     let calls: Vec<&RawValue> = serde_json::from_str(calls.get())
@@ -97,7 +97,7 @@ fn read_calls(arguments: &Bytes) -> Result<Vec<BatchCall<'_>>, ToolError> {
     calls.into_iter().enumerate().map(|(at, call)| read_call(at, call)).collect()
 }
 
-fn read_call(at: usize, call: &RawValue) -> Result<BatchCall<'_>, ToolError> {
+fn read_call(at: usize, call: &RawValue) -> Result<ToolBatchCall<'_>, ToolError> {
     serde_json::from_str(call.get())
         .map_err(|error| invalid(echo::message(&format!("calls[{at}]: {error}")).into_owned()))
 }

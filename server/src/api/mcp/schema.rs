@@ -139,7 +139,7 @@ fn for_each_part(schema: &mut Value, each: &mut dyn FnMut(&str, &mut Value)) {
                 schemas.iter_mut().for_each(|schema| each(word, schema));
             }
             ("items" | "additionalProperties" | "not", part @ Value::Object(_)) => {
-                each("item", part)
+                each("item", part);
             }
             _ => {}
         }

@@ -70,7 +70,7 @@ pub struct Gateway {
 }
 
 /// The account of a message, and the refusal that a tool call is told.
-struct Admitted {
+struct AdmittedMessage {
     caller: AccountCaller,
     over_limit: Option<ApiError>,
 }
@@ -131,7 +131,7 @@ impl Gateway {
         &self,
         request: &Request,
         context: &RequestContext,
-    ) -> Result<Admitted, Response> {
+    ) -> Result<AdmittedMessage, Response> {
         let surface = context.surface;
         let refuse = |refusal: ApiError| refusal.into_response(surface);
         let (token, was_sent) = bearer_token(request.headers());
@@ -161,7 +161,7 @@ impl Gateway {
             Err(_) => return Err(unauthorised()),
         };
         let Err(refused) = self.messages.check_key(&caller.id) else {
-            return Ok(Admitted { caller, over_limit: None });
+            return Ok(AdmittedMessage { caller, over_limit: None });
         };
         let retry_after = refused.wait_time_from(self.messages.clock().now());
         let limit = self.settings().mcp_messages.get();
@@ -171,7 +171,7 @@ impl Gateway {
         let is_told =
             announced <= MOST_WITHOUT_ARGUMENTS && self.told_limits.check_key(&caller.id).is_ok();
         if is_told {
-            Ok(Admitted { caller, over_limit: Some(refusal) })
+            Ok(AdmittedMessage { caller, over_limit: Some(refusal) })
         } else {
             Err(refuse(refusal))
         }
@@ -226,7 +226,7 @@ impl Gateway {
         &self,
         request: &Request,
         body: RequestBody,
-        Admitted { caller, over_limit }: Admitted,
+        AdmittedMessage { caller, over_limit }: AdmittedMessage,
     ) -> Result<Response> {
         let http = RequestContext::of(request);
         if !accepts_json(request.headers()) {

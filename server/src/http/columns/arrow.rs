@@ -4,7 +4,7 @@
 //! of the schema's metadata, in JSON. An answer has a record batch for each job, with the column
 //! `fault`, which is null for a row that succeeded.
 
-use std::sync::Arc;
+use std::{panic::catch_unwind, sync::Arc};
 
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray,
@@ -44,7 +44,11 @@ pub(super) fn read(
     most_rows: usize,
     unknown: &mut UnknownFields,
 ) -> Result<InputColumns, Vec<Fault>> {
-    let (schema, batches) = decoded(bytes, most_rows)?;
+    // The library refuses most faults of a stream, and panics at lengths that contradict each other.
+    let decoded = catch_unwind(|| decoded(bytes, most_rows));
+    let (schema, batches) = decoded.unwrap_or_else(|_| {
+        Err(vec![not_arrow("the lengths in the stream contradict each other")])
+    })?;
     let mut columns: Vec<Column> = plan.inputs.iter().map(|_| Column::Absent).collect();
     let mut faults = Vec::new();
     let find = |name: &str| plan.inputs.iter().position(|input| input.name == name);
@@ -127,7 +131,7 @@ fn numbers<T: ArrowPrimitiveType>(
     arrays: &[&ArrayRef],
     convert: impl Fn(T::Native) -> f64,
 ) -> Vec<f64> {
-    let mut found = Vec::with_capacity(arrays.iter().map(|array| array.len()).sum());
+    let mut found = Vec::with_capacity(arrays.iter().map(Array::len).sum());
     for array in arrays {
         let array = array.as_primitive::<T>();
         if array.null_count() == 0 {

@@ -65,8 +65,8 @@ impl OutputCells {
         match self {
             Self::Omitted => String::new(),
             Self::Numbers(cells) => numbers(cells),
-            Self::Integers(cells) => elements(cells, |cell| cell.to_string()),
-            Self::Booleans(cells) => elements(cells, |cell| cell.to_string()),
+            Self::Integers(cells) => elements(cells, ToString::to_string),
+            Self::Booleans(cells) => elements(cells, ToString::to_string),
             Self::Texts(cells) => elements(cells, |cell| Value::from(cell.as_str()).to_string()),
             Self::Lists(cells) => elements(cells, |cell| Value::from(cell.clone()).to_string()),
         }

@@ -17,7 +17,6 @@ use quant_test_services::Postgres;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use tempfile::TempDir;
 
-#[path = "operator/faults.rs"]
 mod faults;
 
 /// A process under test: a shell runs `prologue` and then becomes the program.
