@@ -51,7 +51,7 @@ fn collect_types(tokens: TokenStream, found: &mut BTreeSet<String>) {
 fn types_of_the_server() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (file, text) in sources("server/src") {
-        if file != PathBuf::from(LIST) {
+        if file != LIST {
             let tokens = text.parse::<TokenStream>();
             collect_types(
                 tokens.unwrap_or_else(|error| panic!("{}: {error}", file.display())),
