@@ -363,7 +363,7 @@ async fn a_stream_of_arrow_has_the_bits_of_json() {
     for row in 0..3 {
         assert_eq!(prices[row].as_f64().map(f64::to_bits), Some(column.value(row).to_bits()));
     }
-    assert_eq!(found[0].column_by_name("fault").map(Array::null_count), Some(3));
+    assert_eq!(found[0].column_by_name("fault").map(arrow_array::Array::null_count), Some(3));
     // The body as Arrow and the answer as JSON.
     let response = send(&app, &key, COLUMNS, "application/json", option_stream()).await;
     let text = response.into_body().into_string().await.expect("a text");
