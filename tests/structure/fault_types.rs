@@ -1,7 +1,10 @@
 //! The check that the catalogue of errors has every type of fault that the sources can emit, and no
 //! other: the types that the server writes, and the codes of both cores, from which it makes types.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use proc_macro2::{TokenStream, TokenTree};
 use quant_server::http::fault_types::FAULT_TYPES;
@@ -51,7 +54,7 @@ fn collect_types(tokens: TokenStream, found: &mut BTreeSet<String>) {
 fn types_of_the_server() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (file, text) in sources("server/src") {
-        if file != LIST {
+        if file != Path::new(LIST) {
             let tokens = text.parse::<TokenStream>();
             collect_types(
                 tokens.unwrap_or_else(|error| panic!("{}: {error}", file.display())),
