@@ -46,9 +46,10 @@ const METHODS: [&str; 8] = [
     "tools/list",
 ];
 /// A small picture for the lists of hosts: a curve.
-const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 48 48'%3E\
-    %3Crect width='48' height='48' rx='9' fill='%23123a5c'/%3E%3Cpath d='M9 38C20 36 21 13 39 11' \
-    fill='none' stroke='%23fff' stroke-width='4' stroke-linecap='round'/%3E%3C/svg%3E";
+const ICON: &str = "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2048%2048'\
+    %3E%3Crect%20width='48'%20height='48'%20rx='9'%20fill='%23123a5c'/%3E%3Cpath%20\
+    d='M9%2038C20%2036%2021%2013%2039%2011'%20fill='none'%20stroke='%23fff'%20stroke-width='4'%20\
+    stroke-linecap='round'/%3E%3C/svg%3E";
 
 /// The handler of the protocol's methods, which the SDK calls.
 #[derive(Clone)]
