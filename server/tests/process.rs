@@ -7,6 +7,7 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     path::Path,
     process::{Child, ChildStderr, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex},
 };
 
 use tempfile::TempDir;
@@ -253,8 +254,8 @@ fn a_backup_beside_a_running_service_is_a_database_of_its_own() {
     service.stopped();
 }
 
-/// Receives one export of spans, and answers it.
-fn collected(listener: &TcpListener) -> Vec<u8> {
+/// Receives one export of spans, and answers it once it is stored.
+fn receive(listener: &TcpListener, exports: &Mutex<Vec<u8>>) {
     let (mut stream, _) = listener.accept().unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let (mut head, mut length) = (String::new(), 0);
@@ -268,8 +269,9 @@ fn collected(listener: &TcpListener) -> Vec<u8> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
-    [head.as_bytes(), &body].concat()
+    exports.lock().unwrap().extend([head.as_bytes(), &body].concat());
+    let answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+    stream.write_all(answer).unwrap();
 }
 
 #[test]
@@ -278,17 +280,24 @@ fn spans_of_a_call_reach_the_collector_without_its_secrets() {
     let key = account(data.path());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let collector = format!("http://{}", listener.local_addr().unwrap());
+    let exports = Arc::new(Mutex::new(Vec::new()));
+    let received = exports.clone();
+    std::thread::spawn(move || {
+        loop {
+            receive(&listener, &received);
+        }
+    });
     let service =
         Running::start(quant_server(data.path()).env("OTEL_EXPORTER_OTLP_ENDPOINT", collector));
     let mut client = service.connect();
     client.send(&price(&key, OPTION.len()));
     client.send(OPTION);
     assert_eq!(client.answer().unwrap().0, 200);
-    let export = std::thread::spawn(move || collected(&listener));
     service.signal("-TERM");
-    let export = String::from_utf8_lossy(&export.join().unwrap()).into_owned();
+    // The process ends after its last export, and the start has spans of its own.
     let (status, _) = service.stopped();
     assert!(status.success());
+    let export = String::from_utf8_lossy(&exports.lock().unwrap()).into_owned();
     assert!(export.starts_with("POST /v1/traces"), "{export}");
     for text in ["quant-server", "POST /quantlib/pricing/bs/price", "compute", "charge"] {
         assert!(export.contains(text), "{text}: {export}");

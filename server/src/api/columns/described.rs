@@ -9,20 +9,9 @@ use poem_openapi::registry::{
 use serde_json::{Map, Value, json};
 
 use super::table::ColumnarOperation;
-use crate::http::columns::{ARROW, MAX_ROWS};
+use crate::http::columns::MAX_ROWS;
 
 const JSON: &str = "application/json";
-
-/// The stream of Apache Arrow that a body or an answer may be.
-fn arrow() -> MetaMediaType {
-    let stream = MetaSchema {
-        description: Some(
-            "A stream of Apache Arrow's interprocess format, with a column for each list.",
-        ),
-        ..MetaSchema::new_with_format("string", "binary")
-    };
-    MetaMediaType { content_type: ARROW, schema: inline(stream) }
-}
 
 fn inline(schema: MetaSchema) -> MetaSchemaRef {
     MetaSchemaRef::Inline(Box::new(schema))
@@ -133,7 +122,7 @@ impl ColumnarOperation {
             params: vec![fields],
             request: Some(MetaRequest {
                 description: None,
-                content: vec![MetaMediaType { content_type: JSON, schema: request }, arrow()],
+                content: vec![MetaMediaType { content_type: JSON, schema: request }],
                 required: true,
             }),
             responses: MetaResponses {
@@ -141,7 +130,7 @@ impl ColumnarOperation {
                     description: "Success.",
                     status: Some(200),
                     status_range: None,
-                    content: vec![MetaMediaType { content_type: JSON, schema: answer }, arrow()],
+                    content: vec![MetaMediaType { content_type: JSON, schema: answer }],
                     headers: vec![],
                 }],
             },
@@ -180,6 +169,8 @@ fn columns_of_request(single: &MetaSchema) -> MetaSchema {
         description: Some(
             "A list with a value for each row, or one value for all rows, of each field.",
         ),
+        // A title is the name of a schema for generators of clients.
+        title: None,
         properties: single.properties.iter().map(property).collect(),
         rust_typename: None,
         ..single.clone()

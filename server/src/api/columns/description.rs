@@ -2,7 +2,7 @@
 
 use crate::{
     api::operations::MeteredOperation,
-    http::columns::{MAX_ROWS, ROWS_OF_A_MARKER},
+    http::columns::{ARROW, MAX_ROWS, ROWS_OF_A_MARKER},
 };
 
 /// Returns the description of the columns of a single operation.
@@ -20,6 +20,7 @@ pub(super) fn description(single: &MeteredOperation) -> String {
          value for all rows; a field that is a list itself is one for all rows. At most {MAX_ROWS} \
          rows, and two million values of the answer. A refused row is null in every column, and \
          `faults` has its faults; each number has the bits of the single call. Fields that repeat \
-         the request are left out. The request counts as one call.\n\n{price}"
+         the request are left out. The request counts as one call.\n\nBody and answer may be streams of \
+         Apache Arrow, by `Content-Type` and `Accept`: `{ARROW}`.\n\n{price}"
     )
 }
