@@ -19,7 +19,7 @@ mod verify;
 use std::{error::Error, io::IsTerminal, process::ExitCode};
 
 use account_core::StoreError;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use command_error::CommandError;
 
@@ -97,10 +97,10 @@ impl Command {
             Clock::check_system()?;
         }
         match self {
-            Self::Serve(args) => serve(args.operation.log, serve::run(&args)),
+            Self::Serve(args) => run_with_log(args.operation.log, serve::run(&args)),
             Self::Demo(args) => {
                 Clock::check_system()?;
-                serve(LogFormat::Text, demo::run(&args))
+                run_with_log(LogFormat::Text, demo::run(&args))
             }
             Self::Openapi(args) => openapi::run(&args),
             Self::Account(command) => block_on(account::run(command)),
@@ -111,8 +111,8 @@ impl Command {
             Self::RotateDataKey(args) => block_on(rotate_data_key::run(&args)),
             Self::Health(args) => block_on(health::run(&args)),
             Self::Verify(args) => verify::run(&args),
-            Self::Completions(args) => completions::run(&args),
-            Self::Man(args) => man::run(&args),
+            Self::Completions(args) => completions::run(&args, Cli::command()),
+            Self::Man(args) => man::run(&args, Cli::command()),
         }
     }
 
@@ -193,7 +193,7 @@ fn log(format: LogFormat) -> Result<Option<SpanExport>, CommandError> {
 }
 
 /// Runs a command that serves, with its log; then the last spans are exported.
-fn serve(
+fn run_with_log(
     format: LogFormat,
     command: impl Future<Output = Result<(), CommandError>>,
 ) -> Result<(), CommandError> {

@@ -6,7 +6,10 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use opentelemetry::{propagation::TextMapPropagator as _, trace::TracerProvider as _};
+use opentelemetry::{
+    propagation::TextMapPropagator as _,
+    trace::{TraceContextExt as _, TracerProvider as _},
+};
 use opentelemetry_http::{HeaderExtractor, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{SpanExporter, WithHttpConfig as _};
 use opentelemetry_sdk::{
@@ -81,7 +84,6 @@ pub fn request_span(request: &poem::Request, id: uuid::Uuid) -> Span {
         target: "quant_server::span",
         "request",
         otel.kind = "server",
-        otel.name = tracing::field::Empty,
         otel.status_code = tracing::field::Empty,
         http.request.method = request.method().as_str(),
         http.route = tracing::field::Empty,
@@ -103,7 +105,8 @@ pub fn conclude_request(method: &str, route: &str, status: u16) {
     if span.is_disabled() {
         return;
     }
-    span.record("otel.name", format!("{method} {route}"));
+    // The span has begun, so that its name is changed where it is exported from.
+    span.context().span().update_name(format!("{method} {route}"));
     span.record("http.route", route);
     span.record("http.response.status_code", status);
     if status >= 500 {

@@ -418,7 +418,7 @@ async fn dates_are_read_from_texts_and_from_days() {
 #[tokio::test]
 async fn a_bad_stream_is_refused_and_costs_nothing() {
     let app = App::start().await;
-    let key = app.account("ada", Tier::Pro, 100).await;
+    let key = app.account("ada", Tier::Pro, 10_000).await;
     let sound = option_stream();
     let mut bodies: Vec<Vec<u8>> =
         (1..sound.len()).step_by(7).map(|end| sound[..end].to_vec()).collect();

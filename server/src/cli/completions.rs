@@ -1,9 +1,9 @@
 //! `quant-server completions`: the script of a shell that completes commands and flags.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::{Cli, command_error::CommandError, output};
+use super::{command_error::CommandError, output};
 
 #[derive(Args, Debug)]
 pub(super) struct CompletionsArgs {
@@ -11,8 +11,8 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(super) fn run(args: &CompletionsArgs) -> Result<(), CommandError> {
-    let mut command = Cli::command();
+/// Prints for the command line of the program.
+pub(super) fn run(args: &CompletionsArgs, mut command: Command) -> Result<(), CommandError> {
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, name.clone(), &mut script);

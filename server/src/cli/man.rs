@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::{Cli, command_error::CommandError, output};
+use super::{command_error::CommandError, output};
 
 #[derive(Args, Debug)]
 pub(super) struct ManArgs {
@@ -14,12 +14,13 @@ pub(super) struct ManArgs {
     folder: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ManArgs) -> Result<(), CommandError> {
+/// Prints for the command line of the program.
+pub(super) fn run(args: &ManArgs, command: Command) -> Result<(), CommandError> {
     if let Some(folder) = &args.folder {
-        return clap_mangen::generate_to(Cli::command(), folder)
+        return clap_mangen::generate_to(command, folder)
             .map_err(|error| format!("`{}`: {error}", folder.display()).into());
     }
     let mut page = Vec::new();
-    Man::new(Cli::command()).render(&mut page)?;
+    Man::new(command).render(&mut page)?;
     output::print(&page)
 }

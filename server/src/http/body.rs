@@ -19,9 +19,9 @@ use serde_json::Value;
 
 use super::{
     body_schema::BodySchema,
-    context::{RETRY_AFTER_BUSY, RequestContext},
+    context::RequestContext,
     echo,
-    error::ApiError,
+    error::{ApiError, RETRY_AFTER_BUSY},
     unknown_fields::{Handling, UnknownFields},
     validation::{self, Fault, Step},
 };

@@ -18,7 +18,7 @@ use std::{
     net::IpAddr,
     ops::Deref,
     sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use account_core::{CallerId, Entry, LimitStatus, StoreError, Timestamp, Usage};
@@ -31,7 +31,7 @@ use super::{
     access_log::{self, AccessLine},
     address,
     cancellation::Cancellation,
-    error::{ApiError, Surface},
+    error::{ApiError, RETRY_AFTER_BUSY, Surface},
     quote::Quote,
     route::MatchedRoute,
     unknown_fields::{Handling, UnknownFields},
@@ -430,9 +430,6 @@ fn request_id(at: Timestamp) -> uuid::Uuid {
     let at = uuid::Timestamp::from_unix(uuid::NoContext, seconds, at.timestamp_subsec_nanos());
     uuid::Uuid::new_v7(at)
 }
-
-/// The time to wait after a failure of the store or a full queue.
-pub(crate) const RETRY_AFTER_BUSY: Duration = Duration::from_secs(1);
 
 fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     let value = value.parse().expect("digits, letters and dashes make a header");

@@ -29,9 +29,9 @@ use tracing::Instrument as _;
 
 use super::{
     body::{BodyLimits, PATIENCE, SMALL, announced_length, receive},
-    context::{RETRY_AFTER_BUSY, RequestHead},
+    context::RequestHead,
     date::DateHeader,
-    error::{ApiError, Surface},
+    error::{ApiError, RETRY_AFTER_BUSY, Surface},
     host,
 };
 use crate::{body_memory::RequestSource, state::AppState, telemetry};

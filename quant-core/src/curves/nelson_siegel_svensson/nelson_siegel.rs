@@ -4,7 +4,7 @@ use super::fit::Rates;
 use super::least_squares::{first_order_gap, least_squares, squares};
 use super::loading::Loading;
 use super::model::NelsonSiegelSvensson;
-use super::quality::explain_fit;
+use super::quality::{FitQuality, explain_fit};
 use crate::curves::curve::Point;
 use crate::explanation::{Explanation, Method};
 use crate::{Result, check};
@@ -52,6 +52,26 @@ impl From<NelsonSiegel> for NelsonSiegelSvensson {
 }
 
 impl NelsonSiegel {
+    /// Returns the distance of the curve from given zero rates.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NelsonSiegelSvensson::quality`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use quant_core::curves::NelsonSiegel;
+    ///
+    /// let curve = NelsonSiegel { level: 0.03, slope: 0.0, curvature: 0.0, decay_time: 1.0 };
+    /// let quality = curve.quality(&[1.0, 2.0], &[0.02, 0.04])?;
+    /// assert!(quality.r_squared.abs() < 1e-15 && (quality.largest_residual - 0.01).abs() < 1e-16);
+    /// # Ok::<(), quant_core::Error>(())
+    /// ```
+    pub fn quality(&self, tenors: &[f64], zero_rates: &[f64]) -> Result<FitQuality> {
+        NelsonSiegelSvensson::from(*self).quality(tenors, zero_rates)
+    }
+
     /// Returns the zero rate, the discount factor and the forward rate at a tenor, in years, zero or
     /// positive.
     ///

@@ -1,7 +1,6 @@
 //! The distance of a fitted curve from the rates that it was fitted to.
 
 use super::model::NelsonSiegelSvensson;
-use super::nelson_siegel::NelsonSiegel;
 use crate::explanation::{ErrorStatement, Explanation, Method};
 use crate::{Error, Result, check};
 
@@ -53,28 +52,6 @@ impl NelsonSiegelSvensson {
         check::length("zero_rates", zero_rates.len(), tenors.len())?;
         let fitted = tenors.iter().map(|&tenor| Ok(self.at(tenor)?.zero_rate));
         quality(fitted.collect::<Result<_>>()?, zero_rates)
-    }
-}
-
-impl NelsonSiegel {
-    /// Returns the distance of the curve from given zero rates.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`NelsonSiegelSvensson::quality`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use quant_core::curves::NelsonSiegel;
-    ///
-    /// let curve = NelsonSiegel { level: 0.03, slope: 0.0, curvature: 0.0, decay_time: 1.0 };
-    /// let quality = curve.quality(&[1.0, 2.0], &[0.02, 0.04])?;
-    /// assert!(quality.r_squared.abs() < 1e-15 && (quality.largest_residual - 0.01).abs() < 1e-16);
-    /// # Ok::<(), quant_core::Error>(())
-    /// ```
-    pub fn quality(&self, tenors: &[f64], zero_rates: &[f64]) -> Result<FitQuality> {
-        NelsonSiegelSvensson::from(*self).quality(tenors, zero_rates)
     }
 }
 

@@ -9,8 +9,8 @@ use poem_openapi::registry::{MetaSecurityScheme, Registry};
 
 use super::super::{
     body::{COMMON_BODY_LIMIT, discard},
-    context::{RETRY_AFTER_BUSY, RequestContext, stages::AdmittedCall},
-    error::ApiError,
+    context::{RequestContext, stages::AdmittedCall},
+    error::{ApiError, RETRY_AFTER_BUSY},
 };
 use crate::auth::lookup_error::LookupError;
 

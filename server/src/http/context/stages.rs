@@ -22,7 +22,7 @@ use super::{
         body::{BodyLimits, COMMON_BODY_LIMIT, parse_and_inspect},
         computation::Computation,
         echo,
-        error::ApiError,
+        error::{ApiError, RETRY_AFTER_BUSY},
         evaluation::{answer_data, fault, refuse_missing},
         executed_call::ExecutedCall,
         idempotency::{is_claimed, other_request, unreadable},
@@ -32,7 +32,7 @@ use super::{
         unknown_fields::Handling,
         validation::{Fault, Step},
     },
-    Admission, Charge, RETRY_AFTER_BUSY, RequestContext, RequestRecord,
+    Admission, Charge, RequestContext, RequestRecord,
 };
 use crate::{
     body_memory::RequestSource,
