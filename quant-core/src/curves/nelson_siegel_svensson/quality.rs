@@ -116,7 +116,7 @@ fn scaled_squares(values: &[f64], size: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::curves::NelsonSiegel;
 
     #[test]
     fn the_figures_are_those_of_their_definitions() {
