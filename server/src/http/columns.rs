@@ -2,8 +2,8 @@
 //!
 //! A body has a list or one value for each field of the single request; one value holds for every
 //! row. The answer has a list for each field of the single answer that the request does not have.
-//! [`plan`] holds what the schemas say about the fields, [`input`] reads a body, [`rows`] computes,
-//! and [`output`] writes. [`endpoint`] is the whole of a request.
+//! `plan.rs` holds what the schemas say about the fields, `input.rs` reads a body, `rows.rs` computes,
+//! and `output.rs` writes. `endpoint.rs` is the whole of a request.
 
 mod arrow;
 mod endpoint;
