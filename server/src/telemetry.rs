@@ -81,7 +81,7 @@ impl SpanExport {
 /// Makes the span of a request, below that of the caller where the header `traceparent` names one.
 pub fn request_span(request: &poem::Request, id: uuid::Uuid) -> Span {
     let span = tracing::info_span!(
-        target: "quant_server::span",
+        target: SPANS,
         "request",
         otel.kind = "server",
         otel.status_code = tracing::field::Empty,

@@ -22,7 +22,7 @@ use super::{
         body::{BodyLimits, COMMON_BODY_LIMIT, parse_and_inspect},
         computation::Computation,
         echo,
-        error::{ApiError, RETRY_AFTER_BUSY},
+        error::ApiError,
         evaluation::{answer_data, fault, refuse_missing},
         executed_call::ExecutedCall,
         idempotency::{is_claimed, other_request, unreadable},
@@ -39,6 +39,7 @@ use crate::{
     config::TierGate,
     failpoint,
     limits::{CreditReservation, Price, Unavailable},
+    telemetry::SPANS,
 };
 
 pub use batch::{ComputedCall, PreparedCall};
@@ -110,7 +111,7 @@ impl AdmittedCall {
         let decision = context.state.limits.admit(&caller, context.at).await;
         let unavailable = |Unavailable(fault)| match fault {
             Some(fault) => context.storage_fault(fault),
-            None => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+            None => ApiError::busy(),
         };
         let (limit_status, retry_after) = match decision.map_err(unavailable)? {
             LimitDecision::Granted(limit_status) => (limit_status, None),
@@ -273,11 +274,10 @@ impl AuthorisedCall {
             None => C::parse_from_json(None).map_err(|_| ApiError::Internal)?,
         };
         refuse_missing(&arguments)?;
-        let request_sha256 = match (self.options.receipt, &self.context.route.body) {
-            (false, _) => None,
-            (true, Some(_)) => Some(request_digest(bytes).map_err(|error| no_digest(&error))?),
-            (true, None) => Some(request_digest(b"").map_err(|error| no_digest(&error))?),
-        };
+        // The bytes are no part of the request where the route has no body.
+        let body = self.context.route.body.as_ref().map_or(&b""[..], |_| bytes);
+        let request_sha256 = self.options.receipt.then(|| request_digest(body)).transpose();
+        let request_sha256 = request_sha256.map_err(|error| no_digest(&error))?;
         Ok(ReadRequest { arguments, defaults, request_sha256 })
     }
 
@@ -316,32 +316,16 @@ impl AuthorisedCall {
         if let Some(reservation) = &mut reservation {
             reservation.begin_debit();
         }
-        let span = tracing::info_span!(target: "quant_server::span", "charge", credits = cost);
+        let span = tracing::info_span!(target: SPANS, "charge", credits = cost);
         let settled = write.instrument(span).await;
         if let (Some(reservation), Ok(Some(settlement))) = (reservation, &settled) {
             reservation.end_debit(settlement.balance());
         }
-        match settled {
-            Ok(Some(Settlement::Charged { balance })) => {
-                let charge = Charge { cost, balance };
-                context.set_record(RequestRecord::Charged(admission, charge));
-                context.state.metrics.count_debit(cost);
-                add_notice_of_debit(context, &self.caller, charge).await;
-                Ok(charge)
-            }
-            Ok(unpaid) => {
-                context.set_record(RequestRecord::Authenticated(admission));
-                Err(match unpaid {
-                    None => ApiError::StillRunning,
-                    Some(Settlement::OverCap { per_day, .. }) => over_cap(context, cost, per_day),
-                    Some(_) => ApiError::Credits { cost },
-                })
-            }
-            Err(error) => {
-                tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
-                Err(context.storage_refusal(&error))
-            }
-        }
+        let charge = charge_of(context, admission, cost, settled)?;
+        context.set_record(RequestRecord::Charged(admission, charge));
+        context.state.metrics.count_debit(cost);
+        add_notice_of_debit(context, &self.caller, charge).await;
+        Ok(charge)
     }
 }
 
@@ -395,21 +379,12 @@ impl AuthorisedCall {
         request: ReadRequest<C>,
         template: Option<Template<'_>>,
     ) -> Result<ChargedCall, ApiError> {
-        let context = &self.context;
-        let store = context.state.accounts.store();
-        let claimed = store.claim(claim).await;
-        match claimed.map_err(|error| unreadable(context, &error))? {
-            Claimed::Yours => failpoint::hit("claimed"),
-            Claimed::Answered(stored) => return Ok(self.replay(stored)),
-            Claimed::Running => return Err(ApiError::StillRunning),
-            Claimed::OtherRequest => return Err(other_request()),
+        if let Some(stored) = take(&self.context, claim).await? {
+            return Ok(self.replay(stored));
         }
         let answered = self.run_claimed(claim, request, template).await;
-        if answered.is_err()
-            && let Err(error) = store.release(claim).await
-        {
-            // The claim expires by itself.
-            tracing::warn!(request_id = %context.id, %error, "a slot was not given back");
+        if answered.is_err() {
+            release(&self.context, claim).await;
         }
         answered
     }
@@ -456,7 +431,7 @@ impl AuthorisedCall {
             self.options.explain || request.arguments.is_long() || self.context.is_of_batch();
         let (context, operation, options) = (self.context.clone(), self.operation, self.options);
         let work = move || answer_parts(&context, operation, options, request);
-        let span = tracing::info_span!(target: "quant_server::span", "compute", operation = self.operation.id);
+        let span = tracing::info_span!(target: SPANS, "compute", operation = self.operation.id);
         if is_long {
             self.context.state.compute_pool.run(self.source, work).instrument(span).await?
         } else {
@@ -476,6 +451,53 @@ impl<A> From<ChargedCall> for Answer<A> {
             ChargedContent::Envelope(body) => Self::from_body(body),
         }
     }
+}
+
+/// Takes a claim; returns the stored answer where an earlier run has answered.
+///
+/// # Errors
+///
+/// [`ApiError::StillRunning`], the fault of a key that was sent with another request, and the
+/// refusal where the store does not answer.
+async fn take(context: &RequestContext, claim: Claim) -> Result<Option<StoredAnswer>, ApiError> {
+    let claimed = context.state.accounts.store().claim(claim).await;
+    match claimed.map_err(|error| unreadable(context, &error))? {
+        Claimed::Yours => {
+            failpoint::hit("claimed");
+            Ok(None)
+        }
+        Claimed::Answered(stored) => Ok(Some(stored)),
+        Claimed::Running => Err(ApiError::StillRunning),
+        Claimed::OtherRequest => Err(other_request()),
+    }
+}
+
+/// Releases a claim that will hold no answer. A claim that is not released expires by itself.
+async fn release(context: &RequestContext, claim: Claim) {
+    if let Err(error) = context.state.accounts.store().release(claim).await {
+        tracing::warn!(request_id = %context.id, %error, "a slot was not given back");
+    }
+}
+
+/// Returns the charge that a settlement has made, or the refusal of a call that was not paid.
+fn charge_of(
+    context: &RequestContext,
+    admission: Admission,
+    cost: u32,
+    settled: Result<Option<Settlement>, StoreError>,
+) -> Result<Charge, ApiError> {
+    let refusal = match settled {
+        Ok(Some(Settlement::Charged { balance })) => return Ok(Charge { cost, balance }),
+        Ok(Some(Settlement::OverCap { per_day, .. })) => over_cap(context, cost, per_day),
+        Ok(Some(Settlement::Insufficient { .. })) => ApiError::Credits { cost },
+        Ok(None) => ApiError::StillRunning,
+        Err(error) => {
+            tracing::error!(request_id = %context.id, %error, "the ledger did not settle");
+            return Err(context.storage_refusal(&error));
+        }
+    };
+    context.set_record(RequestRecord::Authenticated(admission));
+    Err(refusal)
 }
 
 /// Computes the parts of an answer.
@@ -626,5 +648,5 @@ fn over_cap(context: &RequestContext, cost: u32, per_day: u64) -> ApiError {
 /// Makes the refusal of a call whose balance cannot be read.
 fn no_balance(context: &RequestContext, error: &StoreError) -> ApiError {
     tracing::error!(request_id = %context.id, %error, "a balance cannot be read");
-    ApiError::Busy { retry_after: RETRY_AFTER_BUSY }
+    ApiError::busy()
 }

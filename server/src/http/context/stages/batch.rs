@@ -4,24 +4,18 @@ use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
 use account_core::{
-    Caller, Entry, Settlement, StoreError,
-    idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
+    Caller, Entry,
+    idempotency::{Claim, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use super::{
     super::{
-        super::{
-            answer::AnswerParts,
-            body::BodyLimits,
-            computation::Computation,
-            error::ApiError,
-            idempotency::{other_request, unreadable},
-        },
+        super::{answer::AnswerParts, body::BodyLimits, computation::Computation, error::ApiError},
         Admission, Charge, RequestContext, RequestRecord,
     },
-    AdmittedCall, AuthorisedCall, ParsedCall, add_notice_of_debit, body_limits, can_pay, over_cap,
-    reserve,
+    AdmittedCall, AuthorisedCall, ParsedCall, add_notice_of_debit, body_limits, can_pay, charge_of,
+    release, reserve, take,
 };
 use crate::limits::CreditReservation;
 
@@ -142,20 +136,12 @@ impl AdmittedCall {
         let (context, caller) = (&self.context, self.caller.id());
         let slot = Slot::of(caller, context.idempotency_scope(), &context.route.path, key);
         let claim = Claim { slot, request, run: context.id.as_u128() };
-        let claimed = context.state.accounts.store().claim(claim).await;
-        match claimed.map_err(|error| unreadable(context, &error))? {
-            Claimed::Yours => Ok(Ok(claim)),
-            Claimed::Answered(stored) => Ok(Err(stored)),
-            Claimed::Running => Err(ApiError::StillRunning),
-            Claimed::OtherRequest => Err(other_request()),
-        }
+        Ok(take(context, claim).await?.map_or(Ok(claim), Err))
     }
 
     /// Releases a claim that will hold no answer. A claim that is not released expires by itself.
     pub async fn release(&self, claim: Claim) {
-        if let Err(error) = self.context.state.accounts.store().release(claim).await {
-            tracing::warn!(request_id = %self.context.id, %error, "a slot was not given back");
-        }
+        release(&self.context, claim).await;
     }
 
     /// Records that the stored answer of an earlier batch goes out, and returns the body.
@@ -192,30 +178,11 @@ impl AdmittedCall {
         if let (Some(reservation), Ok(Some(settlement))) = (reservation, &settled) {
             reservation.end_debit(settlement.balance());
         }
-        let charge = self.charged(cost, settled)?;
+        let charge = charge_of(context, admission, cost, settled)?;
         self.record_batch(admission, Some(charge));
         conclude_calls(calls, charge);
         add_notice_of_debit(context, &self.caller, charge).await;
         Ok(charge)
-    }
-
-    fn charged(
-        &self,
-        cost: u32,
-        settled: Result<Option<Settlement>, StoreError>,
-    ) -> Result<Charge, ApiError> {
-        let unpaid = match settled {
-            Ok(Some(Settlement::Charged { balance })) => return Ok(Charge { cost, balance }),
-            Ok(Some(Settlement::Insufficient { .. })) => ApiError::Credits { cost },
-            Ok(Some(Settlement::OverCap { per_day, .. })) => over_cap(&self.context, cost, per_day),
-            Ok(None) => ApiError::StillRunning,
-            Err(error) => {
-                tracing::error!(request_id = %self.context.id, %error, "the ledger did not settle");
-                return Err(self.context.storage_refusal(&error));
-            }
-        };
-        self.context.set_record(RequestRecord::Authenticated(self.admission()));
-        Err(unpaid)
     }
 }
 

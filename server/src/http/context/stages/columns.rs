@@ -1,15 +1,9 @@
 //! The stages of columns, whose price follows from their rows.
 
-use account_core::idempotency::{Claim, Claimed, RequestDigest};
+use account_core::idempotency::{Claim, RequestDigest};
 use account_core::store::LedgerStore as _;
 
-use super::{
-    super::super::{
-        error::ApiError,
-        idempotency::{other_request, unreadable},
-    },
-    AuthorisedCall, reserve,
-};
+use super::{super::super::error::ApiError, AuthorisedCall, release, reserve, take};
 
 /// The answer that is stored under the key of columns. A repeat computes the same bits again and is
 /// not charged, so that no answer of megabytes is stored.
@@ -45,24 +39,14 @@ impl AuthorisedCall {
         };
         let context = self.context.clone();
         let claim = Claim { slot, request, run: context.id.as_u128() };
-        let store = context.state.accounts.store();
-        let claimed = store.claim(claim).await;
-        match claimed.map_err(|error| unreadable(&context, &error))? {
-            Claimed::Yours => {}
-            Claimed::Answered(stored) => {
-                let (answer, _) = work.await?;
-                let _ = self.replay(stored);
-                return Ok(answer);
-            }
-            Claimed::Running => return Err(ApiError::StillRunning),
-            Claimed::OtherRequest => return Err(other_request()),
+        if let Some(stored) = take(&context, claim).await? {
+            let (answer, _) = work.await?;
+            let _ = self.replay(stored);
+            return Ok(answer);
         }
         let charged = self.charge_for(most, Some(claim), work).await;
-        if charged.is_err()
-            && let Err(error) = store.release(claim).await
-        {
-            // The claim expires by itself.
-            tracing::warn!(request_id = %context.id, %error, "a slot was not given back");
+        if charged.is_err() {
+            release(&context, claim).await;
         }
         charged.map_err(worded)
     }
