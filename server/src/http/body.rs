@@ -21,7 +21,7 @@ use super::{
     body_schema::BodySchema,
     context::RequestContext,
     echo,
-    error::{ApiError, RETRY_AFTER_BUSY},
+    error::ApiError,
     unknown_fields::{Handling, UnknownFields},
     validation::{self, Fault, Step},
 };
@@ -254,8 +254,7 @@ fn reserve(
         return Ok(());
     }
     let room = needed.max((buffer.capacity() * 2).min(most));
-    held.grow(room - buffer.capacity())
-        .map_err(|_| ApiError::Busy { retry_after: RETRY_AFTER_BUSY })?;
+    held.grow(room - buffer.capacity()).map_err(|_| ApiError::busy())?;
     buffer.reserve_exact(room - buffer.len());
     Ok(())
 }

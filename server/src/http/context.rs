@@ -17,7 +17,10 @@
 use std::{
     net::IpAddr,
     ops::Deref,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -31,7 +34,7 @@ use super::{
     access_log::{self, AccessLine},
     address,
     cancellation::Cancellation,
-    error::{ApiError, RETRY_AFTER_BUSY, Surface},
+    error::{ApiError, Surface},
     quote::Quote,
     route::MatchedRoute,
     unknown_fields::{Handling, UnknownFields},
@@ -89,7 +92,7 @@ pub struct RequestContext {
     route: Arc<MatchedRoute>,
     record: Mutex<RequestRecord>,
     unknown_fields: OnceLock<UnknownFields>,
-    quoted: OnceLock<()>,
+    is_quote: AtomicBool,
 }
 
 /// The credits that a call took, and the balance after it.
@@ -162,7 +165,7 @@ impl RequestHead {
     pub fn storage_refusal(&self, error: &StoreError) -> ApiError {
         match StoreFault::of(error) {
             Some(fault) => self.storage_fault(fault),
-            None => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+            None => ApiError::busy(),
         }
     }
 
@@ -263,8 +266,8 @@ impl RequestContext {
     /// Makes the context of a request that `route` took.
     #[must_use]
     pub(super) fn routed(head: Arc<RequestHead>, route: Arc<MatchedRoute>) -> Arc<Self> {
-        let (unknown_fields, quoted) = (OnceLock::new(), OnceLock::new());
-        Arc::new(Self { head, route, record: Mutex::default(), unknown_fields, quoted })
+        let (unknown_fields, is_quote) = (OnceLock::new(), AtomicBool::new(false));
+        Arc::new(Self { head, route, record: Mutex::default(), unknown_fields, is_quote })
     }
 
     /// The context of a call of an operation that arrived as a message of another protocol.
@@ -354,7 +357,7 @@ impl RequestContext {
 
     /// Keeps for the headers of the answer that the answer is a quote.
     pub(super) fn keep_quoted(&self) {
-        self.quoted.get_or_init(|| ());
+        self.is_quote.store(true, Ordering::Relaxed);
     }
 
     fn set_record(&self, record: RequestRecord) {
@@ -400,7 +403,7 @@ impl RequestContext {
         if let Some(unknown) = self.unknown_fields.get() {
             unknown.tell(headers);
         }
-        if self.quoted.get().is_some() {
+        if self.is_quote.load(Ordering::Relaxed) {
             Quote::tell(headers);
         }
         let Some(Admission { limit_status, .. }) = record.admission() else { return };

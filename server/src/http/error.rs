@@ -16,7 +16,7 @@ use super::{
 use crate::compute_pool::ComputeError;
 
 /// The time to wait after a failure of the store or a full queue.
-pub(crate) const RETRY_AFTER_BUSY: Duration = Duration::from_secs(1);
+const RETRY_AFTER_BUSY: Duration = Duration::from_secs(1);
 
 /// The seconds to wait before the next attempt, where the database cannot serve a request.
 const STORAGE_RETRY_SECONDS: u64 = 5;

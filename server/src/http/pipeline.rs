@@ -31,7 +31,7 @@ use super::{
     body::{BodyLimits, PATIENCE, SMALL, announced_length, receive},
     context::RequestHead,
     date::DateHeader,
-    error::{ApiError, RETRY_AFTER_BUSY, Surface},
+    error::{ApiError, Surface},
     host,
 };
 use crate::{body_memory::RequestSource, state::AppState, telemetry};
@@ -153,7 +153,7 @@ pub(super) fn refusal(error: Error, head: &RequestHead) -> Response {
     let refusal = match error.status() {
         StatusCode::NOT_FOUND => ApiError::NotFound,
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ApiError::MediaType,
-        StatusCode::SERVICE_UNAVAILABLE => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+        StatusCode::SERVICE_UNAVAILABLE => ApiError::busy(),
         status if status.is_client_error() => {
             ApiError::Account { status, message: "Bad request", detail: error.to_string() }
         }

@@ -5,7 +5,6 @@
 use std::{
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
-    time::Duration,
 };
 
 use account_core::{AccessToken, AccountCaller, AccountId, ApiKey, Caller, Tier};
@@ -156,7 +155,7 @@ impl Gateway {
         let caller = match identified {
             Ok(caller) => caller,
             Err(LookupError::Unavailable) => {
-                return Err(refuse(ApiError::Busy { retry_after: Duration::from_secs(1) }));
+                return Err(refuse(ApiError::busy()));
             }
             Err(_) => return Err(unauthorised()),
         };

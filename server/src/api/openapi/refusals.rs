@@ -338,7 +338,7 @@ fn of_failures() -> Vec<Refusal> {
         Refusal::new(
             "busy",
             "The service is too busy; `Retry-After` has the seconds to wait.",
-            ApiError::Busy { retry_after: Duration::from_secs(1) },
+            ApiError::busy(),
         ),
         Refusal::new(
             "storage",

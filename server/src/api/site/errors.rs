@@ -3,7 +3,7 @@
 //! The catalogue is made from the OpenAPI document, the types of faults and the tiers. What happens
 //! before a request has an operation is added here.
 
-use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use account_core::{Tier, tier};
 use askama::Template;
@@ -196,10 +196,7 @@ fn before_an_operation() -> [(&'static str, ApiError); 5] {
         ("The path has other methods.", ApiError::MethodNotAllowed { allow }),
         ("The body did not arrive in time.", ApiError::BodyTooSlow),
         ("The body ended early, or its framing is wrong.", ApiError::BodyBroken),
-        (
-            "The service is too busy; `Retry-After` has the seconds to wait.",
-            ApiError::Busy { retry_after: Duration::from_secs(1) },
-        ),
+        ("The service is too busy; `Retry-After` has the seconds to wait.", ApiError::busy()),
     ]
 }
 

@@ -10,7 +10,7 @@ use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use super::super::{
     body::{COMMON_BODY_LIMIT, discard},
     context::{RequestContext, stages::AdmittedCall},
-    error::{ApiError, RETRY_AFTER_BUSY},
+    error::ApiError,
 };
 use crate::auth::lookup_error::LookupError;
 
@@ -66,7 +66,7 @@ pub(super) async fn identify(request: &Request) -> Result<(AdmittedCall, ApiKey)
     let caller = caller.map_err(|reason| match reason {
         LookupError::Unknown => ApiError::Key,
         LookupError::GuestExpired => ApiError::GuestKeyExpired,
-        LookupError::Unavailable => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+        LookupError::Unavailable => ApiError::busy(),
     })?;
     Ok((AdmittedCall::new(context, caller).await?, key))
 }
@@ -88,7 +88,7 @@ pub(super) async fn session(
             tracing::error!(request_id = %context.id, %error, "no session could be read");
             Err(match error {
                 account_core::Error::Store(error) => context.storage_refusal(&error),
-                _ => ApiError::Busy { retry_after: RETRY_AFTER_BUSY },
+                _ => ApiError::busy(),
             })
         }
     }
