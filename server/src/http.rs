@@ -51,6 +51,7 @@ pub mod validation;
 
 pub use access_log::ACCESS;
 pub use anonymous::{Anonymous, UnlimitedAnonymous};
+pub(crate) use answer::envelope_schema;
 pub use answer::{Answer, AnswerParts};
 pub(crate) use answer_meta::AnswerMeta;
 pub use answer_options::{AnswerOptions, Detail};

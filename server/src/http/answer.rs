@@ -98,19 +98,21 @@ impl<T: Type> Answer<T> {
     }
 
     fn schema() -> MetaSchema {
-        let success = MetaSchema {
-            description: Some("Always true: a failure has another status and shape."),
-            enum_items: vec![Value::Bool(true)],
-            ..MetaSchema::new("boolean")
-        };
-        MetaSchema {
-            required: vec!["success", "data"],
-            properties: vec![
-                ("success", MetaSchemaRef::Inline(Box::new(success))),
-                ("data", T::schema_ref()),
-            ],
-            ..MetaSchema::new("object")
-        }
+        envelope_schema(T::schema_ref())
+    }
+}
+
+/// Returns the schema of an envelope around data of a schema.
+pub(crate) fn envelope_schema(data: MetaSchemaRef) -> MetaSchema {
+    let success = MetaSchema {
+        description: Some("Always true: a failure has another status and shape."),
+        enum_items: vec![Value::Bool(true)],
+        ..MetaSchema::new("boolean")
+    };
+    MetaSchema {
+        required: vec!["success", "data"],
+        properties: vec![("success", MetaSchemaRef::Inline(Box::new(success))), ("data", data)],
+        ..MetaSchema::new("object")
     }
 }
 

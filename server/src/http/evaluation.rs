@@ -52,13 +52,17 @@ pub(super) fn answer_data<C: Computation>(
 
 /// Refuses arguments of which fields are absent.
 pub(super) fn refuse_missing<C: Computation>(arguments: &C) -> Result<(), ApiError> {
-    let missing = arguments.missing_fields();
-    let missing: Vec<Fault> = missing.iter().map(|path| missing_fault(path)).collect();
+    let missing = missing_faults(arguments);
     if missing.is_empty() { Ok(()) } else { Err(ApiError::Faults(missing)) }
 }
 
+/// The faults of the fields that are absent from arguments and that their form requires.
+pub(super) fn missing_faults<C: Computation>(arguments: &C) -> Vec<Fault> {
+    arguments.missing_fields().iter().map(|path| missing_fault(path)).collect()
+}
+
 /// The fault of a field that is absent from the body.
-pub(super) fn missing_fault(path: &[&'static str]) -> Fault {
+fn missing_fault(path: &[&'static str]) -> Fault {
     let steps = std::iter::once(&"body").chain(path).map(|name| Step::name(name));
     Fault::new(&steps.collect::<Vec<_>>(), "value_error.missing", "field required")
 }

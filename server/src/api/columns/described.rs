@@ -9,7 +9,7 @@ use poem_openapi::registry::{
 use serde_json::{Map, Value, json};
 
 use super::table::ColumnarOperation;
-use crate::http::columns::MAX_ROWS;
+use crate::http::{columns::MAX_ROWS, envelope_schema};
 
 const JSON: &str = "application/json";
 
@@ -45,7 +45,7 @@ impl ColumnarOperation {
         let answer = self.columns_of_answer(registry, &answer);
         registry.schemas.entry(self.request_name()).or_insert(request);
         registry.schemas.entry(self.data_name()).or_insert(answer);
-        let envelope = envelope(MetaSchemaRef::Reference(self.data_name()));
+        let envelope = envelope_schema(MetaSchemaRef::Reference(self.data_name()));
         registry.schemas.entry(self.answer_name()).or_insert(envelope);
         registry.schemas.entry("RowFault".to_owned()).or_insert_with(row_fault);
     }
@@ -204,19 +204,6 @@ fn column(registry: &mut Registry, field: &MetaSchemaRef) -> MetaSchemaRef {
     };
     let items = Some(Box::new(inline(value)));
     inline(MetaSchema { description, items, ..MetaSchema::new("array") })
-}
-
-fn envelope(data: MetaSchemaRef) -> MetaSchema {
-    let success = MetaSchema {
-        description: Some("Always true: a failure has another status and shape."),
-        enum_items: vec![Value::Bool(true)],
-        ..MetaSchema::new("boolean")
-    };
-    MetaSchema {
-        required: vec!["success", "data"],
-        properties: vec![("success", inline(success)), ("data", data)],
-        ..MetaSchema::new("object")
-    }
 }
 
 fn row_fault() -> MetaSchema {

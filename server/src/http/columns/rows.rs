@@ -9,7 +9,7 @@ use super::{
     super::{
         body_schema::NumberRange,
         computation::{Computation, RequestFor, SharedComputation},
-        evaluation::{fault, missing_fault},
+        evaluation::{fault, missing_faults},
         validation::{self, Fault, Step},
     },
     input::{Column, InputColumns},
@@ -75,9 +75,9 @@ fn answer_to<C: Computation>(plan: &Plan, request: Value) -> Result<Value, Vec<F
     let request = validation::read_value(&plan.schema, &body, request)?;
     let arguments = C::parse_from_json(Some(request))
         .map_err(|error| vec![Fault::new(&body, "value_error", error.into_message())])?;
-    let absent = arguments.missing_fields();
+    let absent = missing_faults(&arguments);
     if !absent.is_empty() {
-        return Err(absent.iter().map(|path| missing_fault(path)).collect());
+        return Err(absent);
     }
     if arguments.is_long() {
         let msg = "this row takes too long for a column; send a single call";
