@@ -174,10 +174,9 @@ impl ConstrainedProblem {
             current_weights: self.turnover.as_ref().map(|limit| &limit.current_weights[..]),
             constraints: &self.active_constraints(&found.weights),
         };
-        let excess = || self.expected_returns.iter().map(|value| value - self.risk_free_rate);
         let (error, rule) = match (self.goal, found.sharpe_ratio) {
             (Goal::MaxSharpe, Some(ratio)) => {
-                let excess: Vec<f64> = excess().collect();
+                let excess = excess_returns(&self.expected_returns, self.risk_free_rate);
                 (ratio_error(optimum.error_of_ratio(&excess, ratio)), Some(RATIO_AS_GIVEN))
             }
             (goal, _) => {

@@ -113,10 +113,8 @@ impl MaxSharpe {
             "Markowitz and Todd (2000), Mean–Variance Analysis in Portfolio Choice and Capital \
              Markets, chapters 7 and 8; Tobin (1958), Liquidity Preference as Behavior Towards Risk",
         );
-        let excess: Vec<f64> =
-            self.expected_returns.iter().map(|value| value - self.risk_free_rate).collect();
         let ratio = found.sharpe_ratio.unwrap_or_default();
-        let error = ratio_error(optimum.error_of_ratio(&excess, ratio));
+        let error = ratio_error(optimum.error_of_ratio(&self.excess_returns(), ratio));
         Ok(Explanation::new(method, error)
             .of_optimum(optimum.min_weights, optimum.max_weights)
             .with_conventions([RATIO_AS_GIVEN]))
