@@ -9,9 +9,10 @@ use super::{
 
 /// Every metered operation of the document.
 pub static CATALOGUE: LazyLock<Arc<BatchCatalogue>> = LazyLock::new(|| {
-    let listed = documented::operations().into_iter().filter_map(|described| {
+    let listed = documented::operations().iter().filter_map(|described| {
         let operation = operations::find(described.id)?;
-        Some(BatchOperation { method: described.method, route: described.route, operation })
+        let (method, route) = (described.method.clone(), described.route.clone());
+        Some(BatchOperation { method, route, operation })
     });
     Arc::new(BatchCatalogue::new(listed))
 });

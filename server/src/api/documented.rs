@@ -1,6 +1,6 @@
 //! The operations that the generated document describes.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use poem::http::Method;
 use poem_openapi::{
@@ -121,7 +121,12 @@ pub struct DocumentedOperation {
 ///
 /// Panics where an endpoint takes another body than the table of operations names.
 #[must_use]
-pub fn operations() -> Vec<DocumentedOperation> {
+pub fn operations() -> &'static [DocumentedOperation] {
+    &OPERATIONS
+}
+
+/// Made once, since each body's schema is compiled here.
+static OPERATIONS: LazyLock<Vec<DocumentedOperation>> = LazyLock::new(|| {
     let mut registry = Registry::new();
     Api::register(&mut registry);
     let paths = Api::meta().into_iter().flat_map(|api| api.paths);
@@ -132,7 +137,7 @@ pub fn operations() -> Vec<DocumentedOperation> {
         path.operations.into_iter().map(described).collect::<Vec<_>>()
     });
     operations.collect()
-}
+});
 
 fn describe(
     registry: &Registry,

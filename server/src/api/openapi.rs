@@ -158,8 +158,8 @@ fn metered_answers(document: &Value) -> BTreeSet<String> {
 
 /// Completes the operations. Returns the examples to which their answers refer.
 fn complete_operations(document: &mut Value, schemas: &Map<String, Value>) -> Map<String, Value> {
-    let routes = documented::operations().into_iter();
-    let routes: HashMap<_, _> = routes.map(|operation| (operation.id, operation.route)).collect();
+    let routes = documented::operations().iter();
+    let routes: HashMap<_, _> = routes.map(|operation| (operation.id, &operation.route)).collect();
     let mut examples = Map::new();
     let paths = document["paths"].as_object_mut().expect("there are paths");
     for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
@@ -171,7 +171,7 @@ fn complete_operations(document: &mut Value, schemas: &Map<String, Value>) -> Ma
 
 fn complete(
     operation: &mut Value,
-    routes: &HashMap<&'static str, Arc<MatchedRoute>>,
+    routes: &HashMap<&'static str, &Arc<MatchedRoute>>,
     schemas: &Map<String, Value>,
     examples: &mut Map<String, Value>,
 ) {
@@ -183,7 +183,7 @@ fn complete(
         metered: operations::find(&id),
         is_authenticated: operation.get("security").is_some(),
         has_data: operation["responses"].get("200").is_some(),
-        route: routes[id.as_str()].clone(),
+        route: Arc::clone(routes[id.as_str()]),
         body: body.unwrap_or_default(),
     };
     if let Some(metered) = described.metered {

@@ -28,8 +28,10 @@ pub fn routes(gateway: Arc<Gateway>) -> Route {
     let mut table = HashMap::new();
     Api::default().add_routes(&mut table);
     let mut described: HashMap<_, _> = documented::operations()
-        .into_iter()
-        .map(|operation| ((operation.router_path, operation.method), operation.route))
+        .iter()
+        .map(|operation| {
+            ((operation.router_path.clone(), operation.method.clone()), operation.route.clone())
+        })
         .collect();
     let mut route = Route::new();
     for (path, methods) in table {
