@@ -11,7 +11,7 @@ use super::{
     tool_result::quoted,
     tools::Target,
 };
-use crate::http::{AnswerParts, echo};
+use crate::http::{AnswerParts, echo, json_string::StringFormat as _};
 
 /// The start of a result's address, before the id.
 const ADDRESS: &str = "svc://results/";
@@ -58,7 +58,7 @@ impl Called {
         let (tool, summary) = (quoted(self.tool()), quoted(&self.summary()));
         let (id, uri) = (uuid::Uuid::from_u128(self.id), address(self.id));
         let (status, cost, data) = (self.status.as_u16(), self.cost, &parts.data);
-        let (at, until) = (json_string(self.at), json_string(self.at + KEPT));
+        let (at, until) = (self.at.write(), (self.at + KEPT).write());
         // The explanation is an object, whose members follow those of the call.
         let explained = parts.meta.as_deref().and_then(|meta| meta.strip_prefix('{'));
         let explained = explained.filter(|members| *members != "}");
@@ -89,10 +89,6 @@ impl Outcome {
     }
 }
 
-fn json_string(at: account_core::Timestamp) -> String {
-    at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
-}
-
 /// Parses the data of an answer.
 pub(super) fn parsed(data: &str) -> Value {
     serde_json::from_str(data).expect("the data of an answer are JSON")
@@ -103,7 +99,7 @@ pub(super) fn listed(result: &ListedResult) -> Resource {
     // The envelope begins so (`Called::envelope`).
     let tool = result.start.strip_prefix(r#"{"svc":"result/v1","tool":""#);
     let tool = tool.and_then(|rest| rest.split('"').next()).unwrap_or("a tool");
-    let (at, until) = (json_string(result.at), json_string(result.at + KEPT));
+    let (at, until) = (result.at.write(), (result.at + KEPT).write());
     Resource::new(address(result.id.0), format!("{tool} {at}"))
         .with_title(format!("Result of {tool}"))
         .with_description(format!("The call of {tool} at {at}; kept until {until}."))
