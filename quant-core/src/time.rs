@@ -6,6 +6,7 @@
 //! | [`calendar`] | weekends and holidays, and the adjustment of dates to business days |
 //! | [`day_count`] | the fraction of a year between two dates |
 //! | [`accrual`] | the length in years of a span, with what its day count needs |
+//! | [`period_length`] | `quarterly`, `4`, `3M`: the length of the periods of a schedule |
 //! | [`schedule`] | the coupon periods between an issue and a maturity |
 //! | [`schedule_rule`] | periods with stubs, roll days and adjusted dates |
 //!
@@ -18,6 +19,7 @@ pub mod accrual;
 pub mod calendar;
 pub mod day_count;
 mod gregorian;
+pub mod period_length;
 pub mod schedule;
 pub mod schedule_rule;
 pub mod tenor;
@@ -26,10 +28,9 @@ pub use accrual::{Accrual, MeasuredAccrual};
 pub use calendar::{BusinessDayConvention, Calendar, JointCalendar};
 pub use chrono::NaiveDate;
 pub use day_count::{DayCount, Reference};
+pub use period_length::PeriodLength;
 pub use schedule::{Frequency, Period, Schedule};
-pub use schedule_rule::{
-    PeriodKind, PeriodLength, RollConvention, ScheduleRule, ScheduledPeriod, Stub,
-};
+pub use schedule_rule::{PeriodKind, RollConvention, ScheduleRule, ScheduledPeriod, Stub};
 pub use tenor::Tenor;
 
 pub(crate) use gregorian::{
