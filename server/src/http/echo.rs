@@ -39,6 +39,19 @@ pub(crate) fn error(error: &quant_core::Error) -> String {
     }
 }
 
+/// The text of an error for a text that a field cannot be read from.
+///
+/// The fault's `loc` names the field; the error names the kind of value, which the caller need not know.
+#[must_use]
+pub(crate) fn unread(error: &quant_core::Error) -> String {
+    match error {
+        quant_core::Error::Text { value: text, requirement, .. } => {
+            format!("ensure this value is {requirement}, not {:?}", value(text))
+        }
+        other => self::error(other),
+    }
+}
+
 fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),
@@ -56,6 +69,17 @@ mod tests {
         let exact = "é".repeat(100);
         assert_eq!(value(&exact), exact);
         assert_eq!(value(&"é".repeat(101)), format!("{exact}…"));
+    }
+
+    #[test]
+    fn an_unread_text_is_told_without_the_name_of_its_kind() {
+        let refused: quant_core::Error = "sometimes"
+            .parse::<quant_core::time::BusinessDayConvention>()
+            .expect_err("no convention");
+        assert!(error(&refused).starts_with("`convention` is \"sometimes\""));
+        let told = unread(&refused);
+        assert!(told.starts_with("ensure this value is one of unadjusted, following"), "{told}");
+        assert!(told.ends_with("modified preceding, not \"sometimes\""), "{told}");
     }
 
     #[test]

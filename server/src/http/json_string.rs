@@ -123,7 +123,7 @@ macro_rules! formats_of_core {
 
             fn read(text: &str) -> Result<Self, FormatFault> {
                 text.parse().map_err(|error: quant_core::Error| {
-                    (fault_types::of_code(error.code()), echo::error(&error))
+                    (fault_types::of_code(error.code()), echo::unread(&error))
                 })
             }
 
