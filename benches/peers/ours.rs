@@ -8,8 +8,8 @@ use std::{
     env, fs,
     hint::black_box,
     path::{Path, PathBuf},
-    time::Instant,
 };
+
 
 use clarabel::{
     algebra::CscMatrix,
@@ -41,6 +41,10 @@ use quant_core::{
     },
 };
 
+mod measure;
+
+use measure::measure;
+
 fn main() {
     let folder = PathBuf::from(env::args().nth(1).expect("the folder of the inputs"));
     let golden = PathBuf::from(env::args().nth(2).expect("the folder of the golden rows"));
@@ -52,31 +56,6 @@ fn main() {
     curves();
     small();
     errors(&golden);
-}
-
-/// Prints the median time of one call, in nanoseconds, over samples of a few milliseconds each.
-fn measure<T>(row: &str, who: &str, mut work: impl FnMut() -> T, value: impl Fn(&T) -> f64) {
-    let result = value(&work());
-    let start = Instant::now();
-    let mut calls = 0u32;
-    while start.elapsed().as_millis() < 20 || calls < 3 {
-        black_box(work());
-        calls += 1;
-    }
-    let once = start.elapsed().as_secs_f64() / f64::from(calls);
-    let calls = (0.004 / once).clamp(1.0, 1e7) as u32;
-    let samples = if once > 0.05 { 5 } else { 21 };
-    let mut times: Vec<f64> = (0..samples)
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..calls {
-                black_box(work());
-            }
-            start.elapsed().as_secs_f64() * 1e9 / f64::from(calls)
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    println!("time\t{row}\t{who}\t{}\t{result:?}", times[times.len() / 2]);
 }
 
 fn numbers(folder: &Path, name: &str) -> Vec<f64> {

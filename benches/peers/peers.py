@@ -3,7 +3,6 @@
 import csv
 import math
 import sys
-import time
 from pathlib import Path
 
 import clarabel
@@ -12,6 +11,8 @@ import osqp
 import quadprog
 from pyinform import transfer_entropy as pyinform_transfer
 from scipy import sparse, special, stats
+
+from measure import measure
 
 folder, golden = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -23,21 +24,6 @@ def read(name):
 def rows(name):
     with open(golden / f"{name}.csv", newline="") as file:
         return list(csv.reader(file))[2:]
-
-
-def measure(row, who, work, value=float):
-    result = float(value(work()))
-    start = time.perf_counter()
-    work()
-    once = max(time.perf_counter() - start, 1e-9)
-    calls = int(min(max(0.004 / once, 1), 1e6))
-    times = []
-    for _ in range(5 if once > 0.05 else 15):
-        start = time.perf_counter()
-        for _ in range(calls):
-            work()
-        times.append((time.perf_counter() - start) / calls * 1e9)
-    print("time", row, who, float(np.median(times)), repr(result), sep="\t", flush=True)
 
 
 def error(row, who, value, unit):

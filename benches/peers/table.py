@@ -85,4 +85,5 @@ def main():
         sys.exit("not the same work:\n" + "\n".join(faults))
 
 
-main()
+if __name__ == "__main__":
+    main()
