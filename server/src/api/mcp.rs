@@ -34,6 +34,7 @@ mod directory;
 mod gateway_tools;
 mod head;
 mod message;
+mod progress;
 mod prompts;
 mod protocol;
 mod request_headers;
