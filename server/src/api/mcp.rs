@@ -28,6 +28,7 @@ mod account_tools;
 mod advice;
 mod batch;
 mod calls;
+mod chart;
 mod context;
 mod direct;
 mod directory;
