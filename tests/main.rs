@@ -36,6 +36,7 @@ mod mcp {
 
 /// `/oauth` and `/.well-known`: the OAuth 2.1 server.
 mod oauth {
+    mod client_documents;
     mod consent;
     mod registration;
     mod tokens;

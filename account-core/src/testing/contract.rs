@@ -124,6 +124,7 @@ macro_rules! store_contract {
             clients::a_network_is_known_from_an_earlier_sign_in,
             clients::an_address_knows_sixteen_clients_at_most,
             oauth::a_consent_leads_to_tokens_that_open_its_resource_alone,
+            oauth::a_client_with_a_document_takes_the_metadata_of_its_present_document,
             oauth::a_code_serves_once_within_a_minute_for_its_own_client_and_proof,
             oauth::a_replayed_code_ends_the_grant_that_came_of_it,
             oauth::of_sixty_four_exchanges_of_one_code_one_wins_and_the_replay_ends_it,

@@ -31,10 +31,11 @@ const ACCESS: &str = "access";
 const REFRESH: &str = "refresh";
 
 impl OauthStore for Store {
-    async fn register_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
+    async fn save_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
         let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
         let insert = "INSERT INTO oauth_client (id, name, redirect_uris, created_at) \
-                      VALUES ($1, $2, $3, $4)";
+                      VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE \
+                      SET name = excluded.name, redirect_uris = excluded.redirect_uris";
         let values = [
             client.id.as_str().into(),
             client.name.as_str().into(),

@@ -7,8 +7,8 @@ use crate::accounts::SignedIn;
 use crate::key::AuthError;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
-    AccessToken, Authorization, AuthorizationCode, ClientMetadata, CodeVerifier, Exchange,
-    OauthResult, Refresh, RefreshToken, RegisteredClient, Tokens,
+    AccessToken, Authorization, AuthorizationCode, ClientDocument, ClientMetadata, CodeVerifier,
+    DocumentUrl, Exchange, OauthResult, Refresh, RefreshToken, RegisteredClient, Tokens,
 };
 use crate::password::Password;
 use crate::store::Store;
@@ -135,6 +135,41 @@ pub async fn a_consent_leads_to_tokens_that_open_its_resource_alone<S: Store + C
     let as_access = AccessToken::parse(tokens.refresh.expose()).expect("well-formed");
     assert!(!service.opens(&as_access).await, "a refresh token is no access token");
     assert_eq!(service.accounts.client(&client.id).await.expect("it is there"), client);
+}
+
+/// Checks that a client with a document keeps its grants, with its present name and redirect URIs.
+pub async fn a_client_with_a_document_takes_the_metadata_of_its_present_document<
+    S: Store + Clone,
+>(
+    store: S,
+) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let url = DocumentUrl::parse("https://app.example.com/client.json").expect("a good URL");
+    let describe = |name: &str, redirect_uri: &str| {
+        let metadata = ClientMetadata {
+            redirect_uris: vec![redirect_uri.to_owned()],
+            client_name: Some(name.to_owned()),
+            ..ClientMetadata::default()
+        };
+        let client_id = Some(url.as_str().to_owned());
+        let document = ClientDocument { client_id, metadata, ..ClientDocument::default() };
+        RegisteredClient::described(&url, &document, service.now()).expect("a good document")
+    };
+    let client = describe("A host", "http://127.0.0.1/callback");
+    assert_eq!(refused(service.accounts.client(&client.id).await), "invalid_client");
+    service.accounts.keep_described_client(client.clone()).await.expect("the store answers");
+    let tokens = service.connected(&ada, &client).await;
+    service.wait(60);
+    let changed = describe("A newer host", "https://app.example.com/callback");
+    service.accounts.keep_described_client(changed.clone()).await.expect("the store answers");
+    let stored = service.accounts.client(&client.id).await.expect("it is there");
+    assert_eq!(stored, RegisteredClient { created_at: client.created_at, ..changed });
+    let grants = service.accounts.grants(ada.account, service.now()).await.expect("ok");
+    let shown: Vec<_> = grants.iter().map(|grant| grant.client_name.as_str()).collect();
+    assert_eq!(shown, ["A newer host"]);
+    assert_eq!(grants[0].client.document(), Some(url.clone()));
+    service.refresh(&client, &tokens.refresh).await.expect("the grant is there still");
 }
 
 /// Checks that a refused exchange does not consume the code.

@@ -16,8 +16,15 @@ use crate::session::SessionToken;
 use crate::store::{KeyStatus, OauthStore};
 
 impl OauthStore for MemoryStore {
-    async fn register_client(&self, client: RegisteredClient) -> Stored<()> {
-        self.lock().oauth.clients.push((client, None));
+    async fn save_client(&self, client: RegisteredClient) -> Stored<()> {
+        let mut state = self.lock();
+        let clients = &mut state.oauth.clients;
+        match clients.iter_mut().find(|(known, _)| known.id == client.id) {
+            Some((known, _)) => {
+                *known = RegisteredClient { created_at: known.created_at, ..client };
+            }
+            None => clients.push((client, None)),
+        }
         Ok(())
     }
 

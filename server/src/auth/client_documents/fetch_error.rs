@@ -1,0 +1,28 @@
+//! The reasons why a document cannot be fetched, in texts that repeat nothing of the answer.
+
+/// The reason why a document cannot be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentFetchError {
+    /// An address of the host is not on the public internet.
+    #[error("its website has an address that is not on the public internet")]
+    NotPublic,
+    /// The host is unknown, refuses connections, or proves no identity.
+    #[error("its website does not answer by HTTPS")]
+    Unreachable,
+    /// The answer was not complete in time.
+    #[error("its website does not answer in time")]
+    Timeout,
+    /// The website redirects.
+    #[error("its website redirects, and redirects are not followed")]
+    Redirect,
+    /// The status is not 200.
+    #[error("its website answers with status {0}, not 200")]
+    Status(u16),
+    /// The media type is not JSON.
+    #[error("the document is not served as application/json")]
+    MediaType,
+    /// The document is too large.
+    #[error("the document has more than 5120 bytes")]
+    TooLarge,
+}
