@@ -18,6 +18,11 @@ mod account {
     mod website;
 }
 
+/// `/console`: the pages of an account.
+mod console {
+    mod sessions;
+}
+
 /// `/user/auth/idp`: sign-in at an OpenID Connect provider.
 mod idp {
     mod sign_in;
