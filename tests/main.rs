@@ -113,6 +113,7 @@ mod quantlib {
 
 /// The repository itself: imports, names, documents.
 mod structure {
+    mod deployment;
     mod documents;
     mod fault_types;
     mod imports;
