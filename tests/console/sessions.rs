@@ -67,7 +67,8 @@ async fn every_page_of_the_console_signs_out_without_a_script() {
         assert_open(&mut browser, 1).await;
 
         let answer = browser.post("/console/security", &[("form", &form), action]).await;
-        assert_eq!((answer.status, answer.header("location")), (303, Some("/")), "{path}");
+        assert_eq!(answer.status.as_u16(), 303, "{path}");
+        assert_eq!(answer.header("location"), Some("/"), "{path}");
         // The header makes the browser forget the key that was entered in the playground.
         assert_eq!(answer.header("clear-site-data"), Some("\"storage\""), "{path}");
         assert!(browser.get(path).await.body_text.contains("<h1>Sign in</h1>"), "{path}");

@@ -1,9 +1,6 @@
 //! The log of a command that serves.
 
-use std::{
-    fmt::{self, Write as _},
-    io::IsTerminal as _,
-};
+use std::{fmt, io::IsTerminal as _};
 
 use tracing::{Subscriber, field::Field};
 use tracing_subscriber::{
