@@ -664,8 +664,8 @@ async fn the_chart_of_a_result_is_an_svg_for_its_own_account() {
         } else {
             assert!(read.body["error"]["code"].is_number(), "{tool}: {read:?}");
         }
-        let stranger = Host::new(&app, &bob, era).ask("resources/read", json!({ "uri": uri }));
-        let refused = stranger.await;
+        let stranger = Host::new(&app, &bob, era);
+        let refused = stranger.ask("resources/read", json!({ "uri": uri })).await;
         assert!(refused.body["error"]["code"].is_number(), "{tool}: {refused:?}");
     }
 }
