@@ -18,6 +18,11 @@ mod account {
     mod website;
 }
 
+/// `/console`: the pages of an account.
+mod console {
+    mod sessions;
+}
+
 /// `/user/auth/idp`: sign-in at an OpenID Connect provider.
 mod idp {
     mod sign_in;
@@ -109,6 +114,7 @@ mod quantlib {
 
 /// The repository itself: imports, names, documents.
 mod structure {
+    mod deployment;
     mod documents;
     mod fault_types;
     mod imports;

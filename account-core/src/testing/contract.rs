@@ -133,6 +133,7 @@ macro_rules! store_contract {
             oauth::of_sixty_four_refreshes_of_one_token_one_wins_and_the_reuse_ends_it,
             oauth::within_the_leeway_sixty_four_refreshes_get_the_same_successor,
             oauth::access_lasts_an_hour_and_refreshing_thirty_days_from_each_use,
+            oauth::a_grant_that_is_always_refreshed_ends_after_a_year,
             oauth::a_revoked_access_token_ends_alone_and_a_refresh_token_takes_its_grant_along,
             oauth::another_client_revokes_nothing,
             oauth::a_reset_a_suspension_and_a_deletion_end_all_grants_and_codes,

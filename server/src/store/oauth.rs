@@ -142,8 +142,8 @@ impl OauthStore for Store {
         if execute(&change, take, [digest(&rotation.token)]).await? == 0 {
             return Ok(RefreshVerdict::Refuse);
         }
-        let query = "SELECT grant_id, client_id, resource, oauth_token.created_at, \
-                     oauth_token.expires_at, used_at FROM oauth_token \
+        let query = "SELECT grant_id, client_id, resource, oauth_grant.created_at AS begun_at, \
+                     oauth_token.created_at, oauth_token.expires_at, used_at FROM oauth_token \
                      JOIN oauth_grant ON oauth_grant.id = oauth_token.grant_id \
                      WHERE digest = $1 AND kind = $2";
         let query = statement(query, [digest(&rotation.token), REFRESH.into()]);
@@ -378,6 +378,7 @@ fn refresh(row: &QueryResult) -> Result<StoredRefresh, StoreError> {
     Ok(StoredRefresh {
         client: client_id(row)?,
         resource: column(row, "resource")?,
+        begun_at: time_column(row, "begun_at")?,
         created_at: time_column(row, "created_at")?,
         expires_at: time_column(row, "expires_at")?,
         used_at: optional_time_column(row, "used_at")?,

@@ -5,6 +5,7 @@ use chrono::TimeDelta;
 use super::test_service::{PASSWORD, TestService, client, email};
 use crate::accounts::SignedIn;
 use crate::key::AuthError;
+use crate::oauth::grant::GRANT_VALIDITY;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
     AccessToken, Authorization, AuthorizationCode, ClientDocument, ClientMetadata, CodeVerifier,
@@ -320,6 +321,23 @@ pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: St
     let late = service.refresh_within(&client, &tokens.refresh, 10).await;
     assert_eq!(refused(late), "invalid_grant");
     assert_eq!(refused(service.refresh(&client, &first.refresh).await), "invalid_grant");
+}
+
+/// Checks that a grant ends a year after its consent, although its tokens are refreshed in time.
+pub async fn a_grant_that_is_always_refreshed_ends_after_a_year<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let mut tokens = service.connected(&ada, &client).await;
+    let (begun, instant) = (service.now(), TimeDelta::milliseconds(1));
+    while service.now() < begun + GRANT_VALIDITY - TimeDelta::days(29) {
+        service.clock.advance(TimeDelta::days(29));
+        tokens = service.refresh(&client, &tokens.refresh).await.expect("within the year");
+    }
+    service.clock.advance(begun + GRANT_VALIDITY - instant - service.now());
+    tokens = service.refresh(&client, &tokens.refresh).await.expect("the last moment");
+    service.clock.advance(instant);
+    assert_eq!(refused(service.refresh(&client, &tokens.refresh).await), "invalid_grant");
 }
 
 /// Checks the validity of access and refresh tokens to the millisecond.

@@ -78,6 +78,7 @@ impl OauthStore for MemoryStore {
         let stored = StoredRefresh {
             client: grant.client.clone(),
             resource: grant.resource.clone(),
+            begun_at: grant.created_at,
             created_at: token.created_at,
             expires_at: token.expires_at,
             used_at: token.used_at,

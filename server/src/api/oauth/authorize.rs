@@ -1,5 +1,7 @@
 //! The authorization endpoint and the consent of the account's owner (RFC 6749, 7636, 8707, 9207).
 
+use account_core::oauth::grant::GRANT_VALIDITY;
+use account_core::oauth::token::REFRESH_VALIDITY;
 use account_core::oauth::uri::RedirectTarget;
 use account_core::oauth::{
     Authorization, CodeChallenge, OauthError, RedirectUri, RegisteredClient, check_scope,
@@ -41,6 +43,10 @@ struct Consent<'a> {
     destination: String,
     username: &'a str,
     email: &'a str,
+    /// The days without a use after which the access ends.
+    idle_days: i64,
+    /// The days after which the access ends in any case.
+    most_days: i64,
     form: String,
 }
 
@@ -91,6 +97,8 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
                 destination: destination(&asked.authorization.redirect_uri),
                 username: profile.username.as_str(),
                 email: profile.email.as_str(),
+                idle_days: REFRESH_VALIDITY.num_days(),
+                most_days: GRANT_VALIDITY.num_days(),
                 form: browser.seal(call, sealed_form::object(fields)),
             };
             page::render(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
