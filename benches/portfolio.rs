@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use quant_benches::{covariance, numbers};
 use quant_core::portfolio::{
-    BlackLitterman, MarketEquilibrium, ReturnSeries, RiskParity,
+    BlackLitterman, ConstrainedFrontier, MarketEquilibrium, ReturnSeries, RiskParity,
     black_litterman::{Uncertainty, View},
     constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
     efficient_frontier::EfficientFrontier,
@@ -137,6 +137,32 @@ fn constrained(c: &mut Criterion) {
     }
 }
 
+/// The whole frontier, long only with a group and a limit of turnover.
+fn constrained_frontier(c: &mut Criterion) {
+    let mut group = c.benchmark_group("constrained_frontier");
+    group.sample_size(10);
+    for assets in [10, 50, 200] {
+        let coefficients = (0..assets).map(|asset| f64::from(u8::from(asset % 2 == 0))).collect();
+        let problem = ConstrainedFrontier {
+            assets: EfficientFrontier {
+                expected_returns: numbers(3, assets),
+                covariance_matrix: covariance(assets),
+                risk_free_rate: 0.02,
+                min_weights: Some(vec![0.0; assets]),
+                max_weights: None,
+            },
+            constraints: vec![LinearConstraint { coefficients, min: None, max: Some(0.6) }],
+            turnover: Some(TurnoverLimit {
+                current_weights: vec![1.0 / assets as f64; assets],
+                max_turnover: 0.5,
+            }),
+        };
+        group.bench_with_input(BenchmarkId::from_parameter(assets), &problem, |b, problem| {
+            b.iter(|| black_box(problem).solve());
+        });
+    }
+}
+
 /// The ratios of a year and of a century of days, with a benchmark.
 fn performance(c: &mut Criterion) {
     let mut group = c.benchmark_group("performance");
@@ -160,6 +186,7 @@ criterion_group!(
     long_only,
     frontier,
     constrained,
+    constrained_frontier,
     risk_parity,
     risk_and_views,
     performance

@@ -7,7 +7,7 @@ use libfuzzer_sys::{
     fuzz_target,
 };
 use quant_core::portfolio::{
-    BlackLitterman, Covariance, EfficientFrontier, MarketEquilibrium, MaxSharpe, MinVariance,
+    BlackLitterman, ConstrainedFrontier, Covariance, EfficientFrontier, MarketEquilibrium, MaxSharpe, MinVariance,
     ReturnSeries, RiskParity, TargetReturn,
     black_litterman::{Uncertainty, View},
     constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
@@ -145,6 +145,13 @@ fuzz_target!(|drawn: Drawn| {
     check(&frontier.explain());
     check(&frontier.points(5));
     check(&frontier.at_return(target_return));
+    let constrained = ConstrainedFrontier {
+        assets: frontier,
+        constraints: views.iter().map(constraint).collect(),
+        turnover,
+    };
+    check(&constrained.points(5));
+    check(&constrained.explain());
     check(&risk_contributions(&expected_returns, &covariance_matrix));
     check(&explain_risk_contributions(&expected_returns, &covariance_matrix));
     for &method in RiskParityMethod::ALL {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`black_litterman`] | returns that the market implies, and their revision by views |
 //! | [`constrained`] | the same goals under linear constraints and a limit of turnover |
+//! | [`constrained_frontier`] | all efficient portfolios under linear constraints and a limit of turnover |
 //! | [`contribution`] | the contributions of the assets to the volatility |
 //! | [`efficient_frontier`] | all efficient portfolios under bounds, by their corners |
 //! | [`max_sharpe`] | the weights of the largest Sharpe ratio under bounds |
@@ -20,6 +21,8 @@ mod assets;
 pub mod black_litterman;
 mod cholesky;
 pub mod constrained;
+pub mod constrained_frontier;
+mod constraint_rows;
 pub mod contribution;
 mod covariance;
 mod critical_line;
@@ -28,6 +31,7 @@ pub mod efficient_frontier;
 mod face;
 mod first_order;
 mod least_norm;
+mod limits;
 pub mod max_sharpe;
 pub mod min_variance;
 pub mod performance;
@@ -37,6 +41,7 @@ pub mod target_return;
 
 pub use assets::Portfolio;
 pub use black_litterman::{BlackLitterman, MarketEquilibrium};
+pub use constrained_frontier::ConstrainedFrontier;
 pub use contribution::{RiskContributions, explain_risk_contributions, risk_contributions};
 pub use covariance::Covariance;
 pub use efficient_frontier::{EfficientFrontier, Frontier};

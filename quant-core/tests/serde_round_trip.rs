@@ -15,6 +15,7 @@ use quant_core::curves::{
 };
 use quant_core::instruments::{CurveRole, LevelCouponBond, RateSource, ZeroCouponBond, g_spread};
 use quant_core::portfolio::{
+    ConstrainedFrontier,
     black_litterman::{Uncertainty, View},
     constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
     risk_parity::RiskParityMethod,
@@ -292,6 +293,11 @@ fn portfolios() {
     same_after_a_round_trip(&frontier);
     same_after_a_round_trip(&frontier.solve().expect("a frontier"));
     same_after_a_round_trip(&frontier.points(3).expect("points"));
+    same_after_a_round_trip(&ConstrainedFrontier {
+        assets: frontier,
+        constraints: Vec::new(),
+        turnover: None,
+    });
     same_after_a_round_trip(&TargetReturn {
         expected_returns,
         covariance_matrix,

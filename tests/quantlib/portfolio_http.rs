@@ -75,6 +75,33 @@ async fn a_group_and_a_limit_of_turnover_bind() {
 }
 
 #[tokio::test]
+async fn a_frontier_keeps_groups_and_the_limit_of_turnover() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let mut body = json!({ "expected_returns": [0.06, 0.10], "covariance_matrix": two_assets(),
+                           "min_weights": [0, 0], "n_points": 3, "rf_rate": 0.02,
+                           "constraints": [{ "coefficients": [1, 0], "max": 0.5 }] });
+    let answer = asked(&app, &key, "/optimize/efficient-frontier", &body).await;
+    let data = &answer.expect(200)["data"];
+    assert_near(&data["frontier"][0]["weights"][0], 0.5);
+    assert_near(&data["frontier"][1]["weights"][0], 0.25);
+    assert_near(&data["frontier"][2]["weights"][0], 0.0);
+    assert_near(&data["tangency"]["weights"][0], 0.5);
+    body["current_weights"] = json!([0.25, 0.75]);
+    body["max_turnover"] = json!(0.25);
+    body["at_return"] = json!(0.09);
+    let answer = asked(&app, &key, "/optimize/efficient-frontier", &body).await;
+    let data = &answer.expect(200)["data"];
+    assert_near(&data["corners"][0]["weights"][0], 0.375);
+    assert_near(&data["corners"][1]["weights"][0], 0.125);
+    assert_near(&data["tangency"]["weights"][0], 0.375);
+    assert_near(&data["at_return"]["weights"][0], 0.25);
+    body["constraints"][0]["max"] = json!(-0.5);
+    let refused = asked(&app, &key, "/optimize/efficient-frontier", &body).await;
+    assert_eq!(refused.expect(422)["detail"][0]["type"], json!("value_error.infeasible"));
+}
+
+#[tokio::test]
 async fn the_least_variance_keeps_to_a_group_and_a_limit_of_turnover() {
     let app = App::start().await;
     let key = app.account("ada", Tier::Pro, 100).await;

@@ -4,45 +4,23 @@
 //! [`MaxSharpe`](super::MaxSharpe) are faster and have fewer limits.
 
 use super::assets::{Assets, Checked, Portfolio, accepted};
+use super::constraint_rows::Conditions;
 use super::covariance::Covariance;
-use super::dual_active_set::{ConstraintRow, ConstraintRows, Failure, Minimum, minimise, norm};
+use super::dual_active_set::{Failure, Minimum, minimise};
 use super::first_order::{Optimum, ratio_error, volatility_error};
+use super::limits::Limits;
 use super::max_sharpe::{RATIO_AS_GIVEN, excess_returns, refusal, riskless};
-use super::symmetric::{dot, sum};
+use super::symmetric::sum;
 use super::target_return::RETURN_IS_MET;
+#[cfg(doc)]
+use crate::Error;
 use crate::explanation::{Explanation, Method};
-use crate::{Error, Result, check};
+use crate::{Result, check};
 
-/// The largest number of assets: the method keeps dense rows and rotates dense columns.
-const MAX_ASSETS: usize = 250;
-/// The distance from a current weight, in units of the largest weight, that is rounding.
-const UNTRADED: f64 = 1e-14;
-/// The distance from a constraint, in units of its terms, at which the constraint counts as active.
-const ACTIVE: f64 = 1e-10;
+pub use super::limits::{LinearConstraint, TurnoverLimit};
+
 /// The sum of unscaled weights, as a part of their sizes, below which a ratio grows without end.
 const NO_BUDGET: f64 = 1e-9;
-
-/// A condition on a weighted sum of the weights, `min ≤ Σ aᵢwᵢ ≤ max`.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct LinearConstraint {
-    /// Coefficient of each asset: 1 for the members of a group and 0 for others limits the group.
-    pub coefficients: Vec<f64>,
-    /// Smallest sum; `None` for no limit.
-    pub min: Option<f64>,
-    /// Largest sum; `None` for no limit.
-    pub max: Option<f64>,
-}
-
-/// A limit of what is traded to get from the current weights to others.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct TurnoverLimit {
-    /// Weight of each asset today.
-    pub current_weights: Vec<f64>,
-    /// Largest sum of the sizes of all changes, purchases and sales: 0.2 is 20 % of the portfolio.
-    pub max_turnover: f64,
-}
 
 /// The goal of a constrained portfolio.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,14 +112,13 @@ impl ConstrainedProblem {
     pub fn solve(&self) -> Result<Portfolio> {
         let assets = self.assets();
         let Checked { lower, upper, covariance, exponent, .. } = assets.check()?;
-        self.check()?;
-        let mut conditions = Conditions::new(self, &lower, &upper);
+        self.limits().check(self.expected_returns.len())?;
+        let mut conditions = Conditions::new(self.limits(), &lower, &upper);
         if let Goal::TargetReturn(target) = self.goal {
             check::finite("target_return", target)?;
-            let normal = self.expected_returns.clone();
-            conditions.equalities.push(ConstraintRow { normal, level: target, id: RETURN });
+            conditions.require_return(self.expected_returns.clone(), target);
         }
-        let refuse = |failure| self.refusal(failure);
+        let refuse = |failure| conditions.refusal(failure);
         let mut found = minimise(&covariance, &conditions).map_err(refuse)?;
         if self.goal == Goal::MaxSharpe {
             let scaled =
@@ -151,7 +128,7 @@ impl ConstrainedProblem {
                 Failure::NoConvergence(error) => error,
             })?;
         }
-        let weights = self.weights(found, &lower, &upper)?;
+        let weights = self.weights(found, &conditions)?;
         let portfolio = assets.describe(accepted(weights)?, &covariance, exponent)?;
         match (self.goal, portfolio.sharpe_ratio) {
             (Goal::MaxSharpe, None) => Err(riskless()),
@@ -166,13 +143,11 @@ impl ConstrainedProblem {
     /// The errors of [`solve`](Self::solve).
     pub fn explain(&self) -> Result<Explanation> {
         let found = self.solve()?;
+        let Assets { covariance_matrix, min_weights, max_weights, .. } = self.assets();
         let optimum = Optimum {
-            weights: &found.weights,
-            covariance_matrix: &self.covariance_matrix,
-            min_weights: self.min_weights.as_deref(),
-            max_weights: self.max_weights.as_deref(),
-            current_weights: self.turnover.as_ref().map(|limit| &limit.current_weights[..]),
+            current_weights: self.limits().current_weights(),
             constraints: &self.active_constraints(&found.weights),
+            ..Optimum::new(&found.weights, covariance_matrix, min_weights, max_weights)
         };
         let (error, rule) = match (self.goal, found.sharpe_ratio) {
             (Goal::MaxSharpe, Some(ratio)) => {
@@ -191,37 +166,23 @@ impl ConstrainedProblem {
              convex quadratic programs; Cornuejols and Tütüncü (2006), Optimization Methods in \
              Finance, chapter 8",
         );
-        let turnover = "Turnover is the sum of purchases and sales, not half of the sum.";
         Ok(Explanation::new(method, error)
-            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .of_optimum(min_weights, max_weights)
             .with_conventions(rule)
-            .with_conventions(self.turnover.is_some().then_some(turnover)))
+            .with_conventions(self.limits().convention()))
     }
 
     /// The coefficients of the constraints that the weights meet as equalities, to rounding.
     fn active_constraints(&self, weights: &[f64]) -> Vec<Vec<f64>> {
-        let is_met = |row: &[f64], level: f64| {
-            let size: f64 = row.iter().zip(weights).map(|(a, weight)| (a * weight).abs()).sum();
-            (dot(row, weights) - level).abs() <= ACTIVE * (size + level.abs())
-        };
-        let linear = self.constraints.iter().filter(|constraint| {
-            let mut levels = constraint.min.into_iter().chain(constraint.max);
-            levels.any(|level| is_met(&constraint.coefficients, level))
-        });
-        let mut rows: Vec<Vec<f64>> = linear.map(|one| one.coefficients.clone()).collect();
-        if let Some(turnover) = &self.turnover {
-            let changes = weights.iter().zip(&turnover.current_weights);
-            let row: Vec<f64> =
-                changes.clone().map(|(weight, current)| (weight - current).signum()).collect();
-            let traded: f64 = changes.map(|(weight, current)| (weight - current).abs()).sum();
-            if (traded - turnover.max_turnover).abs() <= ACTIVE * (1.0 + traded) {
-                rows.push(row);
-            }
-        }
+        let mut rows = self.limits().active(weights);
         if matches!(self.goal, Goal::TargetReturn(_)) {
             rows.push(self.expected_returns.clone());
         }
         rows
+    }
+
+    fn limits(&self) -> Limits<'_> {
+        Limits { constraints: &self.constraints, turnover: self.turnover.as_ref() }
     }
 
     fn assets(&self) -> Assets<'_> {
@@ -234,42 +195,9 @@ impl ConstrainedProblem {
         }
     }
 
-    /// Checks what only constrained problems have.
-    fn check(&self) -> Result<()> {
-        let size = self.expected_returns.len();
-        let (argument, requirement) = ("expected_returns", "at most 250 assets with constraints");
-        check::require(size <= MAX_ASSETS, argument, size as f64, requirement)?;
-        for (index, constraint) in self.constraints.iter().enumerate() {
-            constraint.check(index, size)?;
-        }
-        let Some(turnover) = &self.turnover else { return Ok(()) };
-        check::length("current_weights", turnover.current_weights.len(), size)?;
-        let requirement = "a finite number";
-        check::each("current_weights", &turnover.current_weights, requirement, f64::is_finite)?;
-        check::not_negative("max_turnover", turnover.max_turnover)
-    }
-
-    /// The error of a programme without a solution.
-    fn refusal(&self, failure: Failure) -> Error {
-        let size = self.expected_returns.len();
-        let problem = "it contradicts the other constraints".to_owned();
-        let (argument, index) = match failure {
-            Failure::NoConvergence(error) => return error,
-            Failure::Infeasible(TURNOVER) => ("max_turnover", None),
-            Failure::Infeasible(RETURN) => ("target_return", None),
-            Failure::Infeasible(BUDGET) => ("constraints", None),
-            Failure::Infeasible(id) if id < FIRST + size => ("min_weights", Some(id - FIRST)),
-            Failure::Infeasible(id) if id < FIRST + 2 * size => {
-                ("max_weights", Some(id - FIRST - size))
-            }
-            Failure::Infeasible(id) => ("constraints", Some((id - FIRST - 2 * size) / 2)),
-        };
-        Error::Infeasible { argument, index, problem }
-    }
-
     /// The weights at a minimum, with those at a bound or untraded set to the bound or current
     /// weight.
-    fn weights(&self, found: Minimum, lower: &[f64], upper: &[f64]) -> Result<Vec<f64>> {
+    fn weights(&self, found: Minimum, conditions: &Conditions<'_>) -> Result<Vec<f64>> {
         let mut weights = found.point;
         if self.goal == Goal::MaxSharpe {
             let total = sum(weights.iter().copied());
@@ -279,141 +207,13 @@ impl ConstrainedProblem {
             }
             weights.iter_mut().for_each(|weight| *weight /= total);
         }
-        let largest = weights.iter().fold(1.0, |largest: f64, weight| largest.max(weight.abs()));
-        if let Some(turnover) = &self.turnover {
-            for (weight, current) in weights.iter_mut().zip(&turnover.current_weights) {
-                if (*weight - current).abs() <= UNTRADED * largest {
-                    *weight = *current;
-                }
-            }
-        }
-        let size = weights.len();
-        for row in found.active {
-            match row.id.checked_sub(FIRST) {
-                Some(asset) if asset < size => weights[asset] = lower[asset],
-                Some(asset) if asset < 2 * size => weights[asset - size] = upper[asset - size],
-                _ => {}
-            }
-        }
-        // What is left of a violation is rounding.
-        let bounds = lower.iter().zip(upper);
-        let inside =
-            |(weight, (low, high)): (&f64, (&f64, &f64))| weight.max(*low).min(*high) + 0.0;
-        Ok(weights.iter().zip(bounds).map(inside).collect())
+        Ok(conditions.settled(weights, found.active.iter().map(|row| row.id)))
     }
 }
 
 /// The texts of refusals that [`MaxSharpe`](super::MaxSharpe) has too.
 const NOT_BELOW: &str = "is not below the return of any portfolio within the bounds";
 const WITHOUT_END: &str = "leaves the ratio to grow without end, with no bounds to hold it";
-
-impl LinearConstraint {
-    fn check(&self, index: usize, size: usize) -> Result<()> {
-        let argument = "constraints";
-        let refused = |value, requirement| Error::Element { argument, index, value, requirement };
-        if self.coefficients.len() != size {
-            let requirement = "a constraint with a coefficient for each asset";
-            return Err(refused(self.coefficients.len() as f64, requirement));
-        }
-        let numbers = self.coefficients.iter().chain(&self.min).chain(&self.max);
-        if let Some(value) = numbers.copied().find(|value| !value.is_finite()) {
-            return Err(refused(value, "a constraint of finite numbers"));
-        }
-        match (self.min, self.max) {
-            (Some(min), Some(max)) if min > max => {
-                let problem = format!("min is {min}, but max is {max}");
-                Err(Error::Infeasible { argument, index: Some(index), problem })
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The names of rows: of these three, then two of each asset and two of each constraint.
-const BUDGET: usize = 0;
-const RETURN: usize = 1;
-const TURNOVER: usize = 2;
-const FIRST: usize = 3;
-
-/// The conditions of a problem as rows.
-struct Conditions<'a> {
-    equalities: Vec<ConstraintRow>,
-    rows: Vec<ConstraintRow>,
-    turnover: Option<&'a TurnoverLimit>,
-    /// True where points stand for their multiples: each level is then times the sum of the point.
-    is_homogeneous: bool,
-}
-
-impl<'a> Conditions<'a> {
-    fn new(problem: &'a ConstrainedProblem, lower: &[f64], upper: &[f64]) -> Self {
-        let size = lower.len();
-        let unit = |asset: usize, sign: f64| {
-            (0..size).map(|index| if index == asset { sign } else { 0.0 }).collect::<Vec<f64>>()
-        };
-        let at_least = (0..size).map(|asset| (unit(asset, 1.0), lower[asset]));
-        let at_most = (0..size).map(|asset| (unit(asset, -1.0), -upper[asset]));
-        let linear = problem.constraints.iter().flat_map(|constraint| {
-            let opposite = constraint.coefficients.iter().map(|value| -value).collect();
-            let max = constraint.max.map_or(f64::NEG_INFINITY, |max| -max);
-            let min = constraint.min.unwrap_or(f64::NEG_INFINITY);
-            [(constraint.coefficients.clone(), min), (opposite, max)]
-        });
-        let all = at_least.chain(at_most).chain(linear).enumerate();
-        let finite = all.filter(|(_, (_, level))| level.is_finite());
-        let rows =
-            finite.map(|(id, (normal, level))| ConstraintRow { normal, level, id: id + FIRST });
-        Self {
-            equalities: vec![ConstraintRow { normal: vec![1.0; size], level: 1.0, id: BUDGET }],
-            rows: rows.collect(),
-            turnover: problem.turnover.as_ref(),
-            is_homogeneous: false,
-        }
-    }
-
-    /// Returns the conditions on multiples of a portfolio whose excess return is 1.
-    fn homogeneous(&self, excess_returns: Vec<f64>) -> Self {
-        let size = excess_returns.len();
-        let mut rows: Vec<ConstraintRow> = self.rows.iter().map(homogeneous).collect();
-        rows.push(ConstraintRow { normal: vec![1.0; size], level: 0.0, id: BUDGET });
-        let equalities = vec![ConstraintRow { normal: excess_returns, level: 1.0, id: RETURN }];
-        Self { equalities, rows, turnover: self.turnover, is_homogeneous: true }
-    }
-
-    /// The side of the limit of turnover that a point violates most: the one of the signs of its
-    /// changes.
-    fn turnover_row(&self, point: &[f64]) -> Option<ConstraintRow> {
-        let turnover = self.turnover?;
-        let total = if self.is_homogeneous { point.iter().sum() } else { 1.0 };
-        let changes = point.iter().zip(&turnover.current_weights);
-        let sign =
-            |(value, current): (&f64, &f64)| if *value >= total * current { -1.0 } else { 1.0 };
-        let normal: Vec<f64> = changes.map(sign).collect();
-        let level = dot(&normal, &turnover.current_weights) - turnover.max_turnover;
-        let row = ConstraintRow { normal, level, id: TURNOVER };
-        Some(if self.is_homogeneous { homogeneous(&row) } else { row })
-    }
-}
-
-/// Returns the condition `(a − b1)ᵀy ≥ 0` on multiples of the weights that `aᵀw ≥ b` allows.
-fn homogeneous(row: &ConstraintRow) -> ConstraintRow {
-    let normal = row.normal.iter().map(|normal| normal - row.level).collect();
-    ConstraintRow { normal, level: 0.0, id: row.id }
-}
-
-impl ConstraintRows for Conditions<'_> {
-    fn equalities(&self) -> Vec<ConstraintRow> {
-        self.equalities.clone()
-    }
-
-    fn worst(&self, point: &[f64]) -> Option<ConstraintRow> {
-        let turnover = self.turnover_row(point);
-        let size = norm(point);
-        let all = self.rows.iter().chain(&turnover);
-        let violations = all.map(|row| (row.violation(point, size), row));
-        let worst = violations.filter(|(violation, _)| *violation > 0.0);
-        worst.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row.clone())
-    }
-}
 
 #[cfg(test)]
 mod tests {

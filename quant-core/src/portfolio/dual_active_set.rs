@@ -13,8 +13,12 @@ use super::cholesky::Cholesky;
 use super::symmetric::{Symmetric, dot, inner};
 use crate::Error;
 
+pub(super) mod level_path;
+
 /// The part of a row outside the active rows, below which the row depends on them.
 const DEPENDENT: f64 = 1e-12;
+/// The pivot, as a part of its variance, above which a matrix counts as definite.
+const DEFINITE: f64 = 1e-8;
 /// The multiple of the identity that makes a singular matrix definite, in units of the largest
 /// element.
 const PROXIMITY: f64 = 1e-7;
@@ -42,8 +46,13 @@ impl ConstraintRow {
         if missing > TOLERANCE * (own * size + self.level.abs()) { missing / own } else { 0.0 }
     }
 
-    fn missing(&self, point: &[f64]) -> f64 {
-        let normal: Vec<f64> = self.normal.iter().copied().chain([self.level]).collect();
+    fn is(&self, other: &Self) -> bool {
+        self.id == other.id && self.normal == other.normal
+    }
+
+    /// The distance of a point from a level of the row, in units of the row.
+    fn missing(&self, level: f64, point: &[f64]) -> f64 {
+        let normal: Vec<f64> = self.normal.iter().copied().chain([level]).collect();
         let point: Vec<f64> = point.iter().map(|value| -value).chain([1.0]).collect();
         dot(&normal, &point)
     }
@@ -57,8 +66,16 @@ pub(super) fn norm(vector: &[f64]) -> f64 {
 pub(super) trait ConstraintRows {
     /// The equalities, which are always active.
     fn equalities(&self) -> Vec<ConstraintRow>;
-    /// Returns the most violated inequality at a point, with no violation where all are met.
+    /// Returns the most violated inequality at a point; `None` where all are met.
     fn worst(&self, point: &[f64]) -> Option<ConstraintRow>;
+    /// Returns the inequality that a point along a direction meets first, with the distance; `None`
+    /// where the point meets none but the active ones.
+    fn first_hit(
+        &self,
+        point: &[f64],
+        way: &[f64],
+        active: &[ConstraintRow],
+    ) -> Option<(f64, ConstraintRow)>;
 }
 
 /// A point that satisfies the first-order conditions, with its active rows.
@@ -78,29 +95,46 @@ pub(super) enum Failure {
 /// Returns the minimum of `½ xᵀΣx` under the rows.
 pub(super) fn minimise(matrix: &Symmetric, rows: &dyn ConstraintRows) -> Result<Minimum, Failure> {
     let all: Vec<usize> = (0..matrix.size()).collect();
-    let (factor, proximity) = match Cholesky::of(matrix, &all, 0.0, 1e-8) {
+    let (factor, proximity) = match Cholesky::of(matrix, &all, 0.0, DEFINITE) {
         Ok(factor) => (factor, 0.0),
         Err(_) => {
-            let largest = all.iter().map(|&index| matrix.diagonal(index)).fold(0.0, f64::max);
-            let shift = PROXIMITY * if largest > 0.0 { largest } else { 1.0 };
+            let shift = PROXIMITY * largest_variance(matrix);
             let factor = Cholesky::of(matrix, &all, shift, 0.0);
             (factor.map_err(|_| not_converged(0, shift))?, shift)
         }
     };
-    let inverse = inverse_of(&factor, matrix.size());
+    let (search, gap) = search(matrix, &factor, proximity, rows)?;
+    search.finish(gap)
+}
+
+/// Returns the finished search for the minimum of `½ xᵀΣx` under the rows, with its gap, given the
+/// factor of Σ with a multiple of the identity.
+fn search(
+    matrix: &Symmetric,
+    factor: &Cholesky,
+    proximity: f64,
+    rows: &dyn ConstraintRows,
+) -> Result<(DualSearch, f64), Failure> {
+    let inverse = inverse_of(factor, matrix.size());
     let mut centre = vec![0.0; matrix.size()];
     let mut left = MAX_ROWS * (matrix.size() as u32 + 10);
     for point in 1..=MAX_POINTS {
-        let mut search = DualSearch::new(&factor, &inverse, &centre, proximity);
-        search.run(rows, &mut left)?;
+        let mut search = DualSearch::new(factor, &inverse, &centre, proximity);
+        search.run(matrix, rows, &mut left)?;
         let gap = search.polish(matrix);
         let is_minimum = gap <= TOLERANCE && search.has_fit_multipliers(matrix);
         if is_minimum && rows.worst(&search.point).is_none() || point == MAX_POINTS {
-            return search.finish(gap);
+            return Ok((search, gap));
         }
         centre = search.point;
     }
     Err(not_converged(MAX_POINTS, f64::INFINITY))
+}
+
+/// The largest variance, or 1 where there is none.
+fn largest_variance(matrix: &Symmetric) -> f64 {
+    let largest = (0..matrix.size()).map(|index| matrix.diagonal(index)).fold(0.0, f64::max);
+    if largest > 0.0 { largest } else { 1.0 }
 }
 
 fn not_converged(iterations: u32, residual: f64) -> Failure {
@@ -118,6 +152,14 @@ fn inverse_of(factor: &Cholesky, size: usize) -> Vec<Vec<f64>> {
     (0..size).map(column).collect()
 }
 
+/// The errors of a point and multipliers in the first-order conditions.
+struct Residuals {
+    /// The gradient less the multiples of the active rows.
+    slopes: Vec<f64>,
+    /// The distances from the active rows.
+    missing: Vec<f64>,
+}
+
 /// A point with its active rows N, and `JᵀN = (R; 0)`, `JᵀHJ = 1`.
 struct DualSearch {
     point: Vec<f64>,
@@ -125,6 +167,8 @@ struct DualSearch {
     multipliers: Vec<f64>,
     /// The number of equalities, which are the first active rows.
     equalities: usize,
+    /// True where a multiple of the identity is added to the matrix.
+    is_shifted: bool,
     columns: Vec<Vec<f64>>,
     /// The columns of R, each up to its diagonal.
     triangle: Vec<Vec<f64>>,
@@ -140,13 +184,19 @@ impl DualSearch {
             active: Vec::new(),
             multipliers: Vec::new(),
             equalities: 0,
+            is_shifted: proximity > 0.0,
             columns: inverse.to_vec(),
             triangle: Vec::new(),
         }
     }
 
     /// Adds rows until none is violated.
-    fn run(&mut self, rows: &dyn ConstraintRows, left: &mut u32) -> Result<(), Failure> {
+    fn run(
+        &mut self,
+        matrix: &Symmetric,
+        rows: &dyn ConstraintRows,
+        left: &mut u32,
+    ) -> Result<(), Failure> {
         for row in rows.equalities() {
             let id = row.id;
             if !self.add(row, true) {
@@ -157,6 +207,11 @@ impl DualSearch {
         while let Some(row) = rows.worst(&self.point) {
             *left = left.checked_sub(1).ok_or_else(|| not_converged(MAX_ROWS, f64::INFINITY))?;
             let id = row.id;
+            // Rounding has moved the point away from a row that is active.
+            if !self.is_shifted && self.active.iter().any(|active| active.is(&row)) {
+                self.polish(matrix);
+                continue;
+            }
             if !self.add(row, false) {
                 return Err(Failure::Infeasible(id));
             }
@@ -175,13 +230,18 @@ impl DualSearch {
             let rates = self.solve_triangle(&parts[..count]);
             let free = inner(&parts[count..], &parts[count..]);
             let is_dependent = free <= DEPENDENT * DEPENDENT * inner(&parts, &parts);
-            let missing = row.missing(&self.point);
+            let missing = row.missing(row.level, &self.point);
             if is_dependent && is_equality {
                 let terms = row.level.abs() + norm(&row.normal) * norm(&self.point);
                 return missing.abs() <= 10.0 * TOLERANCE * terms;
             }
-            let full = if is_dependent { f64::INFINITY } else { missing / free };
-            let dropped = if is_equality { None } else { self.first_to_drop(&rates) };
+            // On a path an inequality is added where it is met to rounding.
+            let full = match is_dependent {
+                true => f64::INFINITY,
+                false if is_equality => missing / free,
+                false => missing.max(0.0) / free,
+            };
+            let dropped = if is_equality { None } else { self.first_to_drop(&rates, &row) };
             let length = dropped.map_or(full, |(_, length)| length.min(full));
             if length.is_infinite() {
                 return false;
@@ -205,10 +265,12 @@ impl DualSearch {
         }
     }
 
-    /// Returns the inequality whose multiplier falls to zero first, and the length of the step to
-    /// there.
-    fn first_to_drop(&self, rates: &[f64]) -> Option<(usize, f64)> {
-        let limits = (self.equalities..rates.len()).filter(|&index| rates[index] > 0.0);
+    /// Returns the inequality whose multiplier falls to zero first as a row is added, and the
+    /// length of the step to there. A rate below the rounding of the row is none.
+    fn first_to_drop(&self, rates: &[f64], added: &ConstraintRow) -> Option<(usize, f64)> {
+        let rounding = DEPENDENT * norm(&added.normal);
+        let falls = |index: usize| rates[index] * norm(&self.active[index].normal) > rounding;
+        let limits = (self.equalities..rates.len()).filter(|&index| falls(index));
         let limits = limits.map(|index| (index, (self.multipliers[index] / rates[index]).max(0.0)));
         limits.min_by(|(_, a), (_, b)| a.total_cmp(b))
     }
@@ -266,28 +328,17 @@ impl DualSearch {
     /// Improves the point by residuals in twice the precision, of the matrix without the multiple
     /// of the identity; returns the gap.
     fn polish(&mut self, matrix: &Symmetric) -> f64 {
-        let mut gap = self.gap(matrix).0;
+        let mut residuals = self.own_residuals(matrix, &self.point, &self.multipliers);
+        let mut gap = self.gap(matrix, &residuals, &self.point);
         for _ in 0..60 {
-            let before = (self.point.clone(), self.multipliers.clone());
-            let (_, slopes) = self.gap(matrix);
-            let missing: Vec<f64> =
-                self.active.iter().map(|row| row.missing(&self.point)).collect();
-            let count = missing.len();
-            let parts: Vec<f64> =
-                self.columns.iter().map(|column| -inner(column, &slopes)).collect();
-            let own = self.solve_transposed(&missing);
-            let differences: Vec<f64> =
-                own.iter().zip(&parts).map(|(own, part)| own - part).collect();
-            let rates = self.solve_triangle(&differences);
-            for (part, column) in own.iter().chain(&parts[count..]).zip(&self.columns) {
-                add_multiple(&mut self.point, *part, column);
-            }
-            add_multiple(&mut self.multipliers, 1.0, &rates);
-            let next = self.gap(matrix).0;
+            let (mut point, mut multipliers) = (self.point.clone(), self.multipliers.clone());
+            self.correct(&residuals, &mut point, &mut multipliers);
+            residuals = self.own_residuals(matrix, &point, &multipliers);
+            let next = self.gap(matrix, &residuals, &point);
             if next.is_nan() || next >= gap {
-                (self.point, self.multipliers) = before;
                 break;
             }
+            (self.point, self.multipliers) = (point, multipliers);
             let is_slow = next > 0.9 * gap;
             gap = next;
             if is_slow {
@@ -297,35 +348,62 @@ impl DualSearch {
         gap
     }
 
-    /// The gradient less the multiples of the active rows; its largest element, in units of the
-    /// largest variance and of the point, or the largest relative violation of an active row.
-    fn gap(&self, matrix: &Symmetric) -> (f64, Vec<f64>) {
-        let values: Vec<f64> = self.point.iter().chain(&self.multipliers).copied().collect();
+    /// Adds to a point and multipliers what removes their residuals, with the multiple of the
+    /// identity.
+    fn correct(&self, residuals: &Residuals, point: &mut [f64], multipliers: &mut [f64]) {
+        let count = residuals.missing.len();
+        let parts: Vec<f64> =
+            self.columns.iter().map(|column| -inner(column, &residuals.slopes)).collect();
+        let own = self.solve_transposed(&residuals.missing);
+        let differences: Vec<f64> = own.iter().zip(&parts).map(|(own, part)| own - part).collect();
+        let rates = self.solve_triangle(&differences);
+        for (part, column) in own.iter().chain(&parts[count..]).zip(&self.columns) {
+            add_multiple(point, *part, column);
+        }
+        add_multiple(multipliers, 1.0, &rates);
+    }
+
+    /// The residuals at the levels of the active rows.
+    fn own_residuals(&self, matrix: &Symmetric, point: &[f64], multipliers: &[f64]) -> Residuals {
+        let levels: Vec<f64> = self.active.iter().map(|row| row.level).collect();
+        self.residuals(matrix, point, multipliers, &levels)
+    }
+
+    /// The residuals of a point and multipliers at levels of the active rows, in twice the
+    /// precision.
+    fn residuals(
+        &self,
+        matrix: &Symmetric,
+        point: &[f64],
+        multipliers: &[f64],
+        levels: &[f64],
+    ) -> Residuals {
+        let values: Vec<f64> = point.iter().chain(multipliers).copied().collect();
         let slope = |index: usize| {
             let normals = self.active.iter().map(|row| -row.normal[index]);
             let row: Vec<f64> = matrix.row(index).iter().copied().chain(normals).collect();
             dot(&row, &values)
         };
-        let slopes: Vec<f64> = (0..self.point.len()).map(slope).collect();
-        let largest = slopes.iter().fold(0.0, |largest: f64, slope| largest.max(slope.abs()));
-        let size = norm(&self.point);
-        let missing = self.active.iter().map(|row| {
-            let terms = norm(&row.normal) * size + row.level.abs();
-            row.missing(&self.point).abs() / terms.max(f64::MIN_POSITIVE)
-        });
-        (missing.fold(largest / self.size_of_slopes(matrix), f64::max), slopes)
+        let missing = self.active.iter().zip(levels).map(|(row, &level)| row.missing(level, point));
+        Residuals { slopes: (0..point.len()).map(slope).collect(), missing: missing.collect() }
     }
 
-    /// The largest variance times the size of the point.
-    fn size_of_slopes(&self, matrix: &Symmetric) -> f64 {
-        let variances = (0..self.point.len()).map(|index| matrix.diagonal(index));
-        let largest = variances.fold(0.0, f64::max);
-        (if largest > 0.0 { largest } else { 1.0 }) * norm(&self.point).max(f64::MIN_POSITIVE)
+    /// The largest residual: of the gradient in units of the largest variance and of the point, or
+    /// of an active row in units of its terms.
+    fn gap(&self, matrix: &Symmetric, residuals: &Residuals, point: &[f64]) -> f64 {
+        let slopes = residuals.slopes.iter();
+        let largest = slopes.fold(0.0, |largest: f64, slope| largest.max(slope.abs()));
+        let size = norm(point);
+        let missing = self.active.iter().zip(&residuals.missing).map(|(row, missing)| {
+            let terms = norm(&row.normal) * size + row.level.abs();
+            missing.abs() / terms.max(f64::MIN_POSITIVE)
+        });
+        missing.fold(largest / size_of_slopes(matrix, point), f64::max)
     }
 
     /// Returns whether no multiplier of an inequality is negative beyond rounding.
     fn has_fit_multipliers(&self, matrix: &Symmetric) -> bool {
-        let rounding = TOLERANCE * self.size_of_slopes(matrix);
+        let rounding = TOLERANCE * size_of_slopes(matrix, &self.point);
         let multipliers = self.active.iter().zip(&self.multipliers).skip(self.equalities);
         multipliers.into_iter().all(|(row, value)| value * norm(&row.normal) >= -rounding)
     }
@@ -337,6 +415,11 @@ impl DualSearch {
         let Self { point, active, .. } = self;
         Ok(Minimum { point, active })
     }
+}
+
+/// The largest variance times the size of the point.
+fn size_of_slopes(matrix: &Symmetric, point: &[f64]) -> f64 {
+    largest_variance(matrix) * norm(point).max(f64::MIN_POSITIVE)
 }
 
 fn add_multiple(vector: &mut [f64], factor: f64, other: &[f64]) {

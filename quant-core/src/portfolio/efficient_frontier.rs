@@ -6,10 +6,11 @@
 
 use super::active_set::Problem;
 use super::assets::{Assets, Checked, Portfolio, accepted, only_portfolio};
+use super::cholesky::Cholesky;
 use super::covariance::Covariance;
 use super::critical_line::{CriticalLine, Step, centred};
 use super::first_order::{Optimum, volatility_error};
-use super::symmetric::dot;
+use super::symmetric::{Symmetric, dot};
 use crate::explanation::{Explanation, Method};
 use crate::{Error, Result, check};
 
@@ -181,7 +182,7 @@ impl EfficientFrontier {
     /// constraints"; Niedermayer and Niedermayer (2010), "Applying Markowitz's Critical Line
     /// Algorithm".
     pub fn solve(&self) -> Result<Frontier> {
-        self.solve_and_sample(&|_| Vec::new()).map(|found| found.frontier)
+        self.traced(&critical_line)
     }
 
     /// Returns the frontier with `count` portfolios on it, equally spaced in return.
@@ -215,18 +216,7 @@ impl EfficientFrontier {
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     pub fn points(&self, count: usize) -> Result<FrontierPoints> {
-        if count < 2 {
-            return Err(Error::TooFew { argument: "count", needed: 2, found: count });
-        }
-        self.solve_and_sample(&|frontier: &Frontier| {
-            let start = frontier.corners[0].expected_return;
-            let end = frontier.end(&self.expected_returns);
-            let count = if end > start { count } else { 1 };
-            // The two products do not overflow where the ends do not.
-            let part = |index: usize| index as f64 / (count.max(2) - 1) as f64;
-            let target = |part: f64| (start * (1.0 - part) + end * part).clamp(start, end);
-            (0..count).map(|index| target(part(index))).collect()
-        })
+        self.points_along(count, &critical_line)
     }
 
     /// Returns the efficient portfolio with this expected return, annual.
@@ -255,9 +245,7 @@ impl EfficientFrontier {
     /// # Ok::<(), quant_core::Error>(())
     /// ```
     pub fn at_return(&self, target_return: f64) -> Result<Portfolio> {
-        check::finite("target_return", target_return)?;
-        let mut found = self.solve_and_sample(&|_| vec![target_return])?;
-        found.points.pop().ok_or_else(|| out_of_reach(None, target_return))
+        self.at_return_along(target_return, &critical_line)
     }
 
     /// Explains [`solve`](Self::solve), [`points`](Self::points) and [`at_return`](Self::at_return).
@@ -266,55 +254,90 @@ impl EfficientFrontier {
     ///
     /// The errors of [`solve`](Self::solve).
     pub fn explain(&self) -> Result<Explanation> {
-        let corners = self.solve()?.corners;
-        let (min_weights, max_weights) = (self.min_weights.as_deref(), self.max_weights.as_deref());
-        let error = |corner: &Portfolio| {
-            let optimum = Optimum {
-                weights: &corner.weights,
-                covariance_matrix: &self.covariance_matrix,
-                min_weights,
-                max_weights,
-                current_weights: None,
-                constraints: std::slice::from_ref(&self.expected_returns),
-            };
-            optimum.error_of_volatility(corner.volatility)
-        };
-        let some = corners.iter().step_by(corners.len().div_ceil(MEASURED_CORNERS));
         let method = Method::new(
             "Critical line from the least variance upwards, corner by corner",
             "Markowitz (1956), The optimization of a quadratic function subject to linear \
              constraints; Niedermayer and Niedermayer (2010), Applying Markowitz's Critical Line \
              Algorithm",
         );
+        let constraints = std::slice::from_ref(&self.expected_returns);
+        let error = |corner: &Portfolio| {
+            let optimum = Optimum { constraints, ..self.optimum(&corner.weights) };
+            optimum.error_of_volatility(corner.volatility)
+        };
+        Ok(self.explained(method, &self.solve()?.corners, &error))
+    }
+}
+
+/// The steps that frontiers with and without further constraints share.
+impl EfficientFrontier {
+    /// Returns weights on the frontier as an optimum that bounds alone hold.
+    pub(super) fn optimum<'a>(&'a self, weights: &'a [f64]) -> Optimum<'a> {
+        let Assets { covariance_matrix, min_weights, max_weights, .. } = self.assets();
+        Optimum::new(weights, covariance_matrix, min_weights, max_weights)
+    }
+
+    /// Explains a frontier of these corners, given a method and the error of a corner.
+    pub(super) fn explained(
+        &self,
+        method: Method,
+        corners: &[Portfolio],
+        error: &dyn Fn(&Portfolio) -> f64,
+    ) -> Explanation {
+        let some = corners.iter().step_by(corners.len().div_ceil(MEASURED_CORNERS));
         let mut statement = volatility_error(some.map(error).fold(0.0, f64::max));
         statement.how = format!("largest of some corners: {}", statement.how).into();
-        Ok(Explanation::new(method, statement)
-            .of_optimum(min_weights, max_weights)
+        Explanation::new(method, statement)
+            .of_optimum(self.min_weights.as_deref(), self.max_weights.as_deref())
             .with_conventions([
                 "Portfolios between two corners are their mixtures, which is exact.",
                 "Points are equally spaced in return, from the least variance upwards.",
             ])
-            .with_steps(corners.len() as u32))
+            .with_steps(corners.len() as u32)
+    }
+
+    /// Returns the frontier that a method traces.
+    pub(super) fn traced(&self, trace: &Trace<'_>) -> Result<Frontier> {
+        self.sampled(trace, &|_| Vec::new()).map(|found| found.frontier)
+    }
+
+    /// Returns the frontier that a method traces, with portfolios equally spaced in return.
+    pub(super) fn points_along(&self, count: usize, trace: &Trace<'_>) -> Result<FrontierPoints> {
+        if count < 2 {
+            return Err(Error::TooFew { argument: "count", needed: 2, found: count });
+        }
+        self.sampled(trace, &|frontier: &Frontier| {
+            let start = frontier.corners[0].expected_return;
+            let end = frontier.end(&self.expected_returns);
+            let count = if end > start { count } else { 1 };
+            // The two products do not overflow where the ends do not.
+            let part = |index: usize| index as f64 / (count.max(2) - 1) as f64;
+            let target = |part: f64| (start * (1.0 - part) + end * part).clamp(start, end);
+            (0..count).map(|index| target(part(index))).collect()
+        })
+    }
+
+    /// Returns the portfolio with this return on the frontier that a method traces.
+    pub(super) fn at_return_along(
+        &self,
+        target_return: f64,
+        trace: &Trace<'_>,
+    ) -> Result<Portfolio> {
+        check::finite("target_return", target_return)?;
+        let mut found = self.sampled(trace, &|_| vec![target_return])?;
+        found.points.pop().ok_or_else(|| out_of_reach(None, target_return))
     }
 
     /// Returns the frontier and its portfolios at the returns that `targets` chooses.
-    fn solve_and_sample(&self, targets: &dyn Fn(&Frontier) -> Vec<f64>) -> Result<FrontierPoints> {
-        let assets = Assets {
-            expected_returns: &self.expected_returns,
-            covariance_matrix: &self.covariance_matrix,
-            risk_free_rate: self.risk_free_rate,
-            min_weights: self.min_weights.as_deref(),
-            max_weights: self.max_weights.as_deref(),
-        };
+    fn sampled(
+        &self,
+        trace: &Trace<'_>,
+        targets: &dyn Fn(&Frontier) -> Vec<f64>,
+    ) -> Result<FrontierPoints> {
+        let assets = self.assets();
         let Checked { lower, upper, covariance, exponent, factor } = assets.check()?;
-        let (corners, ray) = if let Some(only) = only_portfolio(&lower, &upper) {
-            (vec![only], None)
-        } else {
-            let mut problem = Problem::new(&covariance, lower, upper);
-            let vertex = problem.minimise(factor)?;
-            problem.returns = Some(centred(&self.expected_returns));
-            corners(CriticalLine::from(&problem, vertex))?
-        };
+        let start = Start { lower, upper, covariance: &covariance, factor };
+        let (corners, ray) = trace(start, &self.expected_returns)?;
         let describe = |weights| assets.describe(accepted(weights)?, &covariance, exponent);
         let mut corners: Vec<Portfolio> =
             corners.into_iter().map(describe).collect::<Result<_>>()?;
@@ -328,6 +351,16 @@ impl EfficientFrontier {
         Ok(FrontierPoints { frontier, points })
     }
 
+    fn assets(&self) -> Assets<'_> {
+        Assets {
+            expected_returns: &self.expected_returns,
+            covariance_matrix: &self.covariance_matrix,
+            risk_free_rate: self.risk_free_rate,
+            min_weights: self.min_weights.as_deref(),
+            max_weights: self.max_weights.as_deref(),
+        }
+    }
+
     /// A change of the weights divided by the return that it brings.
     fn by_return(&self, way: &[f64]) -> Result<Vec<f64>> {
         let gained = dot(way, &self.expected_returns);
@@ -336,7 +369,31 @@ impl EfficientFrontier {
 }
 
 /// The weights at the corners of a line, and how it goes on from the last.
-type Path = (Vec<Vec<f64>>, Option<Vec<f64>>);
+pub(super) type Path = (Vec<Vec<f64>>, Option<Vec<f64>>);
+
+/// The checked bounds and covariance from which a frontier is traced.
+pub(super) struct Start<'a> {
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    pub(super) covariance: &'a Symmetric,
+    /// The factor of the covariance, where that is clearly definite.
+    pub(super) factor: Option<Cholesky>,
+}
+
+/// A method that traces a frontier, given the expected returns.
+pub(super) type Trace<'t> = dyn Fn(Start<'_>, &[f64]) -> Result<Path> + 't;
+
+/// Traces a frontier within bounds alone.
+pub(super) fn critical_line(start: Start<'_>, expected_returns: &[f64]) -> Result<Path> {
+    let Start { lower, upper, covariance, factor } = start;
+    if let Some(only) = only_portfolio(&lower, &upper) {
+        return Ok((vec![only], None));
+    }
+    let mut problem = Problem::new(covariance, lower, upper);
+    let vertex = problem.minimise(factor)?;
+    problem.returns = Some(centred(expected_returns));
+    corners(CriticalLine::from(&problem, vertex))
+}
 
 /// Collects the corners by following the critical line to its end.
 fn corners(mut walk: CriticalLine<'_, '_>) -> Result<Path> {

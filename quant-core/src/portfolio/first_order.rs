@@ -33,6 +33,19 @@ pub(super) struct Optimum<'a> {
     pub(super) constraints: &'a [Vec<f64>],
 }
 
+impl<'a> Optimum<'a> {
+    /// Returns the optimum of these weights, held by the budget and by bounds alone.
+    pub(super) fn new(
+        weights: &'a [f64],
+        covariance_matrix: &'a Covariance,
+        min_weights: Option<&'a [f64]>,
+        max_weights: Option<&'a [f64]>,
+    ) -> Self {
+        let (current_weights, constraints) = (None, &[]);
+        Self { weights, covariance_matrix, min_weights, max_weights, current_weights, constraints }
+    }
+}
+
 impl Optimum<'_> {
     /// Returns the error of the volatility that the gap of the variance and rounding leave.
     pub(super) fn error_of_volatility(&self, volatility: f64) -> f64 {
@@ -174,14 +187,7 @@ mod tests {
     #[test]
     fn the_gap_of_another_portfolio_than_the_best_bounds_what_is_lost() {
         let covariance_matrix = Covariance::from([[0.01, 0.0], [0.0, 0.03]]);
-        let optimum = |weights| Optimum {
-            weights,
-            covariance_matrix: &covariance_matrix,
-            min_weights: None,
-            max_weights: None,
-            current_weights: None,
-            constraints: &[],
-        };
+        let optimum = |weights| Optimum::new(weights, &covariance_matrix, None, None);
         let volatility = |[a, b]: [f64; 2]| (0.01 * a * a + 0.03 * b * b).sqrt();
         let best = volatility([0.75, 0.25]);
         for weights in &[[0.76, 0.24], [0.5, 0.5], [1.0, 0.0]] {
@@ -203,15 +209,8 @@ mod tests {
             Covariance::from([[0.01, 0.0, 0.0], [0.0, 0.02, 0.0], [0.0, 0.0, 0.04]]);
         let constraint = [vec![1.0, 1.0, 0.0]];
         let weights = [1.0 / 3.0, 1.0 / 6.0, 0.5];
-        let optimum = Optimum {
-            weights: &weights,
-            covariance_matrix: &covariance_matrix,
-            min_weights: None,
-            max_weights: None,
-            current_weights: None,
-            constraints: &constraint,
-        };
-        assert!(optimum.error_of_volatility(0.1) < 1e-16);
-        assert!(Optimum { constraints: &[], ..optimum }.error_of_volatility(0.1) > 1e-3);
+        let without = Optimum::new(&weights, &covariance_matrix, None, None);
+        assert!(without.error_of_volatility(0.1) > 1e-3);
+        assert!(Optimum { constraints: &constraint, ..without }.error_of_volatility(0.1) < 1e-16);
     }
 }

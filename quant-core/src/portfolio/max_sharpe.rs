@@ -100,14 +100,8 @@ impl MaxSharpe {
     /// The errors of [`solve`](Self::solve).
     pub fn explain(&self) -> Result<Explanation> {
         let found = self.solve()?;
-        let optimum = Optimum {
-            weights: &found.weights,
-            covariance_matrix: &self.covariance_matrix,
-            min_weights: self.min_weights.as_deref(),
-            max_weights: self.max_weights.as_deref(),
-            current_weights: None,
-            constraints: &[],
-        };
+        let Assets { covariance_matrix, min_weights, max_weights, .. } = self.assets();
+        let optimum = Optimum::new(&found.weights, covariance_matrix, min_weights, max_weights);
         let method = Method::new(
             "Tangency portfolio, by the critical line",
             "Markowitz and Todd (2000), Mean–Variance Analysis in Portfolio Choice and Capital \
@@ -116,7 +110,7 @@ impl MaxSharpe {
         let ratio = found.sharpe_ratio.unwrap_or_default();
         let error = ratio_error(optimum.error_of_ratio(&self.excess_returns(), ratio));
         Ok(Explanation::new(method, error)
-            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .of_optimum(min_weights, max_weights)
             .with_conventions([RATIO_AS_GIVEN]))
     }
 

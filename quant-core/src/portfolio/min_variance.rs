@@ -135,14 +135,8 @@ impl MinVariance {
     /// The errors of [`solve`](Self::solve).
     pub fn explain(&self) -> Result<Explanation> {
         let MinVariancePortfolio { weights, volatility } = self.solve()?;
-        let optimum = Optimum {
-            weights: &weights,
-            covariance_matrix: &self.covariance_matrix,
-            min_weights: self.min_weights.as_deref(),
-            max_weights: self.max_weights.as_deref(),
-            current_weights: None,
-            constraints: &[],
-        };
+        let (min_weights, max_weights) = (self.min_weights.as_deref(), self.max_weights.as_deref());
+        let optimum = Optimum::new(&weights, &self.covariance_matrix, min_weights, max_weights);
         let method = Method::new(
             "Least variance by active sets: block pivoting, else the primal method",
             "Markowitz (1956), The optimization of a quadratic function subject to linear \
@@ -151,7 +145,7 @@ impl MinVariance {
         let unique = "Where several portfolios have the least variance, it is that of least norm.";
         let error = volatility_error(optimum.error_of_volatility(volatility));
         Ok(Explanation::new(method, error)
-            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .of_optimum(min_weights, max_weights)
             .with_conventions([unique]))
     }
 }

@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 use crate::arithmetic::double_double::{two_product, two_sum};
 
 /// A symmetric matrix, stored in full: its columns are its rows.
+#[derive(Clone)]
 pub(super) struct Symmetric(DMatrix<f64>);
 
 impl Symmetric {
@@ -23,6 +24,13 @@ impl Symmetric {
 
     pub(super) fn diagonal(&self, row: usize) -> f64 {
         self.0[(row, row)]
+    }
+
+    /// Returns the matrix with a number added to its diagonal.
+    pub(super) fn shifted(&self, by: f64) -> Self {
+        let mut shifted = self.0.clone();
+        (0..self.size()).for_each(|index| shifted[(index, index)] += by);
+        Self(shifted)
     }
 
     /// Returns the product with a vector, most of whose elements may be zero.

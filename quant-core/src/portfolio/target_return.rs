@@ -107,13 +107,10 @@ impl TargetReturn {
     /// The errors of [`solve`](Self::solve).
     pub fn explain(&self) -> Result<Explanation> {
         let found = self.solve()?;
+        let Assets { covariance_matrix, min_weights, max_weights, .. } = self.assets();
         let optimum = Optimum {
-            weights: &found.weights,
-            covariance_matrix: &self.covariance_matrix,
-            min_weights: self.min_weights.as_deref(),
-            max_weights: self.max_weights.as_deref(),
-            current_weights: None,
             constraints: std::slice::from_ref(&self.expected_returns),
+            ..Optimum::new(&found.weights, covariance_matrix, min_weights, max_weights)
         };
         let method = Method::new(
             "Least variance with a given return, by the critical line",
@@ -122,7 +119,7 @@ impl TargetReturn {
         );
         let error = volatility_error(optimum.error_of_volatility(found.volatility));
         Ok(Explanation::new(method, error)
-            .of_optimum(optimum.min_weights, optimum.max_weights)
+            .of_optimum(min_weights, max_weights)
             .with_conventions([RETURN_IS_MET]))
     }
 

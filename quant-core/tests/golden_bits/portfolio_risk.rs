@@ -1,9 +1,10 @@
 //! The bits of risk parity, contributions, Black–Litterman and performance ratios.
 
 use quant_core::portfolio::{
-    BlackLitterman, Covariance, EfficientFrontier, MarketEquilibrium, ReturnSeries, RiskParity,
+    BlackLitterman, ConstrainedFrontier, Covariance, EfficientFrontier, MarketEquilibrium,
+    ReturnSeries, RiskParity,
     black_litterman::{Uncertainty, View},
-    constrained::{ConstrainedProblem, Goal, LinearConstraint, TurnoverLimit},
+    constrained::{Goal, LinearConstraint, TurnoverLimit},
     risk_contributions,
     risk_parity::RiskParityMethod,
 };
@@ -12,6 +13,16 @@ use crate::lines::Lines;
 
 fn covariance() -> Covariance {
     [[0.04, 0.006, -0.002], [0.006, 0.01, 0.001], [-0.002, 0.001, 0.0225]].into()
+}
+
+fn frontier() -> EfficientFrontier {
+    EfficientFrontier {
+        expected_returns: vec![0.09, 0.05, 0.07],
+        covariance_matrix: covariance(),
+        risk_free_rate: 0.02,
+        min_weights: Some(vec![0.0; 3]),
+        max_weights: None,
+    }
 }
 
 pub(super) fn lines(lines: &mut Lines) {
@@ -30,37 +41,25 @@ fn risk(lines: &mut Lines) {
     }
     let found = risk_contributions(&[0.5, 0.75, -0.25], &covariance()).expect("contributions");
     lines.add("risk contributions", "three assets", &found.contributions);
-    let frontier = EfficientFrontier {
-        expected_returns: vec![0.09, 0.05, 0.07],
-        covariance_matrix: covariance(),
-        risk_free_rate: 0.02,
-        min_weights: Some(vec![0.0; 3]),
-        max_weights: None,
-    };
-    for point in frontier.points(4).expect("points").points {
+    for point in frontier().points(4).expect("points").points {
         lines.add("frontier point", point.expected_return, &point.weights);
     }
 }
 
 fn constrained(lines: &mut Lines) {
+    let group =
+        LinearConstraint { coefficients: vec![1.0, 0.0, 1.0], min: Some(0.4), max: Some(0.7) };
+    let problem = ConstrainedFrontier {
+        assets: frontier(),
+        constraints: vec![group],
+        turnover: Some(TurnoverLimit { current_weights: vec![0.25, 0.5, 0.25], max_turnover: 0.2 }),
+    };
     for goal in [Goal::MinVariance, Goal::TargetReturn(0.065), Goal::MaxSharpe] {
-        let group =
-            LinearConstraint { coefficients: vec![1.0, 0.0, 1.0], min: Some(0.4), max: Some(0.7) };
-        let problem = ConstrainedProblem {
-            expected_returns: vec![0.09, 0.05, 0.07],
-            covariance_matrix: covariance(),
-            risk_free_rate: 0.02,
-            min_weights: Some(vec![0.0; 3]),
-            max_weights: None,
-            constraints: vec![group],
-            turnover: Some(TurnoverLimit {
-                current_weights: vec![0.25, 0.5, 0.25],
-                max_turnover: 0.2,
-            }),
-            goal,
-        };
-        let found = problem.solve().expect("a portfolio");
+        let found = problem.with_goal(goal).solve().expect("a portfolio");
         lines.add("constrained", goal, &found.weights);
+    }
+    for corner in problem.solve().expect("a frontier").corners {
+        lines.add("constrained frontier", corner.expected_return, &corner.weights);
     }
 }
 

@@ -140,6 +140,7 @@ def lines(count):
                         vector(current), repr(turnover), vector(x if abs(x) > mpf(10) ** -30 else 0 for x in w), vector([mp.sqrt(variance)])]) + "\n"
 
 
-found = list(lines(180))
-PATH.write_text(STAMP + HEADER + "".join(found))
-print(PATH.name, len(found), {goal: sum(line.startswith(goal) for line in found) for goal in ("min", "target", "max")})
+if __name__ == "__main__":
+    found = list(lines(180))
+    PATH.write_text(STAMP + HEADER + "".join(found))
+    print(PATH.name, len(found), {goal: sum(line.startswith(goal) for line in found) for goal in ("min", "target", "max")})

@@ -39,6 +39,7 @@ pub struct WeightLimits {
 }
 
 /// The limits of a request in the types of `quant-core`.
+#[derive(Default)]
 pub(super) struct ReadLimits {
     constraints: Vec<LinearConstraint>,
     turnover: Option<TurnoverLimit>,
@@ -47,8 +48,12 @@ pub(super) struct ReadLimits {
 impl ReadLimits {
     /// Returns a problem with these limits.
     pub(super) fn added_to(self, problem: ConstrainedProblem) -> ConstrainedProblem {
-        let Self { constraints, turnover } = self;
+        let (constraints, turnover) = self.into_parts();
         ConstrainedProblem { constraints, turnover, ..problem }
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<LinearConstraint>, Option<TurnoverLimit>) {
+        (self.constraints, self.turnover)
     }
 }
 

@@ -55,7 +55,7 @@ impl OptimalPortfolios {
     ///
     /// Portfolios at equal distances in return, from the one of least variance to the largest
     /// return, with the corner portfolios, between which all others are mixtures, and the tangency
-    /// portfolio.
+    /// portfolio. All of them keep the bounds, `constraints` and `max_turnover`.
     #[oai(path = "/efficient-frontier", method = "post", operation_id = "trace_efficient_frontier")]
     async fn efficient_frontier(
         &self,
@@ -119,6 +119,9 @@ pub struct EfficientFrontier {
     /// The bounds on the weights.
     #[oai(flatten)]
     pub bounds: WeightBounds,
+    /// The limits beside the bounds.
+    #[oai(flatten)]
+    pub limits: WeightLimits,
     /// Return of a further efficient portfolio, an annual decimal.
     #[oai(nullable)]
     pub at_return: Option<f64>,
@@ -256,17 +259,20 @@ impl MaxSharpe {
             }
         })
     }
+
+    fn solve(&self) -> quant_core::Result<portfolio::Portfolio> {
+        match self.problem()? {
+            GoalProblem::WithinBounds(problem) => problem.solve(),
+            GoalProblem::Limited(problem) => problem.solve(),
+        }
+    }
 }
 
 impl Computation for MaxSharpe {
     type Answer = OptimalPortfolio;
 
     fn compute(&self) -> quant_core::Result<OptimalPortfolio> {
-        let found = match self.problem()? {
-            GoalProblem::WithinBounds(problem) => problem.solve()?,
-            GoalProblem::Limited(problem) => problem.solve()?,
-        };
-        Ok(OptimalPortfolio::new(found, self.rf_rate))
+        Ok(OptimalPortfolio::new(self.solve()?, self.rf_rate))
     }
 
     fn explain(&self) -> quant_core::Result<Explanation> {
@@ -328,14 +334,26 @@ impl Computation for TargetReturn {
 }
 
 impl EfficientFrontier {
-    fn problem(&self) -> quant_core::Result<portfolio::EfficientFrontier> {
-        Ok(portfolio::EfficientFrontier {
+    fn problem(&self) -> quant_core::Result<portfolio::ConstrainedFrontier> {
+        let assets = portfolio::EfficientFrontier {
             expected_returns: self.assets.expected_returns.to_vec(),
             covariance_matrix: self.assets.covariance()?,
             risk_free_rate: self.rf_rate,
             min_weights: self.bounds.min_weights(),
             max_weights: self.bounds.max_weights(),
-        })
+        };
+        let (constraints, turnover) = self.limits.read()?.unwrap_or_default().into_parts();
+        Ok(portfolio::ConstrainedFrontier { assets, constraints, turnover })
+    }
+
+    /// Returns the portfolio of the largest Sharpe ratio, where there is one.
+    fn tangency(&self) -> quant_core::Result<Option<FrontierPoint>> {
+        let Self { assets, rf_rate, bounds, limits, .. } = self.clone();
+        match (MaxSharpe { assets, rf_rate, bounds, limits }).solve() {
+            Ok(found) => Ok(Some(found.into())),
+            Err(Error::Conflict { argument: "risk_free_rate", .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -356,7 +374,7 @@ impl Computation for EfficientFrontier {
             max_volatility: volatility(points.last()),
             is_unbounded: found.frontier.ray.is_some(),
             corners: corners.map(|corners| corners.into_iter().map(Into::into).collect()),
-            tangency: tangency(problem)?,
+            tangency: self.tangency()?,
             at_return: at_return.map(Into::into),
             frontier: points,
             n_points: self.n_points,
@@ -369,7 +387,7 @@ impl Computation for EfficientFrontier {
     }
 
     fn is_long(&self) -> bool {
-        self.assets.expected_returns.len() > LONG_FRONTIER_FROM_ASSETS
+        self.assets.expected_returns.len() > LONG_FRONTIER_FROM_ASSETS || self.limits.are_slow()
     }
 
     fn wire_name(argument: &'static str) -> &'static str {
@@ -378,22 +396,6 @@ impl Computation for EfficientFrontier {
             "target_return" => "at_return",
             other => wire_name(other),
         }
-    }
-}
-
-/// Returns the portfolio of the largest Sharpe ratio, where there is one.
-fn tangency(problem: portfolio::EfficientFrontier) -> quant_core::Result<Option<FrontierPoint>> {
-    let problem = portfolio::MaxSharpe {
-        expected_returns: problem.expected_returns,
-        covariance_matrix: problem.covariance_matrix,
-        risk_free_rate: problem.risk_free_rate,
-        min_weights: problem.min_weights,
-        max_weights: problem.max_weights,
-    };
-    match problem.solve() {
-        Ok(found) => Ok(Some(found.into())),
-        Err(Error::Conflict { argument: "risk_free_rate", .. }) => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
@@ -433,6 +435,7 @@ impl Example for EfficientFrontier {
             n_points: 5,
             rf_rate: 0.03,
             bounds: WeightBounds::example(),
+            limits: WeightLimits::default(),
             at_return: Some(0.1),
         }
     }

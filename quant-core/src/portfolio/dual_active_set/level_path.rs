@@ -1,0 +1,269 @@
+//! The minima of a programme as the level of its last equality rises.
+//!
+//! Between two changes of the active rows the minimum moves along a line. A change is due where a
+//! multiplier reaches zero, so that its row is dropped, or where the minimum meets a row, which is
+//! added by a step of the dual method. The largest level is reached where a row that is met
+//! contradicts the active ones.
+//!
+//! Where the matrix is singular, a small multiple of the identity is added, so that each level has
+//! one minimum: its first-order gap is that multiple.
+//!
+//! Best (1996), "An algorithm for the solution of the parametric quadratic programming problem".
+
+use std::borrow::Cow;
+
+use super::{
+    ConstraintRow, ConstraintRows, DEFINITE, DualSearch, Failure, Residuals, TOLERANCE,
+    add_multiple, largest_variance, norm, not_converged, search, size_of_slopes,
+};
+use crate::portfolio::cholesky::Cholesky;
+use crate::portfolio::symmetric::Symmetric;
+
+/// The change of a multiplier along the path, in units of its terms, that is rounding.
+const NO_CHANGE: f64 = 1e-12;
+/// The same after corrections in twice the precision, below the multiple of the identity.
+const NO_CORRECTED_CHANGE: f64 = 5e-15;
+/// The derivative of the minimum by the level, in units of its terms, that is rounding or due to
+/// the multiple of the identity.
+const NO_PRICE: f64 = 1e-11;
+/// The number of these corrections.
+const CORRECTIONS: u32 = 2;
+/// The move of a point, as a part of its size, that is rounding.
+const STANDSTILL: f64 = 2.842_170_943_040_401e-14;
+/// The number of changes without a move, beside one for each variable, after which changes repeat.
+const STALLED: usize = 10;
+/// The rise of the level past a corner at which changes repeat, as a part of the point.
+const LEAP: f64 = 1e-11;
+/// The number of changes of the active rows, for each variable, after which the search ends.
+const MAX_CHANGES: u32 = 60;
+/// The multiple of the identity that is added to a singular matrix, in units of the largest
+/// element: above the rounding of a factorisation, below the gap that is accepted.
+const RIDGE: f64 = 5e-13;
+
+/// The path of the minima, at one of its corners.
+pub(in crate::portfolio) struct LevelPath<'m> {
+    matrix: Cow<'m, Symmetric>,
+    search: DualSearch,
+    /// The number of changes after which the search fails.
+    left: u32,
+    /// True where no minimum has a larger level.
+    is_over: bool,
+}
+
+/// A point of the path at which the active rows change.
+pub(in crate::portfolio) struct PathCorner {
+    pub(in crate::portfolio) point: Vec<f64>,
+    /// The names of the rows that the point meets as equalities.
+    pub(in crate::portfolio) held: Vec<usize>,
+    /// True where the minimum up to the corner does not depend on the level, to rounding.
+    pub(in crate::portfolio) is_at_start: bool,
+}
+
+/// A step along the path.
+pub(in crate::portfolio) enum PathStep {
+    /// A line to the next corner.
+    Corner(PathCorner),
+    /// A ray without end, along a direction.
+    Ray(Vec<f64>),
+    /// The end: no point has a larger level.
+    End,
+}
+
+/// The derivatives of point and multipliers by the level.
+struct Motion {
+    way: Vec<f64>,
+    rates: Vec<f64>,
+}
+
+/// A change of the active rows.
+enum Change {
+    Drop(usize),
+    Add(ConstraintRow),
+}
+
+impl<'m> LevelPath<'m> {
+    /// Returns the path from the minimum under the rows; `None` where the last equality depends on
+    /// the others, so that there is one level alone.
+    pub(in crate::portfolio) fn from(
+        matrix: &'m Symmetric,
+        rows: &dyn ConstraintRows,
+    ) -> Result<Option<Self>, Failure> {
+        let all: Vec<usize> = (0..matrix.size()).collect();
+        let (matrix, factor) = match Cholesky::of(matrix, &all, 0.0, DEFINITE) {
+            Ok(factor) => (Cow::Borrowed(matrix), factor),
+            Err(_) => {
+                let ridge = RIDGE * largest_variance(matrix);
+                let matrix = matrix.shifted(ridge);
+                let factor = Cholesky::of(&matrix, &all, 0.0, 0.0);
+                let factor = factor.map_err(|_| not_converged(0, ridge))?;
+                (Cow::Owned(matrix), factor)
+            }
+        };
+        let (search, gap) = search(&matrix, &factor, 0.0, rows)?;
+        if gap.is_nan() || gap > 10.0 * TOLERANCE {
+            return Err(not_converged(0, gap));
+        }
+        let has_level = search.equalities == rows.equalities().len();
+        let left = MAX_CHANGES * (matrix.size() as u32 + 10);
+        Ok(has_level.then_some(Self { matrix, search, left, is_over: false }))
+    }
+
+    /// Returns the present point.
+    pub(in crate::portfolio) fn corner(&self) -> PathCorner {
+        let price = self.search.multipliers[self.search.equalities - 1].abs();
+        let noise = NO_PRICE * size_of_slopes(&self.matrix, &self.search.point);
+        PathCorner {
+            point: self.search.point.clone(),
+            held: self.search.active.iter().map(|row| row.id).collect(),
+            is_at_start: price <= noise,
+        }
+    }
+
+    /// Advances to the next corner, past all changes that coincide there.
+    pub(in crate::portfolio) fn advance(
+        &mut self,
+        rows: &dyn ConstraintRows,
+    ) -> Result<PathStep, Failure> {
+        let mut stalled = 0;
+        while !self.is_over {
+            self.left = self.left.checked_sub(1).ok_or_else(|| self.not_advanced())?;
+            stalled += 1;
+            if stalled > self.search.point.len() + STALLED {
+                self.leap(rows)?;
+                return Ok(PathStep::Corner(self.corner()));
+            }
+            let motion = self.motion();
+            let Some((distance, change)) = self.next_change(rows, &motion) else {
+                return Ok(PathStep::Ray(motion.way));
+            };
+            let moved = distance * norm(&motion.way);
+            self.follow(&motion, distance);
+            let has_moved = moved > STANDSTILL * norm(&self.search.point);
+            let mut corner = None;
+            if has_moved {
+                self.polish()?;
+                corner = Some(self.corner());
+            }
+            let hit = self.apply(change);
+            if let Some(mut corner) = corner {
+                corner.held.extend(hit);
+                return Ok(PathStep::Corner(corner));
+            }
+        }
+        Ok(PathStep::End)
+    }
+
+    /// Raises the level a little past a corner at which changes repeat, and adds the rows that the
+    /// point then violates.
+    fn leap(&mut self, rows: &dyn ConstraintRows) -> Result<(), Failure> {
+        let mut rise = LEAP * norm(&self.search.point);
+        loop {
+            let motion = self.motion();
+            let Some((distance, index)) = self.first_drop(&motion).filter(|drop| drop.0 < rise)
+            else {
+                self.follow(&motion, rise);
+                break;
+            };
+            self.follow(&motion, distance);
+            self.search.drop(index);
+            rise -= distance;
+        }
+        self.polish()?;
+        while let Some(row) = rows.worst(&self.search.point) {
+            self.left = self.left.checked_sub(1).ok_or_else(|| self.not_advanced())?;
+            if !self.search.add(row, false) {
+                self.is_over = true;
+                break;
+            }
+            self.polish()?;
+        }
+        Ok(())
+    }
+
+    fn not_advanced(&self) -> Failure {
+        not_converged(MAX_CHANGES * (self.search.point.len() as u32 + 10), f64::INFINITY)
+    }
+
+    /// Returns whether a multiple of the identity is added to the matrix.
+    fn has_ridge(&self) -> bool {
+        matches!(self.matrix, Cow::Owned(_))
+    }
+
+    /// Returns the derivatives by the level.
+    fn motion(&self) -> Motion {
+        let (size, count) = (self.search.point.len(), self.search.active.len());
+        let mut levels = vec![0.0; count];
+        levels[self.search.equalities - 1] = 1.0;
+        let (mut way, mut rates) = (vec![0.0; size], vec![0.0; count]);
+        let residuals = Residuals { slopes: vec![0.0; size], missing: levels.clone() };
+        self.search.correct(&residuals, &mut way, &mut rates);
+        for _ in 0..if self.has_ridge() { CORRECTIONS } else { 0 } {
+            let residuals = self.search.residuals(&self.matrix, &way, &rates, &levels);
+            self.search.correct(&residuals, &mut way, &mut rates);
+        }
+        Motion { way, rates }
+    }
+
+    /// Returns the next change of the active rows and its distance.
+    fn next_change(&self, rows: &dyn ConstraintRows, motion: &Motion) -> Option<(f64, Change)> {
+        let dropped = self.first_drop(motion);
+        let hit = rows.first_hit(&self.search.point, &motion.way, &self.search.active);
+        match (dropped, hit) {
+            (Some((dropped, index)), hit) if hit.as_ref().is_none_or(|hit| dropped <= hit.0) => {
+                Some((dropped, Change::Drop(index)))
+            }
+            (_, hit) => hit.map(|(distance, row)| (distance, Change::Add(row))),
+        }
+    }
+
+    /// Returns the inequality whose multiplier first reaches zero, after its distance.
+    fn first_drop(&self, motion: &Motion) -> Option<(f64, usize)> {
+        let DualSearch { active, multipliers, equalities, .. } = &self.search;
+        let part = if self.has_ridge() { NO_CORRECTED_CHANGE } else { NO_CHANGE };
+        let noise = part * size_of_slopes(&self.matrix, &motion.way);
+        let falls = |&index: &usize| motion.rates[index] * norm(&active[index].normal) < -noise;
+        let distance = |index: usize| (multipliers[index].max(0.0) / -motion.rates[index], index);
+        let drops = (*equalities..active.len()).filter(falls).map(distance);
+        drops.min_by(|(a, _), (b, _)| a.total_cmp(b))
+    }
+
+    /// Moves along the path.
+    fn follow(&mut self, motion: &Motion, distance: f64) {
+        add_multiple(&mut self.search.point, distance, &motion.way);
+        add_multiple(&mut self.search.multipliers, distance, &motion.rates);
+        self.search.active[self.search.equalities - 1].level += distance;
+    }
+
+    /// Improves the point; fails where rounding leaves a gap.
+    fn polish(&mut self) -> Result<(), Failure> {
+        let gap = self.search.polish(&self.matrix);
+        let DualSearch { point, active, multipliers, .. } = &self.search;
+        let sizes = active.iter().zip(multipliers).map(|(row, u)| norm(&row.normal) * u.abs());
+        let terms = 1.0 + sizes.fold(0.0, f64::max) / size_of_slopes(&self.matrix, point);
+        if gap.is_nan() || gap > 10.0 * TOLERANCE * terms {
+            return Err(not_converged(MAX_CHANGES, gap));
+        }
+        Ok(())
+    }
+
+    /// Changes the active rows; returns the name of the row that is met.
+    ///
+    /// A row from which the improved point is away is left for a further step.
+    fn apply(&mut self, change: Change) -> Option<usize> {
+        match change {
+            Change::Drop(index) => {
+                self.search.drop(index);
+                None
+            }
+            Change::Add(row) => {
+                let id = row.id;
+                let terms = norm(&row.normal) * norm(&self.search.point) + row.level.abs();
+                if row.missing(row.level, &self.search.point).abs() > 10.0 * TOLERANCE * terms {
+                    return None;
+                }
+                self.is_over = !self.search.add(row, false);
+                Some(id)
+            }
+        }
+    }
+}
