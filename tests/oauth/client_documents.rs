@@ -16,6 +16,9 @@ use quant_tests::{
 use serde_json::{Value, json};
 
 const PATH: &str = "/oauth/client.json";
+/// The reason for an unknown host, a private one, and one that does not speak HTTPS: a stranger
+/// learns nothing of the names that the network of the service knows.
+const NOT_ANSWERED: &str = "does not answer by HTTPS at a public address";
 
 fn document(url: &str) -> Value {
     json!({
@@ -155,8 +158,8 @@ async fn a_document_that_cannot_be_used_is_refused_with_the_reason_and_without_i
         (raw("200 OK", "application/json"), "not a JSON object"),
         (moved, "redirects are not followed"),
         (chunked, "more than 5120 bytes"),
-        (cut.to_owned(), "does not answer by HTTPS"),
-        (SECRET.to_owned(), "does not answer by HTTPS"),
+        (cut.to_owned(), NOT_ANSWERED),
+        (SECRET.to_owned(), NOT_ANSWERED),
     ];
     let fields = [
         ("client_id", Value::Null, "client_id must equal"),
@@ -185,9 +188,9 @@ async fn a_document_that_cannot_be_used_is_refused_with_the_reason_and_without_i
     }
     refused.push((site.serve_json("/list", "", "[]"), "not a JSON object"));
     refused.push((site.never_answer("/silent"), "does not answer in time"));
-    refused.push((format!("https://{OTHER_HOST}{PATH}"), "does not answer by HTTPS"));
-    refused.push((format!("https://{INSIDE_HOST}{PATH}"), "not on the public internet"));
-    refused.push(("https://unknown.example.com/x".to_owned(), "does not answer by HTTPS"));
+    refused.push((format!("https://{OTHER_HOST}{PATH}"), NOT_ANSWERED));
+    refused.push((format!("https://{INSIDE_HOST}{PATH}"), NOT_ANSWERED));
+    refused.push(("https://unknown.example.com/x".to_owned(), NOT_ANSWERED));
     refused.push(("https://127.0.0.1/x".to_owned(), "by a domain name"));
     refused.push((format!("http://{HOST}{PATH}"), "https URL"));
     for (index, (client, reason)) in refused.iter().enumerate() {

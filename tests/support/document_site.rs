@@ -22,7 +22,8 @@ use tokio_rustls::{
 pub const HOST: &str = "app.example.com";
 /// A host with the same address, for which the website has no certificate.
 pub const OTHER_HOST: &str = "other.example.com";
-/// A host whose only address is the loopback, found through the checked look-up.
+/// A host whose only address is the loopback, found through the checked look-up. The website has a
+/// certificate for it, so that the look-up alone keeps a fetch away.
 pub const INSIDE_HOST: &str = "inside.example.com";
 
 /// An answer in full, or none where the website keeps the connection without a word.
@@ -41,7 +42,8 @@ impl DocumentSite {
     /// Starts the website, which serves nothing yet.
     pub async fn start() -> Self {
         let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed([HOST.to_owned()]).expect("a certificate");
+            generate_simple_self_signed([HOST, INSIDE_HOST].map(str::to_owned))
+                .expect("a certificate");
         let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()

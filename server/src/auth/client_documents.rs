@@ -2,8 +2,8 @@
 //! the website that the client id names, and cached.
 //!
 //! Anybody can have a document fetched, from any host. So a fetch reaches public addresses alone
-//! ([`public_names`]), reads little within a short time ([`fetch`]), and its refusals repeat nothing
-//! of the answer.
+//! (`public_names`), reads little within a short time (`fetch`), and its refusals repeat nothing of
+//! the answer.
 
 use std::{num::NonZeroU32, sync::Arc};
 

@@ -179,7 +179,7 @@ mod tests {
         [(header::ACCEPT, accept)].into_iter().collect()
     }
 
-    fn asked(accept: &'static str, token: Value) -> bool {
+    fn asked(accept: &'static str, token: &Value) -> bool {
         let message = json!({ "params": { "_meta": { "progressToken": token } } });
         Progress::asked(&headers(accept), &message).is_some()
     }
@@ -199,7 +199,7 @@ mod tests {
             ("*/*", json!("a"), false),
             ("application/json, text/event-stream;q=0", json!("a"), false),
         ] {
-            assert_eq!(asked(accept, token.clone()), expected, "{accept} {token}");
+            assert_eq!(asked(accept, &token), expected, "{accept} {token}");
         }
         assert!(Progress::asked(&headers(BOTH), &json!({ "params": {} })).is_none());
     }

@@ -80,7 +80,7 @@ fn unusable(call: &RequestContext, url: Option<&DocumentUrl>, error: &DocumentEr
         return page::failed(call, &Error::Busy { retry_after });
     }
     let host = url.map(DocumentUrl::host);
-    tracing::info!(request_id = %call.id, host, %error, "a metadata document cannot be used");
+    tracing::info!(request_id = %call.id, host, ?error, "a metadata document cannot be used");
     turned_away(&format!(
         "The application that sent you here names the address of a document as its id, and the \
          document cannot be used: {error}."

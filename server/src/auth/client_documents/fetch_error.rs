@@ -1,14 +1,17 @@
 //! The reasons why a document cannot be fetched, in texts that repeat nothing of the answer.
+//!
+//! An unknown host and one with an address that is not public have one text. Otherwise anybody could
+//! ask which names the network of the service knows.
 
 /// The reason why a document cannot be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentFetchError {
     /// An address of the host is not on the public internet.
-    #[error("its website has an address that is not on the public internet")]
+    #[error("its website does not answer by HTTPS at a public address")]
     NotPublic,
     /// The host is unknown, refuses connections, or proves no identity.
-    #[error("its website does not answer by HTTPS")]
+    #[error("its website does not answer by HTTPS at a public address")]
     Unreachable,
     /// The answer was not complete in time.
     #[error("its website does not answer in time")]
