@@ -18,6 +18,11 @@ mod account {
     mod website;
 }
 
+/// `/console`: the pages of an account.
+mod console {
+    mod sessions;
+}
+
 /// `/user/auth/idp`: sign-in at an OpenID Connect provider.
 mod idp {
     mod sign_in;
@@ -36,6 +41,7 @@ mod mcp {
 
 /// `/oauth` and `/.well-known`: the OAuth 2.1 server.
 mod oauth {
+    mod client_documents;
     mod consent;
     mod registration;
     mod tokens;
@@ -108,6 +114,7 @@ mod quantlib {
 
 /// The repository itself: imports, names, documents.
 mod structure {
+    mod deployment;
     mod documents;
     mod fault_types;
     mod imports;

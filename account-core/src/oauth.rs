@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`uri`] | redirect URIs and resources: parsing and comparison |
 //! | [`client`] | dynamic client registration |
+//! | [`document`], [`document_url`] | clients that a metadata document describes, and their ids |
 //! | [`pkce`] | the proof that the exchange of a code comes from the client that requested the code |
 //! | [`token`] | codes, access tokens and refresh tokens, with their validity |
 //! | [`grant`] | the access of a client to an account, and the events that end the access |
@@ -13,12 +14,16 @@
 use crate::StoreError;
 
 pub mod client;
+pub mod document;
+pub mod document_url;
 pub mod grant;
 pub mod pkce;
 pub mod token;
 pub mod uri;
 
 pub use client::{ClientId, ClientMetadata, ClientName, RegisteredClient};
+pub use document::ClientDocument;
+pub use document_url::DocumentUrl;
 pub use grant::{Authorization, Bearer, Exchange, Grant, GrantId, Refresh, Tokens};
 pub use pkce::{CodeChallenge, CodeVerifier};
 pub use token::{AccessToken, AuthorizationCode, RefreshToken};

@@ -43,6 +43,32 @@ class Option(BaseModel):
     option_type: str = "call"
 
 
+def account_of(key):
+    """The account of a key, or a 401."""
+    row = database.execute("SELECT id, balance FROM account WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        raise HTTPException(401, "Invalid API key")
+    return row[0]
+
+
+def charge(account, endpoint, cost):
+    """Takes credits with the usage row, durably, and returns the balance; or a 402."""
+    database.execute("BEGIN IMMEDIATE")
+    paid = database.execute(
+        "UPDATE account SET balance = balance - ? WHERE id = ? AND balance >= ? RETURNING balance",
+        (cost, account, cost),
+    ).fetchone()
+    if paid is None:
+        database.execute("ROLLBACK")
+        raise HTTPException(402, "Insufficient credits")
+    database.execute(
+        "INSERT INTO usage (account, endpoint, credits, at) VALUES (?, ?, ?, ?)",
+        (account, endpoint, cost, time.time()),
+    )
+    database.execute("COMMIT")
+    return paid[0]
+
+
 @app.get("/health")
 async def health():
     return {"success": True, "data": {"status": "ok"}}
@@ -50,26 +76,12 @@ async def health():
 
 @app.post("/quantlib/pricing/bs/price")
 async def price(option: Option, response: Response, x_api_key: str = Header()):
-    row = database.execute("SELECT id, balance FROM account WHERE key = ?", (x_api_key,)).fetchone()
-    if row is None:
-        raise HTTPException(401, "Invalid API key")
+    account = account_of(x_api_key)
     kind = ql.Option.Call if option.option_type == "call" else ql.Option.Put
     growth = pow(2.718281828459045, (option.risk_free_rate - option.dividend_yield) * option.time_to_maturity)
     discount = pow(2.718281828459045, -option.risk_free_rate * option.time_to_maturity)
     deviation = option.volatility * option.time_to_maturity**0.5
     value = ql.blackFormula(kind, option.strike, option.spot * growth, deviation, discount)
-    database.execute("BEGIN IMMEDIATE")
-    paid = database.execute(
-        "UPDATE account SET balance = balance - ? WHERE id = ? AND balance >= ? RETURNING balance",
-        (COST, row[0], COST),
-    ).fetchone()
-    if paid is None:
-        database.execute("ROLLBACK")
-        raise HTTPException(402, "Insufficient credits")
-    database.execute(
-        "INSERT INTO usage (account, endpoint, credits, at) VALUES (?, ?, ?, ?)",
-        (row[0], "/quantlib/pricing/bs/price", COST, time.time()),
-    )
-    database.execute("COMMIT")
-    response.headers["X-Credits-Balance"] = str(paid[0])
+    balance = charge(account, "/quantlib/pricing/bs/price", COST)
+    response.headers["X-Credits-Balance"] = str(balance)
     return {"success": True, "data": {"price": value}}

@@ -18,6 +18,7 @@ use crate::{
         access_tokens::AccessTokenCache,
         api_keys::ApiKeyCache,
         cache::CacheFreshness,
+        client_documents::{self, ClientDocuments, DocumentNetwork},
         oidc::{Provider, ProviderError},
         passwords::Argon2Pool,
     },
@@ -60,6 +61,9 @@ pub enum StartError {
     /// The OpenID Connect provider cannot be used as configured.
     #[error(transparent)]
     Idp(#[from] ProviderError),
+    /// The HTTP client of metadata documents cannot be made.
+    #[error("the HTTP client of metadata documents cannot be made: {0}")]
+    Documents(#[from] reqwest::Error),
     /// The messaging channel cannot be used.
     #[error(transparent)]
     Messaging(#[from] email::MessengerError),
@@ -208,6 +212,21 @@ impl App {
     ///
     /// [`StartError::Limits`] where the calls of the last hour cannot be read.
     pub async fn over(opened: Opened, config: &Config, clock: Clock) -> Result<Self, StartError> {
+        Self::over_network(opened, config, clock, DocumentNetwork::public()).await
+    }
+
+    /// Starts the service as [`App::over`] does, with a network that metadata documents of OAuth
+    /// clients are fetched from.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`App::over`].
+    pub async fn over_network(
+        opened: Opened,
+        config: &Config,
+        clock: Clock,
+        network: DocumentNetwork,
+    ) -> Result<Self, StartError> {
         let Opened { store, vault, accounts } = opened;
         let metrics = Metrics::new();
         jobs::prepare_partitions(&store, &clock).await;
@@ -217,6 +236,7 @@ impl App {
         let freshness = Arc::new(CacheFreshness::new(&store));
         let file = config.storage.master_key_file.clone();
         let keyring = store::Keyring::new(store.clone(), vault.clone(), file);
+        let documents = config.service.mcp_client_documents.then(|| ClientDocuments::new(network));
         let service = Arc::new(AppState {
             limits: limits_before(&accounts, config, &clock).await?,
             accounts,
@@ -224,6 +244,8 @@ impl App {
             bearers: AccessTokenCache::new(vault.clone(), freshness.clone()),
             vault,
             addresses: AddressLimiter::new(config.address_limit),
+            client_documents: documents.transpose()?,
+            document_fetches: AddressLimiter::new(client_documents::FETCHES_A_MINUTE),
             code_requests: CodeRequests::new(AddressLimiter::new(config.address_limit)),
             reserved_credits: ReservedCredits::default(),
             ledger: LedgerWriter::start(&store, &metrics.ledger_batches),

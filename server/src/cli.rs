@@ -7,6 +7,7 @@ mod command_error;
 mod completions;
 mod demo;
 mod health;
+mod log;
 mod man;
 mod migrate;
 mod openapi;
@@ -16,7 +17,7 @@ mod rotate_master_key;
 mod serve;
 mod verify;
 
-use std::{error::Error, io::IsTerminal, process::ExitCode};
+use std::{error::Error, process::ExitCode};
 
 use account_core::StoreError;
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -26,9 +27,7 @@ use command_error::CommandError;
 use crate::{
     clock::Clock,
     config::{LogFormat, ServeArgs, Storage, StorageArgs},
-    http::ACCESS,
     store::StoreFault,
-    telemetry::{SPANS, SpanExport},
 };
 
 /// Exact financial computations over REST, with keys, tiers, credits and limits.
@@ -157,47 +156,12 @@ fn block_on(command: impl Future<Output = Result<(), CommandError>>) -> Result<(
     tokio::runtime::Runtime::new()?.block_on(command)
 }
 
-/// Writes the log to standard error, where other crates log warnings and errors only, and begins the
-/// export of spans where a collector is named.
-fn log(format: LogFormat) -> Result<Option<SpanExport>, CommandError> {
-    use tracing_subscriber::{
-        Layer as _,
-        filter::{LevelFilter, Targets},
-        fmt,
-        prelude::*,
-    };
-
-    let export = SpanExport::start()?;
-    // The line for every request is written in JSON only.
-    let access = if format == LogFormat::Json { LevelFilter::INFO } else { LevelFilter::OFF };
-    let lines = Targets::new()
-        .with_target("quant_server", LevelFilter::INFO)
-        .with_target(ACCESS, access)
-        .with_target(SPANS, LevelFilter::OFF)
-        .with_default(LevelFilter::WARN);
-    // Each statement of the database is a span of sea-orm.
-    let spans = Targets::new()
-        .with_target(SPANS, LevelFilter::INFO)
-        .with_target("sea_orm", LevelFilter::INFO);
-    let exported = export.as_ref().map(|export| {
-        tracing_opentelemetry::layer().with_tracer(export.tracer()).with_filter(spans)
-    });
-    // Colours are for a terminal, not for a file.
-    let text = || fmt::layer().with_ansi(std::io::stderr().is_terminal());
-    let written = match format {
-        LogFormat::Text => text().with_writer(std::io::stderr).boxed(),
-        LogFormat::Json => fmt::layer().json().with_writer(std::io::stderr).boxed(),
-    };
-    tracing_subscriber::registry().with(exported).with(written.with_filter(lines)).init();
-    Ok(export)
-}
-
 /// Runs a command that serves, with its log; then the last spans are exported.
 fn run_with_log(
     format: LogFormat,
     command: impl Future<Output = Result<(), CommandError>>,
 ) -> Result<(), CommandError> {
-    let export = log(format)?;
+    let export = log::start(format)?;
     let outcome = block_on(command);
     if let Some(export) = export {
         export.close();

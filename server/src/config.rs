@@ -163,6 +163,7 @@ impl ServeArgs {
                 mcp_messages: mcp.messages,
                 mcp_burst: mcp.burst,
                 mcp_api_keys: mcp.api_keys,
+                mcp_client_documents: mcp.client_documents,
                 databases: operation.databases,
                 website_url: oidc.website_url,
                 has_messaging: messaging.is_some(),

@@ -80,6 +80,7 @@ pub use operation::Operation;
 pub use path::Path;
 pub use pipeline::RequestPipeline;
 pub use query::Query;
+pub(crate) use quote::QuotedCalls;
 pub use raw_json::RawJson;
 pub use record::Record;
 pub use route::MatchedRoute;

@@ -148,6 +148,7 @@ async fn clean_up(service: Arc<AppState>, gateway: Arc<Gateway>) {
     loop {
         interval.tick().await;
         service.addresses.sweep();
+        service.document_fetches.sweep();
         service.code_requests.sweep();
         gateway.sweep();
         service.limits.sweep(service.clock.now()).await;

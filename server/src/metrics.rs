@@ -13,8 +13,9 @@ use prometheus::{
 
 use crate::store::{OutboxLoad, Pool};
 
-/// The type of the text that Prometheus reads.
-pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;
+/// The type of the text that Prometheus reads: [`prometheus::TEXT_FORMAT`] with the character set
+/// that the format requires.
+pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Upper bounds of the buckets of durations, in seconds: from a cached look-up to a long computation.
 const SECONDS: [f64; 14] =

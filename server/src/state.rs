@@ -12,7 +12,10 @@ pub use crate::{
     config::{MetricsToken, Settings, TierGate},
 };
 use crate::{
-    auth::{access_tokens::AccessTokenCache, api_keys::ApiKeyCache, oidc::Provider},
+    auth::{
+        access_tokens::AccessTokenCache, api_keys::ApiKeyCache, client_documents::ClientDocuments,
+        oidc::Provider,
+    },
     body_memory::BodyMemory,
     clock::Clock,
     compute_pool::ComputePool,
@@ -33,6 +36,10 @@ pub struct AppState {
     pub limits: Limits,
     /// The limits of calls without a key, by address.
     pub addresses: AddressLimiter,
+    /// The metadata documents of OAuth clients; `None` where the settings allow none.
+    pub client_documents: Option<ClientDocuments>,
+    /// The limit of documents that an address may have fetched.
+    pub document_fetches: AddressLimiter,
     /// The bound of requests that have a code sent.
     pub code_requests: CodeRequests,
     /// The credits that running calls have reserved.

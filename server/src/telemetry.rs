@@ -30,6 +30,14 @@ const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 #[derive(Debug)]
 struct CollectorClient(reqwest::blocking::Client);
 
+impl CollectorClient {
+    /// Makes a client that follows no redirect, so that spans go to the named collector alone.
+    fn new() -> reqwest::Result<Self> {
+        let client = reqwest::blocking::Client::builder();
+        Ok(Self(client.redirect(reqwest::redirect::Policy::none()).build()?))
+    }
+}
+
 #[async_trait]
 impl HttpClient for CollectorClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
@@ -52,8 +60,9 @@ impl SpanExport {
         if std::env::var_os(ENDPOINT).is_none_or(|endpoint| endpoint.is_empty()) {
             return Ok(None);
         }
-        let client = CollectorClient(reqwest::blocking::Client::new());
-        let exporter = SpanExporter::builder().with_http().with_http_client(client).build()?;
+        let exporter =
+            SpanExporter::builder().with_http().with_http_client(CollectorClient::new()?);
+        let exporter = exporter.build()?;
         // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
         let resource = match std::env::var_os("OTEL_SERVICE_NAME") {
             Some(_) => Resource::builder().build(),
@@ -111,5 +120,35 @@ pub fn conclude_request(method: &str, route: &str, status: u16) {
     span.record("http.response.status_code", status);
     if status >= 500 {
         span.record("otel.status_code", "ERROR");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead as _, BufReader, Write as _},
+        net::TcpListener,
+        thread,
+    };
+
+    use super::*;
+
+    #[test]
+    fn the_exporter_follows_no_redirect() {
+        let collector = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = collector.local_addr().expect("an address");
+        let answering = thread::spawn(move || {
+            let (mut connection, _) = collector.accept().expect("a request");
+            let head = BufReader::new(&connection).lines().map(|line| line.expect("a line"));
+            assert!(head.take_while(|line| !line.is_empty()).count() > 1, "a head");
+            // Nothing listens at port 1, so that a followed redirect is an error.
+            let answer = "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\n\
+                          Content-Length: 0\r\nConnection: close\r\n\r\n";
+            connection.write_all(answer.as_bytes()).expect("an answer");
+        });
+        let client = CollectorClient::new().expect("a client").0;
+        let answer = client.post(format!("http://{address}/v1/traces")).send();
+        answering.join().expect("the collector has answered");
+        assert_eq!(answer.expect("the redirect itself").status(), 307);
     }
 }

@@ -161,6 +161,42 @@ async fn a_batch_charges_each_call_for_itself_and_a_failure_stops_no_other() {
 }
 
 #[tokio::test]
+async fn a_batch_tells_its_progress_on_the_stream_of_its_answer() {
+    let app = App::start().await;
+    let token = app.bearer("ada").await;
+    let request = request("price_european_option");
+    let call = json!({ "name": "price_european_option", "arguments": request });
+    let params = json!({
+        "name": "call_tools", "arguments": { "calls": [call, call, call] },
+        "_meta": { "progressToken": "a token" },
+    });
+    for era in BOTH {
+        let answer = Host::new(&app, &token, era).ask("tools/call", params.clone()).await;
+        assert_eq!(answer.header("content-type"), Some("text/event-stream"), "{answer:?}");
+        let events = answer.body_text.split_terminator("\n\n").map(|event| -> Value {
+            let data = event.strip_prefix("event: message\ndata: ").expect(event);
+            serde_json::from_str(data).expect("JSON")
+        });
+        let events: Vec<Value> = events.collect();
+        let (last, told) = events.split_last().expect("an answer");
+        assert_eq!(last["id"], 1);
+        let results = &last["result"]["structuredContent"]["results"];
+        assert_eq!(results.as_array().map(Vec::len), Some(3), "{last}");
+        let ended: Vec<u64> = told
+            .iter()
+            .map(|notification| {
+                let progress = &notification["params"];
+                assert_eq!(progress["progressToken"], "a token");
+                assert_eq!(progress["total"], 3);
+                progress["progress"].as_u64().expect("a number")
+            })
+            .collect();
+        assert_eq!(ended[0], 0);
+        assert!(ended.is_sorted_by(|before, after| before < after), "{ended:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_repeated_call_of_a_batch_costs_nothing() {
     let app = App::start().await;
     let token = app.bearer_of("ada", Tier::Enterprise, 100).await;

@@ -11,6 +11,16 @@ use serde_json::{Value, json};
 
 const BOTH: [Era; 2] = [Era::Legacy, Era::Current];
 
+/// Tools, and whether the results of their documented requests have a chart.
+const CHARTS: [(&str, bool); 6] = [
+    ("trace_efficient_frontier", true),
+    ("build_curve", true),
+    ("read_curve_points", true),
+    ("list_bond_cashflows", true),
+    ("compute_capital_ratios", true),
+    ("price_european_option", false),
+];
+
 /// A curve whose answer is far larger than the inline limit.
 fn large_curve() -> Value {
     let tenors: Vec<f64> = (1..=1000).map(|n| f64::from(n) / 10.0).collect();
@@ -522,6 +532,9 @@ async fn list_results_carry_a_time_to_live_in_the_current_revision() {
     let templates =
         Host::new(&app, &token, Era::Legacy).ask("resources/templates/list", json!({})).await;
     assert_eq!(templates.text("/result/resourceTemplates/0/uriTemplate"), "svc://results/{id}");
+    let chart = "/result/resourceTemplates/1";
+    assert_eq!(templates.text(&format!("{chart}/uriTemplate")), "svc://results/{id}/chart");
+    assert_eq!(templates.text(&format!("{chart}/mimeType")), "image/svg+xml");
 }
 
 /// What the endpoint can do.
@@ -628,4 +641,31 @@ async fn a_cancelled_call_is_not_charged() {
     let balance = host.call("get_balance", json!({})).await;
     assert_eq!(balance["structuredContent"]["credit_balance"], 1000);
     assert!(listed(&host).await.is_empty());
+}
+
+/// Results with lists or groups of numbers have a chart, for their own account.
+#[tokio::test]
+async fn the_chart_of_a_result_is_an_svg_for_its_own_account() {
+    let app = App::start().await;
+    let (ada, bob) = (app.bearer("ada").await, app.bearer("bob").await);
+    for (index, (tool, has_chart)) in CHARTS.into_iter().enumerate() {
+        let era = BOTH[index % 2];
+        let host = Host::new(&app, &ada, era);
+        let (_, request, _) = documented(tool);
+        let result = host.call(tool, request).await;
+        let uri = format!("{}/chart", result["_meta"]["result"].as_str().expect("an address"));
+        let read = host.ask("resources/read", json!({ "uri": uri })).await;
+        let contents = &read.body["result"]["contents"][0];
+        if has_chart {
+            assert_eq!(contents["mimeType"], "image/svg+xml", "{tool}: {read:?}");
+            assert_eq!(contents["uri"], uri);
+            let svg = contents["text"].as_str().expect("text");
+            assert!(svg.starts_with("<svg") && svg.contains(tool), "{tool}: {svg}");
+        } else {
+            assert!(read.body["error"]["code"].is_number(), "{tool}: {read:?}");
+        }
+        let stranger = Host::new(&app, &bob, era);
+        let refused = stranger.ask("resources/read", json!({ "uri": uri })).await;
+        assert!(refused.body["error"]["code"].is_number(), "{tool}: {refused:?}");
+    }
 }

@@ -193,6 +193,7 @@ async fn the_consent_page_names_the_unverified_client_its_host_the_account_and_t
         "the website a.example:8443",
         "ada@example.com",
         "spends your credits",
+        "ends after 30 days without use, and after 365 days in any case",
         "Deny",
     ] {
         assert!(page.body_text.contains(shown), "{shown}: {page:?}");

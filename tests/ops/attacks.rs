@@ -1,5 +1,5 @@
-//! The lists of attacks and of faults, `tests/attacks.md` and `docs/faults.md`: every test that a list
-//! names exists. One attack is here, because it needs the whole service with its storage closed.
+//! The lists of attacks and of faults, `tests/attacks.md` and `docs/faults.md`, and the table of the
+//! OWASP ASVS, `docs/asvs.md`: every test that a list names exists. One attack is here, because it needs the whole service with its storage closed.
 
 use std::path::Path;
 
@@ -47,6 +47,11 @@ fn every_test_that_the_list_of_attacks_names_exists() {
 #[test]
 fn every_test_that_the_list_of_faults_names_exists() {
     check_names("docs/faults.md", 20);
+}
+
+#[test]
+fn every_file_and_test_that_the_table_of_the_asvs_names_exists() {
+    check_names("docs/asvs.md", 150);
 }
 
 #[tokio::test]

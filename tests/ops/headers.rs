@@ -1,8 +1,12 @@
 //! Headers, cookies and cache rules of every route, as one table.
 
+use account_core::Tier;
 use poem::{Request, http::Method};
-use quant_tests::{Answer, App, documented::requests};
+use quant_server::state::MetricsToken;
+use quant_tests::{Answer, App, documented::requests, requests::PASSWORD};
+use serde_json::json;
 
+const METRICS_TOKEN: &str = "0123456789abcdef";
 /// A page of another website.
 const STRANGER: &str = "https://stranger.example";
 
@@ -97,13 +101,17 @@ fn check(answer: &Answer, what: &str, cache: Cache, cors: Cors) {
         }
         assert!(cookie.starts_with("__Host-") && !cookie.contains("Domain"), "{what}: {cookie}");
     }
-    let is_html = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
-    if is_html {
-        let policy = answer.header("content-security-policy").expect("a policy of every page");
-        for part in ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"] {
-            assert!(policy.contains(part), "{what}: {policy}");
-        }
-        assert!(!policy.contains("unsafe"), "{what}: {policy}");
+    assert_eq!(all("content-security-policy").len(), 1, "{what}: {answer:?}");
+    let policy = answer.header("content-security-policy").expect("a policy");
+    for part in ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"] {
+        assert!(policy.contains(part), "{what}: {policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{what}: {policy}");
+    let kind = answer.header("content-type").unwrap_or_default();
+    if kind.starts_with("text/") || kind.contains("+xml") {
+        assert!(kind.ends_with("; charset=utf-8"), "{what}: {kind}");
+    }
+    if kind.starts_with("text/html") {
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{what}");
     }
 }
@@ -112,6 +120,7 @@ async fn start() -> App {
     App::start_with(|config| {
         config.address_limit = 10_000.try_into().expect("not zero");
         config.service.is_https = true;
+        config.service.metrics_token = Some(MetricsToken(METRICS_TOKEN.to_owned()));
     })
     .await
 }
@@ -122,6 +131,7 @@ async fn every_route_has_the_headers_cookies_and_cache_rules_of_the_table() {
     for (path, cache, cors) in ROUTES {
         let request = Request::builder().method(Method::GET).uri_str(path);
         let request = request.header("Accept", "text/html").header("Origin", STRANGER);
+        let request = request.header("Authorization", format!("Bearer {METRICS_TOKEN}"));
         check(&app.send(request.finish()).await, path, cache, cors);
     }
     let operations = requests();
@@ -133,4 +143,28 @@ async fn every_route_has_the_headers_cookies_and_cache_rules_of_the_table() {
         let cache = if path == "/" { Asks } else { Never };
         check(&app.send(request.body(body)).await, &format!("{method} {path}"), cache, Nobody);
     }
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_sign_in_has_the_same_rules_and_is_read_by_its_name() {
+    let app = start().await;
+    app.account("ada", Tier::Free, 0).await;
+    let signed_in = app.log_in("ada", PASSWORD).await;
+    signed_in.expect(200);
+    check(&signed_in, "POST /user/login", Never, Nobody);
+    let cookie = signed_in.header("set-cookie").expect("a mark of the client");
+    let (mark, _) = cookie.split_once(';').expect("attributes");
+    assert!(mark.starts_with("__Host-qs_client="), "{cookie}");
+    let sign_in = |cookie: &str, password: &str| {
+        let body = json!({ "email": "ada@example.com", "password": password });
+        let request = Request::builder().method(Method::POST).uri_str("/user/login");
+        let request = request.content_type("application/json").header("Cookie", cookie);
+        app.send(request.body(body.to_string()))
+    };
+    for _ in 0..6 {
+        sign_in("", "wrong wrong wrong").await;
+    }
+    let unprefixed = mark.strip_prefix("__Host-").expect("a prefix");
+    sign_in(unprefixed, PASSWORD).await.expect(423);
+    sign_in(mark, PASSWORD).await.expect(200);
 }

@@ -264,7 +264,11 @@ async fn calls_that_read_the_session_declare_its_token() {
 #[test]
 fn calls_with_a_body_declare_the_preference_and_what_they_ignored() {
     let path = "/quantlib/pricing/bs/price";
-    assert!(header_of(path, "post", "Prefer").is_object());
+    for quoted in [path, "/quantlib/pricing/bs/price/columns", "/quantlib/batch"] {
+        let preference = header_of(quoted, "post", "Prefer");
+        let described = preference["description"].as_str();
+        assert!(described.is_some_and(|text| text.contains("With `quote`")), "{quoted}");
+    }
     assert!(header_of(path, "post", "Idempotency-Key").is_object());
     let headers = &openapi::DOCUMENT["paths"][path]["post"]["responses"]["200"]["headers"];
     for name in ["X-Ignored-Fields", "Preference-Applied", "X-Request-Id", "Idempotent-Replayed"] {

@@ -81,9 +81,8 @@ async fn the_metrics_require_their_token() {
     }
     let answer = metrics(&app, Some(&format!("Bearer {TOKEN}"))).await;
     answer.expect(200);
-    assert!(
-        answer.header("content-type").expect("a type").starts_with("text/plain; version=0.0.4")
-    );
+    let media_type = "text/plain; version=0.0.4; charset=utf-8";
+    assert_eq!(answer.header("content-type"), Some(media_type));
     assert!(answer.body_text.contains(
         "http_server_request_duration_seconds_count{method=\"GET\",route=\"/metrics\",status=\"4xx\"} 5"
     ));

@@ -8,6 +8,8 @@ use quant_tests::{
 };
 use serde_json::{Value, json};
 
+const BATCH: &str = "/quantlib/batch";
+const COLUMNS: &str = "/quantlib/pricing/bs/price/columns";
 const CAPITAL: &str = "/quantlib/regulatory/basel/capital-ratios";
 const RATIOS: &str = r#"{"cet1_capital": 4.5, "tier1_capital": 5, "total_capital": 9,
     "risk_weighted_assets": 100, "total_exposure": 200}"#;
@@ -83,4 +85,80 @@ async fn the_request_of_a_quote_is_checked_as_that_of_a_call() {
     let strict = send(&app, PRICE, &key, OPTION, both).await;
     assert_eq!(strict.header("preference-applied"), Some(both));
     send(&app, PRICE, "fk_user_unknown", OPTION, "quote").await.expect(401);
+}
+
+#[tokio::test]
+async fn a_quote_of_columns_has_the_price_of_all_rows() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 100).await;
+    let body = |rows: usize| {
+        let strikes = vec![100; rows];
+        json!({
+            "spot": 100, "strike": strikes, "risk_free_rate": 0.05, "volatility": 0.2,
+            "time_to_maturity": 1,
+        })
+        .to_string()
+    };
+    let found = quote(&app, COLUMNS, &key, &body(11)).await;
+    assert_eq!(found["operation"], "price_european_option_columns");
+    // Eleven tenths of five credits, rounded up.
+    assert_eq!((&found["credits_cost"], &found["balance"]), (&json!(6), &json!(100)));
+    assert_eq!((&found["would_pass"], &found["reason"]), (&json!(true), &Value::Null));
+    let dear = quote(&app, COLUMNS, &key, &body(201)).await;
+    assert_eq!(dear["credits_cost"], 101);
+    assert_eq!(dear["reason"], "insufficient_credits");
+    let faulty = body(2).replace("\"spot\":100", "\"spot\":-1");
+    let refused = send(&app, COLUMNS, &key, &faulty, "quote").await;
+    assert_eq!(refused.expect(422), send(&app, COLUMNS, &key, &faulty, "").await.expect(422));
+    let called = send(&app, COLUMNS, &key, &body(11), "").await;
+    called.expect(200);
+    assert_eq!(called.header("x-credits-cost"), Some("6"), "the call costs what the quote says");
+    assert_eq!(called.header("x-credits-balance"), Some("94"), "no quote has cost anything");
+}
+
+#[tokio::test]
+async fn a_quote_of_a_batch_has_the_price_of_the_calls_that_are_accepted() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Pro, 9).await;
+    let option: Value = serde_json::from_str(OPTION).expect("JSON");
+    let date: Value = serde_json::from_str(DATE).expect("JSON");
+    let price = json!({ "path": PRICE, "body": option });
+    let (faulty, unknown) = (json!({ "path": PRICE, "body": {} }), json!({ "path": "/none" }));
+    let body = |mode: &str, calls: &[&Value]| json!({ "mode": mode, "calls": calls }).to_string();
+    let tenor = json!({ "path": TENOR, "body": date });
+    let mixed = [&price, &faulty, &unknown, &tenor];
+    let found = quote(&app, BATCH, &key, &body("partial", &mixed)).await;
+    let limit = Tier::Pro.hourly_limit();
+    let expected = json!({
+        "operation": "run_batch", "credits_cost": 5, "balance": 9, "hourly_limit": limit,
+        "limit_remaining": limit - 1, "would_pass": true, "reason": null,
+    });
+    assert_eq!(found, expected, "a quote counts as one call");
+    let refused = send(&app, BATCH, &key, &body("atomic", &mixed), "quote").await;
+    let called = send(&app, BATCH, &key, &body("atomic", &mixed), "").await;
+    assert_eq!(refused.expect(422), called.expect(422));
+    let two = body("atomic", &[&price, &price]);
+    let dear = quote(&app, BATCH, &key, &two).await;
+    let terms = ["credits_cost", "would_pass", "reason"].map(|name| &dear[name]);
+    assert_eq!(terms, [&json!(10), &json!(false), &json!("insufficient_credits")]);
+    let called = send(&app, BATCH, &key, &body("partial", &mixed), "").await;
+    assert_eq!(called.expect(200)["data"]["credits_cost"], 5);
+    assert_eq!(called.header("x-credits-balance"), Some("4"), "no quote has cost anything");
+}
+
+#[tokio::test]
+async fn a_quote_of_a_batch_needs_a_call_of_the_limit_for_each_of_its_calls() {
+    let app = App::start().await;
+    let key = app.account("ada", Tier::Free, 0).await;
+    let date: Value = serde_json::from_str(DATE).expect("JSON");
+    let calls = |count: usize| {
+        let call = json!({ "path": TENOR, "body": date });
+        json!({ "calls": vec![call; count] }).to_string()
+    };
+    let limit = Tier::Free.hourly_limit() as usize;
+    app.post(BATCH, Some(&key), &calls(limit - 4)).await.expect(200);
+    let first = quote(&app, BATCH, &key, &calls(3)).await;
+    assert_eq!((&first["would_pass"], &first["limit_remaining"]), (&json!(true), &json!(3)));
+    let second = quote(&app, BATCH, &key, &calls(3)).await;
+    assert_eq!((&second["would_pass"], &second["reason"]), (&json!(false), &json!("rate_limited")));
 }

@@ -152,6 +152,18 @@ async function liveInConsole() {
     const faults = await graveFaults(page);
     check(`/console${path} has no serious fault of accessibility`, faults.length === 0, faults);
   }
+  const other = await page.context().newPage();
+  await other.goto(`${service}/playground/price_european_option`);
+  await other.fill("#api-key", own);
+  await page.goto(`${service}/console/activity`);
+  await submit("text=Sign out");
+  await other.reload();
+  check("a sign-out forgets the key in every tab", (await other.inputValue("#api-key")) === "", await other.inputValue("#api-key"));
+  await page.goto(`${service}/console/security`);
+  await page.fill("#email", "ada@example.com");
+  await page.fill("#password", PASSWORD);
+  await submit("main form:has(#password) button");
+  await page.waitForSelector("#last-password");
   await page.fill("#last-password", "not the password");
   await submit("button.danger");
   await page.waitForSelector(".fault");

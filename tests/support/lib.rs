@@ -5,6 +5,7 @@
 #![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
 pub mod browser;
+pub mod document_site;
 pub mod documented;
 pub mod golden;
 pub mod mcp;
@@ -27,6 +28,7 @@ use poem::{
 };
 use quant_server::{
     app,
+    auth::client_documents::DocumentNetwork,
     clock::Clock,
     config::{Config, MailRoute, MigrateChoice, NewDatabase, Storage, sqlite_url},
     listener::{ConnectionLimits, accept_until},
@@ -141,6 +143,7 @@ pub fn config(folder: &TempDir) -> Config {
             mcp_messages: 1_000_000.try_into().expect("not zero"),
             mcp_burst: 1_000_000.try_into().expect("not zero"),
             mcp_api_keys: false,
+            mcp_client_documents: true,
             databases: vec!["prices".to_owned()],
             website_url: None,
             has_messaging: false,
@@ -162,11 +165,17 @@ impl App {
 
     /// A service whose configuration `set` changes.
     pub async fn start_with(set: impl FnOnce(&mut Config)) -> Self {
+        Self::start_on(DocumentNetwork::public(), set).await
+    }
+
+    /// A service whose configuration `set` changes, with the network that metadata documents of
+    /// OAuth clients come from.
+    pub async fn start_on(network: DocumentNetwork, set: impl FnOnce(&mut Config)) -> Self {
         let home = Arc::new(Home::new().await);
         let mut config = home.config();
         set(&mut config);
         let clock = FixedClock::at(Timestamp::from_timestamp(START, 0).expect("a second"));
-        Self::over(home, &config, clock).await
+        Self::over_network(home, &config, clock, network).await
     }
 
     /// The same service after a restart.
@@ -183,13 +192,23 @@ impl App {
     }
 
     async fn over(home: Arc<Home>, config: &Config, clock: FixedClock) -> Self {
+        Self::over_network(home, config, clock, DocumentNetwork::public()).await
+    }
+
+    async fn over_network(
+        home: Arc<Home>,
+        config: &Config,
+        clock: FixedClock,
+        network: DocumentNetwork,
+    ) -> Self {
         let shared = clock.clone();
         let server_clock = Clock::from_fn(move || shared.now());
         let opened =
             app::open_with_clock(&config.storage, config.migrate, server_clock.clone()).await;
         let opened = opened.expect("fresh data open");
         let outbox = Outbox::new(opened.store.clone(), opened.vault.clone());
-        let app = app::App::over(opened, config, server_clock).await.expect("it starts");
+        let app = app::App::over_network(opened, config, server_clock, network).await;
+        let app = app.expect("it starts");
         let endpoint = app.endpoint().boxed();
         Self { app, endpoint, outbox, clock, home }
     }

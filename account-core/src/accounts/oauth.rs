@@ -36,8 +36,18 @@ impl<S: Store, H: PasswordHasher> Accounts<S, H> {
         now: Timestamp,
     ) -> OauthResult<RegisteredClient> {
         let client = RegisteredClient::register(metadata, &mut self.rng(), now)?;
-        self.store().register_client(client.clone()).await?;
+        self.store().save_client(client.clone()).await?;
         Ok(client)
+    }
+
+    /// Saves a client that its document describes, before an account gives the client access. A
+    /// client whose account refuses is not stored.
+    ///
+    /// # Errors
+    ///
+    /// [`OauthError::Store`].
+    pub async fn keep_described_client(&self, client: RegisteredClient) -> OauthResult<()> {
+        Ok(self.store().save_client(client).await?)
     }
 
     /// Finds a client.

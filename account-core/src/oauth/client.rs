@@ -1,11 +1,12 @@
-//! Clients that register themselves (RFC 7591), whose metadata is unverified.
+//! Clients, which register themselves (RFC 7591) or are described by a document; their metadata is
+//! unverified.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
 use rand::CryptoRng;
 
-use super::{OauthError, RedirectUri};
+use super::{DocumentUrl, OauthError, RedirectUri};
 use crate::{Timestamp, random};
 
 /// The time for which a client is kept that was never used.
@@ -17,7 +18,7 @@ const MOST_REDIRECT_URIS: usize = 10;
 const LONGEST_ID: usize = 128;
 const NAME_CHARACTERS: usize = 80;
 
-/// The id of a client, which is public.
+/// The id of a client, which is public: random, or the URL of the client's metadata document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientId(String);
 
@@ -27,7 +28,20 @@ impl ClientId {
     pub fn parse(text: &str) -> Option<Self> {
         let valid = (1..=LONGEST_ID).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
-        valid.then(|| Self(text.to_owned()))
+        (valid || DocumentUrl::parse(text).is_ok()).then(|| Self(text.to_owned()))
+    }
+
+    /// Makes the id of the client that a document describes.
+    #[must_use]
+    pub fn of_document(url: &DocumentUrl) -> Self {
+        Self(url.as_str().to_owned())
+    }
+
+    /// Returns the URL of the client's metadata document; `None` for a client that has registered
+    /// itself.
+    #[must_use]
+    pub fn document(&self) -> Option<DocumentUrl> {
+        DocumentUrl::parse(&self.0).ok()
     }
 
     /// Generates a random id for a client that registers.
@@ -84,7 +98,7 @@ const fn is_invisible(c: char) -> bool {
     )
 }
 
-/// The metadata in a client's registration; further fields are ignored.
+/// The metadata in a client's registration or document; further fields are ignored.
 #[derive(Clone, Debug, Default)]
 pub struct ClientMetadata {
     /// The redirect URIs as the client sent them.
@@ -97,16 +111,16 @@ pub struct ClientMetadata {
     pub response_types: Option<Vec<String>>,
 }
 
-/// A client that has registered itself.
+/// A client that has registered itself, or that its document describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisteredClient {
-    /// The id that the service gave the client.
+    /// The id that the service gave the client, or the URL of the client's document.
     pub id: ClientId,
     /// The name that the client gave itself, which nobody has verified.
     pub name: ClientName,
     /// The redirect URIs, at least one.
     pub redirect_uris: Vec<RedirectUri>,
-    /// The time at which the client registered.
+    /// The time at which the client registered, or an account first gave it access.
     pub created_at: Timestamp,
 }
 
@@ -119,6 +133,15 @@ impl RegisteredClient {
     pub fn register(
         metadata: &ClientMetadata,
         rng: &mut dyn CryptoRng,
+        now: Timestamp,
+    ) -> Result<Self, OauthError> {
+        Self::checked(ClientId::generate(rng), metadata, now)
+    }
+
+    /// Checks the fields that a registration and a document have in common.
+    pub(super) fn checked(
+        id: ClientId,
+        metadata: &ClientMetadata,
         now: Timestamp,
     ) -> Result<Self, OauthError> {
         let uris = &metadata.redirect_uris;
@@ -139,7 +162,7 @@ impl RegisteredClient {
             return Err(OauthError::InvalidClientMetadata("response_types must hold code"));
         }
         Ok(Self {
-            id: ClientId::generate(rng),
+            id,
             name: ClientName::clean(metadata.client_name.as_deref().unwrap_or_default()),
             redirect_uris,
             created_at: now,
@@ -183,6 +206,19 @@ mod tests {
         }
         let refused = register(&metadata(&[uri, "javascript:alert(1)"])).unwrap_err();
         assert_eq!(refused.code(), "invalid_redirect_uri");
+    }
+
+    #[test]
+    fn an_id_is_random_or_the_url_of_a_document() {
+        let url = "https://app.example.com/client.json";
+        let id = ClientId::parse(url).expect("a URL of a document");
+        assert_eq!(id.document().map(|url| ClientId::of_document(&url)), Some(id));
+        let registered = ClientId::generate(&mut seeded_rng(1));
+        assert_eq!(ClientId::parse(registered.as_str()), Some(registered.clone()));
+        assert_eq!(registered.document(), None);
+        for text in ["", "a b", "a.b", "https://localhost/client.json", &"a".repeat(129)] {
+            assert_eq!(ClientId::parse(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub const MOST_GRANTS: u32 = 20;
 /// The time after which a use of a client is recorded again.
 pub const TOUCH: TimeDelta = TimeDelta::hours(1);
 
+/// The longest validity of a grant from its consent, however often its tokens are refreshed.
+pub const GRANT_VALIDITY: TimeDelta = TimeDelta::days(365);
+
 /// The number of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GrantId(pub u128);
@@ -141,13 +144,15 @@ pub struct Rotation {
     pub tokens: TokenDigests,
 }
 
-/// A refresh token as stored, with client and resource of its grant.
+/// A refresh token as stored, with client, resource and beginning of its grant.
 #[derive(Clone)]
 pub struct StoredRefresh {
     /// The client that the grant belongs to.
     pub client: ClientId,
     /// The resource that the grant gives access to, a URL.
     pub resource: String,
+    /// The time at which the grant began.
+    pub begun_at: Timestamp,
     /// The time at which the token was issued.
     pub created_at: Timestamp,
     /// The time from which the refresh token is refused.
@@ -184,7 +189,8 @@ impl StoredRefresh {
     pub fn judge(&self, rotation: &Rotation, now: Timestamp) -> RefreshVerdict {
         let refresh = &rotation.refresh;
         let is_theirs = self.client == refresh.client && self.resource == refresh.resource;
-        if !is_theirs || self.expires_at <= now {
+        let ends_at = self.expires_at.min(self.begun_at + GRANT_VALIDITY);
+        if !is_theirs || ends_at <= now {
             return RefreshVerdict::Refuse;
         }
         match self.used_at {
@@ -349,6 +355,7 @@ mod tests {
         let stored = |used_at| StoredRefresh {
             client: client("a"),
             resource: "r".to_owned(),
+            begun_at: made,
             created_at: made,
             expires_at: at(100_000),
             used_at,

@@ -210,16 +210,16 @@ impl<'a> Resource<'a> {
 }
 
 /// The parts of a URI without a fragment.
-struct UriParts<'a> {
+pub(super) struct UriParts<'a> {
     scheme: &'a str,
     /// The text between `//` and the path; `None` for a URI without `//`.
-    authority: Option<&'a str>,
+    pub(super) authority: Option<&'a str>,
     /// The path and the query, as written.
-    rest: &'a str,
+    pub(super) rest: &'a str,
 }
 
 impl<'a> UriParts<'a> {
-    fn split(text: &'a str) -> Option<Self> {
+    pub(super) fn split(text: &'a str) -> Option<Self> {
         let (scheme, after) = text.split_once(':')?;
         let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
@@ -250,7 +250,7 @@ fn is_written_out(text: &str) -> bool {
 /// Splits an authority into host and port. The host has letters, digits, hyphens, dots and
 /// underscores, or is an address in brackets; the port is at least 1. `None` for a malformed
 /// authority.
-fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
+pub(super) fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(inner) => {
             let end = inner.find(']')?;

@@ -16,13 +16,14 @@ use crate::{StoreError, Timestamp};
 /// An event that ends the grants of an account ([`SecurityEvent`](crate::SecurityEvent)) also ends
 /// the account's authorization codes, in the same transaction.
 pub trait OauthStore: Send + Sync {
-    /// Saves a newly registered client.
-    fn register_client(
+    /// Saves a client. A client with the same id, whose document has changed, takes the name and the
+    /// redirect URIs of `client`.
+    fn save_client(
         &self,
         client: RegisteredClient,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Finds a registered client; `None` for an unknown id.
+    /// Finds a client; `None` for an unknown id.
     fn client(
         &self,
         id: &ClientId,

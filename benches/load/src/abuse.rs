@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     client::{Connection, OPTION, PRICE, Request},
-    figures::{Figures, resident},
+    figures::{Figures, peak_memory, reset_peak, resident},
     service::{CREDITS, Data, HOURLY_LIMIT, Service},
     table::paced,
     target::{Failure, Target},
@@ -227,19 +227,6 @@ fn processor_seconds(process: u32) -> Result<f64, Failure> {
     let ticks: Vec<f64> =
         after_name.split_whitespace().skip(11).take(2).flat_map(str::parse).collect();
     Ok(ticks.iter().sum::<f64>() / TICKS)
-}
-
-/// Makes the present memory of a process its peak.
-fn reset_peak(process: u32) -> Result<(), Failure> {
-    Ok(fs::write(format!("/proc/{process}/clear_refs"), "5")?)
-}
-
-/// Megabytes that a process held at most since the last reset.
-fn peak_memory(process: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kilobytes / 1024.0)
 }
 
 /// Clients that misuse the service, until the value is dropped.

@@ -19,14 +19,21 @@ pub(crate) struct Answer {
     /// The number of the call, by which its usage row is found.
     pub(crate) number: Option<u128>,
     pub(crate) is_replayed: bool,
+    /// The credits that the request has cost; 0 where the answer states none.
+    pub(crate) credits: u64,
     /// True for the result of a tool call that failed.
     pub(crate) is_tool_error: bool,
 }
 
 /// The body of the measured call.
 pub(crate) const OPTION: &str = r#"{"spot":100.0,"strike":105.0,"risk_free_rate":0.05,"volatility":0.25,"time_to_maturity":1.0,"option_type":"call"}"#;
+/// The end of the head of an answer.
+const HEAD_END: &[u8] = b"\r\n\r\n";
 /// The start of the address of a stored result, in the answer to a tool call.
 const RESULT: &[u8] = br#""result":"svc://results/"#;
+/// The largest answer that is read for the result of a tool call, in bytes. The search of a column of
+/// a million numbers would take time from the service.
+const LARGEST_RESULT: usize = 1 << 20;
 /// The tool of the measured call.
 const TOOL: &str = "price_european_option";
 pub(crate) const PRICE: &str = "/quantlib/pricing/bs/price";
@@ -129,6 +136,18 @@ impl Connection {
         self.read().await
     }
 
+    /// Sends a request, and returns the body of a success.
+    pub(crate) async fn fetch(&mut self, request: &Request) -> io::Result<&[u8]> {
+        let status = self.send(request).await?.status;
+        let head = find(&self.buffer, HEAD_END).map_or(0, |end| end + HEAD_END.len());
+        let body = &self.buffer[head..];
+        if status != 200 {
+            let body = String::from_utf8_lossy(body);
+            return Err(io::Error::other(format!("status {status}: {body:.1000}")));
+        }
+        Ok(body)
+    }
+
     /// Sends a request that may be answered before its whole body is sent.
     pub(crate) async fn send_all(&mut self, request: &Request) -> io::Result<Answer> {
         let (mut reading, mut writing) = self.stream.split();
@@ -184,14 +203,15 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 
 /// Reads an answer; none where some of it has not come.
 fn parse(buffer: &[u8]) -> io::Result<Option<Answer>> {
-    let Some(end) = find(buffer, b"\r\n\r\n") else { return Ok(None) };
-    let head = end + 4;
+    let Some(end) = find(buffer, HEAD_END) else { return Ok(None) };
+    let head = end + HEAD_END.len();
     let text = std::str::from_utf8(&buffer[..head]).map_err(io::Error::other)?;
     let status = text.get(9..12).and_then(|code| code.parse().ok());
     let mut answer = Answer {
         status: status.ok_or_else(|| io::Error::other("no status"))?,
         number: None,
         is_replayed: false,
+        credits: 0,
         is_tool_error: false,
     };
     let mut length = 0;
@@ -202,6 +222,7 @@ fn parse(buffer: &[u8]) -> io::Result<Option<Answer>> {
                 answer.number = uuid::Uuid::parse_str(value).ok().map(|id| id.as_u128());
             }
             "idempotent-replayed" => answer.is_replayed = true,
+            "x-credits-cost" => answer.credits = value.parse().map_err(io::Error::other)?,
             _ => {}
         }
     }
@@ -209,6 +230,9 @@ fn parse(buffer: &[u8]) -> io::Result<Option<Answer>> {
         return Ok(None);
     }
     let body = &buffer[head..];
+    if body.len() > LARGEST_RESULT {
+        return Ok(Some(answer));
+    }
     answer.is_tool_error = find(body, br#""isError":true"#).is_some();
     // A tool call has a number of its own, in the address of its stored result.
     if let Some(start) = find(body, RESULT) {

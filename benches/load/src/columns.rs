@@ -1,17 +1,19 @@
-//! Columns as JSON and as Arrow beside single calls: rows per second, and the memory of the service.
+//! Columns as JSON and as Arrow beside single calls, of the service and of a peer in one run: rows per
+//! second, and memory.
 
-use std::{
-    io,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+mod answers;
+mod inputs;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-use arrow_ipc::writer::StreamWriter;
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use clap::Args;
+use tokio::task::JoinSet;
+
+use self::inputs::Computation;
 use crate::{
-    client::{Connection, Request},
-    figures::resident,
+    client::Request,
+    figures::{peak_memory, reset_peak, resident},
+    peer::{self, Peer},
     service::{Data, Service},
     table::closed,
     target::{Failure, Target},
@@ -20,100 +22,211 @@ use crate::{
 /// The rows of a request.
 const ROWS: usize = 1_000_000;
 /// The connections of the single calls.
-const CONNECTIONS: usize = 32;
-/// The media type of a stream.
-const ARROW: &str = "application/vnd.apache.arrow.stream";
-/// The fields that hold for every row.
-const SHARED: [(&str, &str); 3] = [("spot", "100"), ("risk_free_rate", "0.05"), ("strike", "100")];
+const SINGLE_CONNECTIONS: usize = 32;
+/// The connections of the columns: one, and one for each process of the peer.
+const CONNECTIONS: [usize; 2] = [1, peer::PROCESSES];
 
-/// A computation, its path, and the field of the answer that is asked for.
-const COMPUTATIONS: [(&str, &str, &str); 2] = [
-    ("prices", "/quantlib/pricing/bs/price/columns", "price"),
-    ("implied volatilities", "/quantlib/pricing/bs/implied-vol/columns", "implied_volatility"),
-];
+#[derive(Args)]
+pub(crate) struct ColumnsArgs {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// A Python with the packages of `benches/load/requirements.txt`, which runs the peer,
+    /// `benches/load/columns_baseline.py`; the service alone is measured if omitted.
+    #[arg(long)]
+    peer: Option<PathBuf>,
+}
 
-/// Two columns that vary by row: the time, and the volatility or the price of the option.
-fn columns(computation: &str) -> [(&'static str, Vec<f64>); 2] {
-    let times = (0..ROWS).map(|row| 0.25 + (row % 1000) as f64 / 500.0).collect();
-    let spread = |row: usize| (row % 997) as f64 / 997.0;
-    match computation {
-        "prices" => {
-            let volatilities = (0..ROWS).map(|row| 0.1 + 0.4 * spread(row)).collect();
-            [("time_to_maturity", times), ("volatility", volatilities)]
+/// The form of a body and of its answer.
+#[derive(Clone, Copy)]
+enum Form {
+    Json,
+    Arrow,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Arrow => "Arrow",
         }
-        _ => {
-            let prices = (0..ROWS).map(|row| 15.0 + 20.0 * spread(row)).collect();
-            [("time_to_maturity", times), ("market_price", prices)]
+    }
+
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Arrow => "application/vnd.apache.arrow.stream",
         }
     }
 }
 
-/// Writes the columns as JSON, with six digits after the point: a body below the default limit.
-fn json(columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
-    let shared = SHARED.map(|(name, text)| format!("\"{name}\":{text}")).join(",");
-    let lists = columns.iter().map(|(name, numbers)| {
-        let texts: Vec<String> = numbers.iter().map(|number| format!("{number:.4}")).collect();
-        format!("\"{name}\":[{}]", texts.join(","))
-    });
-    format!("{{{shared},{}}}", lists.collect::<Vec<_>>().join(",")).into()
+/// The columns of a computation in one form.
+struct Body {
+    form: Form,
+    bytes: Vec<u8>,
 }
 
-/// Writes the columns as a stream of Arrow.
-fn arrow(columns: &[(&str, Vec<f64>)]) -> Result<Vec<u8>, Failure> {
-    let arrays = columns.iter().map(|(name, numbers)| {
-        let array: ArrayRef = Arc::new(Float64Array::from(numbers.clone()));
-        (*name, array)
-    });
-    let batch = RecordBatch::try_from_iter(arrays)?;
-    let schema = Arc::new(batch.schema().as_ref().clone().with_metadata(SHARED));
-    let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
-    writer.write(&batch.with_schema(schema.clone())?)?;
-    Ok(writer.into_inner()?)
+/// A measured service: the processes that share its work, and the keys of its callers.
+struct Measured {
+    name: &'static str,
+    addresses: Vec<SocketAddr>,
+    processes: Vec<u32>,
+    keys: Vec<String>,
+    /// The memory of all processes before the first request, in megabytes.
+    idle: f64,
 }
 
-/// Sends a request until the time is over, and returns the rows per second.
-async fn measure(service: &Service, request: &Request, duration: Duration) -> Result<f64, Failure> {
-    let mut connection = Connection::open(service.address).await?;
-    let (start, mut requests) = (Instant::now(), 0);
-    while requests == 0 || start.elapsed() < duration {
-        let answer = connection.send(request).await?;
-        if answer.status != 200 {
-            return Err(io::Error::other(format!("status {}", answer.status)).into());
-        }
-        requests += 1;
+/// A row of the table.
+struct Load {
+    call: String,
+    requests: Vec<Request>,
+    connections: usize,
+    /// The rows of each request.
+    rows: usize,
+}
+
+impl Measured {
+    fn new(
+        name: &'static str,
+        addresses: Vec<SocketAddr>,
+        processes: Vec<u32>,
+        keys: Vec<String>,
+    ) -> Self {
+        let idle = sum(&processes, resident);
+        Self { name, addresses, processes, keys, idle }
     }
-    Ok((requests * ROWS) as f64 / start.elapsed().as_secs_f64())
+
+    /// Makes the requests of columns, one for each connection with a key of its own.
+    fn requests(&self, computation: &Computation, body: &Body, connections: usize) -> Vec<Request> {
+        let (path, media_type) = (computation.columns_path(), body.form.media_type());
+        let keys = self.keys.iter().cycle().take(connections);
+        keys.map(|key| Request::of_type(&path, key, media_type, &body.bytes)).collect()
+    }
+
+    /// Sends requests until the time is over, and returns the requests per second. The connections
+    /// are shared evenly by the processes.
+    async fn rate(&self, load: &Load, duration: Duration) -> Result<f64, Failure> {
+        let mut tasks = JoinSet::new();
+        let connections = load.connections.div_ceil(self.addresses.len());
+        for &address in self.addresses.iter().take(load.connections) {
+            let requests = load.requests.clone();
+            tasks.spawn(async move { closed(address, &requests, connections, duration).await });
+        }
+        let mut rate = 0.0;
+        while let Some(figures) = tasks.join_next().await {
+            let figures = figures??;
+            if figures.failures > 0 {
+                return Err(format!("{} requests of {} failed", figures.failures, load.call).into());
+            }
+            rate += figures.rate();
+        }
+        Ok(rate)
+    }
+
+    /// Measures a row of the table and prints the row. Returns the rows per second. `single` is that
+    /// figure of single calls.
+    async fn measure(
+        &self,
+        load: &Load,
+        duration: Duration,
+        single: Option<f64>,
+    ) -> Result<f64, Failure> {
+        self.processes.iter().try_for_each(|&process| reset_peak(process))?;
+        let rate = self.rate(load, duration).await? * load.rows as f64;
+        let growth = sum(&self.processes, peak_memory) - self.idle;
+        let ratio = rate / single.unwrap_or(rate);
+        let (name, Load { call, connections, .. }) = (self.name, load);
+        println!("| {call} | {name} | {connections} | {rate:.0} | {ratio:.1} | {growth:.0} |");
+        Ok(rate)
+    }
+
+    fn single_calls(&self, computation: &Computation) -> Load {
+        let key = self.keys.first().map(String::as_str);
+        Load {
+            call: format!("{}, single calls", computation.name),
+            requests: vec![Request::post(computation.path, key, &computation.single(0))],
+            connections: SINGLE_CONNECTIONS,
+            rows: 1,
+        }
+    }
+
+    fn columns(&self, computation: &Computation, body: &Body, connections: usize) -> Load {
+        Load {
+            call: format!("{}, columns as {}", computation.name, body.form.name()),
+            requests: self.requests(computation, body, connections),
+            connections,
+            rows: ROWS,
+        }
+    }
 }
 
-fn row(name: &str, rate: f64, service: &Service) {
-    let memory = resident(service.id()).unwrap_or(f64::NAN);
-    println!("| {name} | {rate:.0} | {memory:.0} |");
+/// Returns the memory of all processes together, in megabytes.
+fn sum(processes: &[u32], memory: fn(u32) -> Option<f64>) -> f64 {
+    processes.iter().map(|&process| memory(process).unwrap_or(f64::NAN)).sum()
 }
 
-/// Measures each computation in each form.
-pub(crate) async fn run(target: &Target) -> Result<(), Failure> {
+/// Measures each computation in each form, the service and the peer by turns.
+pub(crate) async fn run(args: &ColumnsArgs) -> Result<(), Failure> {
+    let target = &args.target;
     let data = Data::new(target).await?;
-    let keys = data.accounts(1).await?;
-    let key = keys.first().ok_or("an account")?;
+    let keys = data.accounts(peer::PROCESSES).await?;
     let service = Service::start(target, &data, &[]).await?;
-    let cores = std::thread::available_parallelism()?;
-    println!("{ROWS} rows a request, {cores} cores for service and client\n");
-    println!("| call | rows/s | memory of the service, MB |\n|---|---|---|");
-    row("before", 0.0, &service);
-    for (name, path, field) in COMPUTATIONS {
-        let (path, columns) = (format!("{path}?fields={field}"), columns(name));
-        for (form, media_type, body) in
-            [("JSON", "application/json", json(&columns)), ("Arrow", ARROW, arrow(&columns)?)]
-        {
-            let request = Request::of_type(&path, key, media_type, &body);
-            let rate = measure(&service, &request, target.duration()).await?;
-            row(&format!("{name}, columns as {form}"), rate, &service);
-        }
+    let peer = match &args.peer {
+        Some(python) => Some(Peer::start(target, python).await?),
+        None => None,
+    };
+    let mut services =
+        vec![Measured::new("service", vec![service.address], vec![service.id()], keys)];
+    if let Some(peer) = &peer {
+        let keys = vec![peer::KEY.to_owned()];
+        services.push(Measured::new("peer", peer.addresses(), peer.ids(), keys));
     }
-    let single = [Request::price(key, None)];
-    let singles = closed(service.address, &single, CONNECTIONS, target.duration()).await?;
-    row("prices, single calls", singles.rate(), &service);
+    measure_all(target, &services).await?;
+    drop(peer);
     service.stop().await?;
     println!("\naudit: {} accounts, every balance is the sum of its ledger", data.audit().await?);
     data.remove().await
+}
+
+async fn measure_all(target: &Target, services: &[Measured]) -> Result<(), Failure> {
+    let mut measured = Vec::new();
+    for computation in [Computation::prices(), Computation::implied_volatilities()] {
+        let bodies = [
+            Body { form: Form::Json, bytes: computation.json() },
+            Body { form: Form::Arrow, bytes: computation.arrow()? },
+        ];
+        answers::compare(services, &computation, &bodies).await?;
+        measured.push((computation, bodies));
+    }
+    let cores = std::thread::available_parallelism()?;
+    println!("\n{ROWS} rows a request, {cores} cores for service and client");
+    for Measured { name, processes, idle, .. } in services {
+        println!("{name}: {idle:.0} MB before the first request, processes: {}", processes.len());
+    }
+    println!("\n| call | of | connections | rows/s | of single calls | growth at peak, MB |");
+    println!("|---|---|--:|--:|--:|--:|");
+    for (computation, bodies) in &measured {
+        measure_computation(target.duration(), services, computation, bodies).await?;
+    }
+    Ok(())
+}
+
+async fn measure_computation(
+    duration: Duration,
+    services: &[Measured],
+    computation: &Computation,
+    bodies: &[Body],
+) -> Result<(), Failure> {
+    let mut singles = Vec::new();
+    for service in services {
+        singles.push(service.measure(&service.single_calls(computation), duration, None).await?);
+    }
+    for body in bodies {
+        for connections in CONNECTIONS {
+            for (service, single) in services.iter().zip(&singles) {
+                let load = service.columns(computation, body, connections);
+                service.measure(&load, duration, Some(*single)).await?;
+            }
+        }
+    }
+    Ok(())
 }

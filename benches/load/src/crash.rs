@@ -3,6 +3,7 @@
 
 use crate::{cluster::Server, service::Data, target::Failure};
 
+mod batches;
 mod callers;
 mod clients;
 mod database;
@@ -41,18 +42,22 @@ fn print(args: &CrashArgs, outcomes: &Outcomes) {
     println!(
         "| killed | rounds | answered, each charged once | of these results of tools, each stored | \
          refused by the cap, none charged | unanswered | of these charged once | \
+         in batches: answered | unanswered | of these charged once | \
          under a key: answered | unanswered, then replayed | anew | still held |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (killed, o) in outcomes {
         println!(
-            "| {killed} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {killed} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             o.rounds,
             o.answered,
             o.tool_results,
             o.over_cap,
             o.unanswered,
             o.unanswered_charged,
+            o.batched,
+            o.batched_open,
+            o.batched_open_charged,
             o.once_answered,
             o.once_replayed,
             o.once_anew,

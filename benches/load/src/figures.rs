@@ -1,6 +1,6 @@
 //! Latencies, memory and file handles.
 
-use std::{fs, time::Duration};
+use std::{fs, io, time::Duration};
 
 /// The answers of one measurement.
 #[derive(Default)]
@@ -39,8 +39,23 @@ impl Figures {
 
 /// Returns the resident memory of a process, in megabytes.
 pub(crate) fn resident(process: u32) -> Option<f64> {
+    memory(process, "VmRSS:")
+}
+
+/// Returns the largest resident memory of a process since the last reset, in megabytes.
+pub(crate) fn peak_memory(process: u32) -> Option<f64> {
+    memory(process, "VmHWM:")
+}
+
+/// Makes the present memory of a process its peak.
+pub(crate) fn reset_peak(process: u32) -> io::Result<()> {
+    fs::write(format!("/proc/{process}/clear_refs"), "5")
+}
+
+/// Reads a line of the status of a process, in megabytes.
+fn memory(process: u32, name: &str) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kilobytes / 1024.0)
 }

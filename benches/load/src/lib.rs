@@ -10,6 +10,7 @@ mod columns;
 mod crash;
 mod figures;
 mod instances;
+mod peer;
 mod service;
 mod soak;
 mod table;
@@ -32,8 +33,8 @@ struct Line {
 enum Command {
     /// Requests per second, latencies, memory, slow clients.
     Table(Target),
-    /// Columns as JSON and as Arrow beside single calls.
-    Columns(Target),
+    /// Columns as JSON and as Arrow beside single calls, and beside a peer.
+    Columns(columns::ColumnsArgs),
     /// The dearest requests, and the latency of a payer beside clients that misuse the service.
     Abuse(Target),
     /// The same figures for another service at an address.
@@ -50,7 +51,8 @@ enum Command {
 impl Command {
     fn target(&mut self) -> Option<&mut Target> {
         match self {
-            Self::Table(target) | Self::Columns(target) | Self::Abuse(target) => Some(target),
+            Self::Table(target) | Self::Abuse(target) => Some(target),
+            Self::Columns(args) => Some(&mut args.target),
             Self::Url(_) => None,
             Self::Crash(args) => Some(&mut args.target),
             Self::Instances(args) => Some(&mut args.target),
@@ -69,7 +71,7 @@ impl Command {
         }
         match self {
             Self::Table(target) => table::run(&target).await?,
-            Self::Columns(target) => columns::run(&target).await?,
+            Self::Columns(args) => columns::run(&args).await?,
             Self::Abuse(target) => abuse::run(&target).await?,
             Self::Url(args) => table::run_url(&args).await?,
             Self::Crash(args) => crash::run(&args, server.as_mut()).await?,

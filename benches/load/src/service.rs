@@ -1,11 +1,6 @@
 //! The measured service, as a separate process.
 
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, process::Stdio, time::Duration};
 
 use account_core::{Client, Email, Login, NewAccount, Password, Tier, Username, oauth};
 use quant_server::{
@@ -45,10 +40,7 @@ pub(crate) struct Service {
 impl Data {
     /// Creates new data, on PostgreSQL a new database.
     pub(crate) async fn new(target: &Target) -> Result<Self, Failure> {
-        // The folder is beside the program, because a temporary folder in memory would make every
-        // write look fast.
-        let beside = target.server.parent().unwrap_or(Path::new("."));
-        let folder = tempfile::Builder::new().prefix("quant-load-").tempdir_in(beside)?;
+        let folder = target.new_folder()?;
         let data_dir = folder.path().join("data");
         let mut made = None;
         let database_url = match &target.database_url {

@@ -1,8 +1,14 @@
 //! The program and the database that a run measures.
 
-use std::{error::Error, path::PathBuf, time::Duration};
+use std::{
+    error::Error,
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
+use tempfile::TempDir;
 
 /// The reason why a run ends early.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -32,6 +38,13 @@ impl Target {
 
     pub(crate) fn is_embedded(&self) -> bool {
         self.database_url.is_none()
+    }
+
+    /// Makes a folder beside the program. A temporary folder in memory would make every write look
+    /// fast.
+    pub(crate) fn new_folder(&self) -> io::Result<TempDir> {
+        let beside = self.server.parent().unwrap_or(Path::new("."));
+        tempfile::Builder::new().prefix("quant-load-").tempdir_in(beside)
     }
 
     pub(crate) fn duration(&self) -> Duration {

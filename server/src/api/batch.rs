@@ -6,6 +6,8 @@
 mod atomic;
 mod catalogue;
 mod partial;
+mod prepared;
+mod quote;
 mod request;
 mod results;
 
@@ -49,8 +51,12 @@ impl Batches {
     ) -> Result<Answer<BatchResults>> {
         let Admitted { call, body, digest, repeat_key, held } = request;
         let surface = call.context().surface;
-        let key = repeat_key.map(|key| RepeatedBatch { key, digest });
-        let done = run(&call, body, key, held, *catalogue).await;
+        let done = if call.is_quote_preferred() {
+            quote::run(&call, body, *catalogue).await
+        } else {
+            let key = repeat_key.map(|key| RepeatedBatch { key, digest });
+            run(&call, body, key, held, *catalogue).await
+        };
         done.map(|data| Answer::from_data(&data))
             .map_err(|refusal| Error::from_response(refusal.into_response(surface)))
     }

@@ -15,6 +15,7 @@ use crate::api::browser::{
 mod answers;
 mod applications;
 mod authorize;
+mod clients;
 mod metadata;
 mod provider_sign_in;
 mod register;

@@ -29,6 +29,7 @@ mod schema;
 mod sizes;
 
 const CSS: &str = "text/css; charset=utf-8";
+const SVG: &str = "image/svg+xml; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Returns the routes of the pages, each with the endpoint of GET.
@@ -45,7 +46,7 @@ pub(super) fn routes() -> Vec<(&'static str, BoxEndpoint<'static>)> {
         ("/docs/:operation", pages_of_operations(reference::page).boxed()),
         ("/playground", page(playground::overview).boxed()),
         ("/playground/:operation", pages_of_operations(playground::page).boxed()),
-        ("/favicon.ico", file("image/svg+xml", include_str!("../../templates/site/icon.svg"))),
+        ("/favicon.ico", file(SVG, include_str!("../../templates/site/icon.svg"))),
         (
             "/site.css",
             file(

@@ -5,6 +5,8 @@
 //! key causes another fetch, at most twice a minute, so that a key rotation is noticed and forged
 //! tokens cause no traffic.
 
+mod keys;
+
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -294,6 +296,8 @@ impl Provider {
         }
         match CoreProviderMetadata::discover_async(self.issuer.clone(), &self.http).await {
             Ok(metadata) => {
+                let keys = keys::strong(metadata.jwks());
+                let metadata = metadata.set_jwks(keys);
                 *known =
                     Known { metadata: Some(metadata.clone()), fetched_at: now, failed_at: None };
                 Ok(metadata)

@@ -16,7 +16,8 @@ pub(super) struct VerifyArgs {
     file: PathBuf,
     /// A public key of the service, as the member `x` in /.well-known/quant-receipts.json; several
     /// times for several keys.
-    #[arg(long = "public-key", value_name = "KEY", required = true)]
+    // One key in sixty-four begins with a hyphen, as its base64url may.
+    #[arg(long = "public-key", value_name = "KEY", required = true, allow_hyphen_values = true)]
     public_keys: Vec<String>,
 }
 
@@ -53,4 +54,23 @@ fn submission(file: &Path) -> Result<ReceiptSubmission, CommandError> {
         return Err(format!("{place}: the receipt has members that are not signed").into());
     }
     Ok(submission)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command, FromArgMatches as _};
+
+    use super::VerifyArgs;
+
+    #[test]
+    fn a_public_key_may_begin_with_a_hyphen() {
+        let arguments = ["verify", "--public-key", "-Rk", "receipt.json"];
+        let command = VerifyArgs::augment_args(Command::new("verify"));
+        let matches = command.try_get_matches_from(arguments).expect("the arguments are read");
+        let parsed = VerifyArgs::from_arg_matches(&matches).expect("the arguments are whole");
+        assert_eq!(
+            (parsed.public_keys, parsed.file),
+            (vec!["-Rk".to_owned()], "receipt.json".into())
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 
 use chrono::TimeDelta;
-use clap::Args;
+use clap::{ArgAction, Args};
 
 use super::problems::{Problems, names};
 
@@ -39,6 +39,11 @@ pub struct McpArgs {
     /// bearer, for programs without a browser. Such a key is not bound to one client.
     #[arg(long, env = "QS_MCP_API_KEYS")]
     pub mcp_api_keys: bool,
+    /// Accepts an application whose id is the https URL of its metadata document, which is fetched
+    /// from public addresses alone. With `false` nothing is fetched: applications register
+    /// themselves.
+    #[arg(long, env = "QS_MCP_CLIENT_DOCUMENTS", default_value_t = true, action = ArgAction::Set)]
+    pub mcp_client_documents: bool,
     /// Seconds for which a used refresh token gets the same answer again, for hosts that run
     /// several processes. With 0, its second use ends the grant at once.
     #[arg(long, env = "QS_REFRESH_LEEWAY", default_value = "0", allow_hyphen_values = true)]
@@ -60,6 +65,8 @@ pub struct McpSettings {
     pub body_limit: NonZeroUsize,
     /// True if an API key is accepted in place of an access token.
     pub api_keys: bool,
+    /// True if an application may be described by its metadata document.
+    pub client_documents: bool,
     /// Time for which a used refresh token gets the same answer again.
     pub refresh_leeway: TimeDelta,
 }
@@ -92,6 +99,7 @@ impl McpArgs {
             burst: burst?,
             body_limit: body_limit?,
             api_keys: self.mcp_api_keys,
+            client_documents: self.mcp_client_documents,
             refresh_leeway: TimeDelta::seconds(leeway?.into()),
         })
     }

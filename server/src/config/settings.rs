@@ -28,6 +28,8 @@ pub struct Settings {
     pub mcp_burst: NonZeroU32,
     /// True if the MCP endpoint accepts an API key in place of an access token.
     pub mcp_api_keys: bool,
+    /// True if an OAuth client may be described by its metadata document, which is fetched.
+    pub mcp_client_documents: bool,
     /// The databases that accounts may subscribe to.
     pub databases: Vec<String>,
     /// The website that browsers are sent to, without a slash at the end; this service has the

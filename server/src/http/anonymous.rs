@@ -43,11 +43,12 @@ impl Anonymous {
     }
 
     fn of(request: &Request) -> Self {
-        let client_token = cookie(request, cookies::CLIENT).and_then(ClientToken::parse);
         let user_agent = request.header("user-agent").map(str::to_owned);
         let context = RequestContext::of(request).clone();
-        let idp_cookie = cookies::name(cookies::IDP, context.state.settings.is_https);
-        let idp_browser = cookie(request, &idp_cookie).map(str::to_owned);
+        let is_https = context.state.settings.is_https;
+        let named = |name| cookie(request, &cookies::name(name, is_https));
+        let client_token = named(cookies::CLIENT).and_then(ClientToken::parse);
+        let idp_browser = named(cookies::IDP).map(str::to_owned);
         Self { context, user_agent, client_token, idp_browser }
     }
 

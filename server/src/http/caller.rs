@@ -42,12 +42,18 @@ pub(super) async fn authorised(
     request: &Request,
     body: &mut RequestBody,
 ) -> poem::Result<AuthorisedCall> {
-    let authorised = async {
-        let (call, _) = identify(request).await?;
-        session(request, call.context(), call.caller()).await?;
-        call.authorise(repeat_key(request)).await
-    };
-    or_refuse(request, body, authorised.await).await
+    or_refuse(request, body, authorise(request).await).await
+}
+
+/// Checks everything that the head of a metered request decides. A caller that prefers a quote is
+/// refused neither by its tier nor by its balance, because the quote tells both.
+async fn authorise(request: &Request) -> Result<AuthorisedCall, ApiError> {
+    let (call, _) = identify(request).await?;
+    session(request, call.context(), call.caller()).await?;
+    if call.is_quote_preferred() {
+        return Ok(call.for_quote());
+    }
+    call.authorise(repeat_key(request)).await
 }
 
 impl<Who> Authenticated<Who> {

@@ -297,8 +297,13 @@ impl RequestContext {
     ) -> Arc<Self> {
         let surface = Surface::of(&route.path);
         let head = RequestHead::new(self.address, method.clone(), self.state.clone());
-        let client_request_id = self.client_request_id.clone();
-        let head = RequestHead { surface, client_request_id, origin: Origin::Batch, ..head };
+        let head = RequestHead {
+            surface,
+            client_request_id: self.client_request_id.clone(),
+            is_quote_preferred: self.is_quote_preferred,
+            origin: Origin::Batch,
+            ..head
+        };
         let context = Self::routed(Arc::new(head), route);
         if let Some(admission) = counted {
             context.set_record(RequestRecord::Authenticated(admission));

@@ -8,7 +8,7 @@ use poem::{
     web::cookie::{Cookie, SameSite},
 };
 
-/// The cookie that marks a client which has signed in before.
+/// The cookie that marks a client which has signed in before, without its prefix.
 pub(crate) const CLIENT: &str = "qs_client";
 /// The cookie with the session of a browser, without its prefix.
 pub(crate) const SESSION: &str = "qs_session";

@@ -96,7 +96,12 @@ async fn parsed<C: Computation>(
     repeat_key: RepeatKey,
     options: AnswerOptions,
 ) -> Result<ParsedCall<C>, ApiError> {
-    let call = AdmittedCall::counted_once(context, caller).await?.authorise(repeat_key).await?;
+    let call = AdmittedCall::counted_once(context, caller).await?;
+    let call = if call.is_quote_preferred() {
+        call.for_quote()
+    } else {
+        call.authorise(repeat_key).await?
+    };
     let context = call.context().clone();
     let limits = call.body_limits();
     if arguments.len() > limits.bytes {

@@ -80,7 +80,7 @@ pub const FAULT_TYPES: &[FaultType] = &[
     fault("value_error.password_blank", "The password has spaces alone.", "Choose a password with other characters."),
     fault("value_error.password_character", "The password has a control character.", "Choose a password without it."),
     fault("value_error.password_common", "The password is among the most common ones.", "Choose a long sentence."),
-    fault("value_error.password_length", "The password has fewer than 8 or more than 1,024 bytes.", "Choose a password of that length."),
+    fault("value_error.password_length", "The password has fewer than 8 characters or more than 1,024 bytes.", "Choose a password of that length."),
     fault("value_error.password_personal", "The password is the user name or the e-mail address.", "Choose a password that has neither."),
     fault("value_error.range", "The number is outside its range.", "Follow the range in `msg`."),
     fault("value_error.reason", "The reason of an operator's action breaks its rule.", "Follow the rule in `msg`."),

@@ -36,6 +36,9 @@ use super::{
 };
 use crate::{body_memory::RequestSource, state::AppState, telemetry};
 
+/// The content security policy of an answer that has none of its own.
+const CLOSED_POLICY: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
+
 /// Adds a [`RequestHead`] to every request of the routes behind it, and answers what no route took.
 pub struct RequestPipeline<E> {
     state: Arc<AppState>,
@@ -95,6 +98,9 @@ impl<E: Endpoint> RequestPipeline<E> {
         // A browser takes no answer for another type than the one it names, as a script.
         let no_sniff = HeaderValue::from_static("nosniff");
         response.headers_mut().entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(no_sniff);
+        // An answer that is no page loads nothing and is in no frame, whatever it holds.
+        let closed = HeaderValue::from_static(CLOSED_POLICY);
+        response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(closed);
         response
     }
 }

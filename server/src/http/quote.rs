@@ -1,18 +1,44 @@
 //! The quote of a call: what the call would cost and whether it would pass, without the call.
 
-use account_core::LimitStatus;
+use account_core::{LimitStatus, Tier};
 use poem::{Request, http::HeaderMap};
 use serde_json::{Value, json};
 
-use super::{operation::Operation, prefer};
+use super::prefer;
 
 /// The preference, which has no value.
 const QUOTE: &str = "quote";
 
-/// The terms of one call. Nothing is computed or charged for a quote.
-pub(crate) struct Quote {
-    /// The operation of the route.
-    pub(super) operation: &'static Operation,
+/// The calls of one request whose terms are asked for.
+pub(crate) struct QuotedCalls {
+    /// The id of the operation that the request is sent to.
+    pub(crate) operation: &'static str,
+    /// The credits that the calls cost together.
+    pub(crate) cost: u32,
+    /// The highest tier that a call needs.
+    pub(crate) tier: Tier,
+    /// The number of calls that the limit counts.
+    pub(crate) counted: u32,
+}
+
+impl QuotedCalls {
+    /// Makes the request of an operation without a call.
+    pub(crate) const fn of(operation: &'static str) -> Self {
+        Self { operation, cost: 0, tier: Tier::Free, counted: 0 }
+    }
+
+    /// Adds a call that needs a tier and costs credits.
+    pub(crate) fn add(&mut self, tier: Tier, cost: u32) {
+        self.cost = self.cost.saturating_add(cost);
+        self.tier = self.tier.max(tier);
+        self.counted += 1;
+    }
+}
+
+/// The terms of a request. Nothing is computed or charged for a quote.
+pub(super) struct Quote {
+    /// The calls of the request.
+    pub(super) calls: QuotedCalls,
     /// The balance of the account; `None` for a guest.
     pub(super) balance: Option<u64>,
     /// The limit of the caller, which the quote has been counted against.
@@ -23,14 +49,14 @@ pub(crate) struct Quote {
 
 /// The reason why a call would be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Obstacle {
+pub(super) enum Obstacle {
     /// The tier of the caller is too low.
     Tier,
     /// The balance, without the credits of running calls, is below the cost.
     Credits,
     /// The call would pass the account's own cap of credits a day.
     SpendCap,
-    /// The quote has used the last call of the limit.
+    /// The limit has fewer calls left than the request makes.
     Limit,
 }
 
@@ -61,8 +87,8 @@ impl Quote {
     pub(super) fn data(&self) -> Value {
         let limit_status = &self.limit_status;
         json!({
-            "operation": self.operation.id,
-            "credits_cost": self.operation.cost,
+            "operation": self.calls.operation,
+            "credits_cost": self.calls.cost,
             "balance": self.balance,
             "hourly_limit": limit_status.limit,
             "limit_remaining": limit_status.remaining,

@@ -45,6 +45,8 @@ impl StaticPage {
         let builder = Response::builder()
             .header(header::ETAG, self.tag.clone())
             .header(header::CACHE_CONTROL, "no-cache")
+            // Also with 304, whose headers replace those of the kept page (RFC 9111, section 4.3.4).
+            .header(header::CONTENT_SECURITY_POLICY, self.policy)
             .header(header::VARY, "Accept-Encoding");
         let known = request.header(header::IF_NONE_MATCH).unwrap_or_default();
         if known.split(',').any(|tag| tag.trim() == "*" || self.tag == tag.trim().as_bytes()) {
@@ -52,7 +54,6 @@ impl StaticPage {
         }
         let builder = builder
             .content_type(self.media_type)
-            .header(header::CONTENT_SECURITY_POLICY, self.policy)
             .header(header::REFERRER_POLICY, "no-referrer")
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
         let accepted = request.header(header::ACCEPT_ENCODING).unwrap_or_default();
@@ -117,6 +118,7 @@ mod tests {
         let tag = get(&[]).header("etag").expect("a tag").to_owned();
         let known = get(&[("if-none-match", &format!("\"other\", {tag}"))]);
         assert_eq!(known.status(), StatusCode::NOT_MODIFIED);
+        assert_eq!(known.header("content-security-policy"), Some("default-src 'none'"));
         assert_eq!(get(&[("if-none-match", "\"other\"")]).status(), StatusCode::OK);
     }
 }

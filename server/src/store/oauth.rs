@@ -31,10 +31,11 @@ const ACCESS: &str = "access";
 const REFRESH: &str = "refresh";
 
 impl OauthStore for Store {
-    async fn register_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
+    async fn save_client(&self, client: RegisteredClient) -> Result<(), StoreError> {
         let uris: Vec<&str> = client.redirect_uris.iter().map(RedirectUri::as_str).collect();
         let insert = "INSERT INTO oauth_client (id, name, redirect_uris, created_at) \
-                      VALUES ($1, $2, $3, $4)";
+                      VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE \
+                      SET name = excluded.name, redirect_uris = excluded.redirect_uris";
         let values = [
             client.id.as_str().into(),
             client.name.as_str().into(),
@@ -141,8 +142,8 @@ impl OauthStore for Store {
         if execute(&change, take, [digest(&rotation.token)]).await? == 0 {
             return Ok(RefreshVerdict::Refuse);
         }
-        let query = "SELECT grant_id, client_id, resource, oauth_token.created_at, \
-                     oauth_token.expires_at, used_at FROM oauth_token \
+        let query = "SELECT grant_id, client_id, resource, oauth_grant.created_at AS begun_at, \
+                     oauth_token.created_at, oauth_token.expires_at, used_at FROM oauth_token \
                      JOIN oauth_grant ON oauth_grant.id = oauth_token.grant_id \
                      WHERE digest = $1 AND kind = $2";
         let query = statement(query, [digest(&rotation.token), REFRESH.into()]);
@@ -377,6 +378,7 @@ fn refresh(row: &QueryResult) -> Result<StoredRefresh, StoreError> {
     Ok(StoredRefresh {
         client: client_id(row)?,
         resource: column(row, "resource")?,
+        begun_at: time_column(row, "begun_at")?,
         created_at: time_column(row, "created_at")?,
         expires_at: time_column(row, "expires_at")?,
         used_at: optional_time_column(row, "used_at")?,

@@ -20,7 +20,8 @@ function fillSamples() {
 }
 
 function setKey(key) {
-  sessionStorage.setItem(KEY_NAME, key.trim());
+  if (key.trim()) sessionStorage.setItem(KEY_NAME, key.trim());
+  else sessionStorage.removeItem(KEY_NAME);
   for (const field of document.querySelectorAll("#api-key")) field.value = key.trim();
   fillSamples();
 }

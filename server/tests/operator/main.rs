@@ -18,6 +18,7 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use tempfile::TempDir;
 
 mod faults;
+mod receipts;
 
 /// A process under test: a shell runs `prologue` and then becomes the program.
 fn shell(prologue: &str, data: &Path) -> Command {
@@ -154,47 +155,6 @@ impl Drop for Running {
 /// The fields of an answer's body.
 fn json(body: &str) -> serde_json::Value {
     serde_json::from_str(body).unwrap()
-}
-
-#[test]
-fn a_receipt_is_verified_offline_with_the_public_key_alone() {
-    let (data, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    let key = account(data.path());
-    let service = Running::start(&mut quant_server(data.path()));
-    let (status, _, answer) = service.post(&format!("{PRICE}?receipt=true"), Some(&key), OPTION);
-    assert_eq!(status, 200, "{answer}");
-    let public_key = json(&service.get("/.well-known/quant-receipts.json").2)["keys"][0]["x"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    service.stop();
-    let answer = json(&answer);
-    let submission = serde_json::json!({
-        "receipt": answer["receipt"], "request": json(OPTION), "data": answer["data"],
-    });
-    let file = elsewhere.path().join("receipt.json");
-    let verify = |submission: &str| {
-        fs::write(&file, submission).unwrap();
-        let mut command = quant_server(elsewhere.path());
-        told(
-            &command.arg("verify").arg(&file).args(["--public-key", &public_key]).output().unwrap(),
-        )
-    };
-    let text = submission.to_string();
-    let (is_ok, stdout, stderr) = verify(&text);
-    assert!(is_ok && stdout.contains("recomputed: true"), "{stdout}{stderr}");
-    for (digit, changed, finding) in [
-        ("\"spot\":42", "\"spot\":43", "The request is not that of the receipt."),
-        ("\"price\":4.7", "\"price\":4.8", "The data are not those of the receipt."),
-        ("\"credits\":5", "\"credits\":6", "The signature is not that of this receipt."),
-        ("\"numeric_version\":1", "\"numeric_version\":2", "The signature is not that"),
-    ] {
-        assert!(text.contains(digit), "{text}");
-        let (is_ok, _, stderr) = verify(&text.replacen(digit, changed, 1));
-        assert!(!is_ok && stderr.contains(finding), "{digit}: {stderr}");
-    }
-    let files: Vec<_> = fs::read_dir(elsewhere.path()).unwrap().collect();
-    assert_eq!(files.len(), 1, "no data directory is made: {files:?}");
 }
 
 const LOGIN: &str = r#"{"email": "ada@example.com", "password": "a long sentence of hers"}"#;

@@ -1,6 +1,7 @@
 """Golden rows for tests/quantlib/analysis.rs: company value and scores in exact fractions of the decimals as written.
 
-Writes ../analysis_dcf.csv, ../analysis_altman.csv, ../analysis_piotroski.csv and ../analysis_beneish.csv.
+Writes ../analysis_dcf.csv, ../analysis_dcf_projected.csv, ../analysis_altman.csv, ../analysis_piotroski.csv and
+../analysis_beneish.csv.
 
 Usage: python analysis.py [directory], with mpmath from PyPI for the normal distribution.
 """
@@ -54,6 +55,23 @@ def dcf(rng):
         yield ",".join(
             [" ".join(flows), wacc, growth, shares, debt, shown(firm), shown(terminal), shown(share), shown(size)]
         )
+
+
+def dcf_projected(rng):
+    for _ in range(120):
+        years = rng.choice([1, 2, 5, 10, 40])
+        flow, rate = f"{rng.uniform(-50, 900):.2f}", f"{rng.choice([0.02, 0.3, 1.5]) * rng.uniform(-0.6, 1.3):.4f}"
+        growth = f"{rng.uniform(-0.2, 0.05):.4f}"
+        wacc = f"{float(growth) + rng.choice([0.001, 0.01, 0.05, 0.2, 1.5]) * rng.uniform(1, 1.3):.4f}"
+        shares, debt = f"{rng.uniform(1, 5000):.1f}", f"{rng.uniform(-3000, 3000):.2f}"
+        w, g = Fraction(wacc), Fraction(growth)
+        if not w > g or w <= -1:
+            continue
+        flows = [Fraction(flow) * (1 + Fraction(rate)) ** year for year in range(1, years + 1)]
+        present = [projected / (1 + w) ** year for year, projected in enumerate(flows, 1)]
+        discounted = flows[-1] * (1 + g) / (w - g) / (1 + w) ** years
+        share = (sum(present) + discounted - Fraction(debt)) / Fraction(shares)
+        yield ",".join([flow, rate, str(years), wacc, growth, shares, debt, shown(share)])
 
 
 def altman(rng):
@@ -150,6 +168,10 @@ def main():
         ),
         (piotroski, "current,prior,signals,f_score"),
         (beneish, "current,prior,m_score,probability,dsri,gmi,aqi,sgi,depi,sgai,lvgi,tata"),
+        (
+            dcf_projected,
+            "free_cash_flow,growth_rate,years,wacc,terminal_growth,shares_outstanding,net_debt,per_share",
+        ),
     ]
     for seed, (table, header) in enumerate(tables):
         write(table.__name__, header, table(random.Random(seed)))

@@ -5,10 +5,11 @@ use chrono::TimeDelta;
 use super::test_service::{PASSWORD, TestService, client, email};
 use crate::accounts::SignedIn;
 use crate::key::AuthError;
+use crate::oauth::grant::GRANT_VALIDITY;
 use crate::oauth::token::{ACCESS_VALIDITY, REFRESH_VALIDITY};
 use crate::oauth::{
-    AccessToken, Authorization, AuthorizationCode, ClientMetadata, CodeVerifier, Exchange,
-    OauthResult, Refresh, RefreshToken, RegisteredClient, Tokens,
+    AccessToken, Authorization, AuthorizationCode, ClientDocument, ClientMetadata, CodeVerifier,
+    DocumentUrl, Exchange, OauthResult, Refresh, RefreshToken, RegisteredClient, Tokens,
 };
 use crate::password::Password;
 use crate::store::Store;
@@ -135,6 +136,41 @@ pub async fn a_consent_leads_to_tokens_that_open_its_resource_alone<S: Store + C
     let as_access = AccessToken::parse(tokens.refresh.expose()).expect("well-formed");
     assert!(!service.opens(&as_access).await, "a refresh token is no access token");
     assert_eq!(service.accounts.client(&client.id).await.expect("it is there"), client);
+}
+
+/// Checks that a client with a document keeps its grants, with its present name and redirect URIs.
+pub async fn a_client_with_a_document_takes_the_metadata_of_its_present_document<
+    S: Store + Clone,
+>(
+    store: S,
+) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let url = DocumentUrl::parse("https://app.example.com/client.json").expect("a good URL");
+    let describe = |name: &str, redirect_uri: &str| {
+        let metadata = ClientMetadata {
+            redirect_uris: vec![redirect_uri.to_owned()],
+            client_name: Some(name.to_owned()),
+            ..ClientMetadata::default()
+        };
+        let client_id = Some(url.as_str().to_owned());
+        let document = ClientDocument { client_id, metadata, ..ClientDocument::default() };
+        RegisteredClient::described(&url, &document, service.now()).expect("a good document")
+    };
+    let client = describe("A host", "http://127.0.0.1/callback");
+    assert_eq!(refused(service.accounts.client(&client.id).await), "invalid_client");
+    service.accounts.keep_described_client(client.clone()).await.expect("the store answers");
+    let tokens = service.connected(&ada, &client).await;
+    service.wait(60);
+    let changed = describe("A newer host", "https://app.example.com/callback");
+    service.accounts.keep_described_client(changed.clone()).await.expect("the store answers");
+    let stored = service.accounts.client(&client.id).await.expect("it is there");
+    assert_eq!(stored, RegisteredClient { created_at: client.created_at, ..changed });
+    let grants = service.accounts.grants(ada.account, service.now()).await.expect("ok");
+    let shown: Vec<_> = grants.iter().map(|grant| grant.client_name.as_str()).collect();
+    assert_eq!(shown, ["A newer host"]);
+    assert_eq!(grants[0].client.document(), Some(url.clone()));
+    service.refresh(&client, &tokens.refresh).await.expect("the grant is there still");
 }
 
 /// Checks that a refused exchange does not consume the code.
@@ -285,6 +321,23 @@ pub async fn within_the_leeway_sixty_four_refreshes_get_the_same_successor<S: St
     let late = service.refresh_within(&client, &tokens.refresh, 10).await;
     assert_eq!(refused(late), "invalid_grant");
     assert_eq!(refused(service.refresh(&client, &first.refresh).await), "invalid_grant");
+}
+
+/// Checks that a grant ends a year after its consent, although its tokens are refreshed in time.
+pub async fn a_grant_that_is_always_refreshed_ends_after_a_year<S: Store + Clone>(store: S) {
+    let service = TestService::new(store);
+    let ada = service.account("ada", "ada@example.com").await;
+    let client = service.oauth_client().await;
+    let mut tokens = service.connected(&ada, &client).await;
+    let (begun, instant) = (service.now(), TimeDelta::milliseconds(1));
+    while service.now() < begun + GRANT_VALIDITY - TimeDelta::days(29) {
+        service.clock.advance(TimeDelta::days(29));
+        tokens = service.refresh(&client, &tokens.refresh).await.expect("within the year");
+    }
+    service.clock.advance(begun + GRANT_VALIDITY - instant - service.now());
+    tokens = service.refresh(&client, &tokens.refresh).await.expect("the last moment");
+    service.clock.advance(instant);
+    assert_eq!(refused(service.refresh(&client, &tokens.refresh).await), "invalid_grant");
 }
 
 /// Checks the validity of access and refresh tokens to the millisecond.

@@ -16,8 +16,15 @@ use crate::session::SessionToken;
 use crate::store::{KeyStatus, OauthStore};
 
 impl OauthStore for MemoryStore {
-    async fn register_client(&self, client: RegisteredClient) -> Stored<()> {
-        self.lock().oauth.clients.push((client, None));
+    async fn save_client(&self, client: RegisteredClient) -> Stored<()> {
+        let mut state = self.lock();
+        let clients = &mut state.oauth.clients;
+        match clients.iter_mut().find(|(known, _)| known.id == client.id) {
+            Some((known, _)) => {
+                *known = RegisteredClient { created_at: known.created_at, ..client };
+            }
+            None => clients.push((client, None)),
+        }
         Ok(())
     }
 
@@ -71,6 +78,7 @@ impl OauthStore for MemoryStore {
         let stored = StoredRefresh {
             client: grant.client.clone(),
             resource: grant.resource.clone(),
+            begun_at: grant.created_at,
             created_at: token.created_at,
             expires_at: token.expires_at,
             used_at: token.used_at,

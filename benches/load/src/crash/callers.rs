@@ -25,6 +25,7 @@ pub(super) async fn callers(data: &Data) -> Result<Callers, Failure> {
         plain: data.account(CREDITS, HOURLY_LIMIT).await?,
         once: data.account(CREDITS, HOURLY_LIMIT).await?,
         capped: data.account(CREDITS, HOURLY_LIMIT).await?,
+        batches: data.account(CREDITS, HOURLY_LIMIT).await?,
         tools: data.access_token(&format!("{MCP_URL}/mcp")).await?,
     })
 }

@@ -7,22 +7,20 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
 use tokio::task::JoinSet;
 
+use super::batches::{self, BatchLog, REST};
 use crate::{
     client::{Answer, Connection, Request},
     target::Failure,
 };
 
-/// The number of connections: a quarter each sends plain calls, calls of an account with a cap and
-/// calls of MCP tools, whose results are stored with the charge; the last one sends calls with an
-/// `Idempotency-Key`.
-const CONNECTIONS: usize = 16;
-/// The pause of a client after a refusal.
-const REST: Duration = Duration::from_millis(2);
+/// The number of connections: a fifth each sends plain calls, calls of an account with a cap, calls
+/// of MCP tools, whose results are stored with the charge, and batches; the last one sends calls with
+/// an `Idempotency-Key`.
+const CONNECTIONS: usize = 20;
 /// The number of tool calls with a small result, stored by the ledger, for each with a large one,
 /// stored by the result writer.
 const SMALL_RESULTS: usize = 15;
@@ -37,6 +35,8 @@ pub(super) struct Callers {
     pub(super) once: String,
     /// The key of the account with a cap of credits a day.
     pub(super) capped: String,
+    /// The key of the account of batches.
+    pub(super) batches: String,
     /// The access token of the account of tool calls.
     pub(super) tools: String,
 }
@@ -56,6 +56,8 @@ pub(super) struct CallLog {
     pub(super) over_cap: Vec<u128>,
     /// The numbers of the answered tool calls, each also in `answered`.
     pub(super) tool_results: Vec<u128>,
+    /// The calls of batches, which are in none of the above.
+    pub(super) batches: BatchLog,
 }
 
 /// The number of repetitions by their answer.
@@ -82,7 +84,7 @@ impl Clients {
         let mut tasks = JoinSet::new();
         for index in 0..CONNECTIONS {
             let is_over = is_over.clone();
-            match index % 4 {
+            match index % 5 {
                 0 => {
                     let request = Request::price(&callers.plain, None);
                     tasks.spawn(send_plain(address, vec![request], is_over))
@@ -92,6 +94,10 @@ impl Clients {
                     tasks.spawn(send_plain(address, vec![request], is_over))
                 }
                 2 => tasks.spawn(send_tools(address, callers.tools.clone(), is_over)),
+                3 => {
+                    let sent = batches::send(address, callers.batches.clone(), is_over);
+                    tasks.spawn(async { CallLog { batches: sent.await, ..CallLog::default() } })
+                }
                 _ => tasks.spawn(send_once(address, callers.once.clone(), is_over)),
             };
         }
@@ -110,6 +116,7 @@ impl Clients {
             known.once_open.extend(of_one.once_open);
             known.over_cap.extend(of_one.over_cap);
             known.tool_results.extend(of_one.tool_results);
+            known.batches.add(&of_one.batches);
         }
         Ok(known)
     }

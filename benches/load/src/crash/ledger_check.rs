@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
-use super::clients::{CallLog, Repeated};
+use super::{
+    batches::{BatchCheck, PRICES},
+    clients::{CallLog, Repeated},
+};
 use crate::{service::connect, target::Failure};
 
 /// The credits of a call.
@@ -27,12 +30,21 @@ pub(super) struct LedgerCheck {
     charged: i64,
     /// The stored answers of earlier rounds.
     kept: i64,
+    batches: BatchCheck,
+}
+
+/// The numbers of charged calls without an answer.
+pub(super) struct Charged {
+    /// Calls that were sent one by one.
+    pub(super) unanswered: u64,
+    /// Calls of batches.
+    pub(super) batched: u64,
 }
 
 impl LedgerCheck {
     /// Makes the check of an empty ledger.
-    pub(super) const fn new(address: String) -> Self {
-        Self { address, charged: 0, kept: 0 }
+    pub(super) fn new(address: String) -> Self {
+        Self { address, charged: 0, kept: 0, batches: BatchCheck::default() }
     }
 
     /// Fails where a call of this round was charged wrongly. Returns the number of charged calls
@@ -42,7 +54,7 @@ impl LedgerCheck {
         first: u128,
         known: &CallLog,
         repeated: &Repeated,
-    ) -> Result<u64, Failure> {
+    ) -> Result<Charged, Failure> {
         // The server may have been killed since the last round, which ends its connections.
         let database = connect(&self.address).await?;
         let checked = self.check_on(&database, first, known, repeated).await;
@@ -56,7 +68,7 @@ impl LedgerCheck {
         first: u128,
         known: &CallLog,
         repeated: &Repeated,
-    ) -> Result<u64, Failure> {
+    ) -> Result<Charged, Failure> {
         let rows = charged(database, first).await?;
         check_answered(known, &rows)?;
         if let Some(number) = known.over_cap.iter().find(|number| rows.contains_key(*number)) {
@@ -69,12 +81,17 @@ impl LedgerCheck {
             return Err(format!("{passed} days are above the cap of their account").into());
         }
         check_results(database, &known.tool_results).await?;
-        let all = "SELECT count(*) AS n FROM usage WHERE credits > 0";
+        let [partial, atomic] = PRICES;
+        let all = format!(
+            "SELECT count(*) AS n FROM usage WHERE credits > 0 \
+             AND credits NOT IN ({partial}, {atomic})"
+        );
         let wrong = format!(
-            "SELECT count(*) AS n FROM usage WHERE credits NOT IN (0, {COST}, {LARGE_COST})"
+            "SELECT count(*) AS n FROM usage \
+             WHERE credits NOT IN (0, {COST}, {LARGE_COST}, {partial}, {atomic})"
         );
         let kept = "SELECT count(*) AS n FROM kept_answer WHERE body IS NOT NULL";
-        let (all, wrong) = (count(database, all).await?, count(database, &wrong).await?);
+        let (all, wrong) = (count(database, &all).await?, count(database, &wrong).await?);
         let kept = count(database, kept).await?;
         if wrong > 0 {
             return Err(format!("{wrong} calls were charged another price").into());
@@ -97,7 +114,9 @@ impl LedgerCheck {
             .into());
         }
         (self.charged, self.kept) = (all, kept);
-        Ok(unanswered.cast_unsigned())
+        let batched = charged_in_batches(database).await?;
+        let batched = self.batches.check(batched, &known.batches)?;
+        Ok(Charged { unanswered: unanswered.cast_unsigned(), batched })
     }
 }
 
@@ -128,6 +147,16 @@ fn check_answered(known: &CallLog, rows: &HashMap<u128, Vec<i64>>) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Returns the number of charged calls of each kind of batch.
+async fn charged_in_batches(database: &DatabaseConnection) -> Result<[u64; 2], Failure> {
+    let mut charged = [0; 2];
+    for (charged, price) in charged.iter_mut().zip(PRICES) {
+        let query = format!("SELECT count(*) AS n FROM usage WHERE credits = {price}");
+        *charged = count(database, &query).await?.cast_unsigned();
+    }
+    Ok(charged)
 }
 
 /// Returns the charges of each call from a number on.

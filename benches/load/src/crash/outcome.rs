@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use super::clients::{CallLog, Repeated};
+use super::{
+    clients::{CallLog, Repeated},
+    ledger_check::Charged,
+};
 use crate::target::Target;
 
 /// The longest time from the start of load to the kill, in milliseconds.
@@ -43,6 +46,9 @@ pub(crate) struct Outcome {
     pub(crate) over_cap: u64,
     pub(crate) unanswered: u64,
     pub(crate) unanswered_charged: u64,
+    pub(crate) batched: u64,
+    pub(crate) batched_open: u64,
+    pub(crate) batched_open_charged: u64,
     pub(crate) once_answered: u64,
     pub(crate) once_replayed: u64,
     pub(crate) once_anew: u64,
@@ -52,13 +58,16 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn add(&mut self, known: &CallLog, repeated: &Repeated, unanswered_charged: u64) {
+    pub(super) fn add(&mut self, known: &CallLog, repeated: &Repeated, charged: Charged) {
         self.rounds += 1;
         self.answered += known.answered.len() as u64;
         self.tool_results += known.tool_results.len() as u64;
         self.over_cap += known.over_cap.len() as u64;
         self.unanswered += known.unanswered;
-        self.unanswered_charged += unanswered_charged;
+        self.unanswered_charged += charged.unanswered;
+        self.batched += known.batches.charged();
+        self.batched_open += known.batches.open();
+        self.batched_open_charged += charged.batched;
         self.once_answered += known.once_answered.len() as u64;
         self.once_replayed += repeated.replayed as u64;
         self.once_anew += repeated.anew as u64;

@@ -95,7 +95,7 @@ pub(in crate::api) async fn send_reset_code(
 pub struct PasswordChangeForm {
     /// The account's present password.
     pub password: Text,
-    /// 8 to 1,024 bytes, and none of the commonest.
+    /// At least 8 characters and at most 1,024 bytes, and none of the commonest.
     pub new_password: JsonString<Password>,
 }
 
@@ -107,8 +107,8 @@ pub struct ResetForm {
     pub email: JsonString<Email>,
     /// The six digits of the code.
     pub otp: JsonString<Code>,
-    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Not one of
-    /// the most common passwords, the e-mail address or the user name.
+    /// At least 8 characters and at most 1,024 bytes of UTF-8, in Unicode Normalization Form C, and
+    /// more than spaces. Not one of the most common passwords, the e-mail address or the user name.
     pub new_password: JsonString<Password>,
 }
 

@@ -103,8 +103,8 @@ pub struct RegistrationForm {
     pub username: JsonString<Username>,
     /// The address to which codes are sent.
     pub email: JsonString<Email>,
-    /// 8 to 1,024 bytes of UTF-8 in Unicode Normalization Form C, and more than spaces. Not one of
-    /// the most common passwords, the e-mail address or the user name.
+    /// At least 8 characters and at most 1,024 bytes of UTF-8, in Unicode Normalization Form C, and
+    /// more than spaces. Not one of the most common passwords, the e-mail address or the user name.
     pub password: JsonString<Password>,
     /// A telephone number.
     #[oai(nullable, validator(max_length = 100))]

@@ -5,18 +5,16 @@ use futures_util::{StreamExt as _, stream};
 
 use super::{
     catalogue::BatchCatalogue,
-    request::{Batch, CALLS_AT_ONCE, NO_OPERATION, RepeatedBatch},
+    prepared::{CallFaults, prepare},
+    request::{Batch, CALLS_AT_ONCE, RepeatedBatch},
     results::Results,
 };
 use crate::{
     body_memory::HeldBytes,
-    http::{
-        AdmittedCall, ApiError, ComputedCall, PreparedCall,
-        validation::{Fault, MOST_FAULTS, Step},
-    },
+    http::{AdmittedCall, ApiError, ComputedCall, PreparedCall},
 };
 
-/// Runs the calls, or refuses the request with the refusal of a call. CallFaults of several calls are
+/// Runs the calls, or refuses the request with the refusal of a call. Faults of several calls are
 /// listed together.
 pub(super) async fn run(
     call: &AdmittedCall,
@@ -48,7 +46,7 @@ async fn compute_and_charge(
     held: HeldBytes,
     catalogue: &BatchCatalogue,
 ) -> Result<String, ApiError> {
-    let prepared = prepare(call, batch, catalogue).await?;
+    let prepared = prepare_all(call, batch, catalogue).await?;
     let cost = prepared.iter().map(PreparedCall::cost).sum();
     let reservation = call.reserve(cost).await?;
     let (computed, results) = compute(prepared, held).await?;
@@ -59,25 +57,15 @@ async fn compute_and_charge(
 }
 
 /// Counts and checks every call.
-async fn prepare(
+async fn prepare_all(
     call: &AdmittedCall,
     batch: Batch,
     catalogue: &BatchCatalogue,
 ) -> Result<Vec<PreparedCall>, ApiError> {
     let (options, calls) = (batch.options(), batch.calls);
     let (mut prepared, mut faults) = (Vec::with_capacity(calls.len()), CallFaults::default());
-    for (position, mut one) in calls.into_iter().enumerate() {
-        let Some(listed) = catalogue.find(&one.path) else {
-            let path = [Step::name("path")];
-            let fault = Fault::new(&path, "value_error.path", NO_OPERATION);
-            faults.add(position, ApiError::Faults(vec![fault]))?;
-            continue;
-        };
-        // The limit has counted the batch as its first call.
-        let counted = (position == 0).then(|| call.admission());
-        let context = call.context().of_batch_call(&listed.method, listed.route.clone(), counted);
-        let prepare = listed.operation.prepare;
-        match prepare(context, call.caller().clone(), one.arguments(), options).await {
+    for (position, one) in calls.into_iter().enumerate() {
+        match prepare(call, position, one, options, catalogue).await {
             Ok(ready) => prepared.push(ready),
             Err(refusal) => faults.add(position, refusal)?,
         }
@@ -104,29 +92,4 @@ async fn compute(
     }
     faults.none()?;
     Ok((computed, results))
-}
-
-/// The faults of the calls of a batch.
-#[derive(Default)]
-struct CallFaults(Vec<Fault>);
-
-impl CallFaults {
-    /// Adds the faults of a call, with its position. Any other refusal is returned as an error.
-    fn add(&mut self, position: usize, refusal: ApiError) -> Result<(), ApiError> {
-        let ApiError::Faults(faults) = refusal else { return Err(refusal) };
-        let room = MOST_FAULTS.saturating_sub(self.0.len());
-        let place = [Step::name("body"), Step::name("calls"), Step::Index(position)];
-        self.0.extend(
-            faults.into_iter().take(room).map(|fault| Fault {
-                loc: place.iter().cloned().chain(fault.loc).collect(),
-                ..fault
-            }),
-        );
-        Ok(())
-    }
-
-    /// Refuses the request where there is a fault.
-    fn none(self) -> Result<(), ApiError> {
-        if self.0.is_empty() { Ok(()) } else { Err(ApiError::Faults(self.0)) }
-    }
 }

@@ -34,5 +34,5 @@ pub(crate) fn remember_client(
 
 fn client_cookie(call: &RequestContext, signed_in: &SignedIn) -> String {
     let (token, is_https) = (signed_in.client_token.expose(), call.state.settings.is_https);
-    cookies::write(cookies::CLIENT, token, Some(MAX_AGE), is_https)
+    cookies::write(&cookies::name(cookies::CLIENT, is_https), token, Some(MAX_AGE), is_https)
 }

@@ -99,7 +99,7 @@ pub(crate) fn expired() -> Response {
 }
 
 /// Answers a browser whose address has reached its limit.
-fn turned_away(refusal: &ApiError) -> Response {
+pub(crate) fn turned_away(refusal: &ApiError) -> Response {
     let text = "Too many calls came from your address. Try again in a minute.";
     let mut response = message(StatusCode::TOO_MANY_REQUESTS, "Please wait", text);
     if let ApiError::RateLimit { retry_after, .. } = refusal {

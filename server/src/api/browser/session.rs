@@ -3,25 +3,41 @@
 use std::time::Duration;
 
 use account_core::{AccountId, Error, HandOffCode, SessionToken, SignedIn};
-use poem::{Request, Response};
+use poem::{Request, Response, http::HeaderValue};
 
 use crate::{
     http::{Anonymous, RequestContext, cookie, cookies},
     state::Settings,
 };
 
-/// Sets the cookie with the session.
-pub(crate) fn begin(response: &mut Response, settings: &Settings, token: &SessionToken) {
-    let is_https = settings.browsers_use_https();
+/// Sets the cookie with a new session, and ends the former session of the requesting browser.
+///
+/// # Errors
+///
+/// [`Error::Store`]; no cookie is set then.
+pub(crate) async fn begin(
+    request: &Request,
+    call: &RequestContext,
+    response: &mut Response,
+    token: &SessionToken,
+) -> Result<(), Error> {
+    if let Some((former, account)) = signed_in(request, call).await? {
+        call.state.accounts.logout(&former, account).await?;
+    }
+    let is_https = call.state.settings.browsers_use_https();
     let name = cookies::name(cookies::SESSION, is_https);
     cookies::append(response, &cookies::write(&name, token.expose(), None, is_https));
+    Ok(())
 }
 
-/// Removes the cookie with the session.
+/// Removes the cookie with the session, and the key of the playground, which its script keeps in the
+/// storage of each tab. Browsers follow the header `Clear-Site-Data` over HTTPS and on the loopback.
 pub(crate) fn end(response: &mut Response, settings: &Settings) {
     let is_https = settings.browsers_use_https();
     let name = cookies::name(cookies::SESSION, is_https);
     cookies::append(response, &cookies::write(&name, "", Some(Duration::ZERO), is_https));
+    let storage = HeaderValue::from_static("\"storage\"");
+    response.headers_mut().insert("clear-site-data", storage);
 }
 
 /// Returns the session of the requesting browser, with its account.

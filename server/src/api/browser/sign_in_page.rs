@@ -116,32 +116,37 @@ pub(crate) async fn sign_in(anonymous: Anonymous, mut request: Request) -> Respo
     let Ok(form) = Form::of_body(&mut request).await else { return page::expired() };
     let browser = Browser::of(&request, &call.state.settings);
     let Some(sealed) = browser.open(call, form.field("form")) else { return page::expired() };
-    match sealed["step"].as_str() {
+    let signed_in = match sealed["step"].as_str() {
         Some(FIRST_STEP) => {
             let (email, password) = (form.field("email"), form.field("password"));
             first_step(&anonymous, &browser, &sealed, email, password).await
         }
         Some("code") => second_step(&anonymous, &browser, &sealed, form.field("code")).await,
-        _ => page::expired(),
+        _ => return page::expired(),
+    };
+    match signed_in {
+        Ok(signed_in) => welcome(&request, call, &sealed, &signed_in).await,
+        Err(response) => response,
     }
 }
 
+/// Checks the password. The response is the next page of a sign-in that is not complete.
 async fn first_step(
     anonymous: &Anonymous,
     browser: &Browser,
     sealed: &Map<String, Value>,
     address: &str,
     password: &str,
-) -> Response {
+) -> Result<SignedIn, Response> {
     let call = anonymous.context();
     let again = |status, fault| ask(call, browser, sealed, address, status, Some(fault));
     let Ok(email) = Email::parse(address.trim()) else {
-        return again(StatusCode::FORBIDDEN, WRONG);
+        return Err(again(StatusCode::FORBIDDEN, WRONG));
     };
     let password = Password::attempt(password);
     let login = call.state.accounts.login(&email, &password, &anonymous.client(), call.at).await;
-    match login {
-        Ok(Login::SignedIn(signed_in)) => welcome(call, sealed, &signed_in),
+    Err(match login {
+        Ok(Login::SignedIn(signed_in)) => return Ok(signed_in),
         Ok(Login::MfaRequired { mfa_token }) => {
             let fields = json!({
                 "step": "code", "then": sealed["then"], "email": email.as_str(),
@@ -169,15 +174,16 @@ async fn first_step(
             "This account is suspended. Ask the operator of the service.",
         ),
         Err(error) => page::failed(call, &error),
-    }
+    })
 }
 
+/// Checks the code of the second factor, as [`first_step`] checks the password.
 async fn second_step(
     anonymous: &Anonymous,
     browser: &Browser,
     sealed: &Map<String, Value>,
     code: &str,
-) -> Response {
+) -> Result<SignedIn, Response> {
     let call = anonymous.context();
     let address = sealed["email"].as_str().unwrap_or_default();
     let again = || {
@@ -187,24 +193,28 @@ async fn second_step(
         page::render(StatusCode::BAD_REQUEST, &page, leads_to(sealed))
     };
     let token = sealed["mfa_token"].as_str().and_then(MfaToken::parse);
-    let Ok(email) = Email::parse(address) else { return page::expired() };
-    let Ok(code) = Code::parse(code.trim()) else { return again() };
+    let Ok(email) = Email::parse(address) else { return Err(page::expired()) };
+    let Ok(code) = Code::parse(code.trim()) else { return Err(again()) };
     let (accounts, client) = (&call.state.accounts, anonymous.client());
-    match accounts.complete_login(&email, &code, token.as_ref(), &client, call.at).await {
-        Ok(signed_in) => welcome(call, sealed, &signed_in),
-        Err(Error::WrongCode) => again(),
-        Err(error) => page::failed(call, &error),
-    }
+    let signed_in = accounts.complete_login(&email, &code, token.as_ref(), &client, call.at).await;
+    signed_in.map_err(|error| match error {
+        Error::WrongCode => again(),
+        error => page::failed(call, &error),
+    })
 }
 
 /// Begins the session, and continues with the path that the form names.
-pub(crate) fn welcome(
+pub(crate) async fn welcome(
+    request: &Request,
     call: &RequestContext,
     sealed: &Map<String, Value>,
     signed_in: &SignedIn,
 ) -> Response {
     let mut response = page::see_other(sealed["then"].as_str().unwrap_or("/"));
-    session::begin(&mut response, &call.state.settings, &signed_in.session_token);
+    let begun = session::begin(request, call, &mut response, &signed_in.session_token).await;
+    if let Err(error) = begun {
+        return page::failed(call, &error);
+    }
     remember_client(&mut response, call, signed_in);
     response
 }

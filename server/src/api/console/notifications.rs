@@ -14,7 +14,6 @@ const ROWS: u32 = 50;
 #[template(path = "console/notifications.html")]
 struct Inbox {
     frame: Frame,
-    form: String,
     unread: u64,
     entries: Vec<InboxEntry>,
     by_email: bool,
@@ -53,7 +52,6 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
     });
     let shown = Inbox {
         frame: visit.frame(View::Notifications, notice),
-        form: visit.form(),
         unread: inbox.unread,
         entries: entries.collect(),
         by_email: preferences.notify_email,

@@ -128,7 +128,7 @@ pub(super) async fn verify(anonymous: Anonymous, mut request: Request) -> Respon
     if form.field("action") == "resend" {
         return resend(call, &browser, &email).await;
     }
-    match confirmed(&anonymous, &email, &form).await {
+    match confirmed(&anonymous, &request, &email, &form).await {
         Ok(response) => response,
         Err(error) => match told(&error) {
             Some(text) => ask_code(call, &browser, &email, Some(Notice::fault(text))),
@@ -137,7 +137,12 @@ pub(super) async fn verify(anonymous: Anonymous, mut request: Request) -> Respon
     }
 }
 
-async fn confirmed(anonymous: &Anonymous, email: &Email, form: &Form) -> Result<Response, Error> {
+async fn confirmed(
+    anonymous: &Anonymous,
+    request: &Request,
+    email: &Email,
+    form: &Form,
+) -> Result<Response, Error> {
     let call = anonymous.context();
     let code = Code::parse(form.field("code").trim()).map_err(|_| Error::WrongCode)?;
     let accounts = &call.state.accounts;
@@ -149,7 +154,7 @@ async fn confirmed(anonymous: &Anonymous, email: &Email, form: &Form) -> Result<
         is_signed_in: true,
     };
     let mut response = page::render(StatusCode::OK, &shown, "");
-    session::begin(&mut response, &call.state.settings, &signed_in.session_token);
+    session::begin(request, call, &mut response, &signed_in.session_token).await?;
     remember_client(&mut response, call, &signed_in);
     Ok(response)
 }

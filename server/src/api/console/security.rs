@@ -14,7 +14,6 @@ use crate::{
 #[template(path = "console/security.html")]
 struct Security {
     frame: Frame,
-    form: String,
     email: String,
     /// The day on which the key was made.
     key_made: Option<String>,
@@ -42,7 +41,6 @@ pub(super) async fn show(visit: &Visit, notice: Option<Notice>) -> Result<Respon
     let status = status(notice.as_ref());
     let shown = Security {
         frame: visit.frame(View::Security, notice),
-        form: visit.form(),
         email: profile.email.as_str().to_owned(),
         key_made: profile.api_key_created_at.map(|at| at.format("%-d %B %Y").to_string()),
         is_suspended: profile.api_key_status == KeyStatus::Suspended,

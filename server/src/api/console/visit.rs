@@ -66,14 +66,15 @@ impl Visit {
     }
 
     /// Seals a form of the console for this browser and account.
-    pub(super) fn form(&self) -> String {
+    fn form(&self) -> String {
         let fields = json!({ "step": STEP, "account": self.account.0 });
         self.browser.seal(self.call(), sealed_form::object(fields))
     }
 
     /// The frame of a page.
     pub(super) fn frame(&self, view: View, notice: Option<Notice>) -> Frame {
-        Frame { views: View::ALL.map(|other| (other, other == view)).to_vec(), notice }
+        let views = View::ALL.map(|other| (other, other == view)).to_vec();
+        Frame { views, notice, form: self.form() }
     }
 }
 
@@ -82,6 +83,8 @@ pub(super) struct Frame {
     /// Every page, and true for the one that is shown.
     pub(super) views: Vec<(View, bool)>,
     pub(super) notice: Option<Notice>,
+    /// The sealed value that every form of the page returns, that of the sign-out too.
+    pub(super) form: String,
 }
 
 /// The result of a form, in words.

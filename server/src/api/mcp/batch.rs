@@ -52,8 +52,20 @@ impl McpState {
         arguments: &Bytes,
     ) -> Result<ToolResult, ToolError> {
         let calls = read_calls(arguments)?;
-        let running: Vec<_> =
-            calls.into_iter().map(|call| self.call_one(context, arguments, call)).collect();
+        let progress = context.progress.as_deref();
+        if let Some(progress) = progress {
+            progress.begin(calls.len());
+        }
+        let running: Vec<_> = calls
+            .into_iter()
+            .map(|call| async move {
+                let item = self.call_one(context, arguments, call).await;
+                if let Some(progress) = progress {
+                    progress.end_part();
+                }
+                item
+            })
+            .collect();
         let items: Vec<BatchItem> = stream::iter(running).buffered(AT_ONCE).collect().await;
         let balance = context.caller.credit_balance;
         self.in_pool(context, move || written(&items, balance)).await

@@ -5,6 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use account_core::{AccountCaller, Timestamp};
 use bytes::Bytes;
 
+use super::progress::Progress;
 use crate::body_memory::{HeldBytes, RequestSource};
 
 /// The sender of a message, and the options of its request.
@@ -24,6 +25,8 @@ pub(super) struct McpContext {
     pub(super) toolsets: String,
     /// The arguments of the tool as JSON text, which the SDK does not see.
     pub(super) arguments: Option<Bytes>,
+    /// The progress of the call, where its client asks for progress.
+    pub(super) progress: Option<Arc<Progress>>,
     /// The count of the message's bytes, given back with the last use of the message.
     pub(super) _held: Arc<HeldBytes>,
 }

@@ -125,7 +125,7 @@ impl ServerHandler for Protocol {
         context: RequestContext<RoleServer>,
     ) -> McpResult<ListResourceTemplatesResult> {
         refuse_cursor(request)?;
-        let mut list = ListResourceTemplatesResult::with_all_items(vec![template()]);
+        let mut list = ListResourceTemplatesResult::with_all_items(templates());
         (list.ttl_ms, list.cache_scope) = hints(&context);
         list.meta = server(&context);
         Ok(list)
@@ -138,7 +138,8 @@ impl ServerHandler for Protocol {
     ) -> McpResult<ReadResourceResponse> {
         let uri = request.uri;
         let caller = mcp_context(&context);
-        let found = match results::parse_address(&uri) {
+        let chart_of = results::parse_chart_address(&uri);
+        let found = match chart_of.or_else(|| results::parse_address(&uri)) {
             Some(id) => self
                 .0
                 .kept(caller, id)
@@ -146,11 +147,18 @@ impl ServerHandler for Protocol {
                 .map_err(|failure| ErrorData::internal_error(failure.message, None))?,
             None => None,
         };
-        let Some(body) = found else {
-            let data = json!({ "uri": uri });
-            return Err(ErrorData::resource_not_found("Resource not found", Some(data)));
+        let not_found = |message: &'static str| {
+            Err(ErrorData::resource_not_found(message, Some(json!({ "uri": uri }))))
         };
-        let contents = ResourceContents::text(body, uri).with_mime_type("application/json");
+        let Some(body) = found else { return not_found("Resource not found") };
+        let contents = if chart_of.is_some() {
+            let Some(svg) = results::chart(&body) else {
+                return not_found("The result has no list or group of numbers to draw");
+            };
+            ResourceContents::text(svg, uri).with_mime_type("image/svg+xml")
+        } else {
+            ResourceContents::text(body, uri).with_mime_type("application/json")
+        };
         let mut read = ReadResourceResult::new(vec![contents]);
         (read.ttl_ms, read.cache_scope) = hints(&context);
         read.meta = server(&context);
@@ -190,7 +198,9 @@ impl ServerHandler for Protocol {
         let values = match &request.r#ref {
             Reference::Prompt(prompt) => prompts::complete(&prompt.name, name, start)
                 .map_err(|message| ErrorData::invalid_params(message, None))?,
-            Reference::Resource(resource) if resource.uri == results::TEMPLATE => {
+            Reference::Resource(resource)
+                if [results::TEMPLATE, results::CHART_TEMPLATE].contains(&&*resource.uri) =>
+            {
                 self.ids(mcp_context(&context), start).await?
             }
             _ => return Err(ErrorData::invalid_params("Unknown resource template", None)),
@@ -299,21 +309,31 @@ fn instructions() -> String {
          gets all names), describe_tool for its arguments, and call it by call_tool, or up to 100 \
          calls at once by call_tools. `?toolsets=NAMES` on the address lists sets of tools \
          directly: {}, or `all`. Each tool says its tier and cost; a refused call costs nothing. \
-         Results are kept for 24 hours at {}; `resources/list` shows the newest. A call whose \
+         Results are kept for 24 hours at {}, their charts as SVG at {}; `resources/list` shows \
+         the newest. A call whose \
          answer may be lost takes a key of your own in `_meta.{IDEMPOTENCY_KEY}`: reuse on retry, \
          and the repeat costs nothing. \
          `_meta.explain: true` adds method, conventions, defaults and error of the result; \
          `_meta.receipt: true` adds a signed receipt.",
         CATALOGUE.toolsets().join(", "),
         results::TEMPLATE,
+        results::CHART_TEMPLATE,
     )
 }
 
-fn template() -> ResourceTemplate {
-    ResourceTemplate::new(results::TEMPLATE, "result")
+fn templates() -> Vec<ResourceTemplate> {
+    let result = ResourceTemplate::new(results::TEMPLATE, "result")
         .with_title("Result")
         .with_description(
             "The whole envelope of an earlier call, for 24 hours, for its own account.",
         )
-        .with_mime_type("application/json")
+        .with_mime_type("application/json");
+    let chart = ResourceTemplate::new(results::CHART_TEMPLATE, "chart")
+        .with_title("Chart of a result")
+        .with_description(
+            "The lists and groups of numbers of an earlier call as a picture: frontiers, curves, \
+             cash flows, ratios. A single price has none.",
+        )
+        .with_mime_type("image/svg+xml");
+    vec![result, chart]
 }

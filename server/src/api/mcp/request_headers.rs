@@ -36,9 +36,16 @@ pub(super) fn bearer_token(headers: &HeaderMap) -> (Option<AccessToken>, bool) {
 
 /// Returns whether the client accepts JSON. A client without the header accepts every type.
 pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
-    if !headers.contains_key(header::ACCEPT) {
-        return true;
-    }
+    !headers.contains_key(header::ACCEPT)
+        || accepts(headers, &["application/json", "application/*", "*/*"])
+}
+
+/// Returns whether the client names a stream of events as what it accepts.
+pub(super) fn accepts_event_stream(headers: &HeaderMap) -> bool {
+    accepts(headers, &["text/event-stream"])
+}
+
+fn accepts(headers: &HeaderMap, ranges: &[&str]) -> bool {
     let lines = headers.get_all(header::ACCEPT).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|range| {
         let mut parts = range.split(';').map(str::trim);
@@ -47,7 +54,7 @@ pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
             let weight = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
             weight.is_some_and(|weight| weight.parse() == Ok(0.0_f32))
         });
-        ["application/json", "application/*", "*/*"].contains(&media.as_str()) && !is_refused
+        ranges.contains(&media.as_str()) && !is_refused
     })
 }
 

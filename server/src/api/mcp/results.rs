@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     calls::{Called, Outcome, ToolError},
+    chart,
     context::McpContext,
     tool_result::quoted,
     tools::Target,
@@ -17,6 +18,10 @@ use crate::http::{AnswerParts, echo, json_string::StringFormat as _};
 const ADDRESS: &str = "svc://results/";
 /// The URI template of the results' addresses.
 pub(super) const TEMPLATE: &str = "svc://results/{id}";
+/// The end of the address of a result's chart.
+const CHART: &str = "/chart";
+/// The URI template of the addresses of charts.
+pub(super) const CHART_TEMPLATE: &str = "svc://results/{id}/chart";
 /// The largest size of data in an answer, in bytes.
 pub(super) const INLINE: usize = 40 * 1024;
 /// The largest size of a stored envelope, in bytes.
@@ -33,6 +38,17 @@ pub(super) fn parse_address(uri: &str) -> Option<ResultId> {
     // Only the spelling that the service itself writes is accepted.
     let read: uuid::Uuid = id.parse().ok()?;
     (read.to_string() == id).then(|| ResultId(read.as_u128()))
+}
+
+/// Returns the id in the address of a chart; `None` for any other address.
+pub(super) fn parse_chart_address(uri: &str) -> Option<ResultId> {
+    parse_address(uri.strip_suffix(CHART)?)
+}
+
+/// Draws the chart of a stored envelope; `None` where its data have no picture.
+pub(super) fn chart(body: &str) -> Option<String> {
+    let envelope: Value = serde_json::from_str(body).ok()?;
+    chart::draw(envelope["tool"].as_str()?, &envelope["data"])
 }
 
 /// Returns the id in an address, or a bare id; `None` for any other text.
@@ -209,6 +225,10 @@ mod tests {
             assert_eq!(parse(other), None, "{other}");
         }
         assert_eq!(parse_address("01234567-89ab-cdef-0123-456789abcdef"), None);
+        assert_eq!(parse_chart_address(&format!("{}/chart", address(id))), Some(ResultId(id)));
+        for other in ["/chart", "svc://results//chart", &address(id)] {
+            assert_eq!(parse_chart_address(other), None, "{other}");
+        }
     }
 
     #[test]

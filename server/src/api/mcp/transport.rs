@@ -29,6 +29,7 @@ use super::{
     gateway_tools::MOST_CALLS,
     head::{Head, LONGEST_NAME, RpcMessage},
     message::MOST_WITHOUT_ARGUMENTS,
+    progress::{self, Progress},
     protocol::Protocol,
     request_headers::{accepts_json, api_key, bearer_token},
     tool_calls::{McpState, no_arguments},
@@ -253,6 +254,7 @@ impl Gateway {
             request_id: written(message.head.id.as_ref()),
             toolsets: toolsets(request),
             arguments: message.arguments.take(),
+            progress: Progress::asked(request.headers(), &message.rest),
             _held: Arc::new(held),
         };
         self.pass_on(request, message, context).await
@@ -288,10 +290,14 @@ impl Gateway {
         context: McpContext,
     ) -> Result<Response> {
         if let Some(call) = DirectCall::of(request.headers(), &message) {
-            let arguments = context.arguments.clone().unwrap_or_else(no_arguments);
-            let options = call.options.clone();
-            let result = self.state.call_tool(call.entry, &context, arguments, options).await;
-            return Ok(json_response(StatusCode::OK, call.answer(&result)));
+            let (state, progress) = (self.state.clone(), context.progress.clone());
+            let work = async move {
+                let arguments = context.arguments.clone().unwrap_or_else(no_arguments);
+                let options = call.options.clone();
+                let result = state.call_tool(call.entry, &context, arguments, options).await;
+                call.answer(&result)
+            };
+            return Ok(progress::answer(work, progress).await);
         }
         let RpcMessage { head, rest, .. } = message;
         if head.method == CANCELS {

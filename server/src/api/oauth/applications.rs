@@ -30,6 +30,8 @@ struct Applications<'a> {
 struct Shown {
     id: String,
     name: String,
+    /// The website that describes the application, where one does.
+    website: Option<String>,
     allowed: String,
     used: String,
 }
@@ -40,6 +42,7 @@ impl Shown {
         Self {
             id: format!("{:032x}", grant.id.0),
             name: grant.client_name.as_str().to_owned(),
+            website: grant.client.document().map(|url| url.host().to_owned()),
             allowed: day(grant.created_at),
             used: day(grant.last_used_at),
         }

@@ -1,8 +1,10 @@
 //! The authorization endpoint and the consent of the account's owner (RFC 6749, 7636, 8707, 9207).
 
+use account_core::oauth::grant::GRANT_VALIDITY;
+use account_core::oauth::token::REFRESH_VALIDITY;
 use account_core::oauth::uri::RedirectTarget;
 use account_core::oauth::{
-    Authorization, ClientId, CodeChallenge, OauthError, RedirectUri, RegisteredClient, check_scope,
+    Authorization, CodeChallenge, OauthError, RedirectUri, RegisteredClient, check_scope,
     is_same_resource,
 };
 use account_core::{AccountId, Profile};
@@ -10,6 +12,7 @@ use askama::Template;
 use poem::{Request, Response, http::StatusCode};
 use serde_json::json;
 
+use super::clients;
 use crate::{
     api::browser::{
         page,
@@ -33,9 +36,17 @@ struct Asked {
 #[template(path = "pages/consent.html")]
 struct Consent<'a> {
     client: &'a str,
+    /// The website that describes the application, where one does.
+    website: Option<String>,
+    /// True if any program on the device of the browser could be the one that the answer goes to.
+    may_be_claimed: bool,
     destination: String,
     username: &'a str,
     email: &'a str,
+    /// The days without a use after which the access ends.
+    idle_days: i64,
+    /// The days after which the access ends in any case.
+    most_days: i64,
     form: String,
 }
 
@@ -78,9 +89,16 @@ pub(super) async fn ask(anonymous: Anonymous, request: Request) -> Response {
             let fields = json!({ "step": "consent", "then": then, "account": account.0 });
             let page = Consent {
                 client: asked.client.name.as_str(),
+                website: asked.client.id.document().map(|url| url.host().to_owned()),
+                may_be_claimed: !matches!(
+                    asked.authorization.redirect_uri.target(),
+                    RedirectTarget::Website(_)
+                ),
                 destination: destination(&asked.authorization.redirect_uri),
                 username: profile.username.as_str(),
                 email: profile.email.as_str(),
+                idle_days: REFRESH_VALIDITY.num_days(),
+                most_days: GRANT_VALIDITY.num_days(),
                 form: browser.seal(call, sealed_form::object(fields)),
             };
             page::render(StatusCode::OK, &page, &leads_to(&asked.authorization.redirect_uri))
@@ -180,9 +198,13 @@ async fn allow(
     (session, account): (account_core::SessionToken, AccountId),
     asked: Asked,
 ) -> Response {
-    let Asked { authorization, state, .. } = asked;
+    let Asked { client, authorization, state } = asked;
     let redirect_uri = authorization.redirect_uri.clone();
-    let issued = call.state.accounts.issue_code(&session, account, authorization, call.at).await;
+    let accounts = &call.state.accounts;
+    let issued = match clients::keep(call, client).await {
+        Ok(()) => accounts.issue_code(&session, account, authorization, call.at).await,
+        Err(error) => Err(error),
+    };
     match issued {
         Ok(Some(code)) => {
             let query = query(call, &[("code", Some(code.expose())), ("state", state.as_deref())]);
@@ -234,20 +256,12 @@ async fn client_and_redirect(
     call: &RequestContext,
     form: &Form,
 ) -> Result<(RegisteredClient, RedirectUri), Response> {
-    const UNKNOWN: &str = "The application that sent you here is not known to this service, or no \
-                           longer. Remove the connection in the application and add it again.";
     const ELSEWHERE: &str = "The application that sent you here wants the answer sent to an \
                              address that it has not registered. Nothing was sent.";
-    let turned_away =
-        |text| page::message(StatusCode::BAD_REQUEST, "This application cannot be connected", text);
-    let id = form.get("client_id").ok().flatten().and_then(ClientId::parse);
-    let Some(id) = id else { return Err(turned_away(UNKNOWN)) };
-    let client = call.state.accounts.client(&id).await.map_err(|error| match error {
-        OauthError::Store(cause) => page::failed(call, &cause.into()),
-        _ => turned_away(UNKNOWN),
-    })?;
-    let asked = form.get("redirect_uri").map_err(|_| turned_away(ELSEWHERE))?;
-    let redirect_uri = client.redirect_uri(asked).ok_or_else(|| turned_away(ELSEWHERE))?;
+    let client = clients::of_request(call, form.get("client_id").ok().flatten()).await?;
+    let elsewhere = || clients::turned_away(ELSEWHERE);
+    let asked = form.get("redirect_uri").map_err(|_| elsewhere())?;
+    let redirect_uri = client.redirect_uri(asked).ok_or_else(elsewhere)?;
     Ok((client, redirect_uri))
 }
 

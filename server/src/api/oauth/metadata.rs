@@ -41,7 +41,7 @@ pub(crate) fn resource() -> impl Endpoint<Output = Response> {
 pub(crate) fn server() -> impl Endpoint<Output = Response> {
     make_sync(|request: Request| {
         let settings = &RequestContext::of(&request).state.settings;
-        answer(StatusCode::OK, &describe_server(&settings.mcp_url))
+        answer(StatusCode::OK, &describe_server(settings))
     })
 }
 
@@ -56,7 +56,8 @@ fn describe_resource(settings: &Settings) -> Value {
     })
 }
 
-fn describe_server(issuer: &str) -> Value {
+fn describe_server(settings: &Settings) -> Value {
+    let issuer = &settings.mcp_url;
     let at = |path: &str| format!("{issuer}{path}");
     json!({
         "issuer": issuer,
@@ -72,6 +73,7 @@ fn describe_server(issuer: &str) -> Value {
         "token_endpoint_auth_methods_supported": ["none"],
         "revocation_endpoint_auth_methods_supported": ["none"],
         "authorization_response_iss_parameter_supported": true,
+        "client_id_metadata_document_supported": settings.mcp_client_documents,
         "service_documentation": at("/docs"),
     })
 }

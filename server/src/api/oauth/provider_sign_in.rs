@@ -42,7 +42,7 @@ pub(super) async fn come_back(anonymous: Anonymous, request: Request) -> Respons
         sign_in_page::ask(call, &browser, &sealed, "", status, Some(error.text()))
     };
     match session::redeem(&anonymous, query.field("code")).await {
-        Ok(signed_in) => sign_in_page::welcome(call, &sealed, &signed_in),
+        Ok(signed_in) => sign_in_page::welcome(&request, call, &sealed, &signed_in).await,
         Err(Error::WrongCode | Error::Unauthorised) => {
             again(StatusCode::BAD_REQUEST, LoginError::Code)
         }

@@ -2,10 +2,13 @@
 
 use account_core::oauth::{ClientMetadata, OauthError, RedirectUri, RegisteredClient, SCOPE};
 use poem::{Request, Response, http::StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answers::{answer, refuse, unfit};
-use crate::http::{Anonymous, ApiError};
+use crate::{
+    auth::client_metadata,
+    http::{Anonymous, ApiError},
+};
 
 /// Largest registration request, in bytes.
 const LARGEST: usize = 64 * 1024;
@@ -48,35 +51,5 @@ fn read(body: &[u8]) -> Result<ClientMetadata, OauthError> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
         return Err(OauthError::InvalidClientMetadata("a registration is a JSON object"));
     };
-    let client_name = match fields.get("client_name") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(name)) => Some(name.clone()),
-        Some(_) => return Err(OauthError::InvalidClientMetadata("client_name must be a text")),
-    };
-    let uris = texts(&fields, "redirect_uris")
-        .map_err(|()| OauthError::InvalidRedirectUri("redirect_uris must be a list of texts"))?;
-    let list = |name| {
-        texts(&fields, name).map_err(|()| {
-            OauthError::InvalidClientMetadata(
-                "grant_types and response_types must be lists of texts",
-            )
-        })
-    };
-    Ok(ClientMetadata {
-        redirect_uris: uris.unwrap_or_default(),
-        client_name,
-        grant_types: list("grant_types")?,
-        response_types: list("response_types")?,
-    })
-}
-
-fn texts(fields: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, ()> {
-    match fields.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Array(items)) => {
-            let texts = items.iter().map(|item| item.as_str().map(str::to_owned).ok_or(()));
-            texts.collect::<Result<_, _>>().map(Some)
-        }
-        Some(_) => Err(()),
-    }
+    client_metadata::read(&fields)
 }

@@ -26,7 +26,7 @@ pub(super) fn parameters(operation: &Described<'_>) -> Vec<Value> {
     if READ_SESSION.contains(&operation.id) {
         parameters.push(session_token(operation.id == REQUIRES_SESSION));
     }
-    parameters.extend(preference(operation.has_body(), operation.metered.is_some()));
+    parameters.extend(preference(operation.has_body(), operation.is_charged()));
     parameters
 }
 
@@ -57,16 +57,17 @@ fn session_token(is_required: bool) -> Value {
 }
 
 /// Returns the header with preferences; `None` for an operation that knows none.
-fn preference(has_body: bool, is_metered: bool) -> Option<Value> {
+fn preference(has_body: bool, has_quotes: bool) -> Option<Value> {
     let strict = "With `handling=strict` (RFC 7240), a field that the body's schema does not have \
                   is refused with 422, which names the nearest field. By default such a field is \
                   ignored, and `X-Ignored-Fields` names it.";
     let quote = "With `quote`, nothing is computed or charged: the request is checked, and `data` \
                  is `{operation, credits_cost, balance, hourly_limit, limit_remaining, \
-                 would_pass, reason}`. `reason` is null, `insufficient_tier`, \
-                 `insufficient_credits`, `daily_cap_reached` or `rate_limited`. A quote counts \
-                 against the hourly limit.";
-    let known = [has_body.then_some(strict), is_metered.then_some(quote)];
+                 would_pass, reason}`. `credits_cost` is the most that the request can cost. \
+                 `reason` is null, `insufficient_tier`, `insufficient_credits`, \
+                 `daily_cap_reached` or `rate_limited`. A quote counts as one call against the \
+                 hourly limit.";
+    let known = [has_body.then_some(strict), has_quotes.then_some(quote)];
     let known: Vec<&str> = known.into_iter().flatten().collect();
     (!known.is_empty()).then(|| {
         json!({
@@ -104,8 +105,7 @@ pub(super) fn add_to_answers(operation: &Described<'_>, responses: &mut Map<Stri
         if operation.has_body() && is_checked {
             add(response, "X-Ignored-Fields");
         }
-        if (operation.has_body() && is_checked) || (operation.metered.is_some() && status == "200")
-        {
+        if (operation.has_body() && is_checked) || (operation.is_charged() && status == "200") {
             add(response, "Preference-Applied");
         }
     }

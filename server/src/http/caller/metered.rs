@@ -14,10 +14,9 @@ use super::{
         computation::Computation,
         context::stages::{AuthorisedCall, ParsedCall},
         error::ApiError,
-        idempotency::repeat_key,
-        quote::Quote,
     },
-    guard::{SCHEME, identify, or_refuse, register_scheme, session},
+    authorise,
+    guard::{SCHEME, or_refuse, register_scheme},
 };
 use crate::body_memory::HeldBytes;
 
@@ -28,8 +27,6 @@ use crate::body_memory::HeldBytes;
 /// a swapped order nor a missing digest can be written.
 pub struct Metered<C> {
     call: ParsedCall<C>,
-    /// The quote of the call, where the caller prefers a quote to the call.
-    quote: Option<Quote>,
     /// The count of the body's bytes, given back after the computation: the arguments take the
     /// body's place in memory.
     held: HeldBytes,
@@ -61,7 +58,7 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
         body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let (call, quote) = or_refuse(request, body, authorise::<C>(request).await).await?;
+        let call = or_refuse(request, body, metered::<C>(request).await).await?;
         let context = call.context().clone();
         let limits = call.body_limits();
         let outcome = async {
@@ -70,24 +67,14 @@ impl<'a, C: Computation> ApiExtractor<'a> for Metered<C> {
             body::parsed(&context, received, move |bytes| call.parse(bytes, handling)).await
         };
         let (call, held) = outcome.await.map_err(|refusal| refusal.into_error(request))?;
-        Ok(Self { call, quote, held })
+        Ok(Self { call, held })
     }
 }
 
-/// Checks everything that the head of the request decides. A caller that prefers a quote gets one
-/// in place of the refusals by tier and balance.
-async fn authorise<C: Computation>(
-    request: &Request,
-) -> Result<(AuthorisedCall, Option<Quote>), ApiError> {
-    let (call, _) = identify(request).await?;
-    session(request, call.context(), call.caller()).await?;
-    let (call, quote) = if call.context().is_quote_preferred {
-        let (call, quote) = call.quote().await?;
-        (call, Some(quote))
-    } else {
-        (call.authorise(repeat_key(request)).await?, None)
-    };
-    Ok((call.with_options(AnswerOptions::of_query::<C>(request)?), quote))
+/// Checks everything that the head of the request decides, and reads the parts of the answer that
+/// the request asks for.
+async fn metered<C: Computation>(request: &Request) -> Result<AuthorisedCall, ApiError> {
+    Ok(authorise(request).await?.with_options(AnswerOptions::of_query::<C>(request)?))
 }
 
 impl<C: Computation> Metered<C> {
@@ -97,16 +84,15 @@ impl<C: Computation> Metered<C> {
     ///
     /// The errors of [`ParsedCall::execute`].
     pub async fn run(self) -> Result<Answer<C::Answer>> {
-        let Self { call, quote, held } = self;
-        if let Some(quote) = quote {
-            call.context().keep_quoted();
-            return Ok(Answer::from_data(&quote.data().to_string()));
-        }
+        let Self { call, held } = self;
         let surface = call.context().surface;
-        let charged = call.execute(None).await;
+        let answered = if call.context().is_quote_preferred {
+            // Boxed, so that the future of the common call has no room for this rare case.
+            Box::pin(call.quote()).await.map(|terms| Answer::from_data(&terms))
+        } else {
+            call.execute(None).await.map(Answer::from)
+        };
         drop(held);
-        charged
-            .map(Answer::from)
-            .map_err(|refusal| Error::from_response(refusal.into_response(surface)))
+        answered.map_err(|refusal| Error::from_response(refusal.into_response(surface)))
     }
 }

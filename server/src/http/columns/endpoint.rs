@@ -6,10 +6,11 @@ use account_core::idempotency::RequestDigest;
 use arrow_array::RecordBatch;
 use flate2::{Compression, write::GzEncoder};
 use futures_util::{StreamExt as _, stream};
-use poem::{Endpoint, Request, RequestBody, Response, Result, http::header};
+use poem::{Endpoint, IntoResponse as _, Request, RequestBody, Response, Result, http::header};
 
 use super::{
     super::{
+        answer::Answer,
         body,
         caller::authorised,
         context::{RequestContext, stages::AuthorisedCall},
@@ -135,6 +136,10 @@ impl ColumnsEndpoint {
         };
         let ((input, digest), held) = body::parsed(&context, received, parse).await?;
         let (rows, marker) = (input.rows, self.marker);
+        if context.is_quote_preferred {
+            let terms = call.quote(cost(marker, rows)).await?;
+            return Ok(Answer::<serde_json::Value>::from_data(&terms).into_response());
+        }
         let accepted = request.header(header::ACCEPT_ENCODING).unwrap_or_default();
         let is_compressed = takes(accepted, "gzip");
         let work = self.compute(&context, input, Answered { asked, format, is_compressed }, held);

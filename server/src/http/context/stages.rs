@@ -2,13 +2,14 @@
 
 mod batch;
 mod columns;
+mod quote;
 
 use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
 use account_core::{
-    AccountCaller, Caller, CapMark, Entry, Funds, LimitDecision, Notice, ResultTemplate,
-    Settlement, StoreError, Tier, guest,
+    AccountCaller, Caller, CapMark, Entry, LimitDecision, Notice, ResultTemplate, Settlement,
+    StoreError, Tier, guest,
     idempotency::{Claim, Claimed, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use poem_openapi::types::ToJSON as _;
@@ -27,7 +28,6 @@ use super::{
         executed_call::ExecutedCall,
         idempotency::{is_claimed, other_request, unreadable},
         operation::Operation,
-        quote::{Obstacle, Quote},
         receipt::{AnsweredRequest, Receipt, request_digest},
         unknown_fields::Handling,
         validation::{Fault, Step},
@@ -181,41 +181,6 @@ impl AdmittedCall {
         Ok(Self { context, caller }.authorised(slot))
     }
 
-    /// Returns the terms of the call in place of the refusals by tier and balance. The call that is
-    /// returned with them is for reading the body alone; its `Idempotency-Key` is not read.
-    ///
-    /// # Errors
-    ///
-    /// The refusal where the balance cannot be read.
-    pub(in crate::http) async fn quote(self) -> Result<(AuthorisedCall, Quote), ApiError> {
-        let operation = self.operation();
-        let (context, caller) = (&self.context, &self.caller);
-        let funds = match caller {
-            Caller::Account(account) => {
-                let store = context.state.accounts.store();
-                let funds = store.funds(account.id, guest::day(context.at)).await;
-                let funds = funds.map_err(|error| no_balance(context, &error))?;
-                Some(funds.unwrap_or(Funds { balance: 0, cap: None }))
-            }
-            Caller::Guest(_) => None,
-        };
-        let gate = context.state.settings.tier_gate;
-        let pays = can_pay(context, caller, operation.cost).await?;
-        let call = self.authorised(None);
-        let obstacle = if check_tier(gate, &call.caller, operation.tier).is_err() {
-            Some(Obstacle::Tier)
-        } else if !pays {
-            let cap = funds.and_then(|funds| funds.refusing_cap(operation.cost));
-            Some(cap.map_or(Obstacle::Credits, |_| Obstacle::SpendCap))
-        } else {
-            (call.admission.limit_status.remaining == 0).then_some(Obstacle::Limit)
-        };
-        let limit_status = call.admission.limit_status;
-        let balance = funds.map(|funds| funds.balance);
-        let quote = Quote { operation, balance, limit_status, obstacle };
-        Ok((call, quote))
-    }
-
     fn operation(&self) -> &'static Operation {
         self.context.route.operation.expect("a metered endpoint is in the table")
     }
@@ -334,6 +299,16 @@ impl<C: Computation> ParsedCall<C> {
     #[must_use]
     pub fn context(&self) -> &Arc<RequestContext> {
         &self.call.context
+    }
+
+    /// Returns the terms of the call, as the data of the answer to a caller that prefers a quote.
+    ///
+    /// # Errors
+    ///
+    /// The refusal where the balance cannot be read.
+    pub(in crate::http) async fn quote(self) -> Result<String, ApiError> {
+        let cost = self.call.cost;
+        self.call.quote(cost).await
     }
 
     /// Computes the answer and charges for it, in this order: a crash before the charge costs

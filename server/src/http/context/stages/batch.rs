@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use account_core::store::LedgerStore as _;
 use account_core::{
-    Caller, Entry,
+    Caller, Entry, Tier,
     idempotency::{Claim, IdempotencyKey, RequestDigest, Slot, StoredAnswer},
 };
 use futures_util::{FutureExt as _, future::BoxFuture};
@@ -21,6 +21,7 @@ use crate::limits::CreditReservation;
 
 /// A call whose arguments were checked, and whose answer is yet to be computed.
 pub struct PreparedCall {
+    tier: Tier,
     cost: u32,
     answer: BoxFuture<'static, Result<(AnswerParts, ComputedCall), ApiError>>,
 }
@@ -29,6 +30,12 @@ pub struct PreparedCall {
 pub struct ComputedCall(AuthorisedCall);
 
 impl PreparedCall {
+    /// Returns the tier that the call needs.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
     /// Returns the credits that the call costs.
     #[must_use]
     pub fn cost(&self) -> u32 {
@@ -57,12 +64,12 @@ impl<C: Computation> ParsedCall<C> {
     #[must_use]
     pub fn prepared(self) -> PreparedCall {
         let Self { call, request, .. } = self;
-        let cost = call.cost;
+        let (tier, cost) = (call.operation.tier, call.cost);
         let answer = async move {
             let parts = call.compute(request).await?;
             Ok((parts, ComputedCall(call)))
         };
-        PreparedCall { cost, answer: answer.boxed() }
+        PreparedCall { tier, cost, answer: answer.boxed() }
     }
 }
 
