@@ -10,7 +10,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-
 use clarabel::{
     algebra::CscMatrix,
     solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT},
