@@ -70,7 +70,7 @@ pub(in crate::portfolio) enum PathStep {
 }
 
 /// The derivatives of point and multipliers by the level.
-struct Motion {
+struct PathMotion {
     way: Vec<f64>,
     rates: Vec<f64>,
 }
@@ -190,7 +190,7 @@ impl<'m> LevelPath<'m> {
     }
 
     /// Returns the derivatives by the level.
-    fn motion(&self) -> Motion {
+    fn motion(&self) -> PathMotion {
         let (size, count) = (self.search.point.len(), self.search.active.len());
         let mut levels = vec![0.0; count];
         levels[self.search.equalities - 1] = 1.0;
@@ -201,11 +201,11 @@ impl<'m> LevelPath<'m> {
             let residuals = self.search.residuals(&self.matrix, &way, &rates, &levels);
             self.search.correct(&residuals, &mut way, &mut rates);
         }
-        Motion { way, rates }
+        PathMotion { way, rates }
     }
 
     /// Returns the next change of the active rows and its distance.
-    fn next_change(&self, rows: &dyn ConstraintRows, motion: &Motion) -> Option<(f64, Change)> {
+    fn next_change(&self, rows: &dyn ConstraintRows, motion: &PathMotion) -> Option<(f64, Change)> {
         let dropped = self.first_drop(motion);
         let hit = rows.first_hit(&self.search.point, &motion.way, &self.search.active);
         match (dropped, hit) {
@@ -217,7 +217,7 @@ impl<'m> LevelPath<'m> {
     }
 
     /// Returns the inequality whose multiplier first reaches zero, after its distance.
-    fn first_drop(&self, motion: &Motion) -> Option<(f64, usize)> {
+    fn first_drop(&self, motion: &PathMotion) -> Option<(f64, usize)> {
         let DualSearch { active, multipliers, equalities, .. } = &self.search;
         let part = if self.has_ridge() { NO_CORRECTED_CHANGE } else { NO_CHANGE };
         let noise = part * size_of_slopes(&self.matrix, &motion.way);
@@ -228,7 +228,7 @@ impl<'m> LevelPath<'m> {
     }
 
     /// Moves along the path.
-    fn follow(&mut self, motion: &Motion, distance: f64) {
+    fn follow(&mut self, motion: &PathMotion, distance: f64) {
         add_multiple(&mut self.search.point, distance, &motion.way);
         add_multiple(&mut self.search.multipliers, distance, &motion.rates);
         self.search.active[self.search.equalities - 1].level += distance;
