@@ -78,6 +78,7 @@ pub(crate) use methods::{AnyMethod, Methods};
 pub use numbers::Numbers;
 pub use operation::Operation;
 pub use path::Path;
+pub(crate) use pipeline::CLOSED_POLICY;
 pub use pipeline::RequestPipeline;
 pub use query::Query;
 pub(crate) use quote::QuotedCalls;

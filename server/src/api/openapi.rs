@@ -25,7 +25,7 @@ use super::{
     operations::{self, MeteredOperation},
 };
 use crate::http::{
-    AnswerMeta, MatchedRoute, RequestContext, StaticPage, answer_options,
+    AnswerMeta, CLOSED_POLICY, MatchedRoute, RequestContext, StaticPage, answer_options,
     columns::{MAX_ROWS, ROWS_OF_A_MARKER},
 };
 
@@ -38,9 +38,6 @@ limits.\n\nGet a key: `POST /guest/create` (FREE endpoints only), or `POST /user
 `{\"success\": true, \"data\": …}`. Every refusal carries `detail`: a text, or, for a 422, the list \
 of all faults of the request. A refused call costs nothing.\n\n`x-unit` is the unit of a number. Money \
 is in any currency, the same one throughout a request and its answer.";
-
-/// The content security policy of the document, which is no page.
-const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// The document as text, indented by two spaces, with a line break at the end.
 pub static TEXT: LazyLock<String> = LazyLock::new(|| written(&DOCUMENT));
@@ -60,7 +57,7 @@ pub fn endpoint() -> impl Endpoint<Output = Response> {
     make_sync(move |request: Request| {
         let page = page.get_or_init(|| {
             let url = RequestContext::of(&request).state.settings.public_url.as_deref();
-            StaticPage::new("application/json", POLICY, with_server(url))
+            StaticPage::new("application/json", CLOSED_POLICY, with_server(url))
         });
         page.respond(&request)
     })

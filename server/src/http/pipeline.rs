@@ -36,8 +36,9 @@ use super::{
 };
 use crate::{body_memory::RequestSource, state::AppState, telemetry};
 
-/// The content security policy of an answer that has none of its own.
-const CLOSED_POLICY: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
+/// The content security policy of an answer that is no page.
+pub(crate) const CLOSED_POLICY: &str =
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /// Adds a [`RequestHead`] to every request of the routes behind it, and answers what no route took.
 pub struct RequestPipeline<E> {
