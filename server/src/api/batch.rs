@@ -52,7 +52,7 @@ impl Batches {
         let Admitted { call, body, digest, repeat_key, held } = request;
         let surface = call.context().surface;
         let done = if call.is_quote_preferred() {
-            quote::run(&call, body, *catalogue).await
+            quote::run(&call, OPERATION, body, *catalogue).await
         } else {
             let key = repeat_key.map(|key| RepeatedBatch { key, digest });
             run(&call, body, key, held, *catalogue).await

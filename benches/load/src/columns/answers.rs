@@ -6,7 +6,10 @@ use arrow_array::{Array as _, cast::AsArray as _, types::Float64Type};
 use arrow_ipc::reader::StreamReader;
 use serde_json::Value;
 
-use super::{Body, Form, Measured, ROWS, inputs::Computation};
+use super::{
+    inputs::{Body, Computation, Form, ROWS},
+    measured::Measured,
+};
 use crate::{
     client::{Connection, Request},
     target::Failure,

@@ -5,11 +5,41 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 
-use super::ROWS;
 use crate::target::Failure;
 
+/// The rows of a request.
+pub(super) const ROWS: usize = 1_000_000;
 /// The fields that hold for every row.
 const SHARED: [(&str, &str); 3] = [("spot", "100"), ("risk_free_rate", "0.05"), ("strike", "100")];
+
+/// The form of a body and of its answer.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Json,
+    Arrow,
+}
+
+impl Form {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Arrow => "Arrow",
+        }
+    }
+
+    pub(super) fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Arrow => "application/vnd.apache.arrow.stream",
+        }
+    }
+}
+
+/// The columns of a computation in one form.
+pub(super) struct Body {
+    pub(super) form: Form,
+    pub(super) bytes: Vec<u8>,
+}
 
 /// A computation with the columns that vary by row.
 pub(super) struct Computation {

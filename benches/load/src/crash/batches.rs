@@ -83,17 +83,17 @@ impl BatchLog {
     }
 }
 
-/// Sends batches of each kind by turns. The calls of a batch that no success answers stay open; of a
+/// Sends batches of each kind alternately. The calls of a batch that no success answers stay open; of a
 /// success, those that the success does not charge.
 pub(super) async fn send(address: SocketAddr, key: String, is_over: Arc<AtomicBool>) -> BatchLog {
     let mut known = BatchLog::default();
     let Ok(mut connection) = Connection::open(address).await else { return known };
     let batches = KINDS.map(|kind| (kind.batch(&key), kind.cost));
-    for turn in 0.. {
+    for number in 0.. {
         if is_over.load(Ordering::Relaxed) {
             break;
         }
-        let place = turn % KINDS.len();
+        let place = number % KINDS.len();
         let (request, cost) = &batches[place];
         let answer = connection.send(request).await;
         let success = answer.as_ref().ok().filter(|answer| answer.status == 200);

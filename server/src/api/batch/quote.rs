@@ -1,7 +1,6 @@
 //! The terms of a batch, without its computations and charges.
 
 use super::{
-    OPERATION,
     catalogue::BatchCatalogue,
     prepared::{CallFaults, prepare},
     request::{Batch, BatchMode},
@@ -12,11 +11,12 @@ use crate::http::{AdmittedCall, ApiError, QuotedCalls};
 /// refused call of a partial batch costs nothing; an atomic batch is refused with its faults.
 pub(super) async fn run(
     call: &AdmittedCall,
+    operation: &'static str,
     batch: Batch,
     catalogue: &BatchCatalogue,
 ) -> Result<String, ApiError> {
     let (options, mode) = (batch.options(), batch.mode);
-    let (mut quoted, mut faults) = (QuotedCalls::of(OPERATION), CallFaults::default());
+    let (mut quoted, mut faults) = (QuotedCalls::of(operation), CallFaults::default());
     for (position, one) in batch.calls.into_iter().enumerate() {
         match (prepare(call, position, one, options, catalogue).await, mode) {
             (Ok(prepared), _) => quoted.add(prepared.tier(), prepared.cost()),
