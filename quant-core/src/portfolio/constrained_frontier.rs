@@ -19,9 +19,12 @@ use super::limits::{Limits, LinearConstraint, TurnoverLimit};
 use super::symmetric::dot;
 #[cfg(doc)]
 use crate::Error;
-use crate::Result;
 use crate::explanation::{Explanation, Method};
+use crate::{Result, check};
 
+/// The largest number of assets: there is about a corner for each, and the work for a corner grows
+/// with the cube of that number.
+const MAX_ASSETS: usize = 100;
 /// The distance of a corner from the line between its neighbours, in units of the largest weight,
 /// that is rounding.
 const STRAIGHT: f64 = 1e-13;
@@ -30,7 +33,7 @@ const STRAIGHT: f64 = 1e-13;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ConstrainedFrontier {
-    /// The assets, their risks and returns, and the bounds on their weights; at most 250 where
+    /// The assets, their risks and returns, and the bounds on their weights; at most 100 where
     /// there are further limits.
     pub assets: EfficientFrontier,
     /// Constraints on weighted sums of the weights.
@@ -206,7 +209,10 @@ impl ConstrainedFrontier {
 
 /// Traces a frontier under limits.
 fn trace(limits: Limits<'_>, start: &Start<'_>, expected_returns: &[f64]) -> Result<Path> {
-    limits.check(expected_returns.len())?;
+    let (argument, size) = ("expected_returns", expected_returns.len());
+    let requirement = "at most 100 assets on a frontier with constraints";
+    check::require(size <= MAX_ASSETS, argument, size as f64, requirement)?;
+    limits.check(size)?;
     let Start { lower, upper, covariance, .. } = start;
     let mut conditions = Conditions::new(limits, lower, upper);
     let least = minimise(covariance, &conditions).map_err(|failure| conditions.refusal(failure))?;
@@ -225,7 +231,7 @@ fn trace(limits: Limits<'_>, start: &Start<'_>, expected_returns: &[f64]) -> Res
         match path.advance(&conditions).map_err(refuse)? {
             // All portfolios at the start have the least variance, each more return than the last.
             PathStep::Corner(corner) if corner.is_at_start => {
-                corners.weights = vec![settled(corner)]
+                corners.weights = vec![settled(corner)];
             }
             PathStep::Corner(corner) => corners.push(settled(corner)),
             PathStep::Ray(way) => return Ok((corners.before_ray(&way), Some(way))),
@@ -348,6 +354,27 @@ mod tests {
         problem.constraints = vec![];
         problem.turnover = Some(TurnoverLimit { current_weights: vec![0.5], max_turnover: 0.1 });
         assert_eq!(problem.solve().unwrap_err().argument(), Some("current_weights"));
+    }
+
+    #[test]
+    fn more_assets_than_a_call_can_pay_for_are_refused() {
+        let market = |size: usize| {
+            let row = |a: usize| (0..size).map(|b| f64::from(a == b) * 0.04).collect::<Vec<f64>>();
+            let rows: Vec<Vec<f64>> = (0..size).map(row).collect();
+            let assets = EfficientFrontier {
+                expected_returns: vec![0.05; size],
+                covariance_matrix: Covariance::from_rows(&rows).unwrap(),
+                min_weights: Some(vec![0.0; size]),
+                ..three_assets(None)
+            };
+            ConstrainedFrontier {
+                constraints: vec![group(vec![1.0; size], 1.0)],
+                ..frontier(assets)
+            }
+        };
+        assert!(market(MAX_ASSETS).solve().is_ok());
+        let refused = market(MAX_ASSETS + 1).solve().unwrap_err();
+        assert_eq!((refused.code(), refused.argument()), ("domain", Some("expected_returns")));
     }
 
     /// The largest difference of two least variances of one return. Near the largest return the

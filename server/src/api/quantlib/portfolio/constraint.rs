@@ -27,7 +27,7 @@ pub struct Constraint {
 #[derive(Clone, Debug, Default, Object)]
 pub struct WeightLimits {
     /// Conditions on weighted sums of the weights, as limits of groups; up to 100. With conditions
-    /// or a limit of turnover there are at most 250 assets.
+    /// or a limit of turnover there are at most 250 assets, for an efficient frontier 100.
     #[oai(nullable, validator(max_items = 100))]
     pub constraints: Option<Vec<Constraint>>,
     /// Weight of each asset today; needed where `max_turnover` is present.
