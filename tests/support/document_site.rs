@@ -122,7 +122,7 @@ impl DocumentSite {
             Some(Some(answer)) => stream.write_all(answer.as_bytes()).await?,
             Some(None) => std::future::pending().await,
             None => {
-                stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await?
+                stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").await?;
             }
         }
         stream.shutdown().await

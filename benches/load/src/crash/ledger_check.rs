@@ -34,6 +34,7 @@ pub(super) struct LedgerCheck {
 }
 
 /// The numbers of charged calls without an answer.
+#[derive(Clone, Copy)]
 pub(super) struct Charged {
     /// Calls that were sent one by one.
     pub(super) unanswered: u64,
