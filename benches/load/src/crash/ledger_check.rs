@@ -160,13 +160,13 @@ async fn charged_in_batches(database: &DatabaseConnection) -> Result<[u64; 2], F
     Ok(charged)
 }
 
-/// Returns the charges of each call from a number on.
+/// Returns the charges of each call from a number on. A refused call has a row without credits.
 async fn charged(
     database: &DatabaseConnection,
     first: u128,
 ) -> Result<HashMap<u128, Vec<i64>>, Failure> {
-    let query =
-        "SELECT request_id, CAST(credits AS BIGINT) AS credits FROM usage WHERE request_id >= $1";
+    let query = "SELECT request_id, CAST(credits AS BIGINT) AS credits FROM usage \
+                 WHERE request_id >= $1 AND credits > 0";
     let first = first.to_be_bytes().to_vec();
     let statement = Statement::from_sql_and_values(backend(database), query, [first.into()]);
     let mut rows: HashMap<u128, Vec<i64>> = HashMap::new();
